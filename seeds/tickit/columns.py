@@ -1,0 +1,49 @@
+"""Whole columns at once: the few Arrow operations that generating needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+__all__ = ["Ints", "Values", "join", "money", "null_where", "pick", "text"]
+
+Ints: TypeAlias = "npt.NDArray[np.int64]"
+Values: TypeAlias = "pa.Array[Any]"
+
+
+def pick(vocabulary: Sequence[str], chosen: Ints) -> Values:
+    """The word at each position."""
+    return pa.array(vocabulary, pa.string()).take(chosen)
+
+
+def text(numbers: Ints, *, width: int = 0) -> Values:
+    """Each number in digits, with leading zeros up to `width`."""
+    digits: Values = pa.array(numbers).cast(pa.string())
+    return pc.utf8_lpad(digits, width, "0")
+
+
+def join(*parts: Values | str, separator: str = "") -> Values:
+    """The parts of each row put together."""
+    joined: Values = pc.call_function("binary_join_element_wise", [*parts, separator])
+    return joined
+
+
+def null_where(mask: npt.NDArray[np.bool_], values: Values) -> Values:
+    """The values, null where the mask is set."""
+    kept: Values = pc.call_function(
+        "if_else", [pa.array(mask), pa.scalar(None, values.type), values]
+    )
+    return kept
+
+
+def money(cents: Ints) -> Values:
+    """Cents as `decimal(8,2)`, exactly."""
+    digits: Values = pc.call_function(
+        "binary_join_element_wise", [text(cents // 100), text(cents % 100, width=2), "."]
+    )
+    return digits.cast(pa.decimal128(8, 2))

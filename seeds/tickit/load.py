@@ -1,0 +1,193 @@
+"""Puts TICKIT into the source databases, as often as one likes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import resources
+from pathlib import Path
+
+import pyarrow as pa
+
+from labctl.config.endpoints import Endpoints
+from labctl.errors import ExitCode, LabError
+from labctl.sources import Source, TableRef, connect, engines_of, ensure_database
+from labctl.verify import TableDiff, changes_between, verify_table
+from seeds.tickit.generate import generate
+from seeds.tickit.original import read_original
+from seeds.tickit.schema import TABLES, Table
+
+__all__ = ["Action", "SeedResult", "SeededTable", "ddl", "prepare", "seed"]
+
+Progress = Callable[[str, str], None]
+"""Told, with the table's label, what is being done to it."""
+
+CDC_USER = "debezium"
+
+
+class Action(StrEnum):
+    """What seeding did to a table."""
+
+    LOADED = "loaded"
+    """It was empty."""
+    UNCHANGED = "unchanged"
+    """It held exactly these rows."""
+    KEPT = "kept"
+    """It holds other rows, which were left alone."""
+    RESET = "reset"
+    """It held other rows, and now holds these."""
+
+
+@dataclass(frozen=True)
+class SeededTable:
+    """One table after seeding."""
+
+    table: str
+    """`schema.table`."""
+    engine: str
+    rows: int
+    """Rows it holds now."""
+    action: Action
+    seconds: float
+    written: int = 0
+    """Rows inserted or updated."""
+    deleted: int = 0
+    note: str = ""
+    """What there is to say about a table that was kept."""
+
+
+@dataclass(frozen=True)
+class SeedResult:
+    """What seeding did."""
+
+    tables: tuple[SeededTable, ...]
+    skipped: tuple[str, ...]
+    """Tables whose database this lab does not have."""
+    origin: str
+    """`generated at scale 1`, or the path of the original files."""
+    seconds: float
+
+    @property
+    def rows(self) -> int:
+        """Rows in all seeded tables."""
+        return sum(table.rows for table in self.tables)
+
+    @property
+    def kept(self) -> tuple[SeededTable, ...]:
+        """Tables that hold other rows than the data set's."""
+        return tuple(table for table in self.tables if table.action is Action.KEPT)
+
+
+def ddl(engine: str) -> str:
+    """The DDL script of an engine: `postgres`, `mysql` or `sqlserver`."""
+    return resources.files("seeds.tickit").joinpath(f"{engine}.sql").read_text(encoding="utf-8")
+
+
+def prepare(
+    endpoints: Endpoints, *, cdc_user: str = CDC_USER, cdc_password: str | None = None
+) -> None:
+    """Creates databases and tables where they are missing, and lets the connectors read them.
+
+    With `cdc_password` the connectors' user is made, or its password set; without it, only a user
+    that exists is granted what it needs.
+    """
+    for engine in engines_of(endpoints):
+        ensure_database(endpoints, engine)
+        with connect(endpoints, engine) as source:
+            source.run_script(ddl(engine))
+            for schema in {t.schema for t in TABLES.values() if t.engine == engine}:
+                source.grant_cdc(cdc_user, schema, password=cdc_password)
+
+
+def seed(
+    endpoints: Endpoints,
+    *,
+    scale: float = 1.0,
+    from_path: Path | None = None,
+    reset: bool = False,
+    progress: Progress = lambda _table, _what: None,
+) -> SeedResult:
+    """Loads every table whose database the lab has, and creates what is missing first.
+
+    Rows come from the generator at `scale`, or from the original files at `from_path`. A table
+    that is empty is loaded. One that holds other rows is left as it is, unless `reset` is given:
+    then the rows that differ are deleted, updated and inserted in one transaction, so that
+    whatever captures changes sees exactly those. Each table is all or nothing.
+    Raises `LabError` before anything is touched when the input is wrong.
+    """
+    begun = time.monotonic()
+    if from_path is not None and scale != 1.0:
+        raise LabError(
+            "The original files have the size they have.",
+            hint="give either a scale or a path",
+            exit_code=ExitCode.USAGE,
+        )
+    engines = engines_of(endpoints)
+    wanted = [table for table in TABLES.values() if table.engine in engines]
+    rows: Mapping[str, pa.Table]
+    rows = generate(scale) if from_path is None else read_original(from_path, wanted)
+    prepare(endpoints)
+    tables: list[SeededTable] = []
+    for engine in engines:
+        with connect(endpoints, engine) as source:
+            for table in (t for t in wanted if t.engine == engine):
+                tables.append(_seed_table(source, table, rows[table.name], reset, progress))
+    return SeedResult(
+        tables=tuple(tables),
+        skipped=tuple(t.label for t in TABLES.values() if t.engine not in engines),
+        origin=f"generated at scale {scale:g}" if from_path is None else str(from_path),
+        seconds=time.monotonic() - begun,
+    )
+
+
+def _seed_table(
+    source: Source, table: Table, rows: pa.Table, reset: bool, progress: Progress
+) -> SeededTable:
+    begun = time.monotonic()
+    ref = TableRef(table.schema, table.name)
+
+    def result(
+        action: Action, *, written: int = 0, deleted: int = 0, note: str = ""
+    ) -> SeededTable:
+        progress(table.label, action)
+        return SeededTable(
+            table=table.label,
+            engine=source.engine,
+            rows=source.count(ref),
+            action=action,
+            seconds=time.monotonic() - begun,
+            written=written,
+            deleted=deleted,
+            note=note,
+        )
+
+    if source.count(ref) == 0:
+        progress(table.label, "loading")
+        source.insert(ref, rows)
+        return result(Action.LOADED, written=rows.num_rows)
+    progress(table.label, "comparing")
+    present = source.read(ref)
+    diff = verify_table(rows, present, [table.key])
+    if diff.columns_missing:
+        raise LabError(
+            f"{source.engine} {ref} lacks the column {', '.join(diff.columns_missing)}.",
+            hint="add it again, or drop the table; then seed",
+        )
+    if diff.equal:
+        return result(Action.UNCHANGED)
+    if not reset:
+        return result(Action.KEPT, note=_difference(diff))
+    progress(table.label, "resetting")
+    put, gone = changes_between(rows, present, [table.key])
+    with source.transaction():
+        source.delete(ref, gone)
+        source.upsert(ref, put)
+    return result(Action.RESET, written=put.num_rows, deleted=gone.num_rows)
+
+
+def _difference(diff: TableDiff) -> str:
+    """How a table differs from the data set, in words."""
+    counts = {"missing": diff.missing, "added": diff.extra, "changed": diff.different}
+    return ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
