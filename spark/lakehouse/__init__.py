@@ -1,0 +1,1 @@
+"""The silver application: change records from Kafka (or bronze files) into Hudi tables."""

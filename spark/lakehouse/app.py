@@ -1,0 +1,188 @@
+"""The silver application: one Spark session, one worker per table, and one for bronze."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pyspark.sql import SparkSession
+
+from lakehouse.bronze_feed import BronzeFeed
+from lakehouse.bronze_writer import BronzeWriter
+from lakehouse.deadletter import DeadLetters
+from lakehouse.errors import ConfigurationError, PermanentError
+from lakehouse.hudi import HudiTable
+from lakehouse.kafka import Kafka
+from lakehouse.kafka_feed import KafkaFeed
+from lakehouse.maintenance import Maintenance
+from lakehouse.options import Options
+from lakehouse.progress import Progress, now
+from lakehouse.properties import TableConfig, load_tables
+from lakehouse.rebuild import Rebuilder
+from lakehouse.registry import SchemaRegistry
+from lakehouse.sink_config import load_sink_config
+from lakehouse.status import StatusServer
+from lakehouse.storage import Storage
+from lakehouse.supervisor import Supervisor, Worker
+from lakehouse.table import TableWriter
+from lakehouse.termination import on_termination
+
+__all__ = ["main"]
+
+_log = logging.getLogger("lakehouse")
+_NAME = "silver"
+_FAILED = 1
+_USAGE = 2
+
+
+def main() -> int:
+    """Run until stopped. Returns the exit code: 0 stopped or done, 1 a table failed, 2 usage."""
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.INFO,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    logging.getLogger("py4j").setLevel(logging.WARNING)
+    try:
+        options = Options.parse()
+        tables = load_tables(
+            map(Path, options.properties), only=options.tables, overrides=options.hoodie_conf
+        )
+        application = Application(options, tables)
+    except PermanentError as error:
+        _log.error("%s", error)
+        return _USAGE
+    return application.run()
+
+
+class Application:
+    """Everything that runs in the driver."""
+
+    def __init__(self, options: Options, tables: list[TableConfig]) -> None:
+        self._options = options
+        self._spark = SparkSession.builder.appName(_NAME).getOrCreate()
+        self._started_at = now()
+        self._tables = {
+            table.name: Progress(
+                source=options.source,
+                table_type=table.table_type,
+                last_commit_instant=None,
+                last_commit_at=None,
+                offsets={},
+            )
+            for table in tables
+        }
+        self._kafka = Kafka(self._spark, options.bootstrap_servers)
+        self._registry = SchemaRegistry(options.registry_url)
+        self._storage = Storage(self._spark)
+        self._dead_letters = DeadLetters(self._storage, options.dead_letter_base_path)
+        self._maintenance = Maintenance(self._spark, self._tell_instant)
+        self._rebuilders: dict[str, Rebuilder] = {}
+        self._bronze = self._bronze_writer()
+        feeds = [self._feed(table) for table in tables]
+        self._supervisor = Supervisor(
+            feeds if self._bronze is None else [*feeds, self._bronze], once=options.once
+        )
+
+    def run(self) -> int:
+        on_termination(self._spark, self._supervisor.stop)
+        server = None
+        if self._options.status_port is not None:
+            server = StatusServer(
+                self._options.status_port,
+                self.status,
+                {"restart": self._supervisor.restart, "rebuild": self._rebuild},
+            )
+            server.start()
+        self._maintenance.start()
+        try:
+            sound = self._supervisor.run()
+        finally:
+            self._maintenance.stop()
+            self._kafka.close()
+            if server is not None:
+                server.stop()
+            self._spark.stop()
+        return 0 if sound or not self._options.once else _FAILED
+
+    def status(self) -> Mapping[str, Any]:
+        """What `GET /status` answers."""
+        return {
+            "application": _NAME,
+            "started_at": self._started_at,
+            "source": self._options.source,
+            "tables": {name: progress.snapshot() for name, progress in self._tables.items()},
+            "bronze": None if self._bronze is None else self._bronze.progress.snapshot(),
+        }
+
+    def _feed(self, config: TableConfig) -> Worker:
+        table = HudiTable(self._spark, config, self._options.target_base_path)
+        rebuilder = Rebuilder(
+            self._spark,
+            self._storage,
+            table,
+            bronze_base_path=self._options.bronze_base_path,
+            request_path=self._options.rebuild_request_path(config.name),
+        )
+        if config.name in self._options.rebuild:
+            rebuilder.request()
+        self._rebuilders[config.name] = rebuilder
+        writer = TableWriter(
+            table, self._tables[config.name], self._maintenance, self._dead_letters, rebuilder
+        )
+        if self._options.source == "bronze":
+            return BronzeFeed(
+                self._spark,
+                self._storage,
+                writer,
+                base_path=self._options.bronze_base_path,
+                once=self._options.once,
+            )
+        return KafkaFeed(
+            self._spark,
+            self._kafka,
+            self._registry,
+            writer,
+            checkpoint=self._checkpoint(config.name),
+            once=self._options.once,
+        )
+
+    def _bronze_writer(self) -> BronzeWriter | None:
+        options = self._options
+        if options.sink_config is None or options.secrets_dir is None:
+            return None
+        config = load_sink_config(Path(options.sink_config), Path(options.secrets_dir))
+        if urlsplit(options.bronze_base_path).netloc != config.bucket:
+            raise ConfigurationError(
+                f"{options.sink_config} writes to the bucket {config.bucket}, but bronze is "
+                f"expected in {options.bronze_base_path}",
+                hint="Make --bronze-base-path and s3.bucket.name agree",
+            )
+        return BronzeWriter(
+            self._spark,
+            self._kafka,
+            self._registry,
+            config,
+            self._dead_letters,
+            base_path=options.bronze_base_path,
+            checkpoint=self._checkpoint("_bronze"),
+            once=options.once,
+        )
+
+    def _checkpoint(self, name: str) -> str:
+        return f"{self._options.checkpoint_base_path.rstrip('/')}/{name}"
+
+    def _rebuild(self, table: str) -> bool:
+        """Have a table rebuilt by its own worker. False when there is no such table."""
+        rebuilder = self._rebuilders.get(table)
+        if rebuilder is None:
+            return False
+        rebuilder.request()
+        return self._supervisor.restart(table)
+
+    def _tell_instant(self, table: str, instant: str) -> None:
+        self._tables[table].set(last_commit_instant=instant)

@@ -1,0 +1,174 @@
+"""A table's changes from its topic's bronze files, as they appear."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from itertools import islice
+
+from pyspark import InheritableThread, StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+
+from lakehouse.bronze_listing import BronzeListing, BronzeObject
+from lakehouse.bronze_reader import BronzeReader
+from lakehouse.decode import Undecodable
+from lakehouse.storage import Storage
+from lakehouse.table import TableWriter
+from lakehouse.table_batch import BatchPart, summarize
+
+__all__ = ["BronzeFeed"]
+
+_POLL_SECONDS = 0.2
+_SURVEY_SECONDS = 30.0
+"""Between two looks at all files, for partitions and days that polling does not expect."""
+_MAX_FILES_PER_BATCH = 200
+_MAX_BYTES_PER_BATCH = 64 * 1024 * 1024
+
+
+class BronzeFeed:
+    """Takes in files in the order of their offsets. A batch is committed whole or not at all."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        storage: Storage,
+        writer: TableWriter,
+        *,
+        base_path: str,
+        once: bool,
+    ) -> None:
+        config = writer.table.config
+        self.name = config.name
+        self.progress = writer.progress
+        self._spark = spark
+        self._config = config
+        self._writer = writer
+        self._folder = f"{base_path.rstrip('/')}/{config.bronze_root}"
+        self._listing = BronzeListing(storage, self._folder)
+        self._reader = BronzeReader(spark, storage, config.key_fields[0])
+        self._once = once
+        self._backlog: list[BronzeObject] = []
+        self._taken: dict[int, int] = {}
+        self._surveyed_at = 0.0
+        self._failure: Exception | None = None
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def waiting_for(self) -> str | None:
+        """What is missing before the feed can start."""
+        return None if self._listing.has_files() else f"bronze files in {self._folder}"
+
+    def start(self) -> None:
+        """Go on where the table stands."""
+        self._failure = None
+        self._stop.clear()
+        self._taken = {}
+        self._writer.open()
+        self._survey()
+        self._thread = InheritableThread(target=self._run, name=f"bronze-{self.name}", daemon=True)
+        self._thread.start()
+
+    def is_alive(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def error(self) -> Exception | None:
+        """Why the feed ended; None when it came to its end."""
+        return self._failure
+
+    def stop(self) -> None:
+        """End after the batch under way."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", self.name)
+        try:
+            while not self._stop.is_set():
+                if self._backlog:
+                    self._take_in(self._next_batch())
+                elif self._once:
+                    return
+                elif not self._look():
+                    self._stop.wait(_POLL_SECONDS)
+        except Exception as error:
+            self._failure = error
+
+    def _look(self) -> bool:
+        """Look for new files; whether there are any."""
+        if time.monotonic() - self._surveyed_at >= _SURVEY_SECONDS:
+            self._survey()
+        else:
+            self._backlog = self._listing.newer(self._writer.next_offsets)
+        return bool(self._backlog)
+
+    def _survey(self) -> None:
+        files = self._listing.from_offsets(self._writer.next_offsets)
+        self._backlog = [
+            file for file in files if file.start_offset > self._taken.get(file.partition, -1)
+        ]
+        self._surveyed_at = time.monotonic()
+
+    def _next_batch(self) -> list[BronzeObject]:
+        """The first files of the backlog, as many as one commit may bring in."""
+        batch: list[BronzeObject] = []
+        size = 0
+        for file in islice(self._backlog, _MAX_FILES_PER_BATCH):
+            size += file.size
+            if batch and size > _MAX_BYTES_PER_BATCH:
+                break
+            batch.append(file)
+        return batch
+
+    def _take_in(self, batch: Sequence[BronzeObject]) -> None:
+        groups = self._reader.by_schema(batch)
+        target = self._writer.schema_with(self._reader.columns(group.schema) for group in groups)
+        rows = self._reader.rows(groups, target).persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            parts = summarize(rows)
+            if overlooked := self._overlooked(batch, parts):
+                self._backlog = sorted(
+                    {*overlooked, *self._backlog}, key=lambda x: (x.partition, x.start_offset)
+                )
+                return
+            self._writer.take_in(rows, parts, self._explain)
+        finally:
+            rows.unpersist()
+        self._backlog = self._backlog[len(batch) :]
+        self._taken |= {file.partition: file.start_offset for file in batch}
+
+    def _overlooked(
+        self, batch: Sequence[BronzeObject], parts: Sequence[BatchPart]
+    ) -> list[BronzeObject]:
+        """Files that belong before the last ones of `batch`, should its offsets have gaps."""
+        known = self._writer.next_offsets
+        if all(
+            part.last - part.first + 1 == part.rows
+            and part.first <= known.get(part.partition, part.first)
+            for part in parts
+        ):
+            return []
+        last = {file.partition: file.start_offset for file in batch}
+        return [
+            file
+            for file in self._listing.from_offsets(known)
+            if file.start_offset < last.get(file.partition, 0) and file not in batch
+        ]
+
+    def _explain(self, bad: DataFrame) -> list[Undecodable]:
+        """The rows themselves are all there is: bronze files hold no undecodable values."""
+        found = bad.selectExpr("*", "to_json(struct(*)) AS __lab_json").collect()
+        return [
+            Undecodable(
+                topic=self._config.topic,
+                partition=row["__kafka_partition"],
+                offset=row["__kafka_offset"],
+                timestamp_ms=row["__kafka_timestamp"],
+                reason="a column's type cannot hold its value exactly, or its record key is null",
+                key=None,
+                value=row["__lab_json"].encode(),
+                headers=(),
+            )
+            for row in found
+        ]

@@ -1,0 +1,213 @@
+"""Writes every topic's records to bronze files, exactly once."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import fastavro
+from pyspark.sql import DataFrame, SparkSession
+
+from lakehouse.bronze_files import (
+    BronzeFile,
+    BronzeRecord,
+    container,
+    cut,
+    with_position_fields,
+)
+from lakehouse.bronze_listing import BronzeListing
+from lakehouse.deadletter import DeadLetters
+from lakehouse.decode import SCHEMA_HEADER, SCHEMA_ID_SQL, Undecodable
+from lakehouse.kafka import Kafka
+from lakehouse.progress import Progress, now
+from lakehouse.query import KafkaQuery
+from lakehouse.registry import SchemaRegistry
+from lakehouse.sink_config import SinkConfig
+from lakehouse.storage import Storage
+
+__all__ = ["BronzeWriter"]
+
+_log = logging.getLogger(__name__)
+_MAX_OFFSETS_PER_BATCH = 50_000
+
+
+class BronzeWriter(KafkaQuery):
+    """One query over all topics. Where it goes on is what the bucket says, after any crash."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        kafka: Kafka,
+        registry: SchemaRegistry,
+        config: SinkConfig,
+        dead_letters: DeadLetters,
+        *,
+        base_path: str,
+        checkpoint: str,
+        once: bool,
+    ) -> None:
+        super().__init__(
+            spark,
+            kafka,
+            Progress(offsets={}, stopped_topics={}, last_file=None, last_commit_at=None),
+            name="bronze",
+            topics=config.topics_regex,
+            checkpoint=checkpoint,
+            max_offsets=_MAX_OFFSETS_PER_BATCH,
+            trigger_ms=None if once else config.rotate_schedule_interval_ms,
+        )
+        self._jvm: Any = spark.sparkContext._jvm
+        self._registry = registry
+        self._config = config
+        self._dead_letters = dead_letters
+        self._base_path = base_path.rstrip("/")
+        self._storage = Storage(spark)
+        self._schemas: dict[int, tuple[str, Any]] = {}
+        self._next_offsets: dict[str, dict[int, int]] = {}
+        self._stopped: dict[str, str] = {}
+
+    def open(self, partitions: Mapping[str, list[int]]) -> Mapping[str, Mapping[int, int]]:
+        """Go on behind the last file of every partition."""
+        self._stopped = {}
+        self._next_offsets = {
+            topic: self._written(topic, numbers) for topic, numbers in partitions.items()
+        }
+        self.progress.set(offsets=self._shown_offsets(), stopped_topics={}, error=None)
+        return self._next_offsets
+
+    def _written(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
+        """By partition, the offset behind the last record that is in a file."""
+        listing = BronzeListing(
+            self._storage, f"{self._base_path}/{self._config.topics_dir}/{topic}"
+        )
+        found: dict[int, int] = {}
+        for partition, path in listing.last_files(partitions).items():
+            records: Iterable[Any] = fastavro.reader(io.BytesIO(self._storage.read(path)))
+            found[partition] = (
+                max(record[self._config.position_fields[1]] for record in records) + 1
+            )
+        return found
+
+    def take_in(self, records: DataFrame) -> None:
+        rows = records.where("value IS NOT NULL").selectExpr(
+            "topic",
+            "partition",
+            "offset",
+            "unix_millis(timestamp) AS timestamp_ms",
+            "key",
+            "value",
+            f"{SCHEMA_ID_SQL} AS id",
+        )
+        written = 0
+        for file in cut(self._sound(rows), self._config):
+            self._write(file)
+            written += len(file.records)
+        self.progress.committed(
+            written,
+            offsets=self._shown_offsets(),
+            last_commit_at=now(),
+            stopped_topics=dict(self._stopped),
+            error="\n".join(self._stopped.values()) or None,
+        )
+
+    def _sound(self, rows: DataFrame) -> Iterator[BronzeRecord]:
+        """The rows that are Avro of their schema, and not in a file yet."""
+        for row in rows.collect():
+            offsets = self._next_offsets.setdefault(row.topic, {})
+            if row.topic in self._stopped or row.offset < offsets.get(row.partition, 0):
+                continue
+            reason = self._fault(row)
+            if reason is None:
+                yield BronzeRecord(
+                    topic=row.topic,
+                    partition=row.partition,
+                    offset=row.offset,
+                    timestamp_ms=row.timestamp_ms,
+                    schema_id=int.from_bytes(row.id, "big", signed=True),
+                    value=bytes(row.value),
+                )
+            else:
+                self._put_aside(row, reason)
+
+    def _fault(self, row: Any) -> str | None:
+        """Why a row's value cannot be spliced into a file; None when it can."""
+        if row.id is None or len(row.id) != 8:
+            return f"it has no {SCHEMA_HEADER} header of eight bytes"
+        schema_id = int.from_bytes(row.id, "big", signed=True)
+        _, parsed = self._schema(schema_id)
+        value = io.BytesIO(row.value)
+        try:
+            fastavro.schemaless_reader(value, parsed, None)
+        except Exception as error:
+            return f"it does not decode with schema {schema_id}: {error!r}"
+        if value.tell() != len(row.value):
+            return f"{len(row.value) - value.tell()} bytes are left over by schema {schema_id}"
+        return None
+
+    def _put_aside(self, row: Any, reason: str) -> None:
+        """Stop the record's topic, and no other, or put it into the dead-letter location."""
+        if not self._config.tolerate_errors:
+            self._stopped[row.topic] = (
+                f"The record at {row.topic} partition {row.partition} offset {row.offset} cannot "
+                f"go into a bronze file: {reason}. Nothing of its topic was written since. To put "
+                "such records aside instead, set errors.tolerance=all in the sink connector's JSON"
+            )
+            _log.error("bronze: %s", self._stopped[row.topic])
+            return
+        headers = () if row.id is None else ((SCHEMA_HEADER, bytes(row.id)),)
+        self._dead_letters.write(
+            [
+                Undecodable(
+                    topic=row.topic,
+                    partition=row.partition,
+                    offset=row.offset,
+                    timestamp_ms=row.timestamp_ms,
+                    reason=reason,
+                    key=None if row.key is None else bytes(row.key),
+                    value=bytes(row.value),
+                    headers=headers,
+                )
+            ]
+        )
+
+    def _write(self, file: BronzeFile) -> None:
+        last = file.records[-1]
+        schema, _ = self._schema(last.schema_id)
+        key = file.key(self._config.topics_dir)
+        content = container(file, schema, self._config.codec, self._compress_snappy)
+        self._storage.write(f"{self._base_path}/{key}", content)
+        self._next_offsets[last.topic][last.partition] = last.offset + 1
+        self.progress.set(last_file=key)
+
+    def _schema(self, schema_id: int) -> tuple[str, Any]:
+        """The schema of files with records of `schema_id`, and the values' own, parsed."""
+        known = self._schemas.get(schema_id)
+        if known is None:
+            text = self._registry.text(schema_id)
+            parsed = fastavro.parse_schema(_without_logical_types(json.loads(text)))
+            known = (with_position_fields(text, self._config), parsed)
+            self._schemas[schema_id] = known
+        return known
+
+    def _compress_snappy(self, block: bytes) -> bytes:
+        return bytes(self._jvm.org.xerial.snappy.Snappy.compress(bytearray(block)))
+
+    def _shown_offsets(self) -> dict[str, dict[str, int]]:
+        return {
+            topic: {str(partition): offset for partition, offset in offsets.items()}
+            for topic, offsets in self._next_offsets.items()
+        }
+
+
+def _without_logical_types(node: Any) -> Any:
+    """Values are only walked over, so converting them would be wasted (and could overflow)."""
+    if isinstance(node, list):
+        return [_without_logical_types(item) for item in node]
+    if isinstance(node, dict):
+        return {
+            key: _without_logical_types(item) for key, item in node.items() if key != "logicalType"
+        }
+    return node

@@ -1,0 +1,233 @@
+"""Change records of a topic, decoded with the schemas they were written with."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql.avro.functions import from_avro
+from pyspark.sql.types import StructField, StructType
+
+from lakehouse.errors import PermanentError
+from lakehouse.mapping import WriterSchema
+from lakehouse.registry import SchemaRegistry
+from lakehouse.schema import POSITION_COLUMNS
+
+__all__ = [
+    "FLAG_BAD",
+    "FLAG_SCHEMA",
+    "SCHEMA_HEADER",
+    "SCHEMA_ID_BYTES",
+    "SCHEMA_ID_SQL",
+    "Decoder",
+    "Undecodable",
+    "column_values",
+    "columns_of",
+    "exactness",
+]
+
+SCHEMA_HEADER = "apicurio.value.globalId"
+"""Record header with the writer schema's global id: eight bytes, big-endian."""
+SCHEMA_ID_BYTES = 8
+FLAG_SCHEMA = "__lab_schema"
+"""Of a decoded row: the header's bytes; null when there was none."""
+FLAG_BAD = "__lab_bad"
+"""Of a decoded row: it could not be decoded."""
+
+_PERMISSIVE = {"mode": "PERMISSIVE", "datetimeRebaseMode": "CORRECTED"}
+_FAILFAST = {"mode": "FAILFAST", "datetimeRebaseMode": "CORRECTED"}
+_EXACT = "__lab_exact"
+SCHEMA_ID_SQL = f"element_at(filter(headers, h -> h.key = '{SCHEMA_HEADER}'), -1).value"
+"""Spark SQL: the header's bytes, from the Kafka source's `headers`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undecodable:
+    """A record that could not be decoded, where it stands, and why."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp_ms: int
+    reason: str
+    key: bytes | None
+    value: bytes
+    headers: tuple[tuple[str, bytes | None], ...]
+
+
+class Decoder:
+    """Decodes the Kafka source's rows of one table."""
+
+    def __init__(self, spark: SparkSession, registry: SchemaRegistry, key: str) -> None:
+        """`key` is a column of the record key: never null in a record that was decoded."""
+        self._spark = spark
+        self._registry = registry
+        self._key = key
+        self._columns: dict[bytes, StructType] = {}
+
+    def columns(self, schema_id: bytes) -> StructType:
+        """Columns of the rows that were written with a schema, position columns included."""
+        known = self._columns.get(schema_id)
+        if known is None:
+            own = columns_of(self._spark, self._schema(schema_id))
+            known = self._columns[schema_id] = StructType(own.fields + POSITION_COLUMNS.fields)
+        return known
+
+    def schema_ids(self, records: DataFrame) -> list[bytes]:
+        """The distinct schema ids in `records`, leaving out what is no id."""
+        rows = records.selectExpr(f"{SCHEMA_ID_SQL} AS id").distinct().collect()
+        return sorted(
+            bytes(row.id) for row in rows if row.id is not None and len(row.id) == SCHEMA_ID_BYTES
+        )
+
+    def decode(
+        self, records: DataFrame, schema_ids: Iterable[bytes], target: StructType
+    ) -> DataFrame:
+        """`records` as rows of `target`, with `FLAG_SCHEMA` and `FLAG_BAD`.
+
+        A row whose schema is not among `schema_ids` is null throughout, but for the flags and its
+        position. Tombstones are left out: they repeat a delete that came before them.
+        """
+        positioned = records.where("value IS NOT NULL").selectExpr(
+            "value",
+            f"{SCHEMA_ID_SQL} AS {FLAG_SCHEMA}",
+            "partition AS __kafka_partition",
+            "offset AS __kafka_offset",
+            "unix_millis(timestamp) AS __kafka_timestamp",
+        )
+        ids = list(schema_ids)
+        row = f.lit(None)
+        for schema_id in ids:
+            mine = f.col(FLAG_SCHEMA) == f.lit(schema_id)
+            schema = self._schema(schema_id)
+            record = from_avro(f.when(mine, f.col("value")), schema.text, _PERMISSIVE)
+            positioned = positioned.withColumn(_record(schema_id), record)
+            row = f.when(mine, f.expr(self._row(schema_id, target))).otherwise(row)
+        decoded = positioned.select(FLAG_SCHEMA, *POSITION_COLUMNS.names, row.alias("row"))
+        bad = f.col(FLAG_SCHEMA).isNull() | (f.length(FLAG_SCHEMA) != SCHEMA_ID_BYTES)
+        if ids:
+            bad = bad | (
+                f.col("row").isNotNull()
+                & (f.col(f"row.`{self._key}`").isNull() | ~f.col(f"row.{_EXACT}"))
+            )
+        return decoded.select(
+            *(_column(field, decoded=bool(ids)) for field in target.fields),
+            FLAG_SCHEMA,
+            bad.alias(FLAG_BAD),
+        )
+
+    def explain(self, records: DataFrame, bad: DataFrame) -> list[Undecodable]:
+        """Why those of `records` that stand where rows of `bad` do could not be decoded."""
+        places = bad.select(
+            f.col("__kafka_partition").alias("partition"), f.col("__kafka_offset").alias("offset")
+        )
+        found = (
+            records.join(places, ["partition", "offset"], "left_semi")
+            .withColumn("timestamp_ms", f.expr("unix_millis(timestamp)"))
+            .withColumn("id", f.expr(SCHEMA_ID_SQL))
+            .collect()
+        )
+        return [
+            Undecodable(
+                topic=row.topic,
+                partition=row.partition,
+                offset=row.offset,
+                timestamp_ms=row.timestamp_ms,
+                reason=self._reason(row.id, bytes(row.value)),
+                key=None if row.key is None else bytes(row.key),
+                value=bytes(row.value),
+                headers=tuple(
+                    (header.key, None if header.value is None else bytes(header.value))
+                    for header in row.headers or ()
+                ),
+            )
+            for row in sorted(found, key=lambda row: (row.partition, row.offset))
+        ]
+
+    def _reason(self, schema_id: bytearray | None, value: bytes) -> str:
+        if schema_id is None or len(schema_id) != SCHEMA_ID_BYTES:
+            return f"it has no {SCHEMA_HEADER} header of eight bytes"
+        number = _number(bytes(schema_id))
+        try:
+            schema = self._schema(bytes(schema_id))
+        except PermanentError as error:
+            return error.what
+        one = self._spark.range(1).select(
+            from_avro(f.lit(value), schema.text, _FAILFAST).alias("record")
+        )
+        raw = [f"{field.raw('record')} AS `{field.name}`" for field in schema.fields]
+        try:
+            before = one.selectExpr(*raw).collect()[0]
+            after = one.selectExpr(*(field.column("record") for field in schema.fields)).collect()[
+                0
+            ]
+        except Exception as error:
+            lines = [line.strip() for line in str(error).splitlines() if "Caused by" in line]
+            cause = lines[-1] if lines else str(error).splitlines()[0]
+            return f"it does not decode with schema {number}: {cause}"
+        for name in before.__fields__:
+            if before[name] is not None and after[name] is None:
+                return (
+                    f"its {name} is {before[name]!r}, which the column's type cannot hold exactly"
+                )
+        return f"its record key {self._key} is null (schema {number})"
+
+    def _schema(self, schema_id: bytes) -> WriterSchema:
+        return self._registry.schema(_number(schema_id))
+
+    def _row(self, schema_id: bytes, target: StructType) -> str:
+        """Spark SQL of a struct with the columns of `target`, from the decoded record."""
+        schema = self._schema(schema_id)
+        parts = [
+            f"'{name}', {value}"
+            for name, value in column_values(schema, _record(schema_id), target).items()
+            if name not in POSITION_COLUMNS.names
+        ]
+        return (
+            f"named_struct({', '.join(parts)}, '{_EXACT}', {exactness(schema, _record(schema_id))})"
+        )
+
+
+def _column(field: StructField, *, decoded: bool) -> Column:
+    if field.name in POSITION_COLUMNS.names:
+        return f.col(field.name)
+    value = f.col(f"row.`{field.name}`") if decoded else f.lit(None).cast(field.dataType)
+    return value.alias(field.name)
+
+
+def column_values(schema: WriterSchema, source: str, target: StructType) -> dict[str, str]:
+    """Spark SQL for every column of `target`, from the decoded struct (or row) `source`."""
+    values = {field.name: field.value(source) for field in schema.fields}
+    return {
+        field.name: f"CAST({values.get(field.name, 'NULL')} AS {field.dataType.simpleString()})"
+        for field in target.fields
+    }
+
+
+def exactness(schema: WriterSchema, source: str) -> str:
+    """Spark SQL that is false when a column's type could not hold its value."""
+    checks = [
+        f"({field.raw(source)} IS NULL OR {field.value(source)} IS NOT NULL)"
+        for field in schema.fields
+        if field.expression
+    ]
+    return " AND ".join(checks) or "TRUE"
+
+
+def columns_of(spark: SparkSession, schema: WriterSchema) -> StructType:
+    """The columns that records of `schema` become."""
+    decoded = spark.range(0).select(
+        from_avro(f.lit(None).cast("binary"), schema.text, _PERMISSIVE).alias("record")
+    )
+    return decoded.selectExpr(*(field.column("record") for field in schema.fields)).schema
+
+
+def _record(schema_id: bytes) -> str:
+    return f"record_{schema_id.hex()}"
+
+
+def _number(schema_id: bytes) -> int:
+    return int(struct.unpack(">q", schema_id)[0])

@@ -1,0 +1,164 @@
+"""A silver table: what is in it, and how changes are committed to it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructField, StructType
+
+from lakehouse.properties import TableConfig
+from lakehouse.schema import widened_columns
+from lakehouse.storage import Storage
+
+__all__ = ["CHECKPOINT_KEY", "HudiTable", "TableState"]
+
+CHECKPOINT_KEY = "deltastreamer.checkpoint.key"
+"""Commit metadata that says which offsets a table has taken in, in HoodieStreamer's own key and
+format (`topic,partition:next offset,…`): either can go on where the other stopped."""
+
+_METADATA_PREFIX = CHECKPOINT_KEY.rsplit(".", 1)[0] + "."
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """What a table says about itself."""
+
+    schema: StructType | None
+    """Columns without Hudi's own; None before the first commit."""
+    next_offsets: Mapping[int, int]
+    """By partition, the offset to go on with."""
+    last_instant: str | None
+    commits_since_compaction: int
+
+
+class HudiTable:
+    """One silver table. It has one writer: `lock` is held while its timeline is being extended."""
+
+    def __init__(self, spark: SparkSession, config: TableConfig, base_path: str) -> None:
+        self.config = config
+        self.path = f"{base_path.rstrip('/')}/{config.name}"
+        self.lock = threading.Lock()
+        self._spark = spark
+        self._jvm: Any = spark.sparkContext._jvm
+        self._options = dict(config.hoodie) | _delete_options(config)
+
+    def state(self) -> TableState:
+        """Read the table's timeline: schema, offsets, and how far compaction lags behind."""
+        if not Storage(self._spark).exists(f"{self.path}/.hoodie/hoodie.properties"):
+            return TableState(None, {}, None, 0)
+        timeline = self.meta_client().getActiveTimeline().getCommitsTimeline()
+        timeline = timeline.filterCompletedInstants()
+        if timeline.empty():
+            return TableState(None, {}, None, 0)
+        utils = self._jvm.org.apache.hudi.common.table.timeline.TimelineUtils
+        offsets: dict[int, int] = {}
+        since_compaction = 0
+        compacted = False
+        instants = timeline.getReverseOrderedInstants().iterator()
+        while instants.hasNext() and not (offsets and compacted):
+            instant = instants.next()
+            compacted = compacted or instant.getAction() != "deltacommit"
+            since_compaction += not compacted
+            if not offsets:
+                metadata = utils.getCommitMetadata(instant, timeline)
+                offsets = _parse_checkpoint(metadata.getMetadata(CHECKPOINT_KEY))
+        return TableState(
+            schema=self._schema(),
+            next_offsets=offsets,
+            last_instant=timeline.lastInstant().get().requestedTime(),
+            commits_since_compaction=since_compaction,
+        )
+
+    def commit(self, rows: DataFrame, count: int, next_offsets: Mapping[int, int]) -> None:
+        """Upsert `rows`, `count` of them, and record in the same commit where the topic goes on.
+
+        Of several rows with one key the one with the highest offset is kept.
+        """
+        options = {"hoodie.combine.before.upsert": str(count > 1).lower()}
+        self._write(rows, next_offsets, options)
+
+    def overwrite(self, rows: DataFrame, next_offsets: Mapping[int, int]) -> None:
+        """Replace all rows by `rows`, one for each key, in one commit."""
+        options = {
+            "hoodie.datasource.write.operation": "insert_overwrite_table",
+            "hoodie.combine.before.insert": "false",
+        }
+        self._write(rows, next_offsets, options)
+
+    def _write(
+        self, rows: DataFrame, next_offsets: Mapping[int, int], operation: Mapping[str, str]
+    ) -> None:
+        checkpoint = ",".join(
+            [self.config.topic, *(f"{p}:{offset}" for p, offset in sorted(next_offsets.items()))]
+        )
+        options = {
+            **self._options,
+            **operation,
+            "hoodie.datasource.write.commitmeta.key.prefix": _METADATA_PREFIX,
+            CHECKPOINT_KEY: checkpoint,
+        }
+        with self.lock:
+            rows.write.format("hudi").options(**options).mode("append").save(self.path)
+
+    def needs_rewrite(self, before: StructType | None, after: StructType) -> bool:
+        """Whether base files must be rewritten at once, for readers that do not widen columns."""
+        return (
+            before is not None
+            and self.config.table_type == "MERGE_ON_READ"
+            and bool(widened_columns(before, after))
+        )
+
+    def meta_client(self) -> Any:
+        """Hudi's `HoodieTableMetaClient`, freshly loaded."""
+        configuration = self._spark.sparkContext._jsc.hadoopConfiguration()
+        return (
+            self._jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder()
+            .setConf(
+                self._jvm.org.apache.hudi.hadoop.fs.HadoopFSUtils.getStorageConf(configuration)
+            )
+            .setBasePath(self.path)
+            .build()
+        )
+
+    def write_client(self) -> Any:
+        """Hudi's `SparkRDDWriteClient`, with the table services allowed. The caller closes it.
+
+        Whether it is time for a compaction is the caller's decision: the client always agrees.
+        """
+        resolver = self._jvm.org.apache.hudi.common.table.TableSchemaResolver(self.meta_client())
+        options = self._options | {
+            "hoodie.table.services.enabled": "true",
+            "hoodie.compact.inline.max.delta.commits": "1",
+        }
+        return self._jvm.org.apache.hudi.DataSourceUtils.createHoodieClient(
+            self._spark.sparkContext._jsc,
+            resolver.getTableSchema(False).toString(),
+            self.path,
+            self.config.name,
+            options,
+        )
+
+    def _schema(self) -> StructType:
+        read = self._spark.read.format("hudi").load(self.path).schema
+        return StructType(
+            [
+                StructField(field.name, field.dataType, nullable=True)
+                for field in read.fields
+                if not field.name.startswith("_hoodie_")
+            ]
+        )
+
+
+def _delete_options(config: TableConfig) -> dict[str, str]:
+    if config.deletes == "soft":
+        return {}
+    return {"hoodie.payload.delete.field": "__deleted", "hoodie.payload.delete.marker": "true"}
+
+
+def _parse_checkpoint(text: str | None) -> dict[int, int]:
+    _, *parts = (text or "").split(",")
+    return {int(partition): int(offset) for partition, offset in (p.split(":") for p in parts)}

@@ -1,0 +1,95 @@
+"""What Kafka has: topics, partitions and offsets, asked through the client Spark uses."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+__all__ = ["KAFKA_CONF_PREFIX", "Kafka"]
+
+KAFKA_CONF_PREFIX = "spark.lakehouse.kafka."
+"""Spark properties with this prefix are given to every Kafka client (`security.protocol`, …)."""
+
+_EARLIEST = -2
+_CLIENT_OPTIONS = {
+    # A broker that is away for a minute is waited for; the client finds it again within a second.
+    "reconnect.backoff.max.ms": "1000",
+    "request.timeout.ms": "10000",
+    "default.api.timeout.ms": "30000",
+}
+_CONSUMER_OPTIONS = {
+    # Spark asks for offsets it knows to be there; waiting for more of them only delays the batch.
+    "fetch.max.wait.ms": "10",
+    "max.poll.records": "5000",
+}
+
+
+class Kafka:
+    """The cluster behind `bootstrap_servers`."""
+
+    def __init__(self, spark: SparkSession, bootstrap_servers: str) -> None:
+        self._jvm: Any = spark.sparkContext._jvm
+        conf = spark.sparkContext.getConf().getAll()
+        self._client = {
+            "bootstrap.servers": bootstrap_servers,
+            **_CLIENT_OPTIONS,
+            **{
+                key.removeprefix(KAFKA_CONF_PREFIX): value
+                for key, value in conf
+                if key.startswith(KAFKA_CONF_PREFIX)
+            },
+        }
+        self._admin: Any = None
+
+    def source_options(self) -> dict[str, str]:
+        """Options every Kafka stream is read with."""
+        options = self._client | _CONSUMER_OPTIONS
+        return {
+            **{f"kafka.{key}": value for key, value in options.items()},
+            "includeHeaders": "true",
+            "failOnDataLoss": "true",
+        }
+
+    def partitions(self, pattern: str) -> dict[str, list[int]]:
+        """Partitions of the topics whose whole name matches the regular expression `pattern`."""
+        admin = self._connected()
+        names = [
+            name for name in admin.listTopics().names().get() if re.fullmatch(pattern, str(name))
+        ]
+        described = admin.describeTopics(names).allTopicNames().get()
+        return {
+            str(name): sorted(int(info.partition()) for info in described[name].partitions())
+            for name in sorted(names)
+        }
+
+    def close(self) -> None:
+        if self._admin is not None:
+            self._admin.close()
+            self._admin = None
+
+    def _connected(self) -> Any:
+        if self._admin is None:
+            properties = self._jvm.java.util.Properties()
+            for key, value in self._client.items():
+                properties.setProperty(key, value)
+            self._admin = self._jvm.org.apache.kafka.clients.admin.Admin.create(properties)
+        return self._admin
+
+    @staticmethod
+    def starting_offsets(
+        partitions: Mapping[str, list[int]], next_offsets: Mapping[str, Mapping[int, int]]
+    ) -> str:
+        """Spark's `startingOffsets`: where known, the next offset, else the earliest there is."""
+        return json.dumps(
+            {
+                topic: {
+                    str(number): next_offsets.get(topic, {}).get(number, _EARLIEST)
+                    for number in numbers
+                }
+                for topic, numbers in partitions.items()
+            }
+        )

@@ -1,0 +1,78 @@
+"""A table's changes straight from its topic: one streaming query per table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+
+from lakehouse.decode import Decoder
+from lakehouse.kafka import Kafka
+from lakehouse.query import KafkaQuery
+from lakehouse.registry import SchemaRegistry
+from lakehouse.table import TableWriter
+from lakehouse.table_batch import summarize
+
+__all__ = ["KafkaFeed"]
+
+_TRIGGER_MS = 100
+_MAX_OFFSETS_PER_BATCH = 250_000
+
+
+class KafkaFeed(KafkaQuery):
+    """Reads one topic into one table. A batch is committed whole or not at all."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        kafka: Kafka,
+        registry: SchemaRegistry,
+        writer: TableWriter,
+        *,
+        checkpoint: str,
+        once: bool,
+    ) -> None:
+        config = writer.table.config
+        super().__init__(
+            spark,
+            kafka,
+            writer.progress,
+            name=config.name,
+            topics=re.escape(config.topic),
+            checkpoint=checkpoint,
+            max_offsets=_MAX_OFFSETS_PER_BATCH,
+            trigger_ms=None if once else _TRIGGER_MS,
+        )
+        self._config = config
+        self._writer = writer
+        self._decoder = Decoder(spark, registry, config.key_fields[0])
+        self._schema_ids: list[bytes] = []
+
+    def open(self, _partitions: Mapping[str, list[int]]) -> Mapping[str, Mapping[int, int]]:
+        self._writer.open()
+        return {self._config.topic: self._writer.next_offsets}
+
+    def take_in(self, records: DataFrame) -> None:
+        if not self._schema_ids:
+            self._schema_ids = self._decoder.schema_ids(records)
+        while not self._try(records):
+            """The batch has other schemas than the one before: now they are known."""
+
+    def _try(self, records: DataFrame) -> bool:
+        """Take the batch in, if its schemas are the ones expected; if not, expect them."""
+        ids = self._schema_ids
+        target = self._writer.schema_with(self._decoder.columns(one) for one in ids)
+        rows = self._decoder.decode(records, ids, target).persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            parts = summarize(rows)
+            seen = sorted({one for part in parts for one in part.schema_ids})
+            expected = set(seen) <= set(ids)
+            if seen:
+                self._schema_ids = seen
+            if expected:
+                self._writer.take_in(rows, parts, lambda bad: self._decoder.explain(records, bad))
+            return expected
+        finally:
+            rows.unpersist()

@@ -1,0 +1,132 @@
+"""Compaction, cleaning and archiving: beside the commits, so that a commit stays fast."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark import InheritableThread
+from pyspark.sql import SparkSession
+
+from lakehouse.hudi import HudiTable
+
+__all__ = ["Maintenance"]
+
+_log = logging.getLogger(__name__)
+_POOL = "maintenance"
+_TIDY_AFTER_COMMITS = 20
+"""Commits between two rounds of cleaning and archiving."""
+
+
+@dataclass
+class _Backlog:
+    """What has happened to a table since its last service."""
+
+    table: HudiTable
+    uncompacted: int = 0
+    untidied: int = 0
+    wants: set[str] = field(default_factory=set)
+
+
+class Maintenance:
+    """One background thread that serves all tables, one after the other."""
+
+    def __init__(self, spark: SparkSession, on_instant: Callable[[str, str], None]) -> None:
+        """`on_instant` is told a table's name and its last commit instant, after commits."""
+        self._spark = spark
+        self._on_instant = on_instant
+        self._backlogs: dict[str, _Backlog] = {}
+        self._due: dict[str, None] = {}
+        self._stopped = False
+        self._lock = threading.Condition()
+        self._thread = InheritableThread(target=self._work, name=_POOL, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self, timeout: float = 30.0) -> None:
+        """Finish what is under way, at most `timeout` seconds."""
+        with self._lock:
+            self._stopped = True
+            self._lock.notify()
+        self._thread.join(timeout)
+
+    def opened(self, table: HudiTable, commits_since_compaction: int) -> None:
+        """A table's feed begins: take over what an earlier run left undone."""
+        with self._lock:
+            self._backlogs[table.config.name] = _Backlog(
+                table, uncompacted=commits_since_compaction
+            )
+
+    def committed(self, table: HudiTable, *, rewrite: bool) -> None:
+        """A table has one more commit; `rewrite` asks for compaction whatever the count."""
+        name = table.config.name
+        with self._lock:
+            backlog = self._backlogs.setdefault(name, _Backlog(table))
+            backlog.uncompacted += 1
+            backlog.untidied += 1
+            if table.config.table_type == "MERGE_ON_READ" and (
+                rewrite or backlog.uncompacted >= table.config.compact_after
+            ):
+                backlog.wants.add("rewrite" if rewrite else "compaction")
+            if backlog.untidied >= _TIDY_AFTER_COMMITS:
+                backlog.wants.add("tidying")
+            self._due[name] = None
+            self._lock.notify()
+
+    def _work(self) -> None:
+        self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", _POOL)
+        while (backlog := self._next()) is not None:
+            try:
+                self._serve(backlog)
+            except Exception:
+                # The table itself is right either way: its next commit asks again.
+                _log.exception("maintenance of %s failed", backlog.table.config.name)
+
+    def _next(self) -> _Backlog | None:
+        """The next table with something new; None when the application stops."""
+        with self._lock:
+            self._lock.wait_for(lambda: self._due or self._stopped)
+            if self._stopped:
+                return None
+            name = next(iter(self._due))
+            del self._due[name]
+            return self._backlogs[name]
+
+    def _serve(self, backlog: _Backlog) -> None:
+        with self._lock:
+            wants, backlog.wants = backlog.wants, set()
+        table = backlog.table
+        if wants:
+            started = time.monotonic()
+            client = table.write_client()
+            try:
+                if wants & {"compaction", "rewrite"}:
+                    self._compact(client, backlog)
+                if "tidying" in wants:
+                    client.clean()
+                    client.archive()
+                    with self._lock:
+                        backlog.untidied = 0
+            finally:
+                client.close()
+            took = time.monotonic() - started
+            _log.info("%s: %s took %.1f s", table.config.name, " and ".join(sorted(wants)), took)
+        timeline = table.meta_client().getActiveTimeline().getCommitsTimeline()
+        last = timeline.filterCompletedInstants().lastInstant()
+        if last.isPresent():
+            self._on_instant(table.config.name, last.get().requestedTime())
+
+    def _compact(self, client: Any, backlog: _Backlog) -> None:
+        jvm: Any = self._spark.sparkContext._jvm
+        nothing = jvm.org.apache.hudi.common.util.Option.empty()
+        with self._lock:
+            backlog.uncompacted = 0
+        with backlog.table.lock:
+            instant = client.scheduleCompaction(nothing)
+        if instant.isPresent():
+            client.compact(instant.get(), True)

@@ -1,0 +1,173 @@
+"""How a field of a change record becomes a column: the whole mapping, as data.
+
+Avro carries Debezium's meaning in `connect.name`. Where Avro has a logical type for it, the
+writer's schema is annotated with that type before decoding: logical types do not change how a
+value is encoded, so the value is read exactly, once, without a conversion that could round.
+What Avro has no type for is converted by a Spark SQL expression.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["MAPPINGS", "Field", "Mapped", "WriterSchema"]
+
+_INSTANT = (
+    r"CASE WHEN {0} RLIKE '^[+-]?[0-9]{{4,6}}-[0-9]{{2}}-[0-9]{{2}}T[0-9]{{2}}:[0-9]{{2}}"
+    r"(:[0-9]{{2}}([.][0-9]{{1,6}}0*)?)?(Z|[+-][0-9]{{2}}:[0-9]{{2}})$' THEN to_timestamp({0}) END"
+)
+_VARIABLE_DECIMAL = (
+    "CASE WHEN {0}.scale <= 0 "
+    "THEN concat(CAST({0}.value AS STRING), repeat('0', -{0}.scale)) "
+    "ELSE concat(IF({0}.value < 0, '-', ''), regexp_replace(lpad(CAST(abs({0}.value) AS STRING), "
+    "greatest(length(CAST(abs({0}.value) AS STRING)), {0}.scale + 1), '0'), "
+    "concat('([0-9]{{', CAST({0}.scale AS STRING), '}})$'), '.$1')) END"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """How one `connect.name` arrives."""
+
+    silver_type: str
+    """Type of the column, in Spark SQL's words."""
+    note: str
+    logical_type: Mapping[str, Any] | None = None
+    """Avro attributes added to the writer's type before decoding."""
+    field_attributes: Mapping[str, Mapping[str, Any]] | None = None
+    """The same for the members of a record type, by member name."""
+    expression: str | None = None
+    """Spark SQL applied after decoding; `{0}` stands for the column. Null for a value that is not
+    null means that the column's type cannot hold the value exactly."""
+
+
+MAPPINGS: Mapping[str, Mapped] = {
+    "io.debezium.time.Date": Mapped("date", "days since the epoch", {"logicalType": "date"}),
+    "io.debezium.time.Timestamp": Mapped(
+        "timestamp", "milliseconds, read as UTC", {"logicalType": "timestamp-millis"}
+    ),
+    "io.debezium.time.MicroTimestamp": Mapped(
+        "timestamp", "microseconds, read as UTC", {"logicalType": "timestamp-micros"}
+    ),
+    "io.debezium.time.NanoTimestamp": Mapped(
+        "bigint", "nanoseconds since the epoch: no silver type holds them"
+    ),
+    "io.debezium.time.ZonedTimestamp": Mapped(
+        "timestamp", "the instant in UTC; its original zone is not kept", expression=_INSTANT
+    ),
+    "io.debezium.time.Time": Mapped(
+        "bigint", "microseconds since midnight", expression="CAST({0} AS BIGINT) * 1000"
+    ),
+    "io.debezium.time.MicroTime": Mapped("bigint", "microseconds since midnight"),
+    "io.debezium.time.NanoTime": Mapped("bigint", "nanoseconds since midnight"),
+    "io.debezium.time.ZonedTime": Mapped("string", "ISO 8601 time with its offset, as sent"),
+    "io.debezium.time.Year": Mapped("int", "the year's number"),
+    "io.debezium.time.Interval": Mapped("string", "ISO 8601 duration, as sent"),
+    "io.debezium.time.MicroDuration": Mapped("bigint", "microseconds"),
+    "io.debezium.data.VariableScaleDecimal": Mapped(
+        "string",
+        "every digit as written; up to 38 digits, more stop the table",
+        field_attributes={"value": {"logicalType": "decimal", "precision": 38, "scale": 0}},
+        expression=_VARIABLE_DECIMAL,
+    ),
+    "io.debezium.data.Bits": Mapped("binary", "the bits, least significant byte first"),
+    "io.debezium.data.Json": Mapped("string", "JSON text, as sent"),
+    "io.debezium.data.Uuid": Mapped("string", "UUID text"),
+    "io.debezium.data.Xml": Mapped("string", "XML text, as sent"),
+    "io.debezium.data.Enum": Mapped("string", "the value's name"),
+    "io.debezium.data.EnumSet": Mapped("string", "the names, joined by commas"),
+    "org.apache.kafka.connect.data.Decimal": Mapped(
+        "decimal(p,s)", "exactly, with the source's precision and scale"
+    ),
+    "org.apache.kafka.connect.data.Date": Mapped("date", "days since the epoch"),
+    "org.apache.kafka.connect.data.Timestamp": Mapped("timestamp", "milliseconds, read as UTC"),
+    "org.apache.kafka.connect.data.Time": Mapped(
+        "bigint", "microseconds since midnight", expression="CAST({0} AS BIGINT) * 1000"
+    ),
+}
+"""Every `connect.name` with a meaning of its own; anything else keeps its Avro type."""
+
+_LOGICAL_TYPES_NOT_READ = ("time-millis", "time-micros")
+"""Avro logical types without a Spark type: dropped, so that the plain number is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a writer schema."""
+
+    name: str
+    expression: str | None
+    """Spark SQL template that turns the decoded value into the column's; None: as it is."""
+
+    def raw(self, source: str) -> str:
+        """Spark SQL of the decoded value in the struct `source`; "": in the row itself."""
+        return f"{source}.`{self.name}`" if source else f"`{self.name}`"
+
+    def value(self, source: str) -> str:
+        """Spark SQL of the column's value."""
+        return (self.expression or "{0}").format(self.raw(source))
+
+    def column(self, source: str) -> str:
+        """The same, named."""
+        return f"{self.value(source)} AS `{self.name}`"
+
+
+@dataclass(frozen=True, slots=True)
+class WriterSchema:
+    """A writer's Avro schema, ready to decode with."""
+
+    text: str
+    """The annotated schema: decodes the same bytes, into exact types."""
+    fields: tuple[Field, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> WriterSchema:
+        """Annotate the record schema in `text`. Raises ValueError when it is no record schema."""
+        schema = json.loads(text)
+        if not isinstance(schema, dict) or schema.get("type") != "record":
+            raise ValueError(f"not an Avro record schema: {text[:200]}")
+        fields = tuple(
+            Field(field["name"], _expression(field["type"])) for field in schema["fields"]
+        )
+        return cls(text=json.dumps(_annotate(schema)), fields=fields)
+
+
+def _annotate(node: Any, extra: Mapping[str, Any] | None = None) -> Any:
+    """`node`, an Avro type, with logical types added from `MAPPINGS` (and `extra` at its top)."""
+    if isinstance(node, list):
+        return [branch if branch == "null" else _annotate(branch, extra) for branch in node]
+    if isinstance(node, str):
+        return {"type": node, **extra} if extra else node
+    mapped = MAPPINGS.get(node.get("connect.name", ""))
+    result = dict(node)
+    if result.get("logicalType") in _LOGICAL_TYPES_NOT_READ:
+        del result["logicalType"]
+    if mapped and mapped.logical_type:
+        result |= mapped.logical_type
+    if extra:
+        result |= extra
+    members = (mapped.field_attributes if mapped else None) or {}
+    if "fields" in result:
+        result["fields"] = [
+            field | {"type": _annotate(field["type"], members.get(field["name"]))}
+            for field in result["fields"]
+        ]
+    for inner in ("items", "values"):
+        if inner in result:
+            result[inner] = _annotate(result[inner])
+    if isinstance(result["type"], (dict, list)):
+        result["type"] = _annotate(result["type"])
+    return result
+
+
+def _expression(node: Any) -> str | None:
+    if isinstance(node, list):
+        branches = [branch for branch in node if branch != "null"]
+        return _expression(branches[0]) if len(branches) == 1 else None
+    if isinstance(node, dict):
+        mapped = MAPPINGS.get(node.get("connect.name", ""))
+        return mapped.expression if mapped else None
+    return None

@@ -1,0 +1,164 @@
+"""The application's command line: read here, and built here for whoever submits it.
+
+Nothing in this module needs Spark, so a launcher can import it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from lakehouse.errors import ConfigurationError
+
+__all__ = ["APPLICATION_FILE", "Options", "SourceName", "submit_argv"]
+
+SourceName = Literal["kafka", "bronze"]
+
+APPLICATION_FILE = Path(__file__).resolve().parent.parent / "silver.py"
+"""What `spark-submit` is given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Everything that differs between two runs of the application. No secret is among it."""
+
+    properties: tuple[str, ...]
+    """Table properties: files, or folders of them."""
+    bootstrap_servers: str
+    registry_url: str
+    """Address of the schema registry, without `/apis/…`."""
+    target_base_path: str
+    """Where the silver tables lie: `s3a://bucket/silver`."""
+    bronze_base_path: str
+    """What bronze paths start from: `s3a://bucket`."""
+    checkpoint_base_path: str
+    """Working space of the streaming queries; nothing is lost with it."""
+    tables: tuple[str, ...] = ()
+    """Only these; empty: all that have a properties file."""
+    source: SourceName = "kafka"
+    sink_config: str | None = None
+    """The sink connector's JSON: with it, this application writes bronze."""
+    secrets_dir: str | None = None
+    """Where `${secretManager:<path>:<key>}` in the sink connector's JSON is looked up."""
+    status_port: int | None = None
+    once: bool = False
+    """Take in what there is, then end."""
+    rebuild: tuple[str, ...] = ()
+    """Tables to write anew from bronze before going on."""
+    hoodie_conf: Mapping[str, str]
+    """`hoodie.*` and `lab.*` values that win over the properties files."""
+
+    @property
+    def dead_letter_base_path(self) -> str:
+        """Where undecodable records are put aside, next to the silver tables."""
+        return f"{self._lake}/deadletter"
+
+    def rebuild_request_path(self, table: str) -> str:
+        """What is there while a table is to be rebuilt."""
+        return f"{self._lake}/rebuild/{table}"
+
+    @property
+    def _lake(self) -> str:
+        return self.target_base_path.rstrip("/").rpartition("/")[0]
+
+    def argv(self) -> list[str]:
+        """The command line that `parse` turns into this again."""
+        argv = [f"--properties={path}" for path in self.properties]
+        argv += [
+            f"--bootstrap-servers={self.bootstrap_servers}",
+            f"--registry-url={self.registry_url}",
+            f"--target-base-path={self.target_base_path}",
+            f"--bronze-base-path={self.bronze_base_path}",
+            f"--checkpoint-base-path={self.checkpoint_base_path}",
+            f"--source={self.source}",
+        ]
+        if self.tables:
+            argv.append(f"--tables={','.join(self.tables)}")
+        for name, value in (
+            ("sink-config", self.sink_config),
+            ("secrets-dir", self.secrets_dir),
+            ("status-port", self.status_port),
+        ):
+            if value is not None:
+                argv.append(f"--{name}={value}")
+        if self.once:
+            argv.append("--once")
+        argv += [f"--rebuild={table}" for table in self.rebuild]
+        argv += [f"--hoodie-conf={key}={value}" for key, value in self.hoodie_conf.items()]
+        return argv
+
+    @classmethod
+    def parse(cls, argv: Sequence[str] | None = None) -> Options:
+        """Read `argv`, the process's own by default. Raises ConfigurationError."""
+        given: dict[str, Any] = vars(_parser().parse_args(argv))
+        conf: dict[str, str] = {}
+        for pair in given.pop("hoodie_conf"):
+            key, separator, value = pair.partition("=")
+            if not separator:
+                raise ConfigurationError(
+                    f"--hoodie-conf {pair} is not key=value", hint="Write --hoodie-conf key=value"
+                )
+            conf[key.strip()] = value.strip()
+        for name in ("properties", "rebuild"):
+            given[name] = tuple(given[name])
+        options = cls(**given, hoodie_conf=conf)
+        if options.sink_config and not options.secrets_dir:
+            raise ConfigurationError(
+                "--sink-config refers to values by name, and --secrets-dir is missing",
+                hint="Give the folder where they are kept",
+            )
+        return options
+
+
+def submit_argv(
+    options: Options,
+    *,
+    spark_submit: Sequence[str],
+    properties_file: str,
+    application: str = str(APPLICATION_FILE),
+    submit_options: Sequence[str] = (),
+) -> list[str]:
+    """The whole `spark-submit` command line.
+
+    `spark_submit` is the program, `properties_file` Spark's own properties with the profile's
+    values and credentials (readable by its owner alone), `submit_options` what a cluster wants
+    besides (`--deploy-mode cluster`, `--py-files …`).
+    """
+    return [
+        *spark_submit,
+        f"--properties-file={properties_file}",
+        *submit_options,
+        application,
+        *options.argv(),
+    ]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="silver.py",
+        description="Brings change records into Hudi tables, each table on its own.",
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--properties", action="append", required=True, metavar="PATH", help="file or folder")
+    add("--tables", type=_names, default=(), metavar="A,B", help="only these tables")
+    add("--source", choices=("kafka", "bronze"), default="kafka")
+    add("--bootstrap-servers", required=True, metavar="HOST:PORT")
+    add("--registry-url", required=True, metavar="URL")
+    add("--target-base-path", required=True, metavar="URI")
+    add("--bronze-base-path", required=True, metavar="URI")
+    add("--checkpoint-base-path", required=True, metavar="URI")
+    add("--sink-config", metavar="FILE", help="the sink connector's JSON: write bronze as it says")
+    add("--secrets-dir", metavar="FOLDER", help="values for ${secretManager:path:key}")
+    add("--status-port", type=int, metavar="PORT", help="answer GET /status on 127.0.0.1")
+    add("--once", action="store_true", help="take in what there is, then end")
+    add("--rebuild", action="append", default=[], metavar="TABLE", help="from bronze; repeatable")
+    add("--hoodie-conf", action="append", default=[], metavar="KEY=VALUE", help="repeatable")
+    return parser
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())

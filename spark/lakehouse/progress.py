@@ -1,0 +1,59 @@
+"""What every part of the application is doing, as `GET /status` tells it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+__all__ = ["Progress", "State", "now"]
+
+State = Literal["starting", "running", "retrying", "rebuilding", "failed", "done"]
+
+
+def now() -> str:
+    """The current time in UTC, ISO 8601 with microseconds."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+class Progress:
+    """Figures of one table (or of the bronze writer), written by its worker, read by anyone."""
+
+    def __init__(self, **facts: Any) -> None:
+        """`facts` are the entry's own fixed or initial members."""
+        self._lock = threading.Lock()
+        self._facts: dict[str, Any] = {
+            "state": "starting",
+            "waiting_for": None,
+            "error": None,
+            "restarts": 0,
+            "batches": 0,
+            "rows_total": 0,
+            **facts,
+        }
+
+    def set(self, **facts: Any) -> None:
+        with self._lock:
+            self._facts.update(facts)
+
+    def committed(self, rows: int, **facts: Any) -> None:
+        """A batch of `rows` is durable."""
+        with self._lock:
+            self._facts["batches"] += 1
+            self._facts["rows_total"] += rows
+            self._facts.update(facts)
+
+    def restarted(self, error: str) -> None:
+        with self._lock:
+            self._facts["restarts"] += 1
+            self._facts.update(state="retrying", error=error)
+
+    @property
+    def batches(self) -> int:
+        with self._lock:
+            return int(self._facts["batches"])
+
+    def snapshot(self) -> Mapping[str, Any]:
+        with self._lock:
+            return dict(self._facts)

@@ -1,0 +1,174 @@
+"""Table properties in HoodieStreamer's format: `include=`, `hoodie.*`, and our `lab.*` keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, cast
+
+from lakehouse.errors import ConfigurationError
+
+__all__ = ["LAB_KEYS", "TableConfig", "TableType", "load_tables", "read_properties"]
+
+TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
+
+LAB_KEYS: Mapping[str, tuple[str, ...]] = {
+    "lab.deletes": ("soft", "hard"),
+    "lab.on.bad.record": ("stop", "deadletter"),
+}
+"""Every key of ours, with its values; the first is the default."""
+
+_REQUIRED = (
+    "hoodie.table.name",
+    "hoodie.datasource.write.table.type",
+    "hoodie.datasource.write.recordkey.field",
+    "hoodie.table.ordering.fields",
+    "hoodie.streamer.source.kafka.topic",
+    "hoodie.streamer.source.dfs.root",
+)
+_TABLE_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
+_TABLE_NAME = re.compile(r"[a-z_][a-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class TableConfig:
+    """One silver table: where its changes come from and how Hudi keeps them."""
+
+    name: str
+    topic: str
+    bronze_root: str
+    """Folder of the topic's bronze files, relative to the bronze base path."""
+    key_fields: tuple[str, ...]
+    ordering_field: str
+    table_type: TableType
+    deletes: Literal["soft", "hard"]
+    on_bad_record: Literal["stop", "deadletter"]
+    compact_after: int
+    """Delta commits between two compactions (MERGE_ON_READ only)."""
+    hoodie: Mapping[str, str]
+    """All `hoodie.*` write options, as given to Hudi."""
+
+
+def read_properties(path: Path) -> dict[str, str]:
+    """Key and value pairs of `path`; `include=` names further files beside it, which it overrides.
+
+    Raises ConfigurationError for a line that is no pair, a missing file or a circle of includes.
+    """
+    return _read(path, ())
+
+
+def _read(path: Path, parents: tuple[Path, ...]) -> dict[str, str]:
+    if path in parents:
+        raise ConfigurationError(f"{path} includes itself", hint="Remove one `include=`")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path} cannot be read: {error.strerror}", hint="Give the path of a properties file"
+        ) from None
+    own: dict[str, str] = {}
+    included: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        stripped = line.strip()
+        if not stripped or stripped[0] in "#!":
+            continue
+        key, separator, value = (part.strip() for part in stripped.partition("="))
+        if not separator or not key:
+            raise ConfigurationError(
+                f"{path}:{number}: `{stripped}` is not `key=value`", hint="Correct the line"
+            )
+        if key == "include":
+            for name in value.split(","):
+                included |= _read(path.parent / name.strip(), (*parents, path))
+        else:
+            own[key] = value
+    return included | own
+
+
+def load_tables(
+    paths: Iterable[Path], *, only: Iterable[str] = (), overrides: Mapping[str, str] | None = None
+) -> list[TableConfig]:
+    """The tables described by `paths`: properties files, or folders of `tickit.*.properties`.
+
+    `only` keeps the named tables; `overrides` win over every file (`--hoodie-conf`).
+    """
+    tables = [_table(file, read_properties(file) | dict(overrides or {})) for file in _files(paths)]
+    by_name: dict[str, TableConfig] = {}
+    for table in tables:
+        if table.name in by_name:
+            raise ConfigurationError(
+                f"Two properties files describe the table {table.name}", hint="Remove one"
+            )
+        by_name[table.name] = table
+    wanted = list(only)
+    if unknown := [name for name in wanted if name not in by_name]:
+        raise ConfigurationError(
+            f"No properties file describes {', '.join(unknown)}",
+            hint=f"Choose from {', '.join(sorted(by_name))}",
+        )
+    return [by_name[name] for name in wanted] if wanted else tables
+
+
+def _files(paths: Iterable[Path]) -> list[Path]:
+    files: list[Path] = []
+    for path in paths:
+        found = sorted(path.glob("*.*.*.properties")) if path.is_dir() else [path]
+        if not found:
+            raise ConfigurationError(
+                f"{path} holds no <prefix>.<schema>.<table>.properties", hint="Give another folder"
+            )
+        files += found
+    return files
+
+
+def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
+    if missing := [key for key in _REQUIRED if not properties.get(key)]:
+        raise ConfigurationError(f"{path} lacks {', '.join(missing)}", hint="Add the key")
+    lab = {key: values[0] for key, values in LAB_KEYS.items()}
+    hoodie: dict[str, str] = {}
+    for key, value in properties.items():
+        if key.startswith("hoodie."):
+            hoodie[key] = value
+        elif key not in LAB_KEYS:
+            raise ConfigurationError(
+                f"{path}: unknown key `{key}`",
+                hint=f"Keys are `hoodie.*`, `include` and {', '.join(LAB_KEYS)}",
+            )
+        elif value not in LAB_KEYS[key]:
+            raise ConfigurationError(
+                f"{path}: {key}={value} is not allowed", hint=f"Use {' or '.join(LAB_KEYS[key])}"
+            )
+        else:
+            lab[key] = value
+    table_type = hoodie["hoodie.datasource.write.table.type"]
+    if table_type not in _TABLE_TYPES:
+        raise ConfigurationError(
+            f"{path}: table type {table_type} is unknown", hint=f"Use {' or '.join(_TABLE_TYPES)}"
+        )
+    name = hoodie["hoodie.table.name"]
+    if not _TABLE_NAME.fullmatch(name):
+        raise ConfigurationError(
+            f"{path}: `{name}` is no table name", hint="Use a-z, 0-9 and _, a letter first"
+        )
+    compact_after = hoodie.get("hoodie.compact.inline.max.delta.commits", "40")
+    if not compact_after.isdecimal() or int(compact_after) < 1:
+        raise ConfigurationError(
+            f"{path}: hoodie.compact.inline.max.delta.commits={compact_after} is no count",
+            hint="Use a whole number of 1 or more",
+        )
+    return TableConfig(
+        name=name,
+        topic=hoodie["hoodie.streamer.source.kafka.topic"],
+        bronze_root=hoodie["hoodie.streamer.source.dfs.root"].strip("/"),
+        key_fields=tuple(
+            field.strip() for field in hoodie["hoodie.datasource.write.recordkey.field"].split(",")
+        ),
+        ordering_field=hoodie["hoodie.table.ordering.fields"],
+        table_type=cast("TableType", table_type),
+        deletes=cast("Literal['soft', 'hard']", lab["lab.deletes"]),
+        on_bad_record=cast("Literal['stop', 'deadletter']", lab["lab.on.bad.record"]),
+        compact_after=int(compact_after),
+        hoodie=hoodie,
+    )

@@ -1,0 +1,101 @@
+"""Writing a silver table anew from all its bronze files."""
+
+from __future__ import annotations
+
+import logging
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from lakehouse.bronze_listing import BronzeListing
+from lakehouse.bronze_reader import BronzeReader
+from lakehouse.decode import FLAG_BAD
+from lakehouse.errors import PermanentError, SchemaChangeError
+from lakehouse.hudi import HudiTable
+from lakehouse.schema import merge_schemas
+from lakehouse.storage import Storage
+from lakehouse.table_batch import next_offsets, summarize
+
+__all__ = ["Rebuilder"]
+
+_log = logging.getLogger(__name__)
+
+
+class Rebuilder:
+    """Replaces a table's content by what bronze says.
+
+    A request is kept in the lake until it is fulfilled: an application that dies on the way takes
+    it up again.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        storage: Storage,
+        table: HudiTable,
+        *,
+        bronze_base_path: str,
+        request_path: str,
+    ) -> None:
+        config = table.config
+        self._storage = storage
+        self._table = table
+        self._folder = f"{bronze_base_path.rstrip('/')}/{config.bronze_root}"
+        self._listing = BronzeListing(storage, self._folder)
+        self._reader = BronzeReader(spark, storage, config.key_fields[0])
+        self._request_path = request_path
+
+    def request(self) -> None:
+        """Have the table rebuilt before it is written to next."""
+        self._storage.write(self._request_path, b"")
+
+    def is_requested(self) -> bool:
+        return self._storage.exists(self._request_path)
+
+    def run(self) -> None:
+        """Rebuild in one commit; what was in the table stays reachable by time travel.
+
+        Only when columns have changed so that the table cannot hold both is it removed first.
+        """
+        config = self._table.config
+        files = self._listing.every_file()
+        if not files:
+            raise PermanentError(
+                f"Table {config.name} cannot be rebuilt: there is nothing in {self._folder}",
+                hint="Nothing was changed. Bronze must be written before it can be read",
+            )
+        groups = self._reader.by_schema(files)
+        columns = [self._reader.columns(group.schema) for group in groups]
+        current = self._table.state().schema
+        try:
+            target = merge_schemas(config.name, current, columns)
+        except SchemaChangeError:
+            target = merge_schemas(config.name, None, columns, text_for_conflicts=True)
+            current = None
+        rows = self._reader.rows(groups, target).persist(StorageLevel.DISK_ONLY)
+        try:
+            parts = summarize(rows)
+            if any(part.bad for part in parts):
+                _log.warning("%s: bronze rows that no column can hold are left out", config.name)
+            if current is None:
+                self._storage.delete(self._table.path)
+            self._table.overwrite(self._latest(rows), next_offsets(parts))
+        finally:
+            rows.unpersist()
+        self._storage.delete(self._request_path)
+        _log.info("%s: rebuilt from %d bronze files", config.name, len(files))
+
+    def _latest(self, rows: DataFrame) -> DataFrame:
+        """Every key's last row; none for a key that was deleted, where deletes are hard."""
+        config = self._table.config
+        columns = [name for name in rows.columns if name != FLAG_BAD]
+        latest = (
+            rows.where(f"NOT {FLAG_BAD}")
+            .groupBy(*config.key_fields)
+            .agg(f.max_by(f.struct(*columns), config.ordering_field).alias("row"))
+            .select("row.*")
+        )
+        if config.deletes == "hard":
+            latest = latest.where("coalesce(__deleted, 'false') <> 'true'")
+        return latest

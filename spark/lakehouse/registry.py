@@ -1,0 +1,86 @@
+"""Writer schemas from Apicurio Registry, by global id."""
+
+from __future__ import annotations
+
+import http
+import http.client
+import logging
+import threading
+import time
+import urllib.error
+import urllib.request
+
+from lakehouse.errors import ConfigurationError, PermanentError
+from lakehouse.mapping import WriterSchema
+
+__all__ = ["SchemaRegistry"]
+
+_log = logging.getLogger(__name__)
+_REQUEST_SECONDS = 5.0
+_RETRY_SECONDS = (0.1, 0.2, 0.5, 1.0, 2.0, 2.0)
+
+
+class SchemaRegistry:
+    """Reads and keeps writer schemas. A global id never changes its schema, so it is read once."""
+
+    def __init__(self, url: str) -> None:
+        """`url` is the registry's base address, without `/apis/…`."""
+        if not url.startswith(("http://", "https://")):
+            raise ConfigurationError(
+                f"--registry-url {url} is no http address", hint="Use http://host:port"
+            )
+        self._url = url.rstrip("/")
+        self._texts: dict[int, str] = {}
+        self._schemas: dict[int, WriterSchema] = {}
+        self._lock = threading.Lock()
+
+    def text(self, global_id: int) -> str:
+        """The schema as registered.
+
+        Raises PermanentError when the registry does not have it, OSError when it does not answer.
+        """
+        with self._lock:
+            known = self._texts.get(global_id)
+        if known is None:
+            known = self._fetch(global_id)
+            with self._lock:
+                self._texts[global_id] = known
+        return known
+
+    def schema(self, global_id: int) -> WriterSchema:
+        """The schema, ready to decode with. Raises as `text` does."""
+        with self._lock:
+            known = self._schemas.get(global_id)
+        if known is None:
+            try:
+                known = WriterSchema.parse(self.text(global_id))
+            except ValueError as error:
+                raise PermanentError(
+                    f"Schema {global_id} in {self._url} cannot be used: {error}",
+                    hint="Topic values must be Avro records",
+                ) from None
+            with self._lock:
+                self._schemas[global_id] = known
+        return known
+
+    def _fetch(self, global_id: int) -> str:
+        url = f"{self._url}/apis/registry/v2/ids/globalIds/{global_id}"
+        for pause in (*_RETRY_SECONDS, None):
+            try:
+                with urllib.request.urlopen(url, timeout=_REQUEST_SECONDS) as response:  # noqa: S310
+                    body: bytes = response.read()
+                return body.decode("utf-8")
+            except urllib.error.HTTPError as error:
+                if error.code == http.HTTPStatus.NOT_FOUND:
+                    raise PermanentError(
+                        f"The registry {self._url} has no schema with global id {global_id}",
+                        hint="Was it emptied? Register the connectors' schemas again",
+                    ) from None
+                failure: Exception = error
+            except (OSError, http.client.HTTPException) as error:
+                failure = error
+            if pause is None:
+                raise OSError(f"the registry {url} does not answer: {failure}") from failure
+            _log.warning("registry: %s; asking again in %.1f s", failure, pause)
+            time.sleep(pause)
+        raise AssertionError("unreachable")

@@ -1,0 +1,160 @@
+"""Keeps the application's workers going: each on its own thread, started again when it fails."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable
+from typing import Literal, Protocol
+
+from pyspark import InheritableThread
+
+from lakehouse.errors import PermanentError
+from lakehouse.progress import Progress
+
+__all__ = ["Supervisor", "Worker"]
+
+_log = logging.getLogger(__name__)
+_CHECK_SECONDS = 0.25
+"""Between two looks at a worker that runs, or at what it waits for."""
+_FIRST_PAUSE_SECONDS = 0.5
+_LONGEST_PAUSE_SECONDS = 10.0
+
+
+class Worker(Protocol):
+    """Something that runs until it is stopped, fails, or has done all there was to do."""
+
+    name: str
+    progress: Progress
+
+    def waiting_for(self) -> str | None:
+        """What must be there before `start`."""
+
+    def start(self) -> None:
+        """Begin, or go on after a failure, where the target stands."""
+
+    def is_alive(self) -> bool: ...
+
+    def error(self) -> Exception | None:
+        """Why it is no longer alive; None when it came to its end."""
+
+    def stop(self) -> None: ...
+
+
+class _Supervised:
+    """One worker and the thread that looks after it."""
+
+    def __init__(self, worker: Worker, *, once: bool) -> None:
+        self.worker = worker
+        self._once = once
+        self._stop = threading.Event()
+        self._again = threading.Event()
+        self._failures = 0
+        self.thread = InheritableThread(target=self._run, name=f"supervise-{worker.name}")
+        self.thread.daemon = True
+
+    def ask_to_stop(self) -> None:
+        self._stop.set()
+        self._again.set()
+
+    def again(self) -> None:
+        """Start the worker anew, from its present state or from having given up."""
+        self._again.set()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._again.clear()
+            batches = self.worker.progress.batches
+            error: Exception | None
+            try:
+                if not self._wait_for_source():
+                    self._end("done")
+                    return
+                self.worker.start()
+                self.worker.progress.set(state="running")
+                error = self._watch()
+            except Exception as failure:
+                error = failure
+            if self.worker.progress.batches > batches:
+                self._failures = 0
+            if error is not None:
+                self._pause_after(error)
+            elif not self._again.is_set():
+                self._end("done")
+
+    def _wait_for_source(self) -> bool:
+        """Wait until the worker can start. False when it never will."""
+        while missing := self.worker.waiting_for():
+            self.worker.progress.set(state="starting", waiting_for=missing)
+            if self._once or self._stop.wait(_CHECK_SECONDS):
+                return False
+        self.worker.progress.set(waiting_for=None)
+        return True
+
+    def _watch(self) -> Exception | None:
+        """Stay until the worker ends, or is to be stopped or started anew."""
+        while self.worker.is_alive():
+            if self._again.wait(_CHECK_SECONDS):
+                self.worker.stop()
+                return None
+        return self.worker.error()
+
+    def _pause_after(self, error: Exception) -> None:
+        """Wait before the next try: a while, or until somebody has changed something."""
+        name, message = self.worker.name, str(error).strip() or type(error).__name__
+        if isinstance(error, PermanentError):
+            _log.error("%s has stopped: %s", name, message)
+            self.worker.progress.set(error=message)
+            self._end("failed")
+            return
+        pause = min(_FIRST_PAUSE_SECONDS * 2**self._failures, _LONGEST_PAUSE_SECONDS)
+        self._failures += 1
+        self.worker.progress.restarted(message)
+        brief = message.splitlines()[0][:300]
+        _log.warning("%s failed and is started again in %.1f s: %s", name, pause, brief)
+        self._again.wait(pause)
+
+    def _end(self, state: Literal["done", "failed"]) -> None:
+        """Nothing more to do: end with the application's one run, or stay to be asked again."""
+        self.worker.progress.set(state=state)
+        if self._once:
+            self._stop.set()
+        else:
+            self._again.wait()
+
+
+class Supervisor:
+    """Runs workers side by side until told to stop; with `once`, until all of them are over."""
+
+    def __init__(self, workers: Iterable[Worker], *, once: bool) -> None:
+        self._supervised = {worker.name: _Supervised(worker, once=once) for worker in workers}
+        self._stop = threading.Event()
+
+    def run(self) -> bool:
+        """Returns, in the end, whether no worker failed for good."""
+        for one in self._supervised.values():
+            one.thread.start()
+        while not self._stop.is_set() and self._is_any_alive():
+            self._stop.wait(_CHECK_SECONDS)
+        for one in self._supervised.values():
+            one.ask_to_stop()
+        for one in self._supervised.values():
+            one.thread.join()
+        return not any(
+            one.worker.progress.snapshot()["state"] == "failed" for one in self._supervised.values()
+        )
+
+    def stop(self) -> None:
+        """Ask `run` to end; safe from a signal handler and from any thread."""
+        self._stop.set()
+
+    def restart(self, name: str) -> bool:
+        """Start a worker anew, also one that has given up. False when there is none such."""
+        one = self._supervised.get(name)
+        if one is None:
+            return False
+        one.again()
+        return True
+
+    def _is_any_alive(self) -> bool:
+        return any(one.thread.is_alive() for one in self._supervised.values())

@@ -1,0 +1,59 @@
+"""A batch of rows on their way into a table, looked through once before it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from lakehouse.decode import FLAG_BAD, FLAG_SCHEMA, SCHEMA_ID_BYTES
+
+__all__ = ["BatchPart", "next_offsets", "summarize"]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPart:
+    """What a batch has of one partition."""
+
+    partition: int
+    rows: int
+    bad: int
+    first: int
+    last: int
+    """Offset of the last row, of those that are bad too."""
+    schema_ids: tuple[bytes, ...]
+    """Schemas that occur, where rows say which."""
+
+
+def summarize(rows: DataFrame) -> list[BatchPart]:
+    """Look through a batch once, by partition."""
+    ids = f.col(FLAG_SCHEMA) if FLAG_SCHEMA in rows.columns else f.lit(None).cast("binary")
+    found = (
+        rows.groupBy("__kafka_partition")
+        .agg(
+            f.count("*").alias("rows"),
+            f.count_if(FLAG_BAD).alias("bad"),
+            f.min("__kafka_offset").alias("first"),
+            f.max("__kafka_offset").alias("last"),
+            f.collect_set(f.when(f.length(ids) == SCHEMA_ID_BYTES, ids)).alias("ids"),
+        )
+        .collect()
+    )
+    return [
+        BatchPart(
+            partition=row["__kafka_partition"],
+            rows=row["rows"],
+            bad=row["bad"],
+            first=row["first"],
+            last=row["last"],
+            schema_ids=tuple(sorted(bytes(one) for one in row["ids"])),
+        )
+        for row in found
+    ]
+
+
+def next_offsets(parts: Iterable[BatchPart]) -> dict[int, int]:
+    """By partition, the offset that follows the batch."""
+    return {part.partition: part.last + 1 for part in parts}

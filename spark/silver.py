@@ -1,0 +1,11 @@
+"""Entry point for `spark-submit spark/silver.py …`; the application is the package beside it."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from lakehouse.app import main
+
+if __name__ == "__main__":
+    sys.exit(main())
