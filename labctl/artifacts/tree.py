@@ -1,0 +1,140 @@
+"""Installed artefacts: folders that appear whole, with a stamp that tells what must be in them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from labctl.artifacts.checksum import sha256_of
+from labctl.artifacts.job import Job, Provenance
+
+__all__ = ["Entry", "Stamp", "damage", "publish", "read_stamp", "write_stamp"]
+
+
+class Entry(BaseModel):
+    """A file or symbolic link of an installed tree."""
+
+    model_config = ConfigDict(frozen=True)
+
+    path: str
+    """Relative to the tree."""
+    size: int
+    mtime_ns: int
+    content: str
+    """Hex SHA-256 of a file, target of a link."""
+    link: bool = False
+
+
+class Stamp(BaseModel):
+    """Written last: a tree without its stamp is not installed."""
+
+    model_config = ConfigDict(frozen=True)
+
+    version: str
+    verified_by: Literal["lock", "archive"]
+    note: str | None
+    installed_at: datetime
+    size: int
+    """Bytes of all files."""
+    entries: tuple[Entry, ...]
+    damaged: tuple[str, ...] = ()
+    """Files that a full check found changed or missing."""
+
+
+def publish(job: Job, provenance: Provenance, target: Path) -> None:
+    """Make the job's finished tree the one at `target`, replacing what is there."""
+    job.begin("sealing", None)
+    stamp = _seal(job, provenance)
+    _stamp_path(target).unlink(missing_ok=True)
+    if target.exists():
+        replaced = job.work / "replaced"
+        shutil.rmtree(replaced, ignore_errors=True)
+        target.rename(replaced)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    job.tree.rename(target)
+    write_stamp(target, stamp)
+
+
+def damage(
+    tree: Path, stamp: Stamp, *, thorough: bool, seen: Callable[[int], None] = lambda _bytes: None
+) -> list[str]:
+    """Files of `tree` that are missing or not what they were when installed.
+
+    A file whose size and modification time are unchanged is only read if `thorough`. `seen` is
+    told the bytes of each file once it is checked.
+    """
+    found = []
+    for entry in stamp.entries:
+        if not _intact(tree, entry, thorough):
+            found.append(entry.path)
+        seen(entry.size)
+    return found
+
+
+def read_stamp(tree: Path) -> Stamp | None:
+    """The stamp of an installed tree; None if it is not installed."""
+    try:
+        return Stamp.model_validate_json(_stamp_path(tree).read_bytes())
+    except (FileNotFoundError, ValidationError):
+        return None
+
+
+def write_stamp(tree: Path, stamp: Stamp) -> None:
+    """Write the stamp of `tree`, atomically."""
+    path = _stamp_path(tree)
+    temporary = path.with_suffix(".new")
+    temporary.write_text(stamp.model_dump_json(exclude_defaults=True))
+    temporary.replace(path)
+
+
+def _stamp_path(tree: Path) -> Path:
+    return tree.with_name(f"{tree.name}.json")
+
+
+def _seal(job: Job, provenance: Provenance) -> Stamp:
+    entries = []
+    for folder, names, files in os.walk(job.tree):
+        links = [name for name in names if Path(folder, name).is_symlink()]
+        for name in (*files, *links):
+            job.check()
+            entries.append(_entry(job.tree, Path(folder, name)))
+    return Stamp(
+        version=provenance.version,
+        verified_by=provenance.verified_by,
+        note=provenance.note,
+        installed_at=datetime.now(UTC),
+        size=sum(entry.size for entry in entries),
+        entries=tuple(sorted(entries, key=lambda entry: entry.path)),
+    )
+
+
+def _entry(tree: Path, path: Path) -> Entry:
+    status = path.lstat()
+    link = path.is_symlink()
+    return Entry(
+        path=str(path.relative_to(tree)),
+        size=status.st_size,
+        mtime_ns=status.st_mtime_ns,
+        content=str(path.readlink()) if link else sha256_of(path),
+        link=link,
+    )
+
+
+def _intact(tree: Path, entry: Entry, thorough: bool) -> bool:
+    path = tree / entry.path
+    try:
+        status = path.lstat()
+        if path.is_symlink() != entry.link or status.st_size != entry.size:
+            return False
+        if entry.link:
+            return str(path.readlink()) == entry.content
+        unchanged = status.st_mtime_ns == entry.mtime_ns
+        return (unchanged and not thorough) or sha256_of(path) == entry.content
+    except OSError:
+        return False
