@@ -1,0 +1,1 @@
+"""PostgreSQL: connections, results as they come, and what their columns are."""

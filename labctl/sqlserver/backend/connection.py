@@ -1,0 +1,152 @@
+"""One PostgreSQL connection, used at libpq's level: results are streamed, values stay binary."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+import psycopg
+from psycopg import generators, pq
+from psycopg.pq.abc import PGresult
+
+from labctl.sqlserver.errors import ConnectionLost
+
+__all__ = ["Backend", "PgError"]
+
+_CHUNK_ROWS = 500
+_TEXT, _BINARY = 0, 1
+_GOOD = {
+    pq.ExecStatus.TUPLES_OK,
+    pq.ExecStatus.COMMAND_OK,
+    pq.ExecStatus.TUPLES_CHUNK,
+    pq.ExecStatus.EMPTY_QUERY,
+}
+_SESSION = (
+    "SET search_path = mssql, pg_catalog; SET timezone = 'UTC'; SET datestyle = 'ISO, MDY'; "
+    "SET client_min_messages = error; SET standard_conforming_strings = on; SET jit = off; "
+    "SET lock_timeout = 0"
+)
+
+
+class PgError(Exception):
+    """A statement PostgreSQL refused: SQLSTATE and the fields of its report."""
+
+    def __init__(self, result: PGresult) -> None:
+        def field(code: pq.DiagnosticField) -> str:
+            return (result.error_field(code) or b"").decode("utf-8", "replace")
+
+        self.sqlstate = field(pq.DiagnosticField.SQLSTATE)
+        self.message = field(pq.DiagnosticField.MESSAGE_PRIMARY)
+        self.detail = field(pq.DiagnosticField.MESSAGE_DETAIL)
+        self.schema = field(pq.DiagnosticField.SCHEMA_NAME)
+        self.table = field(pq.DiagnosticField.TABLE_NAME)
+        self.column = field(pq.DiagnosticField.COLUMN_NAME)
+        self.constraint = field(pq.DiagnosticField.CONSTRAINT_NAME)
+        super().__init__(f"{self.sqlstate}: {self.message}")
+
+
+class Backend:
+    """A session's own PostgreSQL connection; raises `ConnectionLost` once it is gone."""
+
+    def __init__(self, connection: psycopg.AsyncConnection[object]) -> None:
+        self._connection = connection
+        self._pg = connection.pgconn
+
+    @classmethod
+    async def open(cls, dsn: str, application: str) -> Backend:
+        """Connect and set the session up; raises `psycopg.OperationalError` when it cannot."""
+        connection = await psycopg.AsyncConnection.connect(
+            dsn, autocommit=True, application_name=f"sqlserver:{application}"[:63]
+        )
+        backend = cls(connection)
+        await backend.simple(_SESSION)
+        return backend
+
+    @property
+    def pid(self) -> int:
+        return self._pg.backend_pid
+
+    @property
+    def in_failed_transaction(self) -> bool:
+        return self._pg.transaction_status == pq.TransactionStatus.INERROR
+
+    async def simple(self, sql: str) -> list[PGresult]:
+        """Run one or more statements without parameters."""
+        try:
+            self._pg.send_query(sql.encode())
+            results = await self._connection.wait(generators.execute(self._pg))
+        except psycopg.OperationalError as error:
+            raise ConnectionLost(str(error)) from error
+        for result in results:
+            self._check(result)
+        return list(results)
+
+    async def stream(
+        self, sql: str, parameters: Sequence[str | None] = (), *, whole: bool = False
+    ) -> AsyncIterator[PGresult]:
+        """Run one statement; yields results of some rows each, the last one possibly empty.
+
+        `whole` asks for all rows in one result. The iterator must be read to its end.
+        """
+        try:
+            self._pg.send_query_params(
+                sql.encode(),
+                [None if p is None else p.encode() for p in parameters],
+                result_format=_BINARY,
+            )
+            if not whole:
+                self._pg.set_chunked_rows_mode(_CHUNK_ROWS)
+            failure: PgError | None = None
+            while True:
+                result = await self._connection.wait(generators.fetch(self._pg))
+                if result is None:
+                    break
+                if result.status not in _GOOD:
+                    failure = self._failure(result)
+                elif failure is None:
+                    yield result
+        except psycopg.OperationalError as error:
+            raise ConnectionLost(str(error)) from error
+        if failure is not None:
+            raise failure
+
+    async def rows(
+        self, sql: str, parameters: Sequence[str | None] = ()
+    ) -> list[tuple[str | None, ...]]:
+        """All rows of a small query, as text."""
+        try:
+            self._pg.send_query_params(
+                sql.encode(),
+                [None if p is None else p.encode() for p in parameters],
+                result_format=_TEXT,
+            )
+            results = await self._connection.wait(generators.execute(self._pg))
+        except psycopg.OperationalError as error:
+            raise ConnectionLost(str(error)) from error
+        result = results[-1]
+        self._check(result)
+        found = []
+        for row in range(result.ntuples):
+            values = (result.get_value(row, column) for column in range(result.nfields))
+            found.append(tuple(None if v is None else v.decode() for v in values))
+        return found
+
+    async def cancel(self) -> None:
+        """Ask PostgreSQL to stop what is running."""
+        try:
+            await self._connection.cancel_safe(timeout=5)
+        except psycopg.Error:
+            return
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+    def _check(self, result: PGresult) -> None:
+        if result.status not in _GOOD:
+            raise self._failure(result)
+
+    def _failure(self, result: PGresult) -> PgError:
+        failure = PgError(result)
+        lost = failure.sqlstate in {"57P01", "57P02", "57P03"} or not failure.sqlstate
+        if lost or self._pg.status == pq.ConnStatus.BAD:
+            raise ConnectionLost(failure.message or "the connection to PostgreSQL broke")
+        return failure

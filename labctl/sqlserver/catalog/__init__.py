@@ -1,0 +1,1 @@
+"""Types, functions, catalog views and system procedures, kept as SQL in PostgreSQL."""

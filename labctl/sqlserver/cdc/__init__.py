@@ -1,0 +1,1 @@
+"""Change data capture, kept as SQL in PostgreSQL."""

@@ -1,0 +1,163 @@
+"""The server: it listens on loopback and gives every client a session of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+
+from labctl.errors import ExitCode, LabError
+from labctl.sqlserver.backend.columns import Catalog, RowSource, TypeMap
+from labctl.sqlserver.backend.connection import Backend, PgError
+from labctl.sqlserver.backend.install import install
+from labctl.sqlserver.errors import ConnectionLost
+from labctl.sqlserver.session.connection import ServerContext, serve_client
+from labctl.sqlserver.wire.tls import Transport, server_context
+
+__all__ = ["Settings", "serve"]
+
+log = logging.getLogger("labctl.sqlserver")
+
+_CLEANUP_SECONDS = 300.0
+_LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+_FIRST_SPID = 51
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to serve: PostgreSQL's DSN, where to listen, the login, TLS, the capture job's pace."""
+
+    dsn: str
+    password: str
+    user: str = "sa"
+    host: str = "127.0.0.1"
+    port: int = 1433
+    server_name: str = "STANDIN"
+    certificate: Path | None = None
+    key: Path | None = None
+    require_encryption: bool = False
+    polling_seconds: float = 0.0
+    """The capture job's polling interval for databases enabled from now on; the real one has 5."""
+
+
+async def serve(settings: Settings, *, ready: Callable[[int], None] | None = None) -> None:
+    """Serve until cancelled; `ready` gets the port once clients may connect.
+
+    Raises `LabError` when PostgreSQL cannot be used or the port is taken.
+    """
+    if settings.host not in _LOOPBACK:
+        raise LabError(
+            f"the SQL Server stand-in listens on loopback only, not on {settings.host}",
+            exit_code=ExitCode.USAGE,
+        )
+    backend = await _connect(settings.dsn)
+    await install(backend)
+    context = ServerContext(
+        dsn=settings.dsn,
+        server_name=settings.server_name,
+        user=settings.user,
+        password=settings.password,
+        tls=_tls(settings),
+        require_encryption=settings.require_encryption,
+        polling_seconds=settings.polling_seconds,
+        types=await TypeMap.load(backend),
+        catalog=Catalog(_Reconnecting(settings.dsn, backend)),
+    )
+    server = _Server(context)
+    try:
+        listener = await asyncio.start_server(server.accept, settings.host, settings.port)
+    except OSError as error:
+        raise LabError(
+            f"cannot listen on {settings.host}:{settings.port}: {error.strerror}",
+            exit_code=ExitCode.ENVIRONMENT,
+        ) from None
+    port = listener.sockets[0].getsockname()[1]
+    log.info("SQL Server stand-in ready on %s:%d", settings.host, port)
+    if ready is not None:
+        ready(port)
+    cleaning = asyncio.create_task(_clean_regularly(context.catalog.backend))
+    try:
+        async with listener:
+            await listener.serve_forever()
+    finally:
+        cleaning.cancel()
+        await server.close()
+
+
+async def _connect(dsn: str) -> Backend:
+    try:
+        return await Backend.open(dsn, "server")
+    except psycopg.OperationalError as error:
+        raise LabError(
+            f"PostgreSQL cannot be reached: {str(error).strip()}", exit_code=ExitCode.NOT_READY
+        ) from None
+
+
+def _tls(settings: Settings) -> ssl.SSLContext | None:
+    if settings.certificate is None:
+        return None
+    return server_context(settings.certificate, settings.key or settings.certificate)
+
+
+class _Server:
+    """Keeps track of the connected clients."""
+
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
+        self._clients: set[asyncio.Task[None]] = set()
+        self._spid = _FIRST_SPID - 1
+
+    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one client."""
+        self._spid = self._spid + 1 if self._spid < 32_000 else _FIRST_SPID
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("clients are served in tasks")
+        self._clients.add(task)
+        try:
+            await serve_client(self._context, Transport(reader, writer), self._spid)
+        except asyncio.CancelledError:
+            return
+        except Exception:
+            log.exception("connection %d ended by a defect of the stand-in", self._spid)
+        finally:
+            self._clients.discard(task)
+
+    async def close(self) -> None:
+        for task in list(self._clients):
+            task.cancel()
+        if self._clients:
+            await asyncio.wait(self._clients, timeout=5)
+
+
+class _Reconnecting:
+    """The server's own connection: opened again after PostgreSQL was away."""
+
+    def __init__(self, dsn: str, backend: Backend) -> None:
+        self._dsn = dsn
+        self._current = backend
+
+    async def rows(
+        self, sql: str, parameters: Sequence[str | None] = ()
+    ) -> list[tuple[str | None, ...]]:
+        """As `Backend.rows`, over a connection that works."""
+        try:
+            return await self._current.rows(sql, parameters)
+        except ConnectionLost:
+            self._current = await _connect(self._dsn)
+            return await self._current.rows(sql, parameters)
+
+
+async def _clean_regularly(backend: RowSource) -> None:
+    """The cleanup job: rows past their retention go."""
+    while True:
+        await asyncio.sleep(_CLEANUP_SECONDS)
+        try:
+            await backend.rows("SELECT mssql.cdc_cleanup(c.db) FROM mssql.cdc_databases c")
+        except (PgError, ConnectionLost, LabError) as error:
+            log.warning("cleanup of change tables failed: %s", error)

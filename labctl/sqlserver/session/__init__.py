@@ -1,0 +1,1 @@
+"""A client's session: login, batches and calls, transactions, results."""

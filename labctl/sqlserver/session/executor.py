@@ -1,0 +1,275 @@
+"""Running translated statements and sending their results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from psycopg.pq import ExecStatus
+from psycopg.pq.abc import PGresult
+
+from labctl.sqlserver.backend.columns import Catalog, TypeMap
+from labctl.sqlserver.backend.connection import Backend, PgError
+from labctl.sqlserver.backend.errors import as_sql_error
+from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.session.reply import Column, Reply
+from labctl.sqlserver.session.rows import Encoder, encoder, numeric_scale
+from labctl.sqlserver.session.state import Scope, Session
+from labctl.sqlserver.session.transactions import Transactions
+from labctl.sqlserver.sqltypes import SqlType
+from labctl.sqlserver.tsql.names import PgName, quoted
+from labctl.sqlserver.tsql.statement import COLUMNS_MARK, Output, Statement
+
+__all__ = ["Cancelled", "Executor"]
+
+_LEAST_SCALE = 6
+_MOST_SCALE = 20
+_ROW = b"\xd1"
+
+
+class Cancelled(Exception):  # noqa: N818 - an attention is no error
+    """The client sent an attention."""
+
+
+class Executor:
+    """Runs statements of one session on its PostgreSQL connection."""
+
+    def __init__(
+        self,
+        session: Session,
+        backend: Backend,
+        transactions: Transactions,
+        types: TypeMap,
+        catalog: Catalog,
+    ) -> None:
+        self.session = session
+        self.backend = backend
+        self.transactions = transactions
+        self.types = types
+        self.catalog = catalog
+
+    def values(self, names: Sequence[str], scope: Scope) -> list[str | None]:
+        """The parameters' values."""
+        return [
+            self.session.global_value(n) if n.startswith("@@") else scope.values.get(n)
+            for n in names
+        ]
+
+    async def _guard(self, statement: Statement) -> None:
+        if (
+            self.session.implicit_transactions
+            and not self.session.transactions
+            and (statement.reads or statement.verb != "SELECT")
+        ):
+            self.transactions.begin()
+        if self.transactions.active or statement.reads or statement.verb != "SELECT":
+            await self.transactions.before_statement()
+
+    async def run(self, statement: Statement, scope: Scope, reply: Reply) -> None:
+        """Run a statement, send its rows if it returns any, and its DONE."""
+        await self._guard(statement)
+        try:
+            await self._lock(statement)
+            sql, reseeds = self._identity_form(statement)
+            if statement.without_columns and statement.inserts_into is not None:
+                listed = "" if reseeds else await self._columns_to_fill(statement.inserts_into)
+                sql = sql.replace(COLUMNS_MARK, listed, 1)
+            count = await self._send(sql, statement, scope, reply)
+            if reseeds and statement.inserts_into is not None:
+                target = quoted(statement.inserts_into)
+                await self.backend.rows(
+                    "SELECT mssql.reseed_after_explicit($1::regclass)", [target]
+                )
+            await self._remember_identity(statement)
+        except PgError as error:
+            await self.transactions.doom_or_undo(error)
+            if reply.cancelled:
+                raise Cancelled from None
+            raise as_sql_error(error, verb=statement.verb) from None
+        except SqlError as error:
+            await self.transactions.doom_or_undo(error)
+            raise
+        self.session.row_count = count
+        reply.statement_done(None if self.session.nocount else count)
+
+    def _identity_form(self, statement: Statement) -> tuple[str, bool]:
+        wanted = self.session.identity_insert
+        if wanted is None or statement.inserts_into != wanted or not statement.explicit_identity:
+            return statement.sql, False
+        return statement.explicit_identity, True
+
+    async def _columns_to_fill(self, place: PgName) -> str:
+        """The column list of an INSERT that names none: all but the identity column."""
+        schema, name = place
+        if schema is not None and not await self.catalog.has_identity(self.backend, schema, name):
+            return ""
+        rows = await self.backend.rows(
+            "SELECT a.attname, a.attidentity <> '' FROM pg_attribute a "
+            "WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped "
+            "ORDER BY a.attnum",
+            [quoted(place)],
+        )
+        if not any(identity == "t" for _, identity in rows):
+            return ""
+        names = ", ".join(quoted(name or "") for name, identity in rows if identity != "t")
+        return f" ({names})"
+
+    async def _lock(self, statement: Statement) -> None:
+        if statement.locks and self.transactions.active:
+            for place in statement.locks:
+                await self.backend.simple(f"LOCK TABLE {quoted(place)} IN EXCLUSIVE MODE")
+
+    async def _remember_identity(self, statement: Statement) -> None:
+        if statement.verb != "INSERT" or statement.inserts_into is None:
+            return
+        schema, name = statement.inserts_into
+        if schema is not None and not await self.catalog.has_identity(self.backend, schema, name):
+            return
+        target = quoted(statement.inserts_into)
+        try:
+            rows = await self.backend.rows(
+                "SELECT CASE WHEN s IS NOT NULL THEN currval(s)::text END "
+                "FROM (SELECT mssql.identity_sequence($1::regclass) AS s) q",
+                [target],
+            )
+            self.session.identity = rows[0][0]
+        except PgError as error:
+            if error.sqlstate != "55000":
+                raise
+
+    async def fetch(self, statement: Statement, scope: Scope) -> list[tuple[str | None, ...]]:
+        """Run a statement for its values, as text."""
+        await self._guard(statement)
+        try:
+            return await self.backend.rows(statement.sql, self.values(statement.parameters, scope))
+        except PgError as error:
+            await self.transactions.doom_or_undo(error)
+            raise as_sql_error(error, verb=statement.verb) from None
+
+    async def define(self, statements: Sequence[str], verb: str, reply: Reply) -> None:
+        """Run a definition's statements, all or none."""
+        if self.session.implicit_transactions and not self.session.transactions:
+            self.transactions.begin()
+        alone = not self.session.transactions
+        try:
+            if alone:
+                await self.backend.simple("BEGIN")
+            else:
+                await self.transactions.before_statement()
+            for sql in statements:
+                await self.backend.simple(sql)
+            if alone:
+                await self.backend.simple("COMMIT")
+        except PgError as error:
+            if alone:
+                await self.backend.simple("ROLLBACK")
+            else:
+                await self.transactions.doom_or_undo(error)
+            raise as_sql_error(error, verb=verb) from None
+        finally:
+            self.catalog.forget()
+        reply.statement_done(None)
+
+    async def define_quietly(self, statements: Sequence[str]) -> None:
+        """Run definitions of the session's own temporary objects."""
+        try:
+            for sql in statements:
+                await self.backend.simple(sql)
+        except PgError as error:
+            await self.transactions.doom_or_undo(error)
+            raise as_sql_error(error, verb="CREATE") from None
+
+    # ---- results
+
+    async def _send(self, sql: str, statement: Statement, scope: Scope, reply: Reply) -> int:
+        count, rows = 0, 0
+        encoders: list[Encoder] | None = None
+        values = self.values(statement.parameters, scope)
+        async for result in self.backend.stream(sql, values):
+            if statement.returns and encoders is None and result.nfields:
+                encoders = await self._open(result, statement.outputs, reply)
+            if encoders is not None:
+                rows += result.ntuples
+                if not reply.cancelled:
+                    await reply.rows(encode_rows(result, encoders))
+            if result.command_tuples is not None:
+                count = result.command_tuples
+        if reply.cancelled:
+            raise Cancelled
+        return rows if encoders is not None else count
+
+    async def _open(
+        self, result: PGresult, outputs: Sequence[Output], reply: Reply
+    ) -> list[Encoder]:
+        """Send COLMETADATA for a result; returns its encoders."""
+        await self.catalog.learn(result)
+        columns, encoders = [], []
+        for index, output in enumerate(_aligned(outputs, result.nfields)):
+            column, encode = self._column(result, index, output)
+            columns.append(column)
+            encoders.append(encode)
+        reply.columns(columns)
+        return encoders
+
+    def _column(
+        self, result: PGresult, index: int, output: Output | None
+    ) -> tuple[Column, Encoder]:
+        oid = result.ftype(index)
+        kind = self.types.describe(oid, result.fmod(index))
+        if output is not None and output.type is not None:
+            kind = _more_exact(kind, output.type)
+        if kind.name == "decimal" and kind.scale < 0:
+            kind = replace(kind, scale=_scale_seen(result, index))
+        facts = self.catalog.facts(result, index)
+        if output is not None and output.name is not None:
+            name = output.name
+        elif facts is not None:
+            name = facts.name
+        else:
+            name = (result.fname(index) or b"").decode()
+        nullable = facts.nullable if facts is not None else True
+        identity = facts.identity if facts is not None else False
+        return (name, kind, nullable, identity), encoder(kind, self.types.names.get(oid, ""))
+
+
+def encode_rows(result: PGresult, encoders: Sequence[Encoder]) -> bytes:
+    """A result's rows as ROW tokens."""
+    get = result.get_value
+    numbered = list(enumerate(encoders))
+    out = []
+    for row in range(result.ntuples):
+        out.append(_ROW)
+        out.extend([encode(get(row, column)) for column, encode in numbered])
+    return b"".join(out)
+
+
+def _aligned(outputs: Sequence[Output], count: int) -> list[Output | None]:
+    """One entry per result column: `*` stands for as many as there are."""
+    if len(outputs) == count and not any(o.star for o in outputs):
+        return list(outputs)
+    stars = [n for n, o in enumerate(outputs) if o.star]
+    if not stars:
+        return [None] * count
+    before: list[Output | None] = list(outputs[: stars[0]])
+    after: list[Output | None] = list(outputs[stars[-1] + 1 :])
+    return before + [None] * (count - len(before) - len(after)) + after
+
+
+def _more_exact(found: SqlType, declared: SqlType) -> SqlType:
+    """The translator's type where PostgreSQL only knows text, bytes or an unsized number."""
+    if found.is_character and declared.is_character:
+        return declared
+    if found.is_binary and declared.is_binary:
+        return declared
+    if found.name == "decimal" and found.scale < 0 and declared.name in {"decimal", "numeric"}:
+        return declared
+    return found
+
+
+def _scale_seen(result: PGresult, index: int) -> int:
+    """The scale of a computed decimal: what the first rows show, and some more if they go on."""
+    values = (result.get_value(row, index) for row in range(result.ntuples))
+    seen = max((numeric_scale(v) for v in values if v is not None), default=0)
+    if result.status == ExecStatus.TUPLES_CHUNK and result.ntuples > 1:
+        seen = max(seen, _LEAST_SCALE)
+    return min(seen, _MOST_SCALE)

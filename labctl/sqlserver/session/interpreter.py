@@ -1,0 +1,270 @@
+"""Carrying out a batch, statement by statement."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from labctl.sqlserver.backend.connection import PgError
+from labctl.sqlserver.backend.errors import as_sql_error
+from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.session.calls import Calls
+from labctl.sqlserver.session.commands import Commands
+from labctl.sqlserver.session.executor import Executor
+from labctl.sqlserver.session.modules import define_module, module_kind
+from labctl.sqlserver.session.reply import Reply
+from labctl.sqlserver.session.state import Scope
+from labctl.sqlserver.sqltypes import SqlType
+from labctl.sqlserver.tsql import ddl, script, tables, translate
+from labctl.sqlserver.tsql.cursor import Cursor
+from labctl.sqlserver.tsql.parser import parse_batch
+
+__all__ = ["Interpreter", "Return"]
+
+_STATEMENT_ONLY = {
+    2627, 2601, 547, 515, 8134, 8152, 2628, 8115, 220, 544, 512, 3902, 3903, 628, 50000, 4711, 313,
+}  # fmt: skip
+"""Errors that end their statement but let the batch go on."""
+_DEFINITIONS = {"CREATE", "ALTER", "DROP", "TRUNCATE"}
+_DEEPEST = 32
+
+
+class Return(Exception):  # noqa: N818 - control flow
+    """RETURN, with the procedure's status."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class _Break(Exception):  # noqa: N818 - control flow
+    pass
+
+
+class _Continue(Exception):  # noqa: N818 - control flow
+    pass
+
+
+class Interpreter:
+    """Runs scripts in a session; `calls` and `commands` know what EXEC and SET can do."""
+
+    def __init__(self, executor: Executor, polling_seconds: float) -> None:
+        self.executor = executor
+        self.session = executor.session
+        self.commands = Commands(executor, self)
+        self.calls = Calls(executor, self, polling_seconds)
+        self._handlers: dict[type[script.Node], Callable[[Any, Scope, Reply], Awaitable[None]]] = {
+            script.Query: self._query,
+            script.Command: self.commands.run,
+            script.Declare: self._declare,
+            script.SetVariable: self._set,
+            script.Call: self.calls.execute,
+            script.Block: self._block,
+            script.If: self._if,
+            script.While: self._while,
+            script.TryCatch: self._try,
+            script.Jump: self._jump,
+        }
+
+    async def batch(self, text: str, scope: Scope, reply: Reply) -> None:
+        """Run a batch; its errors are reported, not raised."""
+        try:
+            await self.run(parse_batch(text), scope, reply)
+        except Return:
+            return
+        except (_Break, _Continue):
+            reply.failed(
+                SqlError(135, "Cannot use a BREAK statement outside the scope of a WHILE.")
+            )
+        except SqlError as error:
+            self.report(error, reply)
+        finally:
+            await self.drop_tables(scope)
+
+    def report(self, error: SqlError, reply: Reply) -> None:
+        """Send an error to the client."""
+        self.session.last_error = error.number
+        self.session.row_count = 0
+        reply.failed(error)
+
+    async def drop_tables(self, scope: Scope) -> None:
+        """Table variables end with their scope."""
+        for name in scope.tables:
+            try:
+                await self.executor.backend.simple(f'DROP TABLE IF EXISTS pg_temp."{name}"')
+            except PgError:
+                await self.executor.transactions.after_error()
+        scope.tables.clear()
+
+    async def run(self, nodes: Sequence[script.Node], scope: Scope, reply: Reply) -> None:
+        """Run statements; errors that only end their statement are reported and passed over."""
+        for node in nodes:
+            try:
+                await self.node(node, scope, reply)
+            except SqlError as error:
+                goes_on = error.number in _STATEMENT_ONLY and not self.session.abort_on_error
+                if not goes_on or scope_catches(scope):
+                    raise
+                self.report(error, reply)
+
+    async def node(self, node: script.Node, scope: Scope, reply: Reply) -> None:
+        """Run one statement."""
+        if self.session.no_execution and not (
+            isinstance(node, script.Command) and node.verb == "SET"
+        ):
+            return
+        try:
+            await self._handlers[type(node)](node, scope, reply)
+        except SqlError as error:
+            if error.line == 1:
+                error.line = node.line
+            raise
+        if not isinstance(node, script.If | script.While | script.Block | script.TryCatch):
+            self.session.last_error = 0
+
+    # ---- queries and definitions
+
+    async def _query(self, node: script.Query, scope: Scope, reply: Reply) -> None:
+        if node.verb in _DEFINITIONS:
+            await self._definition(node, scope, reply)
+            return
+        statement = translate.query(node.text, self.session.database, scope.types)
+        if statement.assigns:
+            rows = await self.executor.fetch(statement, scope)
+            if rows:
+                for name, value in zip(statement.assigns, rows[-1], strict=True):
+                    await self.assign(name, value, scope)
+            self.session.row_count = len(rows)
+            return
+        await self.executor.run(statement, scope, reply)
+        if statement.verb == "SELECT INTO":
+            self.executor.catalog.forget()
+
+    async def _definition(self, node: script.Query, scope: Scope, reply: Reply) -> None:
+        if module_kind(node.text) is not None:
+            await define_module(self.executor, node.text, reply)
+            return
+        statements = ddl.definition(node.text, self.session.database)
+        await self.executor.define(statements, node.verb, reply)
+
+    # ---- variables
+
+    async def value(self, text: str, kind: SqlType, scope: Scope) -> str | None:
+        """An expression's value, converted to `kind`."""
+        statement = translate.expression(text, self.session.database, scope.types, kind=kind)
+        return (await self.executor.fetch(statement, scope))[0][0]
+
+    async def assign(self, name: str, value: str | None, scope: Scope) -> None:
+        """Give a variable a value that PostgreSQL returned as text, converted to its type."""
+        if name not in scope.types:
+            raise SqlError(137, f'Must declare the scalar variable "{name}".', severity=15)
+        if value is not None:
+            kind = scope.types[name]
+            try:
+                rows = await self.executor.backend.rows(f"SELECT $1::text::{kind.pg}", [value])
+            except PgError as error:
+                await self.executor.transactions.after_error()
+                raise as_sql_error(error) from None
+            value = rows[0][0]
+        scope.assign(name, value)
+
+    async def _declare(self, node: script.Declare, scope: Scope, reply: Reply) -> None:
+        for item in node.variables:
+            if isinstance(item, script.TableVariable):
+                parser = tables.TableParser(Cursor(item.columns), self.session.database)
+                parser.place = (None, item.name)
+                body = parser.columns(item.columns)
+                await self.executor.transactions.before_statement()
+                await self.executor.define_quietly(
+                    [f'DROP TABLE IF EXISTS pg_temp."{item.name}"',
+                     f'CREATE TEMP TABLE "{item.name}" ({body})']
+                )  # fmt: skip
+                scope.tables.append(item.name)
+                continue
+            scope.declare(item.name, item.type)
+            if item.initial is not None:
+                scope.assign(item.name, await self.value(item.initial, item.type, scope))
+
+    async def _set(self, node: script.SetVariable, scope: Scope, reply: Reply) -> None:
+        if node.name not in scope.types:
+            raise SqlError(137, f'Must declare the scalar variable "{node.name}".', severity=15)
+        scope.assign(node.name, await self.value(node.expression, scope.types[node.name], scope))
+
+    # ---- control of flow
+
+    async def _block(self, node: script.Block, scope: Scope, reply: Reply) -> None:
+        await self.run(node.body, scope, reply)
+
+    async def _holds(self, condition: str, scope: Scope) -> bool:
+        statement = translate.condition(condition, self.session.database, scope.types)
+        return (await self.executor.fetch(statement, scope))[0][0] == "1"
+
+    async def _if(self, node: script.If, scope: Scope, reply: Reply) -> None:
+        if await self._holds(node.condition, scope):
+            await self.run([node.then], scope, reply)
+        elif node.otherwise is not None:
+            await self.run([node.otherwise], scope, reply)
+
+    async def _while(self, node: script.While, scope: Scope, reply: Reply) -> None:
+        while await self._holds(node.condition, scope):
+            if reply.cancelled:
+                return
+            try:
+                await self.run([node.body], scope, reply)
+            except _Break:
+                return
+            except _Continue:
+                continue
+
+    async def _try(self, node: script.TryCatch, scope: Scope, reply: Reply) -> None:
+        outer = self.session.caught
+        scope.types[_CATCHES] = SqlType("int")
+        try:
+            try:
+                await self.run(node.attempt.body, scope, reply)
+            finally:
+                scope.types.pop(_CATCHES, None)
+        except SqlError as error:
+            if error.severity > 19:
+                raise
+            self.session.caught = error
+            self.session.last_error = error.number
+            try:
+                await self.run(node.handler.body, scope, reply)
+            finally:
+                self.session.caught = outer
+
+    async def _jump(self, node: script.Jump, scope: Scope, reply: Reply) -> None:
+        if node.verb == "BREAK":
+            raise _Break
+        if node.verb == "CONTINUE":
+            raise _Continue
+        status = 0
+        if node.expression:
+            status = int(await self.value(node.expression, SqlType("int"), scope) or 0)
+        raise Return(status)
+
+    async def nested(self, text: str, scope: Scope, reply: Reply) -> int:
+        """Run a procedure's or dynamic SQL's text; returns its status."""
+        if self.session.nesting >= _DEEPEST:
+            raise SqlError(
+                217, "Maximum stored procedure, function, trigger, or view nesting level exceeded "
+                f"(limit {_DEEPEST}).",
+            )  # fmt: skip
+        self.session.nesting += 1
+        try:
+            await self.run(parse_batch(text), scope, reply)
+        except Return as back:
+            return back.status
+        finally:
+            self.session.nesting -= 1
+            await self.drop_tables(scope)
+        return 0
+
+
+_CATCHES = "try…catch"
+
+
+def scope_catches(scope: Scope) -> bool:
+    """Whether a TRY is open in this scope."""
+    return _CATCHES in scope.types

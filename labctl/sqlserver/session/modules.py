@@ -1,0 +1,102 @@
+# ruff: noqa: S608 - SQL is written here on purpose: names are quoted, texts are literals
+"""CREATE VIEW and CREATE PROCEDURE: views are PostgreSQL's, procedures are kept as text."""
+
+from __future__ import annotations
+
+from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.session.executor import Executor
+from labctl.sqlserver.session.reply import Reply
+from labctl.sqlserver.tsql import translate
+from labctl.sqlserver.tsql.cursor import Cursor
+from labctl.sqlserver.tsql.names import locate, quoted, split_name
+from labctl.sqlserver.tsql.tables import literal
+
+__all__ = ["define_module", "module_kind", "split_procedure"]
+
+_KINDS = {"PROC": "P", "PROCEDURE": "P", "VIEW": "V", "TRIGGER": "TR", "FUNCTION": "FN"}
+
+
+def module_kind(text: str) -> str | None:
+    """P, V, TR or FN when the statement creates or alters such a module."""
+    cursor = Cursor(text)
+    verb = cursor.take().key
+    if verb not in {"CREATE", "ALTER"}:
+        return None
+    cursor.skip("OR", "ALTER")
+    return _KINDS.get(cursor.key())
+
+
+async def define_module(executor: Executor, text: str, reply: Reply) -> None:
+    """Create or change a view or procedure."""
+    kind = module_kind(text)
+    if kind not in {"P", "V"}:
+        raise unsupported("CREATE TRIGGER" if kind == "TR" else "CREATE FUNCTION")
+    cursor = Cursor(text)
+    replaces = cursor.take().key == "ALTER"
+    replaces = cursor.skip("OR", "ALTER") or replaces
+    cursor.take()
+    shown = cursor.dotted()
+    schema, name = locate(split_name(shown), executor.session.database)
+    if schema is None:
+        raise unsupported("a temporary view or procedure")
+    database, _, schema_name = schema.partition(".")
+    statements = []
+    if replaces:
+        statements.append(
+            f"DELETE FROM mssql.modules WHERE db = {literal(database)} AND schema_name = "
+            f"{literal(schema_name)} AND lower(name::text) = {literal(name)}"
+        )
+    if kind == "V":
+        statements += _view(cursor, quoted((schema, name)), executor, replaces=replaces)
+    else:
+        split_procedure(text)
+    description = "VIEW" if kind == "V" else "SQL_STORED_PROCEDURE"
+    statements.append(
+        "INSERT INTO mssql.modules (db, schema_name, name, type, type_desc, definition) VALUES "
+        f"({literal(database)}, {literal(schema_name)}, {literal(split_name(shown)[-1])}, "
+        f"'{kind}', '{description}', {literal(text)})"
+    )
+    try:
+        await executor.define(statements, "CREATE", reply)
+    except SqlError as error:
+        if error.number == 2627:
+            raise SqlError(
+                2714, f"There is already an object named '{split_name(shown)[-1]}' in the "
+                "database.", state=3,
+            ) from None  # fmt: skip
+        raise
+
+
+def _view(cursor: Cursor, target: str, executor: Executor, *, replaces: bool) -> list[str]:
+    columns = cursor.column_list() if cursor.key() == "(" else ""
+    if cursor.key() == "WITH":
+        raise unsupported("WITH on a view")
+    cursor.expect("AS")
+    body = cursor.slice(cursor.at, len(cursor.tokens)).rstrip(";")
+    statement = translate.query(body, executor.session.database, {})
+    if statement.parameters or not statement.returns:
+        raise SqlError(102, "Incorrect syntax in a view's definition.", severity=15)
+    found = [f"DROP VIEW IF EXISTS {target}"] if replaces else []
+    return [*found, f"CREATE VIEW {target} {columns} AS {statement.sql}"]
+
+
+def split_procedure(text: str) -> tuple[str, str]:
+    """A procedure's parameter list and its body."""
+    cursor = Cursor(text)
+    cursor.take()
+    cursor.skip("OR", "ALTER")
+    cursor.take()
+    cursor.dotted()
+    if cursor.key() == "(":
+        parameters = cursor.parenthesized()
+    else:
+        start = cursor.at
+        while cursor.key() not in {"AS", "WITH"} or (
+            cursor.key() == "AS" and cursor.tokens[cursor.at - 1].kind == "variable"
+        ):
+            cursor.take()
+        parameters = cursor.slice(start, cursor.at)
+    if cursor.key() == "WITH":
+        raise unsupported("WITH on a procedure")
+    cursor.expect("AS")
+    return parameters, cursor.slice(cursor.at, len(cursor.tokens))

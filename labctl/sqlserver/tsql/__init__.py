@@ -1,0 +1,1 @@
+"""T-SQL: scripts are parsed into statements, and queries rewritten for PostgreSQL with sqlglot."""

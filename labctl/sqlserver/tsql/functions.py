@@ -1,0 +1,174 @@
+"""T-SQL's functions: which there are, and what each becomes in PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from labctl.sqlserver.errors import SqlError
+
+__all__ = ["NILADIC", "call", "function", "text_of"]
+
+Args = list[exp.Expression]
+
+_SAME = {
+    "upper", "lower", "ltrim", "rtrim", "replace", "reverse", "ascii", "abs", "floor", "sign",
+    "sqrt", "exp", "log10", "pi", "min", "max", "row_number", "rank", "dense_rank", "ntile", "lag",
+    "lead", "first_value", "last_value", "percent_rank", "cume_dist", "nullif", "coalesce",
+    "translate", "sin", "cos", "tan", "atan", "degrees", "radians",
+}  # fmt: skip
+_RENAMED = {
+    "trim": "btrim", "ceiling": "ceil", "replicate": "repeat", "char": "chr", "nchar": "chr",
+    "unicode": "ascii", "rand": "random", "log": "ln", "count_big": "count", "stdev": "stddev_samp",
+    "stdevp": "stddev_pop", "var": "var_samp", "varp": "var_pop", "datefromparts": "make_date",
+    "isnull": "coalesce", "count": "mssql.row_count", "sum": "mssql.total",
+    "avg": "mssql.average", "left": "mssql.text_left", "right": "mssql.text_right",
+    "getutcdate": "mssql.getdate", "sysutcdatetime": "mssql.sysdatetime",
+    "hashbytes": "mssql.checksum_bytes", "objectpropertyex": "mssql.objectproperty",
+}  # fmt: skip
+_OWN = {
+    "len", "charindex", "stuff", "substring", "space", "quotename", "isnumeric", "str", "patindex",
+    "datalength", "getdate", "sysdatetime", "sysdatetimeoffset", "todatetimeoffset",
+    "switchoffset", "eomonth", "isdate", "newid", "round", "object_name", "object_schema_name",
+    "col_name", "columnproperty", "objectproperty", "type_name", "type_id", "serverproperty",
+    "parsename",
+}  # fmt: skip
+_WITH_DATABASE = {"object_id", "schema_id", "col_length"}
+_DATE_PARTS = {
+    "year": "year", "yy": "year", "yyyy": "year", "quarter": "quarter", "qq": "quarter",
+    "q": "quarter", "month": "month", "mm": "month", "m": "month", "dayofyear": "dayofyear",
+    "dy": "dayofyear", "y": "dayofyear", "day": "day", "dd": "day", "d": "day", "week": "week",
+    "wk": "week", "ww": "week", "weekday": "weekday", "dw": "weekday", "hour": "hour",
+    "hh": "hour", "minute": "minute", "mi": "minute", "n": "minute", "second": "second",
+    "ss": "second", "s": "second", "millisecond": "millisecond", "ms": "millisecond",
+    "microsecond": "microsecond", "mcs": "microsecond", "nanosecond": "nanosecond",
+    "ns": "nanosecond", "tzoffset": "tzoffset", "tz": "tzoffset", "iso_week": "iso_week",
+    "isowk": "iso_week", "isoww": "iso_week",
+}  # fmt: skip
+_WITH_PART = {"datepart", "datename", "dateadd", "datediff", "datediff_big"}
+_ALWAYS_ONE = {
+    "has_dbaccess", "is_srvrolemember", "is_member", "is_rolemember", "has_perms_by_name",
+    "user_id", "database_principal_id",
+}  # fmt: skip
+NILADIC = {
+    "user_name": "@@user_name", "user": "@@user_name", "current_user": "@@user_name",
+    "session_user": "@@user_name", "system_user": "@@login", "suser_sname": "@@login",
+    "suser_name": "@@login", "original_login": "@@login", "host_name": "@@host",
+    "app_name": "@@application", "db_name": "@@database", "db_id": "@@database_id",
+    "schema_name": "@@schema", "scope_identity": "@@identity", "xact_state": "@@xact_state",
+    "error_number": "@@error_number", "error_message": "@@error_message",
+    "error_severity": "@@error_severity", "error_state": "@@error_state",
+    "error_line": "@@error_line", "error_procedure": "@@error_procedure",
+    "rowcount_big": "@@rowcount",
+}  # fmt: skip
+"""Functions whose value is the session's: they become variables."""
+
+
+def call(name: str, *args: exp.Expression) -> exp.Anonymous:
+    """A PostgreSQL function call."""
+    return exp.Anonymous(this=name, expressions=list(args))
+
+
+def text_of(node: exp.Expression) -> exp.Expression:
+    """The value as T-SQL converts it to text."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if isinstance(node, exp.Null | exp.National) or (
+        isinstance(node, exp.Literal) and node.is_string
+    ):
+        return node
+    return call("mssql.to_text", node)
+
+
+def function(  # noqa: PLR0911 - one rule per kind
+    name: str, args: Args, variable: Callable[[str], exp.Expression]
+) -> exp.Expression:
+    """Translate one call; `variable` makes the reference to a session variable.
+
+    Raises `SqlError` 195 for a function T-SQL or this server does not have, 174 for a wrong number
+    of arguments.
+    """
+    low = name.lower()
+    if low in NILADIC and not args:
+        return variable(NILADIC[low])
+    if low in _SAME:
+        return call(low, *args)
+    if low in _RENAMED:
+        return call(_RENAMED[low], *args)
+    if low in _OWN:
+        return call(f"mssql.{low}", *args)
+    if low in _WITH_DATABASE:
+        return call(f"mssql.{low}", variable("@@database"), *args)
+    if low in _WITH_PART:
+        return call(f"mssql.{low}", _date_part(low, args), *args[1:])
+    if low in _ALWAYS_ONE:
+        return exp.Literal.number(1)
+    special = _SPECIAL.get(low)
+    if special is None:
+        raise SqlError(195, f"'{name}' is not a recognized built-in function name.", severity=15)
+    count, build = special
+    if len(args) not in count:
+        raise SqlError(174, f"The {low} function requires {count[0]} argument(s).", severity=15)
+    return build(args)
+
+
+def _date_part(name: str, args: Args) -> exp.Expression:
+    if not args:
+        raise SqlError(174, f"The {name} function requires 2 argument(s).", severity=15)
+    part = args[0].name.lower()
+    if part not in _DATE_PARTS:
+        raise SqlError(155, f"'{args[0].name}' is not a recognized {name} option.", severity=15)
+    return exp.Literal.string(_DATE_PARTS[part])
+
+
+def _iif(args: Args) -> exp.Expression:
+    return exp.Case(ifs=[exp.If(this=args[0], true=args[1])], default=args[2])
+
+
+def _choose(args: Args) -> exp.Expression:
+    ifs = [
+        exp.If(this=exp.Literal.number(n), true=value) for n, value in enumerate(args[1:], start=1)
+    ]
+    return exp.Case(this=args[0], ifs=ifs)
+
+
+def _part_of(part: str) -> Callable[[Args], exp.Expression]:
+    def build(args: Args) -> exp.Expression:
+        at = exp.Cast(this=args[0], to=exp.DataType.build("timestamp", dialect="postgres"))
+        return call("mssql.datepart", exp.Literal.string(part), at)
+
+    return build
+
+
+def _square(args: Args) -> exp.Expression:
+    number = exp.Cast(this=args[0], to=exp.DataType.build("double", dialect="postgres"))
+    return exp.Mul(this=number, expression=number.copy())
+
+
+def _joined(args: Args) -> exp.Expression:
+    return call("concat", *(text_of(a) for a in args))
+
+
+def _joined_with(args: Args) -> exp.Expression:
+    return call("concat_ws", *(text_of(a) for a in args))
+
+
+_MANY = range(2, 255)
+_SPECIAL: dict[str, tuple[Sequence[int], Callable[[Args], exp.Expression]]] = {
+    "iif": ((3,), _iif),
+    "choose": (_MANY, _choose),
+    "year": ((1,), _part_of("year")),
+    "month": ((1,), _part_of("month")),
+    "day": ((1,), _part_of("day")),
+    "square": ((1,), _square),
+    "concat": (_MANY, _joined),
+    "concat_ws": (_MANY, _joined_with),
+    "db_id": ((1,), lambda args: call("mssql.db_id", *args)),
+    "db_name": ((1,), lambda args: call("mssql.db_name", *args)),
+    "schema_name": ((1,), lambda args: call("mssql.schema_name", *args)),
+    "user_name": ((1,), lambda args: exp.Literal.string("dbo")),
+    "suser_sname": ((1,), lambda args: exp.Literal.string("sa")),
+    "fulltextserviceproperty": ((1,), lambda args: exp.Literal.number(0)),
+    "databasepropertyex": ((2,), lambda args: call("mssql.databasepropertyex", *args)),
+}

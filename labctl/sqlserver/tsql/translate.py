@@ -1,0 +1,129 @@
+"""Queries: T-SQL in, PostgreSQL out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import cast
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, TokenError
+
+from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.sqltypes import SqlType
+from labctl.sqlserver.tsql.changes import change_sql
+from labctl.sqlserver.tsql.dialect import PostgresOut, TSqlIn
+from labctl.sqlserver.tsql.lexer import tokenize
+from labctl.sqlserver.tsql.names import quoted
+from labctl.sqlserver.tsql.prepare import prepare
+from labctl.sqlserver.tsql.rewrite import Rewriter
+from labctl.sqlserver.tsql.statement import Statement
+
+__all__ = ["condition", "expression", "query", "variables_in"]
+
+Types = Mapping[str, SqlType]
+
+
+def variables_in(text: str) -> set[str]:
+    """The variables a statement mentions, in lower case."""
+    return {t.text.lower() for t in tokenize(text) if t.kind == "variable"}
+
+
+def query(text: str, database: str, types: Types) -> Statement:
+    """Translate SELECT, INSERT, UPDATE, DELETE or MERGE.
+
+    `types` holds the declared variables. Raises `SqlError` with T-SQL's number for what is wrong,
+    and the unsupported-construct error for what this server does not do.
+    """
+    known = tuple(sorted((n, t) for n, t in types.items() if n in variables_in(text)))
+    return _query(text, database, known)
+
+
+def expression(text: str, database: str, types: Types, *, kind: SqlType | None = None) -> Statement:
+    """Translate a scalar expression into `SELECT expression`, converted to `kind` if given."""
+    target = f"CAST(({text}) AS {kind.declared()})" if kind is not None else f"({text})"
+    return query(f"SELECT {target}", database, types)
+
+
+def condition(text: str, database: str, types: Types) -> Statement:
+    """Translate the condition of IF or WHILE into a SELECT of 1 or 0."""
+    return query(f"SELECT CASE WHEN {text} THEN 1 ELSE 0 END", database, types)
+
+
+@lru_cache(maxsize=4096)
+def _query(text: str, database: str, known: tuple[tuple[str, SqlType], ...]) -> Statement:
+    prepared, top = prepare(text)
+    tree = _parse(prepared)
+    rewriter = Rewriter(database, dict(known))
+    if isinstance(tree, exp.Select | exp.SetOperation | exp.Subquery):
+        if top is not None:
+            raise unsupported("TOP here")
+        return _select(tree, rewriter)
+    if isinstance(tree, exp.Insert | exp.Update | exp.Delete | exp.Merge):
+        return change_sql(tree, rewriter, top)
+    raise unsupported(f"the statement {text.split(maxsplit=1)[0].upper()}")
+
+
+def _parse(text: str) -> exp.Expression:
+    try:
+        trees = sqlglot.parse(text, read=TSqlIn)
+    except (ParseError, TokenError) as error:
+        near = ""
+        if isinstance(error, ParseError) and error.errors:
+            near = str(error.errors[0].get("highlight") or "")
+        raise SqlError(102, f"Incorrect syntax near '{near}'.", severity=15) from None
+    found = [t for t in trees if t is not None]
+    if len(found) != 1:
+        raise SqlError(102, f"Incorrect syntax near '{text[:20]}'.", severity=15)
+    return cast(exp.Expression, found[0])
+
+
+def _select(tree: exp.Expression, rewriter: Rewriter) -> Statement:
+    first = tree
+    while isinstance(first, exp.SetOperation | exp.Subquery):
+        first = first.this
+    if not isinstance(first, exp.Select):
+        raise unsupported("a query without SELECT")
+    assigns = _assignments(first) if first is tree else ()
+    outputs = tuple(rewriter.output(e) for e in first.expressions)
+    into = tree.args.get("into")
+    reads = tree.find(exp.From) is not None
+    if into is not None:
+        tree.set("into", None)
+    rewritten = rewriter.rewrite(tree)
+    sql = rewritten.sql(dialect=PostgresOut, normalize_functions=False)
+    statement = Statement(
+        sql,
+        "SELECT",
+        rewriter.parameters,
+        returns=not assigns and into is None,
+        outputs=outputs,
+        assigns=assigns,
+        locks=tuple(rewriter.locks),
+        reads=reads,
+    )
+    if into is not None:
+        target = rewriter.place(into.this)
+        kind = "TEMP TABLE" if target[0] is None else "TABLE"
+        name = quoted(target[1]) if target[0] is None else quoted(target)
+        statement.sql = f"CREATE {kind} {name} AS {sql}"
+        statement.verb = "SELECT INTO"
+    return statement
+
+
+def _assignments(select: exp.Select) -> tuple[str, ...]:
+    """`SELECT @a = x, @b = y`: the variables; the values stay in the select list."""
+    targets: list[str] = []
+    for item in select.expressions:
+        if isinstance(item, exp.EQ) and isinstance(item.this, exp.Parameter):
+            targets.append("@" + item.this.name.lower())
+            item.replace(item.expression)
+    if targets and len(targets) != len(select.expressions):
+        raise SqlError(
+            141,
+            "A SELECT statement that assigns a value to a variable must not be combined with "
+            "data-retrieval operations.",
+            severity=15,
+        )
+    return tuple(targets)

@@ -1,0 +1,73 @@
+"""Reading fields from a TDS message, with every length checked against what is there."""
+
+from __future__ import annotations
+
+import struct
+
+__all__ = ["ProtocolError", "Reader"]
+
+
+class ProtocolError(Exception):
+    """The client sent what TDS does not allow; the connection ends with a log line."""
+
+
+class Reader:
+    """A cursor over one message's bytes; reading past the end raises `ProtocolError`."""
+
+    __slots__ = ("data", "position")
+
+    def __init__(self, data: bytes, position: int = 0) -> None:
+        self.data = data
+        self.position = position
+
+    def __bool__(self) -> bool:
+        return self.position < len(self.data)
+
+    def take(self, count: int) -> bytes:
+        """The next `count` bytes."""
+        end = self.position + count
+        if count < 0 or end > len(self.data):
+            raise ProtocolError(
+                f"a field of {count} bytes at {self.position} runs past the message's end "
+                f"({len(self.data)} bytes)"
+            )
+        piece = self.data[self.position : end]
+        self.position = end
+        return piece
+
+    def u8(self) -> int:
+        return self.take(1)[0]
+
+    def u16(self) -> int:
+        return int.from_bytes(self.take(2), "little")
+
+    def u32(self) -> int:
+        return int.from_bytes(self.take(4), "little")
+
+    def i32(self) -> int:
+        return int.from_bytes(self.take(4), "little", signed=True)
+
+    def u64(self) -> int:
+        return int.from_bytes(self.take(8), "little")
+
+    def unpack(self, layout: str) -> tuple[object, ...]:
+        """Fields of a `struct` layout."""
+        return struct.unpack(layout, self.take(struct.calcsize(layout)))
+
+    def text(self, characters: int) -> str:
+        """UTF-16LE text of that many code units."""
+        return decode_utf16(self.take(characters * 2))
+
+    def b_varchar(self) -> str:
+        return self.text(self.u8())
+
+    def us_varchar(self) -> str:
+        return self.text(self.u16())
+
+
+def decode_utf16(raw: bytes) -> str:
+    """UTF-16LE to text; broken surrogates end the connection rather than change the data."""
+    try:
+        return raw.decode("utf-16-le")
+    except UnicodeDecodeError as error:
+        raise ProtocolError(f"invalid UTF-16 text: {error.reason}") from error

@@ -1,0 +1,121 @@
+"""TLS inside TDS: the handshake travels in PRELOGIN packets, afterwards TLS wraps the packets."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from pathlib import Path
+
+from labctl.sqlserver.wire.packet import HEADER_SIZE, MessageWriter, PacketType, parse_header
+from labctl.sqlserver.wire.reader import ProtocolError
+
+__all__ = ["Transport", "server_context"]
+
+_CHUNK = 65_536
+
+
+def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
+    """A TLS context for TDS 7.4, which knows TLS up to 1.2 only."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(certificate, key)
+    return context
+
+
+class Transport:
+    """A client's byte stream, in the clear or through TLS; packets are read from it."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._tls: ssl.SSLObject | None = None
+        self._incoming = ssl.MemoryBIO()
+        self._outgoing = ssl.MemoryBIO()
+        self._plain = bytearray()
+
+    async def read_packet(self) -> tuple[PacketType, bytes, bool, bool]:
+        """One packet: its type, payload, whether it ends the message, and the reset flag."""
+        header = parse_header(await self._exactly(HEADER_SIZE))
+        payload = await self._exactly(header.length - HEADER_SIZE)
+        return header.type, payload, header.last, header.reset
+
+    async def read_message(self, limit: int) -> tuple[PacketType, bytes, bool]:
+        """A whole message of at most `limit` bytes, and its reset flag."""
+        kind, payload, last, reset = await self.read_packet()
+        if last:
+            return kind, payload, reset
+        pieces, size = [payload], len(payload)
+        while not last:
+            following, payload, last, _ = await self.read_packet()
+            if following is not kind:
+                if following is PacketType.ATTENTION:
+                    return following, b"", False
+                raise ProtocolError("a message changed its type half-way")
+            size += len(payload)
+            if size > limit:
+                raise ProtocolError(f"a message of more than {limit} bytes")
+            pieces.append(payload)
+        return kind, b"".join(pieces), reset
+
+    async def _exactly(self, count: int) -> bytes:
+        if self._tls is None:
+            return await self._reader.readexactly(count)
+        while len(self._plain) < count:
+            try:
+                self._plain += self._tls.read(_CHUNK)
+            except ssl.SSLWantReadError:
+                data = await self._reader.read(_CHUNK)
+                if not data:
+                    raise asyncio.IncompleteReadError(bytes(self._plain), count) from None
+                self._incoming.write(data)
+            except ssl.SSLError as error:
+                raise ProtocolError(f"TLS failed: {error.reason}") from None
+        piece = bytes(self._plain[:count])
+        del self._plain[:count]
+        return piece
+
+    def write(self, data: bytes) -> None:
+        """Queue bytes for the client."""
+        if self._tls is not None:
+            self._tls.write(data)
+            data = self._outgoing.read()
+        self._writer.write(data)
+
+    async def drain(self) -> None:
+        await self._writer.drain()
+
+    async def start_tls(self, context: ssl.SSLContext) -> None:
+        """Run the handshake inside PRELOGIN packets; afterwards everything is encrypted."""
+        tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
+        packets = MessageWriter(self._writer, 4096)
+        while True:
+            try:
+                tls.do_handshake()
+                break
+            except ssl.SSLWantReadError:
+                await self._flush_handshake(packets)
+                kind, payload, _ = await self.read_message(_CHUNK)
+                if kind is not PacketType.PRELOGIN:
+                    raise ProtocolError("the TLS handshake was interrupted") from None
+                self._incoming.write(payload)
+            except ssl.SSLError as error:
+                raise ProtocolError(f"TLS handshake failed: {error.reason}") from None
+        await self._flush_handshake(packets)
+        self._tls = tls
+
+    async def _flush_handshake(self, packets: MessageWriter) -> None:
+        if self._outgoing.pending:
+            packets.write(self._outgoing.read())
+            await packets.finish(PacketType.PRELOGIN)
+
+    def stop_tls(self) -> None:
+        """Back to clear text, when only the login was to be encrypted."""
+        self._tls = None
+
+    async def close(self) -> None:
+        self._writer.close()
+        try:
+            await self._writer.wait_closed()
+        except (ConnectionError, ssl.SSLError):
+            return
