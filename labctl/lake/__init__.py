@@ -1,0 +1,11 @@
+"""Reading the lakehouse: silver tables, bronze files and topics."""
+
+from __future__ import annotations
+
+from labctl.lake.instants import parse_instant
+from labctl.lake.lake import Lake, TableInfo
+from labctl.lake.objectstore import Storage
+from labctl.lake.view import LATEST, View
+from labctl.lake.watch import Watch
+
+__all__ = ["LATEST", "Lake", "Storage", "TableInfo", "View", "Watch", "parse_instant"]

@@ -1,0 +1,65 @@
+"""Whether hudi-rs sees every base file that counts.
+
+hudi-rs decides by the active timeline which files are committed. A file that is on storage, is
+part of no unfinished write and yet is left out would be rows silently missing from an answer.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import dataclass
+
+from pyarrow import fs
+
+__all__ = ["BaseFile", "base_files", "left_out"]
+
+_SUFFIX = ".parquet"
+
+
+@dataclass(frozen=True, order=True)
+class BaseFile:
+    """`<file id>_<write token>_<instant>.parquet`; sorts by instant within a file group."""
+
+    file_id: str
+    instant: str
+    name: str
+
+
+def base_files(entries: Iterable[fs.FileInfo]) -> list[BaseFile]:
+    """The base files among the entries of a table's folder."""
+    found = []
+    for entry in entries:
+        parts = entry.base_name.removesuffix(_SUFFIX).split("_")
+        if entry.base_name.endswith(_SUFFIX) and len(parts) == 3 and parts[2].isdigit():
+            found.append(BaseFile(parts[0], parts[2], entry.base_name))
+    return found
+
+
+def left_out(
+    files: Iterable[BaseFile],
+    *,
+    read: Mapping[str, str],
+    completed: Set[str],
+    unfinished: Callable[[], Set[str]],
+) -> BaseFile | None:
+    """A base file that should be read and is not; None when all is well.
+
+    `read` has the base file's name by file id as hudi-rs reads it, `completed` the instants it
+    knows. `unfinished` gives the instants of writes under way; it is only asked when in doubt.
+    Only what is older than the active timeline can be left out: a newer file is being written, or
+    was committed after the timeline was read.
+    """
+    if not completed:
+        return None
+    first = min(completed)
+    groups: dict[str, list[BaseFile]] = defaultdict(list)
+    for file in files:
+        groups[file.file_id].append(file)
+    for group in groups.values():
+        for file in sorted(group, reverse=True):
+            if file.name == read.get(file.file_id) or file.instant in completed:
+                break
+            if file.instant < first and file.instant not in unfinished():
+                return file
+    return None

@@ -1,0 +1,161 @@
+"""The lakehouse as one object: its tables, their history, and SQL over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, Protocol
+
+import pyarrow as pa
+from pyarrow import fs
+
+from labctl.errors import ExitCode, LabError
+from labctl.lake.objectstore import Storage
+from labctl.lake.silver import SilverTable, Snapshot, reading
+from labctl.lake.sql import Scan, SqlQuery, UnreadColumnError
+from labctl.lake.timeline import Instant
+from labctl.lake.view import LATEST, View
+from labctl.lake.watch import Watch
+
+if TYPE_CHECKING:
+    from labctl.config.endpoints import ObjectStore
+
+__all__ = ["Engine", "Lake", "TableInfo"]
+
+_PARALLEL = 8
+
+
+@dataclass(frozen=True)
+class TableInfo:
+    """What a silver table says about itself. Instants are Hudi's, in UTC."""
+
+    name: str
+    kind: str
+    """`COPY_ON_WRITE` or `MERGE_ON_READ`"""
+    version: int
+    """Hudi table version."""
+    record_key: str
+    ordering: str
+    commits: int
+    """Completed writes on the active timeline."""
+    latest: str | None
+    earliest_readable: str | None
+    """None: all of the past can be travelled to."""
+
+
+class Engine(Protocol):
+    """Another way to answer a query over the same tables."""
+
+    def query(self, sql: str, tables: Sequence[SilverTable], view: View) -> pa.Table:
+        """The answer, with the columns and types that `Lake.query` gives by itself."""
+        ...
+
+
+class Lake:
+    """Silver tables below `silver/` in the bucket, read without a JVM."""
+
+    def __init__(self, storage: Storage | ObjectStore, *, folder: str = "silver") -> None:
+        self.storage = storage if isinstance(storage, Storage) else Storage.of(storage)
+        self._folder = folder
+
+    def table_names(self) -> list[str]:
+        """Names of the tables there are. Raises LabError when the bucket cannot be read."""
+        try:
+            entries = self.storage.list(self._folder)
+        except OSError as error:
+            raise LabError(
+                f"The object store could not be read ({self.storage.uri}): {error}",
+                hint="Is it running? labctl status.",
+                exit_code=ExitCode.NOT_READY,
+            ) from None
+        return sorted(e.base_name for e in entries if e.type == fs.FileType.Directory)
+
+    def table(self, name: str) -> SilverTable:
+        """The table of that name. Raises LabError (USAGE) naming those there are."""
+        names = self.table_names()
+        if name not in names:
+            raise LabError(
+                f"There is no silver table '{name}'.",
+                hint=f"Tables: {', '.join(names) or 'none yet'}.",
+                exit_code=ExitCode.USAGE,
+            )
+        return self._table(name)
+
+    def tables(self) -> list[TableInfo]:
+        """All tables with what their properties and timelines say; no rows are read."""
+        with ThreadPoolExecutor(_PARALLEL) as pool:
+            found = pool.map(self._info, self.table_names())
+            return [info for info in found if info]
+
+    def instants(self, name: str) -> list[Instant]:
+        """The active timeline of a table, oldest first, with actions still under way."""
+        return list(self.table(name).timeline().instants)
+
+    def schema(self, name: str, view: View = LATEST) -> pa.Schema:
+        """Columns of a table, Hudi's own first."""
+        return self.table(name).schema(view)
+
+    def read(
+        self, name: str, columns: Sequence[str] | None = None, view: View = LATEST
+    ) -> pa.Table:
+        """Rows of a table, see `SilverTable.read`."""
+        return self.table(name).read(columns=columns, view=view)
+
+    def watch(self, name: str) -> Watch:
+        """Follows what is written to a table from now on."""
+        return Watch(self.table(name))
+
+    def query(self, sql: str, view: View = LATEST, *, engine: Engine | None = None) -> pa.Table:
+        """The answer to one SELECT over silver tables, all shown as `view` says.
+
+        Raises LabError (USAGE) for bad SQL, an unknown table, or a moment whose files are gone.
+        """
+        names = self.table_names()
+        if engine:
+            return engine.query(sql, [self._table(name) for name in names], view)
+        query = SqlQuery(sql, names)
+        used = query.names()
+        tables = [self._table(name) for name in names if name.lower() in used]
+        return reading(", ".join(t.name for t in tables), lambda: _answer(query, tables, view))
+
+    def _table(self, name: str) -> SilverTable:
+        return SilverTable(name, f"{self._folder}/{name}", self.storage)
+
+    def _info(self, name: str) -> TableInfo | None:
+        try:
+            timeline = self._table(name).timeline()
+        except FileNotFoundError:
+            return None
+        properties = timeline.properties
+        return TableInfo(
+            name=name,
+            kind=properties["hoodie.table.type"],
+            version=int(properties["hoodie.table.version"]),
+            record_key=properties.get("hoodie.table.recordkey.fields", ""),
+            ordering=properties.get("hoodie.table.ordering.fields")
+            or properties.get("hoodie.table.precombine.field", ""),
+            commits=len(timeline.writes),
+            latest=timeline.latest,
+            earliest_readable=timeline.earliest_readable(),
+        )
+
+
+def _answer(query: SqlQuery, tables: Sequence[SilverTable], view: View) -> pa.Table:
+    names = [table.name for table in tables]
+    with ThreadPoolExecutor(_PARALLEL) as pool:
+        snapshots = list(pool.map(lambda table: Snapshot(table, view), tables))
+        schemas = dict(zip(names, pool.map(attrgetter("schema"), snapshots), strict=True))
+        scans = query.plan(schemas)
+        conditions = {name: view.filters(schema.names) for name, schema in schemas.items()}
+
+        def read(snapshot: Snapshot, scan: Scan) -> pa.Table:
+            return snapshot.stored(scan.columns, scan.where)
+
+        rows = pool.map(read, snapshots, [scans[name] for name in names])
+        try:
+            return query.run(dict(zip(names, rows, strict=True)), schemas, conditions)
+        except UnreadColumnError:
+            rows = pool.map(read, snapshots, [Scan(schemas[name].names, []) for name in names])
+            return query.run(dict(zip(names, rows, strict=True)), schemas, conditions)

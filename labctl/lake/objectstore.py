@@ -1,0 +1,114 @@
+"""Where the lake's files are: one type for MinIO, S3 and (for tests) a local folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pyarrow import fs
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+    from labctl.config.endpoints import ObjectStore
+
+__all__ = ["Storage", "s3_client"]
+
+
+def s3_client(store: ObjectStore) -> S3Client:
+    """A boto3 client of the object store, for what the file system view cannot do (buckets)."""
+    import boto3
+    from botocore.config import Config
+
+    return boto3.client(
+        "s3",
+        endpoint_url=store.endpoint_url,
+        region_name=store.region,
+        aws_access_key_id=store.access_key.get_secret_value() if store.access_key else None,
+        aws_secret_access_key=store.secret_key.get_secret_value() if store.secret_key else None,
+        config=Config(
+            s3={"addressing_style": "path" if store.endpoint_url else "auto"},
+            retries={"max_attempts": 3, "mode": "standard"},
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Storage:
+    """A bucket or folder, as each of the readers wants it described."""
+
+    filesystem: fs.FileSystem
+    root: str
+    """Path of the bucket or folder within `filesystem`."""
+    uri: str
+    """The same for hudi-rs: `s3://bucket` or `file:///folder`."""
+    spark_uri: str
+    hudi_options: Mapping[str, str] = field(default_factory=dict)
+    spark_conf: Mapping[str, str] = field(default_factory=dict)
+    spark_env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Credentials reach Spark through its environment: its arguments are visible to `ps`."""
+
+    @classmethod
+    def of(cls, store: ObjectStore) -> Storage:
+        """The bucket of `store`; without keys, the default AWS credential chain."""
+        hudi = {"aws_region": store.region}
+        conf = {"spark.hadoop.fs.s3a.endpoint.region": store.region}
+        env: dict[str, str] = {}
+        access, secret = None, None
+        if store.access_key and store.secret_key:
+            access = store.access_key.get_secret_value()
+            secret = store.secret_key.get_secret_value()
+            hudi |= {"aws_access_key_id": access, "aws_secret_access_key": secret}
+            env = {"AWS_ACCESS_KEY_ID": access, "AWS_SECRET_ACCESS_KEY": secret}
+        endpoint = urlsplit(store.endpoint_url) if store.endpoint_url else None
+        if store.endpoint_url and endpoint:
+            hudi |= {"aws_endpoint": store.endpoint_url}
+            hudi |= {"aws_allow_http": str(endpoint.scheme == "http").lower()}
+            conf |= {
+                "spark.hadoop.fs.s3a.endpoint": store.endpoint_url,
+                "spark.hadoop.fs.s3a.path.style.access": "true",
+                "spark.hadoop.fs.s3a.connection.ssl.enabled": str(
+                    endpoint.scheme == "https"
+                ).lower(),
+            }
+        filesystem = fs.S3FileSystem(
+            access_key=access,
+            secret_key=secret,
+            region=store.region,
+            endpoint_override=endpoint.netloc if endpoint else None,
+            scheme="http" if endpoint and endpoint.scheme == "http" else "https",
+            connect_timeout=5,
+            request_timeout=30,
+        )
+        return cls(
+            filesystem=filesystem,
+            root=store.bucket,
+            uri=f"s3://{store.bucket}",
+            spark_uri=f"s3a://{store.bucket}",
+            hudi_options=hudi,
+            spark_conf=conf,
+            spark_env=env,
+        )
+
+    @classmethod
+    def local(cls, folder: Path) -> Storage:
+        """A folder of this machine laid out like the bucket."""
+        path = folder.resolve()
+        return cls(fs.LocalFileSystem(), str(path), path.as_uri(), path.as_uri())
+
+    def path(self, relative: str) -> str:
+        """`relative` to the bucket, as a path of `filesystem`."""
+        return f"{self.root}/{relative}"
+
+    def list(self, relative: str, *, recursive: bool = False) -> list[fs.FileInfo]:
+        """Entries below a folder; empty where there is none. One LIST request per 1,000 objects."""
+        selector = fs.FileSelector(self.path(relative), allow_not_found=True, recursive=recursive)
+        return self.filesystem.get_file_info(selector)
+
+    def read_bytes(self, relative: str) -> bytes:
+        """The whole object. Raises FileNotFoundError when it is not there."""
+        with self.filesystem.open_input_file(self.path(relative)) as stream:
+            return bytes(stream.read())

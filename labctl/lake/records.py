@@ -1,0 +1,139 @@
+"""Change records as topics and bronze files carry them, with values people can read."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import fastavro
+import pyarrow as pa
+
+__all__ = ["AvroDecoder", "Record", "converters", "readable", "to_table"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NANOS_PER_MICRO = 1000
+
+Converter = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record at its place in a topic."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: datetime | None
+    """When Kafka says it was written."""
+    key: Any
+    value: Any
+    """A dict for a change; None for a tombstone."""
+    file: str | None = None
+    """The bronze object it was read from, relative to the bucket."""
+
+    def matches(self, wanted: Mapping[str, object]) -> bool:
+        """Whether the value (else the key) has all `wanted` fields; '200' stands for 200 too."""
+        fields = {
+            **(self.key if isinstance(self.key, dict) else {}),
+            **(self.value if isinstance(self.value, dict) else {}),
+        }
+        return all(
+            name in fields and (fields[name] == value or str(fields[name]) == str(value))
+            for name, value in wanted.items()
+        )
+
+
+def to_table(records: Sequence[Record]) -> pa.Table:
+    """One row per record: `_topic`, `_partition`, `_offset`, `_file`, then the value's fields."""
+    rows = [
+        {
+            "_topic": record.topic,
+            "_partition": record.partition,
+            "_offset": record.offset,
+            "_file": record.file,
+            **(record.value if isinstance(record.value, dict) else {}),
+        }
+        for record in records
+    ]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return pa.table({name: [row.get(name) for row in rows] for name in names})
+
+
+class AvroDecoder:
+    """Bare Avro of one writer schema into Python values."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self._schema = fastavro.parse_schema(schema)
+        self._converters = converters(schema)
+
+    def decode(self, data: bytes) -> Any:
+        """Raises ValueError or EOFError for bytes of another schema, when that can be told."""
+        value = fastavro.schemaless_reader(io.BytesIO(data), self._schema, None)
+        return readable(value, self._converters)
+
+
+def readable(value: Any, by_field: Mapping[str, Converter]) -> Any:
+    """A decoded record with Debezium's temporal and decimal fields as Python's."""
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: by_field[name](field) if name in by_field and field is not None else field
+        for name, field in value.items()
+    }
+
+
+def converters(schema: Any) -> dict[str, Converter]:
+    """Per field of a record schema, how its plain Avro value becomes a readable one."""
+    fields: Iterable[dict[str, Any]] = schema.get("fields", ()) if isinstance(schema, dict) else ()
+    found = ((field["name"], _semantic(field["type"])) for field in fields)
+    return {name: _CONVERTERS[kind] for name, kind in found if kind in _CONVERTERS}
+
+
+def _semantic(kind: Any) -> str | None:
+    """Kafka Connect's name for what a type means, looked up through a union with null."""
+    if isinstance(kind, list):
+        return next((name for name in map(_semantic, kind) if name), None)
+    return kind.get("connect.name") if isinstance(kind, dict) else None
+
+
+def _since_epoch(**unit: float) -> datetime:
+    return _EPOCH + timedelta(**unit)
+
+
+def _unless_out_of_range(convert: Converter) -> Converter:
+    def converted(value: Any) -> Any:
+        try:
+            return convert(value)
+        except (OverflowError, ValueError):
+            return value  # Python's calendar ends in year 9999: the number itself is exact
+
+    return converted
+
+
+def _from_nanos(value: int) -> Any:
+    micros, rest = divmod(value, _NANOS_PER_MICRO)
+    return value if rest else _since_epoch(microseconds=micros)
+
+
+def _variable_scale(value: dict[str, Any]) -> Decimal:
+    return Decimal(int.from_bytes(value["value"], "big", signed=True)).scaleb(-value["scale"])
+
+
+def _time_of_day(**unit: float) -> Any:
+    moment = _since_epoch(**unit)
+    return moment.time() if moment.date() == _EPOCH.date() else moment - _EPOCH
+
+
+_CONVERTERS: dict[str, Converter] = {
+    "io.debezium.time.Date": _unless_out_of_range(lambda v: date(1970, 1, 1) + timedelta(days=v)),
+    "io.debezium.time.Timestamp": _unless_out_of_range(lambda v: _since_epoch(milliseconds=v)),
+    "io.debezium.time.MicroTimestamp": _unless_out_of_range(lambda v: _since_epoch(microseconds=v)),
+    "io.debezium.time.NanoTimestamp": _unless_out_of_range(_from_nanos),
+    "io.debezium.time.Time": _unless_out_of_range(lambda v: _time_of_day(milliseconds=v)),
+    "io.debezium.time.MicroTime": _unless_out_of_range(lambda v: _time_of_day(microseconds=v)),
+    "io.debezium.data.VariableScaleDecimal": _variable_scale,
+}

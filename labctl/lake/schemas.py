@@ -1,0 +1,45 @@
+"""Writer schemas from the Apicurio registry, each asked for once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import requests
+
+from labctl.errors import ExitCode, LabError
+from labctl.lake.records import AvroDecoder
+
+if TYPE_CHECKING:
+    from labctl.config.endpoints import Registry
+
+__all__ = ["Schemas"]
+
+_TIMEOUT_SECONDS = 10
+
+
+class Schemas:
+    """Decoders by global id; a global id never changes its schema."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._url = registry.url.rstrip("/")
+        self._session = requests.Session()
+        self._decoders: dict[int, AvroDecoder] = {}
+
+    def decoder(self, global_id: int) -> AvroDecoder:
+        """Raises LabError when the registry does not answer or does not know the id."""
+        if global_id not in self._decoders:
+            self._decoders[global_id] = self._fetch(global_id)
+        return self._decoders[global_id]
+
+    def _fetch(self, global_id: int) -> AvroDecoder:
+        url = f"{self._url}/apis/registry/v2/ids/globalIds/{global_id}"
+        try:
+            response = self._session.get(url, timeout=_TIMEOUT_SECONDS)
+            response.raise_for_status()
+            return AvroDecoder(response.json())
+        except requests.RequestException as error:
+            raise LabError(
+                f"The schema with global id {global_id} could not be had: {error}",
+                hint="Is the registry running, and the one this topic was written with?",
+                exit_code=ExitCode.NOT_READY,
+            ) from None

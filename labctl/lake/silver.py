@@ -1,0 +1,249 @@
+"""One silver table, read through hudi-rs into Arrow without a JVM.
+
+hudi-rs merges base and log files by Hudi's own rules. Reading the table as it stood at a moment is
+its time travel; a point in time read is the same with rows last written before `begin` left out,
+which stays right after Hudi has archived the commits in between (its own incremental reads do not).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import groupby
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from hudi import HudiQueryType, HudiReadOptions, HudiTable, HudiTableBuilder
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential
+
+from labctl.errors import ExitCode, LabError
+from labctl.lake.completeness import base_files, left_out
+from labctl.lake.instants import LATEST as LATEST_INSTANT
+from labctl.lake.objectstore import Storage
+from labctl.lake.timeline import Timeline
+from labctl.lake.view import COMMIT_TIME, DELETED, LATEST, View
+
+__all__ = ["Comparison", "SilverTable", "Snapshot", "reading"]
+
+_READ_OPTIMIZED = "hoodie.read.use.read_optimized.mode"
+_RECORD_KEY = "hoodie.table.recordkey.fields"
+_ATTEMPTS = 4
+_BATCH_ROWS = 65_536
+_ARROW_OF_AVRO: dict[str, pa.DataType] = {
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+}
+
+T = TypeVar("T")
+Comparison = tuple[str, str, str]
+"""Column, operator (`=`, `<`, `<=`, `>`, `>=`) and a whole number."""
+
+
+@dataclass(frozen=True)
+class SilverTable:
+    """A table of the lake by name. Every read sees the latest commit: nothing is remembered."""
+
+    name: str
+    path: str
+    """Relative to the bucket."""
+    storage: Storage
+
+    def timeline(self) -> Timeline:
+        """The active timeline now. Raises FileNotFoundError when there is no such table."""
+        return Timeline.load(self.storage, self.path)
+
+    def schema(self, view: View = LATEST) -> pa.Schema:
+        """Columns with Hudi's own (`_hoodie_*`) first; of the moment, for a past one."""
+        return reading(self.name, lambda: Snapshot(self, view).schema)
+
+    def read(self, *, columns: Sequence[str] | None = None, view: View = LATEST) -> pa.Table:
+        """The rows `view` shows, with all columns or just `columns`, in that order.
+
+        Raises LabError for an unknown column, a moment whose files are gone, or a table this
+        reader cannot read rightly.
+        """
+        return reading(self.name, lambda: Snapshot(self, view).read(columns))
+
+    def changes(self, begin: str, end: str) -> pa.Table:
+        """Rows of the writes between two completion marks of the timeline, deleted ones included.
+
+        Reads only the files of those writes: about 20 ms for the last ones of a large table. Both
+        must be on the active timeline (see `Timeline.completion_mark`).
+        """
+
+        def read() -> pa.Table:
+            table = _open(self)
+            options = (
+                HudiReadOptions()
+                .with_query_type(HudiQueryType.Incremental)
+                .with_start_timestamp(begin)
+                .with_end_timestamp(end)
+            )
+            return _to_table(table.read(options), _plain(table.get_schema_with_meta_fields()))
+
+        return reading(self.name, read)
+
+
+def reading(name: str, read: Callable[[], T]) -> T:
+    """Runs `read` again when the cleaner or a compaction took files from under it.
+
+    Raises LabError when that does not help, or hudi-rs gives up on the table.
+    """
+    # hudi-rs exports none of its exception types, and a panic of it is no Exception
+    try:
+        for attempt in Retrying(
+            retry=retry_if_exception(lambda error: type(error).__name__ == "HudiCoreError"),
+            stop=stop_after_attempt(_ATTEMPTS),
+            wait=wait_exponential(0.1),
+            reraise=True,
+        ):
+            with attempt:
+                return read()
+    except BaseException as error:
+        if type(error).__name__ not in ("HudiCoreError", "PanicException"):
+            raise
+        raise LabError(
+            f"hudi-rs could not read {name}: {error}",
+            hint="Try --engine spark, which reads whatever Hudi can write.",
+        ) from None
+    raise AssertionError("unreachable")
+
+
+class Snapshot:
+    """A table opened once, so that schema and rows come from the same commit."""
+
+    def __init__(self, source: SilverTable, view: View) -> None:
+        self._source = source
+        self._view = view
+        self._table = _open(source)
+        timeline = self._table.get_timeline()
+        if not (timeline.get_completed_commits() or timeline.get_completed_deltacommits()):
+            raise LabError(
+                f"Silver table {source.name} has no commit yet.",
+                hint="Wait for the first rows to arrive: labctl status.",
+                exit_code=ExitCode.NOT_READY,
+            )
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns there were at the moment of the view."""
+        now: pa.Schema = self._table.get_schema_with_meta_fields()
+        if self._view.at is None:
+            return _plain(now)
+        timeline = self._source.timeline()
+        self._view.check_readable(self._source.name, timeline)
+        then = timeline.schema_at(self._view.at)
+        return _plain(_schema_then(now, then) if then else now)
+
+    def read(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """The rows of the view, see `SilverTable.read`."""
+        wanted = list(self.schema.names if columns is None else columns)
+        rows = self.stored(wanted)
+        if self._view.begin:
+            rows = rows.filter(pc.field(COMMIT_TIME) > pc.scalar(self._view.begin))
+        if not self._view.deleted and DELETED in rows.column_names:
+            alive = pc.field(DELETED).is_null() | (pc.field(DELETED) != pc.scalar("true"))
+            rows = rows.filter(alive)
+        return rows.select(wanted)
+
+    def stored(self, columns: Sequence[str], where: Sequence[Comparison] = ()) -> pa.Table:
+        """All rows of the moment, with `columns` and those that `View.filters` looks at.
+
+        `where` may leave out rows that do not meet it, where that is sure and saves work.
+        """
+        schema = self.schema
+        if unknown := [c for c in columns if c not in schema.names]:
+            raise LabError(
+                f"{self._source.name} has no column {', '.join(unknown)}.",
+                hint=f"Columns: {', '.join(schema.names)}.",
+                exit_code=ExitCode.USAGE,
+            )
+        needed = [c for c in schema.names if c in columns or c in self._looked_at()]
+        options = HudiReadOptions(projection=needed, filters=self._safe(where))
+        options = options.with_batch_size(_BATCH_ROWS)
+        if self._view.at:
+            options = options.with_as_of_timestamp(self._view.at)
+        if self._view.read_optimized:
+            options = options.with_hudi_option(_READ_OPTIMIZED, "true")
+        self._check_complete(options)
+        batches = self._table.read_stream(options)
+        return _to_table(batches, pa.schema([schema.field(c) for c in needed]))
+
+    def _check_complete(self, options: HudiReadOptions) -> None:
+        partitioned = bool(self._table.hudi_options().get("hoodie.table.partition.fields"))
+        entries = self._source.storage.list(self._source.path, recursive=partitioned)
+        at = self._view.at or LATEST_INSTANT
+        timeline = self._table.get_timeline()
+        commits = (
+            *timeline.get_completed_commits(),
+            *timeline.get_completed_deltacommits(),
+            *timeline.get_completed_replacecommits(),
+        )
+        slices = self._table.get_file_slices(HudiReadOptions(hudi_options=options.hudi_options))
+        missing = left_out(
+            [file for file in base_files(entries) if file.instant <= at],
+            read={slice_.file_id: slice_.base_file_name for slice_ in slices},
+            completed={commit.timestamp for commit in commits},
+            unfinished=cache(lambda: self._source.timeline().unfinished()),
+        )
+        if missing:
+            raise LabError(
+                f"hudi-rs would leave out rows of {self._source.name}: it does not take "
+                f"{missing.name} for committed.",
+                hint="Use --engine spark for this table.",
+            )
+
+    def _looked_at(self) -> list[str]:
+        return [COMMIT_TIME] * bool(self._view.begin) + [DELETED] * (not self._view.deleted)
+
+    def _safe(self, where: Sequence[Comparison]) -> list[Comparison]:
+        """Comparisons of record keys: never null, in every file, of one type."""
+        keys = self._table.hudi_options().get(_RECORD_KEY, "").split(",")
+        return [comparison for comparison in where if comparison[0] in keys]
+
+
+def _open(source: SilverTable) -> HudiTable:
+    uri = f"{source.storage.uri}/{source.path}"
+    return (
+        HudiTableBuilder.from_base_uri(uri)
+        .with_storage_options(dict(source.storage.hudi_options))
+        .build()
+    )
+
+
+def _to_table(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
+    """Batches (of file slices written under older schemas, perhaps) as one table."""
+    alike = groupby(batches, key=lambda batch: batch.schema)
+    tables = [pa.Table.from_batches(group).select(schema.names) for _, group in alike]
+    return pa.concat_tables([schema.empty_table(), *(table.cast(schema) for table in tables)])
+
+
+def _plain(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([field.with_nullable(True).remove_metadata() for field in schema])
+
+
+def _schema_then(now: pa.Schema, then: dict[str, Any]) -> pa.Schema:
+    """The columns there were then, in today's form, numbers no wider than they were."""
+    types = {field["name"]: _arrow_type(field["type"]) for field in then["fields"]}
+    return pa.schema(
+        [
+            field.with_type(types.get(field.name) or field.type)
+            for field in now
+            if field.name in types or field.name.startswith("_hoodie_")
+        ]
+    )
+
+
+def _arrow_type(avro: Any) -> pa.DataType | None:
+    """The Arrow type of a number; None for all that Hudi never widens."""
+    if isinstance(avro, list):
+        return next((t for t in map(_arrow_type, avro) if t), None)
+    if isinstance(avro, dict):
+        if avro.get("logicalType") == "decimal":
+            return pa.decimal128(avro["precision"], avro.get("scale", 0))
+        return None
+    return _ARROW_OF_AVRO.get(str(avro))

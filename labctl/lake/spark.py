@@ -1,0 +1,171 @@
+"""The same queries through Spark SQL: slower by seconds, and Hudi's own reader.
+
+Each query runs in a short-lived process with its own JVM, so that nothing of Spark stays behind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from labctl.errors import ExitCode, LabError
+from labctl.lake.silver import SilverTable
+from labctl.lake.timeline import State, Timeline
+from labctl.lake.view import View
+
+__all__ = ["SparkEngine", "described", "read_answer"]
+
+_LOG_LINES = 30
+
+
+@dataclass(frozen=True)
+class SparkEngine:
+    """Spark SQL with the given jars (Hudi's Spark bundle and, for S3, hadoop-aws)."""
+
+    jars: Sequence[Path]
+    java: Path | None = None
+    """The `java` to run; None: the one Spark finds."""
+    memory: str = "1g"
+    timeout_seconds: float = 600
+
+    def query(self, sql: str, tables: Sequence[SilverTable], view: View) -> pa.Table:
+        """See `labctl.lake.lake.Engine`. Raises LabError (USAGE) for bad SQL."""
+        with TemporaryDirectory(prefix="labctl-spark-") as name:
+            request = self.request(sql, tables, view, Path(name))
+            environment = {k: v for t in tables for k, v in t.storage.spark_env.items()}
+            log = self._run(request, environment, Path(name))
+            return read_answer(Path(name), log, [t.name for t in tables])
+
+    def request(
+        self, sql: str, tables: Sequence[SilverTable], view: View, folder: Path
+    ) -> dict[str, Any]:
+        """What `spark_job` is asked, for tables that `sql` may name."""
+        used = [t for t in tables if re.search(rf"\b{re.escape(t.name)}\b", sql, re.IGNORECASE)]
+        return {
+            "sql": sql,
+            "folder": str(folder),
+            "conf": self.conf(folder, used),
+            "view": asdict(view),
+            "tables": [described(table, view) for table in used],
+        }
+
+    def conf(self, folder: Path, tables: Sequence[SilverTable] = ()) -> dict[str, str]:
+        """Settings of a session that keeps its files in `folder`."""
+        conf = {
+            "spark.master": "local[2]",
+            "spark.app.name": "labctl query",
+            "spark.ui.enabled": "false",
+            "spark.driver.memory": self.memory,
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+            "spark.driver.extraClassPath": ":".join(str(jar) for jar in self.jars),
+            "spark.local.dir": str(folder / "local"),
+            "spark.sql.warehouse.dir": (folder / "warehouse").as_uri(),
+            "spark.sql.session.timeZone": "UTC",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+            "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+            "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+            "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+        }
+        for table in tables:
+            conf |= table.storage.spark_conf
+        return conf
+
+    def _run(self, request: Mapping[str, Any], environment: Mapping[str, str], folder: Path) -> str:
+        env = {**os.environ, **environment, "PYSPARK_PYTHON": sys.executable}
+        # started from the lab's own folder, Spark would pick up what lies there
+        env["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
+        if self.java:
+            env["JAVA_HOME"] = str(self.java.resolve().parent.parent)
+        try:
+            process = subprocess.run(
+                [sys.executable, "-m", "labctl.lake.spark_job"],
+                input=json.dumps(request),
+                env=env,
+                cwd=folder,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=self.timeout_seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise LabError(
+                f"Spark did not answer within {self.timeout_seconds:.0f} s.",
+                hint="Ask for fewer rows, or leave --engine spark out.",
+            ) from None
+        return process.stdout
+
+
+def described(table: SilverTable, view: View) -> dict[str, Any]:
+    """How Spark should read a table; the moments it may not be asked for are refused here."""
+    timeline = table.timeline()
+    options = {}
+    if view.at:
+        view.check_readable(table.name, timeline)
+        options["as.of.instant"] = _accepted_instant(table.name, timeline, view.at)
+    if view.read_optimized and timeline.properties["hoodie.table.type"] == "MERGE_ON_READ":
+        options["hoodie.datasource.query.type"] = "read_optimized"
+    uri = f"{table.storage.spark_uri}/{table.path}"
+    return {"name": table.name, "uri": uri, "options": options}
+
+
+def _accepted_instant(name: str, timeline: Timeline, at: str) -> str:
+    """An instant with the state of `at` that Spark accepts: none after an unfinished write."""
+    unfinished = [
+        i.requested for i in timeline.instants if i.writes and i.state is not State.COMPLETED
+    ]
+    if not unfinished or at < min(unfinished):
+        return at
+    before = [i.requested for i in timeline.writes if i.requested <= at]
+    if not before or before[-1] > min(unfinished):
+        raise LabError(
+            f"Spark cannot read {name} as of {at}: the write {min(unfinished)} is not finished.",
+            hint="Leave --engine spark out, or ask for an earlier time.",
+        )
+    return before[-1]
+
+
+def read_answer(folder: Path, log: str, tables: Sequence[str]) -> pa.Table:
+    """What the job left in `folder`. Raises LabError for what went wrong there."""
+    report_file = folder / "report.json"
+    if not report_file.exists():
+        raise LabError(
+            "Spark failed to answer the query.",
+            hint="The end of its log is below.",
+            details=tuple(log.splitlines()[-_LOG_LINES:]),
+        )
+    report = json.loads(report_file.read_text(encoding="utf-8"))
+    if "error" in report:
+        raise _explained(report, tables)
+    answer = pq.read_table(folder / "answer")
+    fields = zip(report["columns"], answer.schema.types, strict=True)
+    schema = pa.schema([pa.field(name, kind) for name, kind in fields])
+    return pa.Table.from_arrays(answer.columns, schema=schema)
+
+
+def _explained(report: Mapping[str, str], tables: Sequence[str]) -> LabError:
+    message, *rest = report["message"].strip().splitlines()
+    hint = None
+    if report["error"].startswith("TABLE_OR_VIEW_NOT_FOUND"):
+        hint = f"Tables: {', '.join(tables) or 'none yet'}."
+    # a parser error draws where it is; others go on with the query plan
+    details = (
+        [line for line in rest if line.strip()] if report["error"] == "PARSE_SYNTAX_ERROR" else []
+    )
+    return LabError(
+        f"SQL error: {message}", hint=hint, details=tuple(details), exit_code=ExitCode.USAGE
+    )

@@ -1,0 +1,255 @@
+"""SQL over Arrow tables with DuckDB: which tables and columns a query needs, and its answer.
+
+DuckDB plans the query over empty tables first, which tells the columns to read. In the real run
+the others are there in name and type only, and an attempt to look at their values is an error:
+a column left out by mistake can never become a wrong answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from labctl.errors import ExitCode, LabError
+from labctl.lake.silver import Comparison
+
+__all__ = ["Scan", "SqlQuery", "UnreadColumnError"]
+
+_UNREAD = "column was not read"
+_POSITION_LINES = 3
+_OPERATORS = {
+    "COMPARE_EQUAL": "=",
+    "COMPARE_LESSTHAN": "<",
+    "COMPARE_LESSTHANOREQUALTO": "<=",
+    "COMPARE_GREATERTHAN": ">",
+    "COMPARE_GREATERTHANOREQUALTO": ">=",
+}
+_NO_TABLE = re.compile(r"Table with name (\S+) does not exist")
+
+
+class SqlQuery:
+    """One SELECT statement. Raises LabError (USAGE, with position) for anything else.
+
+    `tables` are the tables there are, for the message about one that is not.
+    """
+
+    def __init__(self, sql: str, tables: Sequence[str] = ()) -> None:
+        self.sql = sql
+        self._tables = tables
+        self._connection = _connect()
+        statements = self._checked(lambda: self._connection.extract_statements(sql))
+        if [s.type for s in statements] != [duckdb.StatementType.SELECT]:
+            raise LabError(
+                "A query is one SELECT statement.",
+                hint=f"Got {len(statements)} statements."
+                if len(statements) != 1
+                else f"Got {statements[0].type.name}.",
+                exit_code=ExitCode.USAGE,
+            )
+
+    def names(self) -> frozenset[str]:
+        """Every name used like a table, in lower case; those of WITH clauses among them."""
+        tree = self._tree(self.sql)
+        return frozenset(
+            node["table_name"].lower()
+            for node in _nodes(tree)
+            if node.get("type") == "BASE_TABLE" and node.get("table_name")
+        )
+
+    def plan(self, schemas: Mapping[str, pa.Schema]) -> dict[str, Scan]:
+        """Per table, what the query needs of it at most."""
+        for name, schema in schemas.items():
+            self._connection.register(name, schema.empty_table())
+        # over no rows, so that errors come with positions in the user's own text
+        self._checked(lambda: self._connection.execute(self.sql).fetchall())
+        ((_, text),) = self._checked(
+            lambda: self._connection.execute(f"explain (format json) {self.sql}").fetchall()
+        )
+        for name in schemas:
+            self._connection.unregister(name)
+        nodes = list(_nodes(json.loads(text)))
+        scanned = {column for node in nodes for column in _scanned_columns(node)}
+        where = self._comparisons(nodes, schemas) if len(schemas) == 1 else []
+        return {
+            name: Scan([c for c in schema.names if c in scanned] or schema.names, where)
+            for name, schema in schemas.items()
+        }
+
+    def run(
+        self,
+        tables: Mapping[str, pa.Table],
+        schemas: Mapping[str, pa.Schema],
+        conditions: Mapping[str, Sequence[str]] | None = None,
+    ) -> pa.Table:
+        """The result over `tables`, which may lack columns of `schemas`.
+
+        Only rows meeting the SQL `conditions` of a table are seen. Raises UnreadColumnError when
+        a column that is not there turns out to be needed.
+        """
+        for name, schema in schemas.items():
+            self._define(name, tables[name], schema, (conditions or {}).get(name, ()))
+        relation = self._checked(lambda: self._connection.sql(self.sql))
+        result = self._checked(relation.to_arrow_table)
+        return _plain_integers(result, [str(t) for t in relation.types])
+
+    def _define(
+        self, name: str, table: pa.Table, schema: pa.Schema, conditions: Sequence[str]
+    ) -> None:
+        data, types = f"__rows_{name}", f"__columns_{name}"
+        self._connection.register(data, table)
+        self._connection.register(types, schema.empty_table())
+        described = self._connection.execute(f"describe {_quoted(types)}").fetchall()
+        columns = [
+            _quoted(column)
+            if column in table.column_names
+            else f"error('{_UNREAD}: {name}.{column}')::{kind} as {_quoted(column)}"
+            for column, kind, *_ in described
+        ]
+        where = " and ".join(["true", *conditions])
+        select = f"select {', '.join(columns)} from {_quoted(data)} where {where}"  # noqa: S608
+        self._connection.execute(f"create or replace temp view {_quoted(name)} as {select}")
+
+    def _comparisons(
+        self, nodes: Sequence[Mapping[str, Any]], schemas: Mapping[str, pa.Schema]
+    ) -> list[Comparison]:
+        """What every row of the only scan must meet, as far as it compares a whole number.
+
+        DuckDB tells it as the text of a filter above the scan, and parses that again.
+        """
+        (schema,) = schemas.values()
+        scans = [node for node in nodes if _is_scan(node)]
+        filters = [n for n in nodes if n.get("name") == "FILTER" and n.get("children") == scans]
+        if len(scans) != 1 or len(filters) != 1:
+            return []
+        tree = self._tree(f"select {filters[0]['extra_info']['Expression']}")
+        (condition,) = tree["statements"][0]["node"]["select_list"]
+        found = (_comparison(term) for term in _terms(condition))
+        return [c for c in found if c and pa.types.is_integer(schema.field(c[0]).type)]
+
+    def _tree(self, sql: str) -> dict[str, Any]:
+        ((text,),) = self._connection.execute(
+            "select json_serialize_sql(?::varchar)", [sql]
+        ).fetchall()
+        tree: dict[str, Any] = json.loads(text)
+        return tree
+
+    def _checked(self, run: Callable[[], Any]) -> Any:
+        try:
+            return run()
+        except duckdb.Error as error:
+            if _UNREAD in str(error):
+                raise UnreadColumnError from error
+            raise self._explained(error) from None
+
+    def _explained(self, error: duckdb.Error) -> LabError:
+        """DuckDB's own words, with the line and caret it draws as details."""
+        text = str(error)
+        message, _, drawing = text.partition("\n\nLINE ")
+        kind, _, what = message.partition(" Error: ")
+        lines = ("LINE " + drawing).splitlines()[:_POSITION_LINES] if drawing else []
+        position = ""
+        if len(lines) > 1 and (caret := re.search(r"\^", lines[1])):
+            prefix = re.match(r"LINE (\d+): ", lines[0])
+            if prefix:
+                position = f", line {prefix[1]}, column {caret.start() - prefix.end() + 1}"
+        if missing := _NO_TABLE.search(what):
+            return LabError(
+                f"There is no silver table '{missing[1]}'{position}.",
+                hint=f"Tables: {', '.join(self._tables) or 'none yet'}.",
+                details=tuple(lines),
+                exit_code=ExitCode.USAGE,
+            )
+        return LabError(
+            f"SQL {kind.lower()} error{position}: {what.splitlines()[0] if what else text}",
+            hint=" ".join(what.splitlines()[1:]) or None,
+            details=tuple(lines),
+            exit_code=ExitCode.USAGE,
+        )
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What a query needs of a table: no other columns, no rows that fail a comparison."""
+
+    columns: list[str]
+    where: list[Comparison]
+
+
+class UnreadColumnError(Exception):
+    """The plan of the real run looked at a column that the first plan did not."""
+
+
+def _connect() -> duckdb.DuckDBPyConnection:
+    """An in-memory database that sees nothing but the tables it is given."""
+    connection = duckdb.connect(":memory:")
+    connection.execute(
+        "set TimeZone = 'UTC'; set python_enable_replacements = false;"
+        "set enable_external_access = false; set lock_configuration = true"
+    )
+    return connection
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(tree, dict):
+        yield tree
+        children = tree.values()
+    elif isinstance(tree, list):
+        children = tree  # type: ignore[assignment]
+    else:
+        return
+    for child in children:
+        yield from _nodes(child)
+
+
+def _is_scan(node: Mapping[str, Any]) -> bool:
+    return "ARROW_SCAN" in str(node.get("name"))
+
+
+def _scanned_columns(node: Mapping[str, Any]) -> list[str]:
+    if not _is_scan(node):
+        return []
+    columns = node["extra_info"].get("Projections", [])
+    return [columns] if isinstance(columns, str) else columns
+
+
+def _terms(condition: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    if condition["type"] == "CONJUNCTION_AND":
+        for child in condition["children"]:
+            yield from _terms(child)
+    else:
+        yield condition
+
+
+def _comparison(term: Mapping[str, Any]) -> Comparison | None:
+    """`column operator number`, the way round in which DuckDB's optimizer puts it."""
+    operator = _OPERATORS.get(term["type"])
+    if operator is None or term["left"]["type"] != "COLUMN_REF":
+        return None
+    literal = term["right"].get("literal", {})
+    if literal.get("kind") != "INTEGER":
+        return None
+    return term["left"]["column_names"][-1], operator, literal["text"]
+
+
+def _quoted(identifier: str) -> str:
+    return '"' + identifier.replace('"', '""') + '"'
+
+
+def _plain_integers(result: pa.Table, types: list[str]) -> pa.Table:
+    """DuckDB's 128-bit sums as 64-bit integers, as Spark gives them, where they fit."""
+    for index, kind in enumerate(types):
+        if kind == "HUGEINT":
+            column = result.column(index)
+            try:
+                narrow = pc.cast(column, pa.int64())
+            except pa.ArrowInvalid:
+                continue
+            result = result.set_column(index, result.field(index).name, narrow)
+    return result

@@ -1,0 +1,173 @@
+"""A Hudi table's timeline and properties, read straight from `.hoodie`.
+
+hudi-rs does not show what is needed to refuse a wrong answer: actions still under way, and how far
+back the cleaner has left the past readable.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import fastavro
+
+from labctl.lake.instants import format_instant
+from labctl.lake.objectstore import Storage
+
+__all__ = ["Instant", "State", "Timeline"]
+
+_NAME = re.compile(
+    r"(?P<requested>\d{14,17})(?:_(?P<completed>\d{14,17}))?"
+    r"(?:\.(?P<action>(?!requested|inflight)[a-z]+))?(?:\.(?P<state>requested|inflight))?"
+)
+_WRITES = frozenset({"commit", "deltacommit", "replacecommit", "clustering"})
+_FIRST_LAYOUT_2_VERSION = 8
+
+
+class State(StrEnum):
+    """How far an action has got."""
+
+    REQUESTED = "requested"
+    INFLIGHT = "inflight"
+    COMPLETED = "completed"
+
+
+@dataclass(frozen=True, order=True)
+class Instant:
+    """One action on the timeline. Times are Hudi instants in UTC, 17 digits."""
+
+    requested: str
+    action: str
+    state: State
+    completed: str | None
+    file_name: str
+
+    @property
+    def writes(self) -> bool:
+        """Whether this action writes rows when it completes; a compaction only moves them."""
+        return self.action in _WRITES
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The active timeline of a table, as it was when it was listed."""
+
+    properties: Mapping[str, str]
+    instants: tuple[Instant, ...]
+    """By request time; archived actions are not among them."""
+    _storage: Storage
+    _folder: str
+
+    @classmethod
+    def load(cls, storage: Storage, table_path: str) -> Timeline:
+        """Two requests. Raises FileNotFoundError when there is no Hudi table."""
+        text = storage.read_bytes(f"{table_path}/.hoodie/hoodie.properties").decode()
+        properties = dict(
+            line.split("=", 1) for line in text.splitlines() if "=" in line and line[0] != "#"
+        )
+        folder = f"{table_path}/.hoodie"
+        if int(properties.get("hoodie.table.version", "0")) >= _FIRST_LAYOUT_2_VERSION:
+            folder += f"/{properties.get('hoodie.timeline.path', 'timeline')}"
+        return cls(properties, _list_instants(storage, folder), storage, folder)
+
+    @property
+    def writes(self) -> tuple[Instant, ...]:
+        """Completed actions that wrote rows, compactions included."""
+        return tuple(i for i in self.instants if i.state is State.COMPLETED and i.action in _WRITES)
+
+    def unfinished(self) -> frozenset[str]:
+        """Instants of actions under way, or left behind by a writer that died."""
+        return frozenset(i.requested for i in self.instants if i.state is not State.COMPLETED)
+
+    def completion_mark(self) -> str | None:
+        """Where the timeline ends now, for incremental reads by hudi-rs: those go by when
+        writes completed, except that timeline layout 1 only knows when they were requested."""
+        ends = [i.completed if self._by_completion else i.requested for i in self.writes]
+        return max((end for end in ends if end), default=None)
+
+    def refreshed(self) -> Timeline:
+        """The timeline as it is now. One request."""
+        return replace(self, instants=_list_instants(self._storage, self._folder))
+
+    @property
+    def latest(self) -> str | None:
+        """Instant of the last completed write."""
+        return self.writes[-1].requested if self.writes else None
+
+    def earliest_readable(self) -> str | None:
+        """The oldest instant that can still be travelled to; None when all of the past is there.
+
+        Before it file versions may be gone (cleaned) or no longer known (archived), and a read
+        would silently miss rows.
+        """
+        bounds = (self._cleaned_before(), self._archived_before())
+        return max((b for b in bounds if b), default=None)
+
+    @property
+    def _by_completion(self) -> bool:
+        return int(self.properties["hoodie.table.version"]) >= _FIRST_LAYOUT_2_VERSION
+
+    def _archived_before(self) -> str | None:
+        archive = "archived"
+        if self._by_completion:
+            archive = self.properties.get("hoodie.timeline.history.path", "history")
+        archived = self._storage.list(f"{self._folder}/{archive}")
+        return self.writes[0].requested if archived and self.writes else None
+
+    def _cleaned_before(self) -> str | None:
+        cleans = [i for i in self.instants if i.action == "clean" and i.state is State.COMPLETED]
+        for clean in reversed(cleans):
+            stream = io.BytesIO(self._read(clean))
+            for record in fastavro.reader(stream):
+                if isinstance(record, dict) and record.get("totalFilesDeleted"):
+                    return str(record.get("earliestCommitToRetain") or clean.requested)
+        return None
+
+    def schema_at(self, as_of: str) -> dict[str, object] | None:
+        """The Avro schema of the last write up to `as_of`, without Hudi's own columns."""
+        for instant in reversed(self.writes):
+            if instant.requested <= as_of and (schema := self._schema_of(instant)):
+                return schema
+        return None
+
+    def _schema_of(self, instant: Instant) -> dict[str, object] | None:
+        content = self._read(instant)
+        if content[:4] == b"Obj\x01":
+            record = next(iter(fastavro.reader(io.BytesIO(content))), None)
+        else:
+            record = json.loads(content or b"null")
+        text = ((record or {}).get("extraMetadata") or {}).get("schema")  # type: ignore[union-attr]
+        return json.loads(text) if text else None
+
+    def _read(self, instant: Instant) -> bytes:
+        return self._storage.read_bytes(f"{self._folder}/{instant.file_name}")
+
+
+def _list_instants(storage: Storage, folder: str) -> tuple[Instant, ...]:
+    """Each action once, in the furthest state it has reached."""
+    reached: dict[tuple[str, str], Instant] = {}
+    for entry in storage.list(folder):
+        match = _NAME.fullmatch(entry.base_name)
+        if not match or not (match["action"] or match["state"]):
+            continue
+        state = State(match["state"] or "completed")
+        completed = match["completed"]
+        if state is State.COMPLETED and completed is None and entry.mtime is not None:
+            completed = format_instant(entry.mtime)  # timeline layout 1 does not name it
+        # layout 1 calls a commit's second state `<instant>.inflight`
+        action = match["action"] or "commit"
+        instant = Instant(match["requested"], action, state, completed, entry.base_name)
+        key = (instant.requested, _family(action))
+        known = reached.get(key)
+        if known is None or list(State).index(state) > list(State).index(known.state):
+            reached[key] = instant
+    return tuple(sorted(reached.values()))
+
+
+def _family(action: str) -> str:
+    """A compaction completes as a commit, a log compaction as a deltacommit."""
+    return {"compaction": "commit", "logcompaction": "deltacommit"}.get(action, action)

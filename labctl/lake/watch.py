@@ -1,0 +1,63 @@
+"""Following one table: what has been written since the last look, cheap enough to ask often."""
+
+from __future__ import annotations
+
+import time
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from labctl.errors import ExitCode, LabError
+from labctl.lake.silver import SilverTable
+
+__all__ = ["Watch"]
+
+_BEFORE_ALL = "19700101000000000"
+
+
+class Watch:
+    """Rows written to a table from the moment this is made.
+
+    A look at an unchanged table is one LIST request (1 ms on a local MinIO); only a new commit
+    makes rows be read, and only from its files.
+    """
+
+    def __init__(self, table: SilverTable) -> None:
+        self._table = table
+        self._timeline = table.timeline()
+        self._mark = self._timeline.completion_mark() or _BEFORE_ALL
+
+    def poll(self) -> pa.Table | None:
+        """Rows of the commits since the last call, deleted ones included; None without any."""
+        self._timeline = self._timeline.refreshed()
+        mark = self._timeline.completion_mark()
+        if mark is None or mark <= self._mark:
+            return None
+        rows = self._table.changes(self._mark, mark)
+        self._mark = mark
+        return rows
+
+    def wait_for(
+        self, condition: pc.Expression, *, timeout_seconds: float = 30, interval: float = 0.01
+    ) -> pa.Table:
+        """The first newly written rows that meet `condition`, e.g. `pc.field("salesid") == 200`.
+
+        `interval` is the pause between looks in seconds. Raises LabError when time is up.
+        """
+        end = time.monotonic() + timeout_seconds
+        seen = 0
+        while True:
+            rows = self.poll()
+            if rows is not None:
+                seen += rows.num_rows
+                found = rows.filter(condition)
+                if found.num_rows:
+                    return found
+            if time.monotonic() >= end:
+                raise LabError(
+                    f"No row with {condition} was written to {self._table.name} "
+                    f"within {timeout_seconds:g} s; {seen} others were.",
+                    hint="Where it is stuck: labctl status, labctl topics.",
+                    exit_code=ExitCode.FAILED,
+                )
+            time.sleep(interval)
