@@ -1,0 +1,1 @@
+"""A local-first lab and test harness for a change-data-capture lakehouse."""

@@ -1,0 +1,131 @@
+"""The command line's frame: options every command has, and how errors end one."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Annotated, Any, Concatenate, ParamSpec
+
+import typer
+
+from labctl.cli.output import Format, print_error, stderr
+from labctl.errors import ExitCode, LabError
+from labctl.lab.lab import Lab
+
+__all__ = ["Invocation", "command", "group", "root", "run"]
+
+P = ParamSpec("P")
+
+root = typer.Typer(
+    name="labctl",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """The options every command has."""
+
+    name: str | None
+    profile: str | None
+    format: Format
+
+    def lab(self) -> Lab:
+        return Lab.find(name=self.name, profile=self.profile)
+
+
+LabOption = Annotated[
+    str | None,
+    typer.Option("--lab", envvar="LABCTL_LAB_NAME", help="Name of the lab [default: lab.toml's]."),
+]
+ProfileOption = Annotated[
+    str | None,
+    typer.Option("--profile", envvar="LABCTL_PROFILE", help="Profile [default: lab.toml's]."),
+]
+OutputOption = Annotated[
+    Format | None, typer.Option("--output", "-o", help="How results are printed [default: text].")
+]
+
+_COMMON = {"lab": LabOption, "profile": ProfileOption, "output": OutputOption}
+
+
+@root.callback()
+def before(
+    ctx: typer.Context,
+    lab: LabOption = None,
+    profile: ProfileOption = None,
+    output: OutputOption = None,
+) -> None:
+    """A local change-data-capture lakehouse: databases, Debezium, Kafka, Spark and Hudi."""
+    ctx.obj = {"lab": lab, "profile": profile, "output": output}
+
+
+def command(
+    app: typer.Typer, name: str | None = None, *, example: str
+) -> Callable[[Callable[Concatenate[Invocation, P], None]], Callable[..., None]]:
+    """Register a command that takes --lab, --profile and --output, before its name or after.
+
+    The function gets them as an `Invocation`, first. `example` is shown below its help.
+    """
+
+    def register(function: Callable[Concatenate[Invocation, P], None]) -> Callable[..., None]:
+        @wraps(function)
+        def wrapper(ctx: typer.Context, **values: Any) -> None:
+            early = ctx.find_root().obj
+            common = {key: values.pop(key) or early[key] for key in _COMMON}
+            invocation = Invocation(
+                common["lab"], common["profile"], common["output"] or Format.TEXT
+            )
+            _run(lambda: function(invocation, **values), invocation.format)  # type: ignore[call-arg]
+
+        signature = inspect.signature(function, eval_str=True)
+        own = list(signature.parameters.values())[1:]
+        added = [
+            inspect.Parameter(
+                key, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=None
+            )
+            for key, annotation in _COMMON.items()
+        ]
+        context = inspect.Parameter(
+            "ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context
+        )
+        keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
+        wrapper.__signature__ = signature.replace(parameters=[context, *keyword, *added])  # type: ignore[attr-defined]
+        wrapper.__annotations__ = {p.name: p.annotation for p in [context, *keyword, *added]}
+        epilog = "Example: " + example
+        app.command(name, epilog=epilog)(wrapper)
+        return wrapper
+
+    return register
+
+
+def group(name: str, help_: str) -> typer.Typer:
+    """A group of commands below the root."""
+    app = typer.Typer(name=name, help=help_, no_args_is_help=True, rich_markup_mode=None)
+    root.add_typer(app)
+    return app
+
+
+def _run(action: Callable[[], None], format_: Format) -> None:
+    try:
+        action()
+    except LabError as error:
+        print_error(error, format_)
+        raise typer.Exit(int(error.exit_code)) from None
+    except KeyboardInterrupt:
+        stderr.print("interrupted")
+        raise typer.Exit(int(ExitCode.INTERRUPTED)) from None
+    except BrokenPipeError:
+        # The reader of our output left (`labctl … | head`): not an error of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def run() -> None:
+    """The console script."""
+    root()

@@ -1,0 +1,59 @@
+"""`labctl bench`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.table import Table
+
+from labctl.bench.pipeline import PipelineFigures, measure_pipeline
+from labctl.cli.app import Invocation, command, root
+from labctl.cli.output import print_result, stderr, to_json
+from labctl.cli.progress import ConsoleProgress
+
+__all__ = ["bench_command"]
+
+BENCH_LAB = "bench"
+
+
+@command(root, "bench", example="labctl bench --write docs/benchmarks/pipeline.json")
+def bench_command(
+    invocation: Invocation,
+    write: Annotated[Path | None, typer.Option(help="Write the figures to this file too.")] = None,
+    ups: Annotated[int, typer.Option(min=1, help="How often to stop and start the lab.")] = 3,
+    changes: Annotated[int, typer.Option(min=2, help="How many one-row changes to time.")] = 50,
+) -> None:
+    """Measure the lab on this machine: start, snapshot, one changed row, memory.
+
+    Makes a lab of its own (named bench unless --lab says otherwise) and removes it afterwards.
+    """
+    lab = replace(invocation, name=invocation.name or BENCH_LAB).lab()
+    with ConsoleProgress() as progress:
+        figures = measure_pipeline(lab, progress, stderr.print, ups=ups, changes=changes)
+    if write is not None:
+        write.parent.mkdir(parents=True, exist_ok=True)
+        write.write_text(to_json(figures) + "\n", encoding="utf-8")
+    print_result(invocation.format, figures, lambda: _render(figures))
+
+
+def _render(figures: PipelineFigures) -> RenderableType:
+    row, load = figures.one_row, figures.environment.load_1_5_15
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name, value in (
+        ("up, empty state", f"{figures.first_up} s"),
+        ("up again", ", ".join(f"{seconds} s" for seconds in figures.up_again)),
+        ("seed", f"{figures.seed} s"),
+        (f"snapshot, {figures.snapshot_rows:,} rows", f"{figures.snapshot} s"),
+        (
+            f"one row, {row.runs} runs",
+            f"p50 {row.p50} s, p90 {row.p90} s, p99 {row.p99} s, max {row.maximum} s",
+        ),
+        ("memory", f"{figures.memory_gib} GiB"),
+        ("machine", f"{figures.environment.cores} cores, load before {load[0]:.1f}"),
+    ):
+        table.add_row(name, value)
+    return table

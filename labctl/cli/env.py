@@ -1,0 +1,22 @@
+"""`labctl env`."""
+
+from __future__ import annotations
+
+import shlex
+
+from labctl.cli.app import Invocation, command, root
+from labctl.cli.output import print_result
+from labctl.lab.clients import client_environment
+
+__all__ = ["env_command"]
+
+
+@command(root, "env", example='eval "$(labctl env)" && psql')
+def env_command(invocation: Invocation) -> None:
+    """Print shell variables that point psql, mysql, aws and others at the lab.
+
+    Passwords are not printed: the variables name files that only this user can read.
+    """
+    values = client_environment(invocation.lab())
+    text = "\n".join(f"export {key}={shlex.quote(value)}" for key, value in values.items())
+    print_result(invocation.format, values, lambda: text)

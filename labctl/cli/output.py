@@ -1,0 +1,75 @@
+"""What commands print: results on stdout, progress and errors on stderr."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import decimal
+import json
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from labctl.errors import LabError
+
+__all__ = ["Format", "print_error", "print_result", "stderr", "stdout", "to_json"]
+
+stdout = Console(soft_wrap=True)
+stderr = Console(stderr=True, soft_wrap=True)
+
+
+class Format(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+
+
+def print_result(format_: Format, data: Any, render: Callable[[], RenderableType | None]) -> None:
+    """Print `data` as JSON, or what `render` makes of it as text."""
+    if format_ is Format.JSON:
+        sys.stdout.write(to_json(data) + "\n")
+        return
+    renderable = render()
+    if renderable is not None:
+        stdout.print(renderable)
+
+
+def to_json(data: Any) -> str:
+    """JSON with stable keys; dataclasses as objects, instants as ISO 8601, decimals as strings."""
+    return json.dumps(data, default=_plain, indent=2, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, decimal.Decimal | Path):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    raise TypeError(f"no JSON form for {type(value).__name__}")
+
+
+def print_error(error: LabError, format_: Format) -> None:
+    """Print one error: what happened, details, what to do."""
+    if format_ is Format.JSON:
+        payload = {
+            "error": {
+                "message": error.what,
+                "hint": error.hint,
+                "details": list(error.details),
+                "exit_code": int(error.exit_code),
+            }
+        }
+        sys.stderr.write(to_json(payload) + "\n")
+        return
+    stderr.print(Text.assemble(("error: ", "bold red"), error.what))
+    for line in error.details:
+        stderr.print(Text(f"  {line}", style="dim"))
+    if error.hint:
+        stderr.print(Text.assemble(("next:  ", "bold"), error.hint))

@@ -1,0 +1,65 @@
+"""`labctl up`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+from rich.table import Table
+
+from labctl.cli.app import Invocation, command, root
+from labctl.cli.output import print_result
+from labctl.cli.progress import ConsoleProgress
+from labctl.lab.lab import Lab
+from labctl.lab.up import Started, up
+
+__all__ = ["up_command", "urls_table"]
+
+
+@command(root, "up", example="labctl up --lab second")
+def up_command(
+    invocation: Invocation,
+    services: Annotated[
+        list[str] | None, typer.Argument(help="Only these, and what they need [default: all].")
+    ] = None,
+) -> None:
+    """Start the lab: fetch what is missing, start every service, wait until each is usable."""
+    lab = invocation.lab()
+    with ConsoleProgress() as progress:
+        started = up(lab, progress, services or ())
+    data = {
+        "lab": lab.name,
+        "seconds": round(started.seconds, 1),
+        "services": {
+            name: {"version": version, "urls": _urls(lab)[name]}
+            for name, version in started.versions.items()
+        },
+        "secrets": str(lab.state.secrets),
+    }
+    print_result(invocation.format, data, lambda: _render(lab, started))
+
+
+def urls_table(lab: Lab) -> Table:
+    """Where everything answers."""
+    table = Table(box=None, pad_edge=False)
+    for title in ("service", "endpoint", "address"):
+        table.add_column(title)
+    for name, urls in _urls(lab).items():
+        for label, url in urls.items():
+            table.add_row(name, label, url)
+    return table
+
+
+def _urls(lab: Lab) -> dict[str, dict[str, str]]:
+    return {s.name: dict(s.urls(lab.endpoints, lab.ports[s.name])) for s in lab.services}
+
+
+def _render(lab: Lab, started: Started) -> RenderableType:
+    return Group(
+        urls_table(lab),
+        "",
+        f"Lab {lab.name!r} is up after {started.seconds:.1f} s. "
+        f"Credentials: {lab.state.secrets} (`labctl env` points clients at them).",
+        "Next: labctl seed · labctl status · labctl down",
+    )

@@ -1,0 +1,65 @@
+"""How to reach the services of a lab, whatever runtime they run on.
+
+Every client in the project (seeding, queries, verification, tests) takes an `Endpoints`;
+none of them knows whether a process, a container or a managed service answers.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, SecretStr
+
+__all__ = ["Connect", "Database", "Endpoints", "Kafka", "ObjectStore", "Registry", "Silver"]
+
+
+class _Endpoint(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Database(_Endpoint):
+    host: str
+    port: int
+    user: str
+    password: SecretStr
+    database: str
+
+
+class Kafka(_Endpoint):
+    bootstrap_servers: str
+    """`host:port[,host:port…]`"""
+
+
+class Connect(_Endpoint):
+    url: str
+
+
+class Registry(_Endpoint):
+    url: str
+    """Base URL without `/apis/…`."""
+
+
+class ObjectStore(_Endpoint):
+    """MinIO or S3: one type for both."""
+
+    endpoint_url: str | None = None
+    """None: Amazon S3 itself."""
+    region: str = "us-east-1"
+    access_key: SecretStr | None = None
+    """None: the default credential chain."""
+    secret_key: SecretStr | None = None
+    bucket: str
+
+
+class Silver(_Endpoint):
+    status_url: str | None = None
+    """Where the Spark application answers `GET /status`; None where it is not reachable."""
+
+
+class Endpoints(_Endpoint):
+    postgres: Database | None = None
+    mysql: Database | None = None
+    sqlserver: Database | None = None
+    kafka: Kafka
+    connect: Connect
+    registry: Registry
+    objectstore: ObjectStore
+    silver: Silver = Silver()

@@ -1,0 +1,163 @@
+"""`lab.toml`, typed: which services run, their sizes, and the profiles over them."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from labctl.errors import ExitCode, LabError
+
+__all__ = [
+    "LabConfig",
+    "Profile",
+    "ServiceSettings",
+    "SilverSettings",
+    "Source",
+    "SourceEngine",
+    "find_project",
+]
+
+LAB_NAME_PATTERN = r"^[a-z][a-z0-9-]{0,29}$"
+ServiceName = Literal["postgres", "mysql", "kafka", "connect", "registry", "objectstore", "silver"]
+SourceEngine = Literal["postgres", "mysql"]
+Port = Annotated[int, Field(ge=1024, le=65535)]
+Memory = Annotated[str, Field(pattern=r"^[1-9][0-9]*[mg]$")]
+"""A JVM-style size: `256m`, `2g`."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ServiceSettings(_Section):
+    """Sizes of one service. What is left out has the service's own default."""
+
+    ports: dict[str, Port] = {}
+    """Fixed ports by endpoint name; a fixed port that is taken is an error, never moved."""
+    heap: Memory | None = None
+    """JVM heap, for the services that have one."""
+
+
+class Source(_Section):
+    """A source database and the connector that captures it."""
+
+    connector: str
+    """Name of the file in `connectors/`, without `.json`."""
+    db_schema: str = Field(alias="schema")
+    """The schema whose tables are captured (for MySQL: the database)."""
+
+
+class SilverSettings(_Section):
+    source: Literal["kafka", "bronze"] = "kafka"
+    """Where the Spark application reads changes: the topics, or the bronze files."""
+
+
+class LakeSettings(_Section):
+    bucket: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$")] = "tickit-lake"
+    region: str = "us-east-1"
+
+
+class Profile(_Section):
+    """A named set of values over one runtime."""
+
+    runtime: Literal["native"]
+
+
+class LabConfig(_Section):
+    """The whole of `lab.toml`."""
+
+    name: Annotated[str, Field(pattern=LAB_NAME_PATTERN)] = "tickit"
+    profile: str = "native"
+    sources: dict[SourceEngine, Source]
+    services: dict[ServiceName, ServiceSettings] = {}
+    silver: SilverSettings = SilverSettings()
+    lake: LakeSettings = LakeSettings()
+    profiles: dict[str, Profile] = {"native": Profile(runtime="native")}
+
+    @classmethod
+    def load(cls, path: Path) -> LabConfig:
+        """Read and check `path`. Raises LabError naming file, key and a hint."""
+        try:
+            data = tomllib.loads(path.read_text(encoding="utf-8"))
+        except tomllib.TOMLDecodeError as error:
+            raise LabError(f"{path} is not valid TOML: {error}", exit_code=ExitCode.USAGE) from None
+        try:
+            config = cls.model_validate(data)
+        except ValidationError as error:
+            raise _explain(path, error) from None
+        if config.profile not in config.profiles:
+            raise LabError(
+                f"{path}: profile: {config.profile!r} is not one of the profiles defined there",
+                hint=f"defined: {', '.join(sorted(config.profiles))}",
+                exit_code=ExitCode.USAGE,
+            )
+        return config
+
+    @staticmethod
+    def valid_name(name: str) -> bool:
+        """Whether `name` can name a lab."""
+        return re.fullmatch(LAB_NAME_PATTERN, name) is not None
+
+    def settings(self, service: str) -> ServiceSettings:
+        """The settings of `service`, defaults where `lab.toml` is silent."""
+        for name, settings in self.services.items():
+            if name == service:
+                return settings
+        return ServiceSettings()
+
+
+def find_project(start: Path | None = None) -> Path:
+    """The folder that holds `lab.toml`: upwards from `start`, $LABCTL_PROJECT or here.
+
+    Raises LabError where there is none.
+    """
+    if start is None and (configured := os.environ.get("LABCTL_PROJECT")):
+        start = Path(configured)
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (folder / "lab.toml").is_file():
+            return folder
+    raise LabError(
+        f"No lab.toml in {here} or a folder above it",
+        hint="run labctl inside the project, or set LABCTL_PROJECT to its folder",
+        exit_code=ExitCode.USAGE,
+    )
+
+
+def _explain(path: Path, error: ValidationError) -> LabError:
+    lines = []
+    for issue in error.errors():
+        location = [str(part) for part in issue["loc"] if part != "[key]"]
+        key = ".".join(location)
+        if issue["type"] == "extra_forbidden":
+            known = _known_keys(location[:-1])
+            close = get_close_matches(location[-1], known, n=1)
+            suggestion = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+            lines.append(f"{key}: unknown key; {suggestion}")
+        else:
+            lines.append(f"{key}: {issue['msg']} (found {issue['input']!r})")
+    return LabError(
+        f"{path} is not usable: {lines[0]}",
+        details=tuple(lines[1:]),
+        hint="docs/configuration.md lists every key",
+        exit_code=ExitCode.USAGE,
+    )
+
+
+def _known_keys(location: list[str]) -> list[str]:
+    """The keys allowed at `location`, walking the models as pydantic did."""
+    model: Any = LabConfig
+    for part in location:
+        field = getattr(model, "model_fields", {}).get(part)
+        if field is None:
+            continue  # a key of a dictionary, such as a service's name
+        annotation = field.annotation
+        arguments = getattr(annotation, "__args__", ())
+        model = next((a for a in (annotation, *arguments) if hasattr(a, "model_fields")), model)
+    return sorted(field.alias or name for name, field in model.model_fields.items())

@@ -1,0 +1,119 @@
+"""Kafka Connect's REST interface. https://kafka.apache.org/documentation/#connect_rest"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import requests
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
+
+from labctl.errors import ExitCode, LabError
+
+__all__ = ["ConnectClient", "FieldErrors", "RebalanceError"]
+
+Action = Literal["restart", "pause", "resume", "stop"]
+FieldErrors = dict[str, list[str]]
+"""What is wrong, by configuration key."""
+
+SECONDS = 30
+"""Validation opens a connection to the source database, which may take its time."""
+
+
+class RebalanceError(Exception):
+    """The workers are dealing out their tasks anew; the request is to be made again."""
+
+
+class ConnectClient:
+    """A connector at a time, by name. Every method raises LabError when Connect refuses."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url.rstrip("/")
+        self._session = requests.Session()
+
+    def names(self) -> list[str]:
+        found: list[str] = self._call("GET", "/connectors")
+        return sorted(found)
+
+    def plugins(self) -> list[str]:
+        """Classes of the connectors installed."""
+        return sorted(str(p["class"]) for p in self._call("GET", "/connector-plugins"))
+
+    def config(self, name: str) -> dict[str, str] | None:
+        """The configuration Connect holds for `name`; None when it has no such connector."""
+        if name not in self.names():
+            return None
+        found: dict[str, str] = self._call("GET", f"/connectors/{name}/config")
+        return found
+
+    def status(self, name: str) -> dict[str, Any]:
+        """`{"connector": {"state"…}, "tasks": [{"id", "state", "trace"?}…]}`"""
+        found: dict[str, Any] = self._call("GET", f"/connectors/{name}/status")
+        return found
+
+    def offsets(self, name: str) -> list[dict[str, Any]]:
+        """Source positions: `[{"partition": …, "offset": …}]`."""
+        found: list[dict[str, Any]] = self._call("GET", f"/connectors/{name}/offsets")["offsets"]
+        return found
+
+    def validate(self, config: dict[str, str]) -> FieldErrors:
+        """Ask the connector itself what is wrong with `config`; empty when nothing is."""
+        plugin = config["connector.class"]
+        answer = self._call("PUT", f"/connector-plugins/{plugin}/config/validate", json=config)
+        return {
+            entry["value"]["name"]: list(entry["value"]["errors"])
+            for entry in answer["configs"]
+            if entry["value"]["errors"]
+        }
+
+    def put(self, name: str, config: dict[str, str]) -> None:
+        """Create `name`, or give it another configuration."""
+        self._call("PUT", f"/connectors/{name}/config", json=config)
+
+    def delete(self, name: str) -> None:
+        self._call("DELETE", f"/connectors/{name}")
+
+    def act(self, name: str, action: Action) -> None:
+        """Pause, resume or stop a connector, or restart it with its failed tasks."""
+        if action == "restart":
+            self._call(
+                "POST",
+                f"/connectors/{name}/restart",
+                params={"includeTasks": "true", "onlyFailed": "false"},
+            )
+        else:
+            self._call("PUT", f"/connectors/{name}/{action}")
+
+    def _call(self, method: str, path: str, **options: Any) -> Any:
+        for attempt in Retrying(
+            retry=retry_if_exception_type(RebalanceError),
+            wait=wait_exponential(multiplier=0.2, max=2),
+            stop=stop_after_delay(SECONDS),
+            reraise=True,
+        ):
+            with attempt:
+                return self._call_once(method, path, **options)
+        raise AssertionError  # Retrying either returns or raises
+
+    def _call_once(self, method: str, path: str, **options: Any) -> Any:
+        try:
+            response = self._session.request(
+                method, f"{self._url}{path}", timeout=SECONDS, **options
+            )
+        except requests.RequestException as error:
+            raise LabError(
+                f"Kafka Connect does not answer at {self._url}: {type(error).__name__}",
+                hint="`labctl status` shows whether it runs",
+                exit_code=ExitCode.NOT_READY,
+            ) from None
+        if response.status_code == 409:
+            raise RebalanceError(f"{method} {path}: Kafka Connect is rebalancing")
+        if not response.ok:
+            raise LabError(f"Kafka Connect refused {method} {path}: {_message(response)}")
+        return response.json() if response.content else None
+
+
+def _message(response: requests.Response) -> str:
+    try:
+        return str(response.json()["message"])
+    except (ValueError, KeyError, TypeError):
+        return f"{response.status_code} {response.reason}"

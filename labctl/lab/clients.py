@@ -1,0 +1,60 @@
+"""Pointing ordinary clients (psql, mysql, aws, kafka tools) at a lab."""
+
+from __future__ import annotations
+
+from labctl.lab.lab import Lab
+from labctl.lab.state import write_private
+
+__all__ = ["client_environment"]
+
+
+def client_environment(lab: Lab) -> dict[str, str]:
+    """Environment variables by name. Passwords stay in files that the variables name."""
+    endpoints, folder = lab.endpoints, lab.state.secrets / "clients"
+    values = {
+        "KAFKA_BOOTSTRAP_SERVERS": endpoints.kafka.bootstrap_servers,
+        "CONNECT_URL": endpoints.connect.url,
+        "REGISTRY_URL": endpoints.registry.url,
+    }
+    if postgres := endpoints.postgres:
+        line = ":".join(
+            (
+                postgres.host,
+                str(postgres.port),
+                "*",
+                postgres.user,
+                postgres.password.get_secret_value(),
+            )
+        )
+        write_private(folder / "pgpass", line + "\n")
+        values |= {
+            "PGHOST": postgres.host,
+            "PGPORT": str(postgres.port),
+            "PGUSER": postgres.user,
+            "PGDATABASE": postgres.database,
+            "PGPASSFILE": str(folder / "pgpass"),
+        }
+    if mysql := endpoints.mysql:
+        options = {
+            "host": mysql.host,
+            "port": str(mysql.port),
+            "user": mysql.user,
+            "password": mysql.password.get_secret_value(),
+            "database": mysql.database,
+        }
+        # `mysql` looks for my.cnf in MYSQL_HOME.
+        lines = "".join(f"{key}={value}\n" for key, value in options.items())
+        write_private(folder / "my.cnf", f"[client]\n{lines}")
+        values["MYSQL_HOME"] = str(folder)
+    store = endpoints.objectstore
+    if store.access_key and store.secret_key:
+        write_private(
+            folder / "aws-credentials",
+            "[default]\n"
+            f"aws_access_key_id={store.access_key.get_secret_value()}\n"
+            f"aws_secret_access_key={store.secret_key.get_secret_value()}\n",
+        )
+        values["AWS_SHARED_CREDENTIALS_FILE"] = str(folder / "aws-credentials")
+    if store.endpoint_url:
+        values["AWS_ENDPOINT_URL_S3"] = store.endpoint_url
+    return values | {"AWS_REGION": store.region, "LAKE_BUCKET": store.bucket}

@@ -1,0 +1,31 @@
+"""Stopping a lab, and removing it."""
+
+from __future__ import annotations
+
+from labctl.lab.lab import Lab
+
+__all__ = ["destroy", "down"]
+
+
+def down(lab: Lab) -> bool:
+    """Stop every service in reverse order; data stays. False when nothing ran."""
+    lab.state.require()
+    with lab.state.changing():
+        return _stop(lab)
+
+
+def destroy(lab: Lab) -> None:
+    """Stop the lab and delete its data, secrets and logs."""
+    lab.state.require()
+    with lab.state.changing():
+        _stop(lab)
+        lab.state.remove()
+
+
+def _stop(lab: Lab) -> bool:
+    was_running = lab.supervisor.running()
+    if was_running:
+        for service in reversed(lab.services):
+            lab.supervisor.stop_process(service.name)
+    lab.supervisor.shutdown()
+    return was_running

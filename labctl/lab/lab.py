@@ -1,0 +1,156 @@
+"""A lab: one running instance, found by its name."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from labctl.artifacts import ArtifactStore
+from labctl.config.endpoints import Endpoints
+from labctl.config.model import LabConfig, find_project
+from labctl.config.tables import LabTable, lab_tables
+from labctl.errors import ExitCode, LabError
+from labctl.lab.ports import assign_ports
+from labctl.lab.secrets import load_passwords
+from labctl.lab.state import LabState, lab_names
+from labctl.runtimes.native.endpoints import native_endpoints
+from labctl.runtimes.native.supervisor import Supervisor
+from labctl.services import SERVICES, Context, Service
+
+__all__ = ["Lab"]
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A lab's definition (`lab.toml`), its state folder, and what controls its processes."""
+
+    project: Path
+    config: LabConfig
+    profile: str
+    state: LabState
+
+    @classmethod
+    def find(
+        cls, *, name: str | None = None, profile: str | None = None, project: Path | None = None
+    ) -> Lab:
+        """The lab `name` of the project around `project` (default: here), running or not."""
+        project = find_project(project)
+        config = LabConfig.load(project / "lab.toml")
+        chosen = profile or config.profile
+        if chosen not in config.profiles:
+            raise LabError(
+                f"There is no profile {chosen!r} in {project / 'lab.toml'}",
+                hint=f"defined: {', '.join(sorted(config.profiles))}",
+                exit_code=ExitCode.USAGE,
+            )
+        if name is not None and not LabConfig.valid_name(name):
+            raise LabError(
+                f"{name!r} cannot name a lab",
+                hint="lower-case letters, digits and dashes, a letter first, 30 at most",
+                exit_code=ExitCode.USAGE,
+            )
+        return cls(project, config, chosen, LabState(name or config.name))
+
+    @property
+    def name(self) -> str:
+        return self.state.name
+
+    @property
+    def services(self) -> tuple[Service, ...]:
+        return SERVICES
+
+    def service(self, name: str) -> Service:
+        """The service of that name; LabError when there is none."""
+        for service in self.services:
+            if service.name == name:
+                return service
+        raise LabError(
+            f"There is no service {name!r}",
+            hint=f"services: {', '.join(s.name for s in self.services)}",
+            exit_code=ExitCode.USAGE,
+        )
+
+    @cached_property
+    def tables(self) -> list[LabTable]:
+        """The tables that are captured. Raises LabError when a properties file is not usable."""
+        return lab_tables(self.project, self.config)
+
+    def table(self, name: str) -> LabTable:
+        """The table of that name; LabError (USAGE) naming those there are."""
+        for table in self.tables:
+            if table.name == name:
+                return table
+        raise LabError(
+            f"There is no table {name!r} in this lab",
+            hint=f"tables: {', '.join(table.name for table in self.tables)}",
+            exit_code=ExitCode.USAGE,
+        )
+
+    @cached_property
+    def ports(self) -> dict[str, dict[str, int]]:
+        """Ports by service and endpoint; chosen once, then kept in the state folder."""
+        return assign_ports(
+            self.services, self.config, self.state.load().get("ports", {}), self._others_ports()
+        )
+
+    @cached_property
+    def passwords(self) -> dict[str, str]:
+        return load_passwords(self.state)
+
+    @cached_property
+    def endpoints(self) -> Endpoints:
+        """How to reach the services. Raises LabError when the lab was never started."""
+        self.state.require()
+        return native_endpoints(self.config, self.ports, self.passwords)
+
+    @cached_property
+    def supervisor(self) -> Supervisor:
+        return Supervisor(self.state)
+
+    @cached_property
+    def artifacts(self) -> ArtifactStore:
+        return ArtifactStore()
+
+    @property
+    def running(self) -> bool:
+        return self.state.exists and self.supervisor.running()
+
+    def require_running(self) -> Lab:
+        """This lab, or a LabError that says how to start it."""
+        self.state.require()
+        if not self.running:
+            raise LabError(
+                f"Lab {self.name!r} is not running",
+                hint="start it with `labctl up`",
+                exit_code=ExitCode.NOT_READY,
+            )
+        return self
+
+    def context(self, service: Service) -> Context:
+        """What `service` may know of this lab."""
+        return Context(
+            service=service.name,
+            lab=self.name,
+            project=self.project,
+            config=self.config,
+            data=self.state.data(service.name),
+            conf=self.state.conf(service.name),
+            secrets=self.state.secrets,
+            ports=self.ports[service.name],
+            passwords=self.passwords,
+            endpoints=self.endpoints,
+            artifacts=self.artifacts,
+        )
+
+    def _others_ports(self) -> set[int]:
+        """Ports that other labs hold, running or not."""
+        held: set[int] = set()
+        for name in lab_names():
+            if name == self.name:
+                continue
+            text = (LabState(name).folder / "lab.json").read_text(encoding="utf-8")
+            for ports in json.loads(text).get("ports", {}).values():
+                held.update(ports.values())
+        return held

@@ -1,0 +1,44 @@
+"""Reading the services' log files."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["follow", "tail"]
+
+POLL_SECONDS = 0.2
+
+
+def tail(path: Path, lines: int) -> list[str]:
+    """The last `lines` lines of `path`; none when it is not there."""
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", errors="replace") as handle:
+        return [line.rstrip("\n") for line in deque(handle, maxlen=lines)]
+
+
+def follow(path: Path) -> Iterator[str]:
+    """Lines appended to `path` from now on, for ever; goes on in the new file after rotation."""
+    while not path.is_file():
+        time.sleep(POLL_SECONDS)
+    handle = path.open(encoding="utf-8", errors="replace")
+    handle.seek(0, 2)
+    try:
+        while True:
+            line = handle.readline()
+            if line:
+                yield line.rstrip("\n")
+                continue
+            if (
+                path.is_file()
+                and path.stat().st_ino != Path(f"/proc/self/fd/{handle.fileno()}").stat().st_ino
+            ):
+                handle.close()
+                handle = path.open(encoding="utf-8", errors="replace")
+                continue
+            time.sleep(POLL_SECONDS)
+    finally:
+        handle.close()

@@ -1,0 +1,81 @@
+"""How the pipeline is: connectors and silver tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import requests
+
+from labctl.errors import LabError
+from labctl.kafkaconnect.client import ConnectClient, RebalanceError
+from labctl.lab.lab import Lab
+
+__all__ = ["ConnectorStatus", "PipelineStatus", "SilverTable", "read_pipeline", "silver_status"]
+
+
+@dataclass(frozen=True)
+class ConnectorStatus:
+    name: str
+    state: str
+    tasks: list[str]
+    """The tasks' states, as Kafka Connect names them."""
+
+
+@dataclass(frozen=True)
+class SilverTable:
+    name: str
+    state: str
+    table_type: str
+    last_commit_instant: str | None
+    error: str | None
+
+
+@dataclass(frozen=True)
+class PipelineStatus:
+    connectors: list[ConnectorStatus]
+    tables: list[SilverTable]
+
+
+def read_pipeline(lab: Lab) -> PipelineStatus:
+    """Ask Connect and the Spark application; what does not answer is left out."""
+    return PipelineStatus(_connectors(lab), _tables(lab))
+
+
+def silver_status(lab: Lab) -> dict[str, Any]:
+    """What the Spark application says of itself. Raises requests' errors when it does not."""
+    response = requests.get(f"{lab.endpoints.silver.status_url}/status", timeout=5)
+    response.raise_for_status()
+    status: dict[str, Any] = response.json()
+    return status
+
+
+def _connectors(lab: Lab) -> list[ConnectorStatus]:
+    client = ConnectClient(lab.endpoints.connect.url)
+    try:
+        return [_connector(name, client.status(name)) for name in client.names()]
+    except (LabError, RebalanceError):
+        return []
+
+
+def _connector(name: str, status: dict[str, Any]) -> ConnectorStatus:
+    return ConnectorStatus(
+        name, status["connector"]["state"], [task["state"] for task in status["tasks"]]
+    )
+
+
+def _tables(lab: Lab) -> list[SilverTable]:
+    try:
+        tables = silver_status(lab)["tables"]
+    except (requests.RequestException, KeyError):
+        return []
+    return [
+        SilverTable(
+            name,
+            table["state"],
+            table["table_type"],
+            table.get("last_commit_instant"),
+            table.get("error"),
+        )
+        for name, table in sorted(tables.items())
+    ]

@@ -1,0 +1,86 @@
+"""Generated passwords, and the files in which connectors find values by reference.
+
+`${secretManager:demo/mysql:password}` in a connector names the key `password` of the secret
+`demo/mysql`. Here that secret is a properties file only this user can read; on AWS it is a
+secret of the same name in Secrets Manager. Values that differ between profiles without being
+secret (a URL, a bucket) come the same way, so that connector files never differ.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from labctl.config.endpoints import Database, Endpoints
+from labctl.lab.state import LabState, write_private
+
+__all__ = ["SECRET_PREFIX", "load_passwords", "write_connector_secrets"]
+
+SECRET_PREFIX = "demo"  # noqa: S105 - a folder's name
+BRONZE_ROTATION_MS = "1000"
+"""How long a change waits for its bronze file at most: a lab shows it at once, at the price of
+small files."""
+PASSWORDS = ("postgres", "mysql", "cdc", "registry", "objectstore")
+
+
+def load_passwords(state: LabState) -> dict[str, str]:
+    """The lab's passwords by role, generated when first asked for."""
+    path = state.secrets / "passwords.json"
+    known: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    missing = [role for role in PASSWORDS if role not in known]
+    if missing:
+        known |= {role: secrets.token_urlsafe(24) for role in missing}
+        write_private(path, json.dumps(known, indent=2))
+    return known
+
+
+def write_connector_secrets(folder: Path, endpoints: Endpoints, cdc: Mapping[str, str]) -> None:
+    """Write one properties file a secret below `folder`/demo.
+
+    `cdc` holds the user and password Debezium connects with.
+    """
+    files: dict[str, dict[str, str]] = {
+        "kafka": {"bootstrap.servers": endpoints.kafka.bootstrap_servers},
+        "registry": {"url": endpoints.registry.url},
+        "objectstore": {
+            "bucket": endpoints.objectstore.bucket,
+            "region": endpoints.objectstore.region,
+            "url": endpoints.objectstore.endpoint_url or "",
+            "access.key": _plain(endpoints.objectstore.access_key),
+            "secret.key": _plain(endpoints.objectstore.secret_key),
+            "rotate.schedule.interval.ms": BRONZE_ROTATION_MS,
+        },
+    }
+    for name, database in _databases(endpoints).items():
+        files[name] = {
+            "hostname": database.host,
+            "port": str(database.port),
+            "username": cdc["username"],
+            "password": cdc["password"],
+            "database": database.database,
+        }
+    for name, values in files.items():
+        lines = (f"{key}={_escape(value)}" for key, value in values.items())
+        write_private(folder / SECRET_PREFIX / name, "\n".join(lines) + "\n")
+
+
+def _databases(endpoints: Endpoints) -> dict[str, Database]:
+    named = {
+        "postgres": endpoints.postgres,
+        "mysql": endpoints.mysql,
+        "mssql": endpoints.sqlserver,
+    }
+    return {name: database for name, database in named.items() if database is not None}
+
+
+def _plain(secret: SecretStr | None) -> str:
+    return secret.get_secret_value() if secret else ""
+
+
+def _escape(value: str) -> str:
+    """A value as a java.util.Properties file holds it."""
+    return value.replace("\\", "\\\\").replace("\n", "\\n")

@@ -1,0 +1,34 @@
+"""Filling the source databases, and letting their changes flow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from labctl.kafkaconnect.apply import Applied
+from labctl.kafkaconnect.client import ConnectClient
+from labctl.lab.connectors import apply_sources, source_files
+from labctl.lab.lab import Lab
+from seeds.tickit.load import SeedResult, seed
+
+__all__ = ["seed_lab"]
+
+
+def seed_lab(
+    lab: Lab,
+    *,
+    scale: float = 1.0,
+    from_path: Path | None = None,
+    reset: bool = False,
+    connect: bool = True,
+    progress: Callable[[str, str], None] = lambda _table, _what: None,
+) -> tuple[SeedResult, list[Applied]]:
+    """Load TICKIT, then apply the source connectors (unless not `connect`).
+
+    In this order, so that the first load reaches the topics as Debezium's snapshot.
+    """
+    result = seed(lab.endpoints, scale=scale, from_path=from_path, reset=reset, progress=progress)
+    if not connect:
+        return result, []
+    client = ConnectClient(lab.endpoints.connect.url)
+    return result, apply_sources(lab, client, source_files(lab))

@@ -1,0 +1,229 @@
+"""Bringing a lab up: parts, ports, secrets, then every service as soon as it may start."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from labctl.artifacts import Progress
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.client import ConnectClient
+from labctl.lab.connectors import restart_failed_tasks
+from labctl.lab.doctor import Level, check_machine
+from labctl.lab.lab import Lab
+from labctl.lab.logs import tail
+from labctl.lab.ports import is_free, owner_of
+from labctl.lab.secrets import write_connector_secrets
+from labctl.services import Service
+
+__all__ = ["Started", "UpReporter", "restart_service", "up"]
+
+PROBE_INTERVAL = 0.1
+"""Seconds between two probes of a service that is not usable yet."""
+
+
+class UpReporter(Progress, Protocol):
+    """Told how `up` goes on. Called from several threads."""
+
+    def service(self, name: str, state: str, detail: str = "") -> None:
+        """`state`: waiting, preparing, starting, ready or failed."""
+
+
+@dataclass(frozen=True)
+class Started:
+    """What `up` did."""
+
+    seconds: float
+    versions: dict[str, str]
+    """What each service said of itself."""
+
+
+def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
+    """Bring services up until they are usable: all of them, or `names` and what those need.
+
+    Safe to repeat.
+
+    When one fails, or the user interrupts, what this call started is stopped again.
+    """
+    begun = time.monotonic()
+    wanted = _with_dependencies(lab, names)
+    with lab.state.changing():
+        problems = [c for c in check_machine(lab) if c.level is Level.FAIL]
+        if problems:
+            raise LabError(
+                f"This machine cannot run the lab: {problems[0].detail}",
+                hint=problems[0].hint,
+                details=tuple(f"{c.name}: {c.detail}" for c in problems[1:]),
+                exit_code=ExitCode.ENVIRONMENT,
+            )
+        states = lab.supervisor.states()
+        running = [s for s in lab.services if s.name in states and states[s.name].running]
+        idle = [s for s in wanted if s not in running]
+        if not states:
+            # What a killed supervisor left would still hold the lab's own ports.
+            lab.supervisor.end_strays()
+        _check_ports(lab, idle)
+        lab.artifacts.fetch(
+            sorted({name for s in wanted for name in s.native.artifacts}), progress=reporter
+        )
+        _write_state(lab, fresh=not states)
+        with _undo_on_failure(lab, idle, running):
+            known = [s for s in lab.services if s in wanted or s in running]
+            changed = lab.supervisor.start(
+                {s.name: s.native.process(lab.context(s)) for s in known}
+            )
+            idle += [s for s in running if s.name in changed]
+            versions = _start_services(lab, wanted, idle, reporter)
+        if "connect" in versions:
+            # A task whose database or registry was still starting is dead by now.
+            restart_failed_tasks(ConnectClient(lab.endpoints.connect.url))
+    return Started(seconds=time.monotonic() - begun, versions=versions)
+
+
+def restart_service(lab: Lab, name: str, reporter: UpReporter) -> str:
+    """Stop one service, start it again, wait until it is usable; what it said of itself."""
+    service = lab.service(name)
+    with lab.require_running().state.changing():
+        lab.supervisor.stop_process(name)
+        return _bring_up(lab, service, reporter, threading.Event(), start=True)
+
+
+def _write_state(lab: Lab, *, fresh: bool) -> None:
+    values: dict[str, object] = {
+        "name": lab.name,
+        "project": str(lab.project),
+        "profile": lab.profile,
+        "ports": lab.ports,
+    }
+    if fresh:
+        values["started_at"] = time.time()
+    lab.state.save(**values)
+    write_connector_secrets(
+        lab.state.secrets,
+        lab.endpoints,
+        cdc={"username": "debezium", "password": lab.passwords["cdc"]},
+    )
+
+
+def _check_ports(lab: Lab, idle: list[Service]) -> None:
+    for service in idle:
+        for endpoint, port in lab.ports[service.name].items():
+            if not is_free(port):
+                raise LabError(
+                    f"Port {port} ({service.name}, {endpoint}) is taken by {owner_of(port)}",
+                    hint=(
+                        f"stop that process, or set another port in lab.toml: "
+                        f"[services.{service.name}] ports = {{ {endpoint} = … }}"
+                    ),
+                    exit_code=ExitCode.ENVIRONMENT,
+                )
+
+
+@contextmanager
+def _undo_on_failure(lab: Lab, idle: list[Service], running: list[Service]) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        if running:
+            for service in reversed(idle):
+                lab.supervisor.stop_process(service.name)
+        else:
+            lab.supervisor.shutdown()
+        raise
+
+
+def _start_services(
+    lab: Lab, wanted: list[Service], idle: list[Service], reporter: UpReporter
+) -> dict[str, str]:
+    """Start `idle`, each once those it needs are usable; wait for all `wanted` to be usable."""
+    cancelled = threading.Event()
+    futures: dict[str, Future[str]] = {}
+
+    def bring_up(service: Service) -> str:
+        reporter.service(service.name, "waiting", ", ".join(service.after))
+        for dependency in service.after:
+            futures[dependency].result()
+        return _bring_up(lab, service, reporter, cancelled, start=service in idle)
+
+    # A thread a service: one that waits for another never holds the other's place.
+    with ThreadPoolExecutor(max_workers=len(wanted)) as pool:
+        try:
+            for service in wanted:
+                futures[service.name] = pool.submit(bring_up, service)
+            done, _ = wait(futures.values(), return_when=FIRST_EXCEPTION)
+            for future in done:
+                future.result()
+        except BaseException:
+            cancelled.set()
+            raise
+    return {name: future.result() for name, future in futures.items()}
+
+
+def _with_dependencies(lab: Lab, names: Sequence[str]) -> list[Service]:
+    """The services called `names` (all, when none is) and those they need, needed ones first."""
+    ordered: list[Service] = []
+
+    def add(service: Service) -> None:
+        for dependency in service.after:
+            add(lab.service(dependency))
+        if service not in ordered:
+            ordered.append(service)
+
+    for name in names or [s.name for s in lab.services]:
+        add(lab.service(name))
+    return ordered
+
+
+def _bring_up(
+    lab: Lab, service: Service, reporter: UpReporter, cancelled: threading.Event, *, start: bool
+) -> str:
+    context = lab.context(service)
+    begun = time.monotonic()
+    if start:
+        reporter.service(service.name, "preparing")
+        context.conf.mkdir(parents=True, exist_ok=True, mode=0o700)
+        service.native.prepare(context)
+        reporter.service(service.name, "starting")
+        lab.supervisor.start_process(service.name)
+    try:
+        version = _wait_until_usable(lab, service, cancelled)
+        service.setup(context)
+    except LabError as error:
+        stopped = error.exit_code is ExitCode.INTERRUPTED
+        reporter.service(service.name, "stopped" if stopped else "failed")
+        raise
+    reporter.service(service.name, "ready", f"{version} in {time.monotonic() - begun:.1f} s")
+    return version
+
+
+def _wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event) -> str:
+    context = lab.context(service)
+    deadline = time.monotonic() + service.ready_seconds
+    while True:
+        try:
+            return service.probe(context)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+        state = lab.supervisor.state(service.name).state
+        if state == "FATAL":
+            raise _failure(lab, service, "died again and again and was given up")
+        if time.monotonic() > deadline:
+            raise _failure(
+                lab, service, f"was not usable after {service.ready_seconds} s ({reason})"
+            )
+        if cancelled.wait(PROBE_INTERVAL):
+            raise LabError(f"{service.title} was still starting", exit_code=ExitCode.INTERRUPTED)
+
+
+def _failure(lab: Lab, service: Service, what: str) -> LabError:
+    return LabError(
+        f"{service.title} {what}",
+        hint=f"whole log: {lab.state.log(service.name)}",
+        details=tuple(tail(lab.state.log(service.name), 12)),
+        exit_code=ExitCode.NOT_READY,
+    )

@@ -1,0 +1,299 @@
+"""One `supervisord` a lab: it starts the processes, restarts those that die, outlives the command.
+
+https://supervisord.org/configuration.html, https://supervisord.org/api.html
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import xmlrpc.client
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+from supervisor.xmlrpc import SupervisorTransport
+from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
+
+from labctl.errors import LabError
+from labctl.lab.state import LabState, write_private
+from labctl.services.model import Process
+
+__all__ = ["LAB_MARK", "ProcessState", "Supervisor"]
+
+LAB_MARK = "LABCTL_LAB"
+"""Environment variable of every process of a lab; its value is the lab's state folder."""
+
+RESTARTS_AT_MOST = 5
+"""Deaths within a few seconds of starting, in a row, after which a service is left dead."""
+
+LISTENER = "events"
+"""The supervisor's own process that notes deaths."""
+
+PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+@dataclass(frozen=True)
+class ProcessState:
+    """What the supervisor knows of a process."""
+
+    state: str
+    """RUNNING, STARTING, BACKOFF (dies at once, tried again), FATAL (given up), STOPPED, …"""
+    pid: int | None
+    started_at: float | None
+    """Seconds since the epoch."""
+
+    @property
+    def running(self) -> bool:
+        return self.state in ("RUNNING", "STARTING")
+
+    @property
+    def dead(self) -> bool:
+        return self.state in ("FATAL", "EXITED", "STOPPED", "UNKNOWN")
+
+
+class Supervisor:
+    """Controls the lab's supervisord."""
+
+    def __init__(self, state: LabState) -> None:
+        self._state = state
+        self._config = state.folder / "supervisord.conf"
+
+    def running(self) -> bool:
+        """Whether supervisord answers."""
+        try:
+            self._call("getState")
+        except (OSError, xmlrpc.client.Error):
+            return False
+        return True
+
+    def start(self, processes: Mapping[str, Process]) -> set[str]:
+        """Bring supervisord up with `processes` known to it, none started yet.
+
+        A supervisord that runs already learns what changed; unchanged services go on. Returns
+        the names of those that changed: they are stopped.
+        """
+        write_private(self._config, self._configuration(processes))
+        if self.running():
+            return self._reload()
+        self.end_strays()
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-m", "supervisor.supervisord", "-c", self._config],
+            env=self._environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise LabError(
+                "The supervisor did not start",
+                details=tuple((done.stdout + done.stderr).strip().splitlines()[-8:]),
+            )
+        self._wait_until_up()
+        return set()
+
+    def start_process(self, name: str) -> None:
+        """Start `name` unless it runs."""
+        if not self.state(name).running:
+            self._command("startProcess", name, False, unless="ALREADY_STARTED")
+
+    def stop_process(self, name: str) -> None:
+        """Stop `name` and wait until it is gone."""
+        if name in self.states():
+            self._command("stopProcess", name, True, unless="NOT_RUNNING")
+
+    def state(self, name: str) -> ProcessState:
+        return self.states().get(name, ProcessState("STOPPED", None, None))
+
+    def states(self) -> dict[str, ProcessState]:
+        """Every process by service name; empty when supervisord does not run."""
+        try:
+            entries: list[dict[str, Any]] = self._call("getAllProcessInfo")
+        except (OSError, xmlrpc.client.Error):
+            return {}
+        return {
+            entry["name"]: ProcessState(
+                state=entry["statename"],
+                pid=entry["pid"] or None,
+                started_at=float(entry["start"]) if entry["pid"] else None,
+            )
+            for entry in entries
+            if entry["name"] != LISTENER
+        }
+
+    def shutdown(self) -> None:
+        """End supervisord and whatever it still runs, strays of an earlier one included."""
+        if self.running():
+            pid = int(self._call("getPID"))
+            self._call("shutdown")
+            try:
+                psutil.Process(pid).wait(timeout=90)
+            except psutil.NoSuchProcess:
+                pass
+            except psutil.TimeoutExpired:
+                psutil.Process(pid).kill()
+        self.end_strays()
+
+    def end_strays(self) -> None:
+        """End processes of this lab that no supervisor looks after.
+
+        They are left when supervisord itself was killed. Interrupt, terminate, then kill, each
+        with a wait of its own.
+        """
+        strays = [p for p in psutil.process_iter() if self._is_ours(p)]
+        for action, seconds in (
+            (psutil.Process.terminate, 10),
+            (psutil.Process.kill, 5),
+        ):
+            for process in strays:
+                try:
+                    action(process)
+                except psutil.NoSuchProcess:
+                    continue
+            _, strays = psutil.wait_procs(strays, timeout=seconds)
+
+    def _is_ours(self, process: psutil.Process) -> bool:
+        try:
+            return process.environ().get(LAB_MARK) == str(self._state.folder)
+        except (psutil.Error, OSError):
+            return False
+
+    def _reload(self) -> set[str]:
+        added, changed, removed = self._call("reloadConfig")[0]
+        for name in (*changed, *removed):
+            self._call("stopProcessGroup", name)
+            self._call("removeProcessGroup", name)
+        for name in (*added, *changed):
+            self._call("addProcessGroup", name)
+        return set(changed)
+
+    @retry(
+        retry=retry_if_exception_type(ConnectionError),
+        wait=wait_fixed(0.05),
+        stop=stop_after_delay(15),
+        reraise=True,
+    )
+    def _wait_until_up(self) -> None:
+        if not self.running():
+            raise ConnectionError(f"the supervisor does not answer; see {self._state.logs}")
+
+    def _command(self, method: str, name: str, wait: bool, *, unless: str) -> None:
+        """Have supervisord start or stop `name`; a refusal called `unless` is as good as done."""
+        try:
+            self._call(method, name, wait)
+        except xmlrpc.client.Fault as fault:
+            if not fault.faultString.startswith(unless):
+                raise LabError(
+                    f"The supervisor refused {method} of {name}: {fault.faultString}",
+                    hint=f"its log: {self._state.logs / 'supervisor.log'}",
+                ) from None
+
+    def _call(self, method: str, *arguments: object) -> Any:
+        """One call of supervisord's API, over a connection of its own."""
+        transport = SupervisorTransport(
+            None, None, serverurl=f"unix://{self._state.supervisor_socket}"
+        )
+        try:
+            server = xmlrpc.client.ServerProxy("http://localhost", transport=transport)
+            return getattr(server.supervisor, method)(*arguments)
+        finally:
+            transport.close()
+
+    def _environment(self) -> dict[str, str]:
+        passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        return passed | {LAB_MARK: str(self._state.folder)}
+
+    def _describe(self, name: str, process: Process) -> str:
+        """Write what `name` runs; the file's name, which changes with its content."""
+        text = json.dumps(
+            {
+                "argv": process.argv,
+                "env": dict(process.env),
+                "cwd": str(process.cwd) if process.cwd else None,
+            }
+        )
+        folder = self._state.conf(name)
+        file = folder / f"process-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
+        if not file.is_file():
+            write_private(file, text)
+        for stale in folder.glob("process-*.json"):
+            if stale != file:
+                stale.unlink()
+        return str(file.relative_to(self._state.folder))
+
+    def _configuration(self, processes: Mapping[str, Process]) -> str:
+        """The configuration file's text; %(here)s is the lab's folder."""
+        sections = [
+            _section(
+                "supervisord",
+                {
+                    "logfile": "%(here)s/logs/supervisor.log",
+                    "logfile_maxbytes": "2MB",
+                    "logfile_backups": 2,
+                    "pidfile": "%(here)s/supervisord.pid",
+                    "childlogdir": "%(here)s/logs",
+                    "directory": "%(here)s",
+                    "umask": "077",
+                    "identifier": f"labctl-{self._state.name}",
+                    **({"user": "root"} if os.geteuid() == 0 else {}),
+                },
+            ),
+            _section(
+                "unix_http_server",
+                {"file": f"%(here)s/{self._state.supervisor_socket.name}", "chmod": "0700"},
+            ),
+            _section(
+                "rpcinterface:supervisor",
+                {
+                    "supervisor.rpcinterface_factory": (
+                        "supervisor.rpcinterface:make_main_rpcinterface"
+                    )
+                },
+            ),
+            _section(
+                f"eventlistener:{LISTENER}",
+                {
+                    "command": f'{_script("events.py")} "%(here)s/{self._state.deaths.name}"',
+                    # BACKOFF: it died before it was counted as running.
+                    "events": "PROCESS_STATE_EXITED,PROCESS_STATE_BACKOFF,PROCESS_STATE_FATAL",
+                    "stderr_logfile": "%(here)s/logs/supervisor-events.log",
+                    "stderr_logfile_maxbytes": "1MB",
+                },
+            ),
+        ]
+        sections += [
+            _section(
+                f"program:{name}",
+                {
+                    "command": f'{_script("launch.py")} "%(here)s/{self._describe(name, process)}"',
+                    "autostart": "false",
+                    "autorestart": "true",
+                    "startsecs": 3,
+                    "startretries": RESTARTS_AT_MOST,
+                    "stopsignal": process.stop_signal,
+                    "stopwaitsecs": process.stop_seconds,
+                    "killasgroup": "true",
+                    "redirect_stderr": "true",
+                    "stdout_logfile": f"%(here)s/logs/{self._state.log(name).name}",
+                    "stdout_logfile_maxbytes": "20MB",
+                    "stdout_logfile_backups": 2,
+                },
+            )
+            for name, process in processes.items()
+        ]
+        return "\n".join(sections)
+
+
+def _section(title: str, values: Mapping[str, object]) -> str:
+    return "\n".join((f"[{title}]", *(f"{k} = {v}" for k, v in values.items()), ""))
+
+
+def _script(name: str) -> str:
+    """The command that runs a script beside this module, as supervisord reads commands."""
+    words = (sys.executable, str(Path(__file__).with_name(name)))
+    return " ".join('"' + word.replace("%", "%%") + '"' for word in words)

@@ -1,0 +1,105 @@
+"""Kafka Connect in distributed mode, with Debezium's connectors and the Avro converter."""
+
+from __future__ import annotations
+
+import shutil
+
+import requests
+
+from labctl.lab.state import write_private
+from labctl.services.jvm import java, write_log4j
+from labctl.services.model import Context, NativeService, Process, Service
+
+__all__ = ["CONVERTER", "PLUGINS", "SERVICE"]
+
+HEAP = "640m"
+PLUGINS = ("debezium-postgres", "debezium-mysql", "debezium-sqlserver")
+CONVERTER = "apicurio-converter"
+INTERNAL_TOPICS = {
+    "config": "connect-configs",
+    "offset": "connect-offsets",
+    "status": "connect-status",
+}
+
+
+def _prepare(context: Context) -> None:
+    _link_plugins(context)
+    portable = (context.project / "connectors" / "worker.properties").read_text(encoding="utf-8")
+    local = {
+        "bootstrap.servers": context.endpoints.kafka.bootstrap_servers,
+        "group.id": f"connect-{context.lab}",
+        "listeners": f"http://127.0.0.1:{context.ports['rest']}",
+        "rest.advertised.host.name": "127.0.0.1",
+        "plugin.path": str(context.conf / "plugins"),
+        # `service_load` would not find the converter: it has no service manifest.
+        "plugin.discovery": "hybrid_warn",
+        "config.providers": "secretManager",
+        "config.providers.secretManager.class": (
+            "org.apache.kafka.common.config.provider.FileConfigProvider"
+        ),
+        **{
+            f"{kind}.storage.{key}": value
+            for kind, topic in INTERNAL_TOPICS.items()
+            for key, value in (("topic", topic), ("replication.factor", "1"))
+        },
+        "offset.storage.partitions": "1",
+        "status.storage.partitions": "1",
+        "scheduled.rebalance.max.delay.ms": "0",
+    }
+    lines = "".join(f"{key}={value}\n" for key, value in local.items())
+    write_private(context.conf / "worker.properties", f"{portable}\n{lines}")
+
+
+def _link_plugins(context: Context) -> None:
+    """One folder a plugin: Connect gives each a class loader of its own."""
+    plugins = context.conf / "plugins"
+    shutil.rmtree(plugins, ignore_errors=True)
+    plugins.mkdir(parents=True, mode=0o700)
+    for name in (*PLUGINS, CONVERTER):
+        (plugins / name).symlink_to(context.artifacts.path(name), target_is_directory=True)
+
+
+def _process(context: Context) -> Process:
+    return Process(
+        argv=(
+            *java(context, heap=HEAP, classpath=context.artifacts.path("kafka")),
+            write_log4j(
+                context,
+                quiet=(
+                    "org.apache.kafka.clients",
+                    "org.apache.kafka.common",
+                    "org.apache.kafka.connect.runtime.isolation",
+                    "org.eclipse.jetty",
+                    "org.reflections",
+                ),
+            ),
+            "org.apache.kafka.connect.cli.ConnectDistributed",
+            str(context.conf / "worker.properties"),
+        ),
+        # References in connectors, `demo/mysql` and such, are paths below this folder.
+        cwd=context.secrets,
+        stop_seconds=30,
+    )
+
+
+def _probe(context: Context) -> str:
+    url = context.endpoints.connect.url
+    root = requests.get(url, timeout=5)
+    root.raise_for_status()
+    # Answered only once the worker has joined its group and read its configuration.
+    requests.get(f"{url}/connectors", timeout=5).raise_for_status()
+    return f"Kafka Connect {root.json()['version']}"
+
+
+SERVICE = Service(
+    name="connect",
+    title="Kafka Connect",
+    ports={"rest": 8083},
+    native=NativeService(
+        artifacts=("jre", "kafka", *PLUGINS, CONVERTER), prepare=_prepare, process=_process
+    ),
+    probe=_probe,
+    after=("kafka",),
+    urls=lambda endpoints, _ports: {"rest": endpoints.connect.url},
+    ready_seconds=120,
+)

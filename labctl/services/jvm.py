@@ -1,0 +1,47 @@
+"""What the Java services share: flags for small heaps, and logging."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from labctl.lab.state import write_private
+from labctl.services.model import Context
+
+__all__ = ["java", "write_log4j"]
+
+
+def java(context: Context, *, heap: str, classpath: Path | None = None) -> list[str]:
+    """The start of a Java command line: `heap` unless `lab.toml` sets another."""
+    command = [
+        str(context.artifacts.java()),
+        f"-Xmx{context.settings.heap or heap}",
+        # One small heap on few cores: the serial collector costs least memory and start-up time.
+        "-XX:+UseSerialGC",
+        "-XX:+ExitOnOutOfMemoryError",
+        "-Djava.awt.headless=true",
+        "-Duser.timezone=UTC",
+    ]
+    if classpath is not None:
+        command += ["-cp", f"{classpath}/*"]
+    return command
+
+
+def write_log4j(context: Context, *, quiet: tuple[str, ...] = ()) -> str:
+    """Write a log4j 2 configuration that logs to standard output; returns the JVM's option.
+
+    Kafka's jars come without any: a dying worker would say nothing. `quiet` names loggers
+    that speak only of warnings.
+    """
+    path = context.conf / "log4j2.properties"
+    lines = [
+        "appender.out.type = Console",
+        "appender.out.name = out",
+        "appender.out.layout.type = PatternLayout",
+        "appender.out.layout.pattern = %d{yyyy-MM-dd HH:mm:ss.SSS} %-5p %c{1} %m%n",
+        "rootLogger.level = info",
+        "rootLogger.appenderRef.out.ref = out",
+    ]
+    for index, name in enumerate(quiet):
+        lines += [f"logger.q{index}.name = {name}", f"logger.q{index}.level = warn"]
+    write_private(path, "\n".join(lines) + "\n")
+    return f"-Dlog4j2.configurationFile={path}"

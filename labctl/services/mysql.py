@@ -1,0 +1,137 @@
+"""MySQL: the source of schema `ecomm`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import Any
+
+import pymysql
+
+from labctl.errors import LabError
+from labctl.lab.state import write_private
+from labctl.services.model import Context, NativeService, Process, Service
+
+__all__ = ["ADMIN", "DATABASE", "SERVICE"]
+
+ADMIN = "labctl"
+DATABASE = "ecomm"
+
+
+def _options(context: Context) -> list[str]:
+    options = [
+        "--no-defaults",
+        f"--datadir={context.data}",
+        "--bind-address=127.0.0.1",
+        f"--port={context.ports['sql']}",
+        # Relative to the data folder: an absolute path may be too long for a unix socket.
+        "--socket=mysql.sock",
+        "--pid-file=mysql.pid",
+        "--mysqlx=OFF",
+        "--secure-file-priv=NULL",
+        # What Debezium reads.
+        "--server-id=1",
+        "--log-bin=binlog",
+        "--binlog-format=ROW",
+        "--binlog-row-image=FULL",
+        "--gtid-mode=ON",
+        "--enforce-gtid-consistency=ON",
+        "--character-set-server=utf8mb4",
+        "--default-time-zone=+00:00",
+        # It would size itself by the host's memory.
+        "--innodb-buffer-pool-size=96M",
+        "--performance-schema=OFF",
+        "--table-open-cache=400",
+        "--max-connections=60",
+    ]
+    if os.geteuid() == 0:
+        options.append("--user=root")
+    return options
+
+
+def _prepare(context: Context) -> None:
+    done_marker = context.conf / "initialised"
+    if done_marker.is_file() and context.data.is_dir():
+        return
+    shutil.rmtree(context.data, ignore_errors=True)
+    context.data.mkdir(parents=True, mode=0o700)
+    statements = context.conf / "initialise.sql"
+    write_private(
+        statements,
+        f"CREATE USER '{ADMIN}'@'127.0.0.1' IDENTIFIED BY '{context.passwords['mysql']}';\n"
+        f"GRANT ALL ON *.* TO '{ADMIN}'@'127.0.0.1' WITH GRANT OPTION;\n"
+        f"CREATE DATABASE {DATABASE};\n",
+    )
+    try:
+        done = subprocess.run(
+            [
+                *context.artifacts.mysqld_command(),
+                *_options(context),
+                "--initialize-insecure",
+                f"--init-file={statements}",
+                "--skip-log-bin",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        statements.unlink()
+    if done.returncode != 0:
+        shutil.rmtree(context.data, ignore_errors=True)
+        raise LabError(
+            "MySQL could not initialise its data folder",
+            details=tuple(done.stderr.strip().splitlines()[-8:]),
+        )
+    done_marker.touch()
+
+
+def _process(context: Context) -> Process:
+    return Process(argv=(*context.artifacts.mysqld_command(), *_options(context)), stop_seconds=30)
+
+
+def _connect(context: Context) -> pymysql.connections.Connection[Any]:
+    endpoint = context.endpoints.mysql
+    assert endpoint is not None  # noqa: S101 - this service's own endpoint
+    return pymysql.connect(
+        host=endpoint.host,
+        port=endpoint.port,
+        user=endpoint.user,
+        password=endpoint.password.get_secret_value(),
+        connect_timeout=3,
+        read_timeout=10,
+    )
+
+
+def _probe(context: Context) -> str:
+    with _connect(context) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT VERSION(), @@binlog_format, @@gtid_mode")
+        version, *_ = cursor.fetchone() or ("?",)
+    return f"MySQL {version}"
+
+
+def _setup(context: Context) -> None:
+    password = context.passwords["cdc"]
+    with _connect(context) as connection, connection.cursor() as cursor:
+        # `root` exists only until the first start: initialised without a password.
+        cursor.execute("DROP USER IF EXISTS 'root'@'localhost'")
+        cursor.execute(
+            "CREATE USER IF NOT EXISTS 'debezium'@'127.0.0.1' IDENTIFIED BY %s", (password,)
+        )
+        cursor.execute("ALTER USER 'debezium'@'127.0.0.1' IDENTIFIED BY %s", (password,))
+        cursor.execute(
+            "GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT, "
+            "LOCK TABLES ON *.* TO 'debezium'@'127.0.0.1'"
+        )
+
+
+SERVICE = Service(
+    name="mysql",
+    title="MySQL",
+    ports={"sql": 3306},
+    native=NativeService(artifacts=("mysql",), prepare=_prepare, process=_process),
+    probe=_probe,
+    setup=_setup,
+    urls=lambda _endpoints, ports: {"sql": f"mysql://{ADMIN}@127.0.0.1:{ports['sql']}/{DATABASE}"},
+)

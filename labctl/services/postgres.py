@@ -1,0 +1,214 @@
+"""PostgreSQL: the source of schema `ems`, and the registry's durable store."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+
+import psycopg2
+from psycopg2 import sql
+
+from labctl.errors import ExitCode, LabError
+from labctl.lab.state import write_private
+from labctl.services.model import Context, NativeService, Process, Service
+
+__all__ = [
+    "ADMIN",
+    "DATABASE",
+    "REGISTRY_DATABASE",
+    "SERVICE",
+    "unprivileged_prefix",
+    "unprivileged_user",
+]
+
+ADMIN = "labctl"
+DATABASE = "tickit"
+REGISTRY_DATABASE = "registry"
+UNPRIVILEGED_USERS = ("postgres", "nobody")
+
+SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "wal_level": "logical",
+    "max_wal_senders": "10",
+    "max_replication_slots": "10",
+    "max_connections": "60",
+    "shared_buffers": "64MB",
+    "wal_sender_timeout": "30s",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    # Checkpoints of a bulk load should not compete with it on a laptop's disk.
+    "max_wal_size": "1GB",
+    "checkpoint_timeout": "15min",
+}
+
+
+def _prepare(context: Context) -> None:
+    user = unprivileged_user()
+    if (context.data / "PG_VERSION").is_file():
+        return
+    # A folder without PG_VERSION is what an interrupted initdb left.
+    shutil.rmtree(context.data, ignore_errors=True)
+    context.data.mkdir(parents=True, mode=0o700)
+    password_file = context.conf / "initdb-password"
+    write_private(password_file, context.passwords["postgres"])
+    if user is not None:
+        os.chown(context.data, user.pw_uid, user.pw_gid)
+        os.chown(password_file, user.pw_uid, user.pw_gid)
+    try:
+        done = subprocess.run(
+            [
+                *unprivileged_prefix(),
+                str(context.artifacts.postgres_bin() / "initdb"),
+                f"--pgdata={context.data}",
+                f"--username={ADMIN}",
+                f"--pwfile={password_file}",
+                "--auth=scram-sha-256",
+                "--encoding=UTF8",
+                "--locale=C.UTF-8",
+                "--no-sync",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
+        )
+    finally:
+        password_file.unlink()
+    if done.returncode != 0:
+        shutil.rmtree(context.data, ignore_errors=True)
+        raise LabError(
+            "PostgreSQL's initdb failed", details=tuple(done.stderr.strip().splitlines()[-8:])
+        )
+
+
+def _process(context: Context) -> Process:
+    settings = [f"--{name}={value}" for name, value in SETTINGS.items()]
+    return Process(
+        argv=(
+            *unprivileged_prefix(),
+            str(context.artifacts.postgres_bin() / "postgres"),
+            "-D",
+            str(context.data),
+            "-p",
+            str(context.ports["sql"]),
+            *settings,
+        ),
+        # SIGINT is PostgreSQL's fast shutdown; SIGTERM would wait for every client to leave.
+        stop_signal="INT",
+    )
+
+
+def _connect(context: Context, database: str) -> psycopg2.extensions.connection:
+    endpoint = context.endpoints.postgres
+    assert endpoint is not None  # noqa: S101 - this service's own endpoint
+    return psycopg2.connect(
+        host=endpoint.host,
+        port=endpoint.port,
+        user=endpoint.user,
+        password=endpoint.password.get_secret_value(),
+        dbname=database,
+        connect_timeout=3,
+    )
+
+
+def _probe(context: Context) -> str:
+    connection = _connect(context, "postgres")
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW server_version")
+            row = cursor.fetchone()
+    finally:
+        connection.close()
+    return f"PostgreSQL {row[0] if row else '?'}"
+
+
+def _setup(context: Context) -> None:
+    connection = _connect(context, "postgres")
+    connection.autocommit = True
+    try:
+        with connection.cursor() as cursor:
+            for database, role, password, rights in (
+                (DATABASE, "debezium", context.passwords["cdc"], "REPLICATION"),
+                (REGISTRY_DATABASE, "registry", context.passwords["registry"], "NOREPLICATION"),
+            ):
+                verb = "ALTER" if _exists(cursor, "pg_roles", "rolname", role) else "CREATE"
+                cursor.execute(
+                    sql.SQL(f"{verb} ROLE {{}} LOGIN {rights} PASSWORD %s").format(
+                        sql.Identifier(role)
+                    ),
+                    (password,),
+                )
+                if not _exists(cursor, "pg_database", "datname", database):
+                    owner = ADMIN if database == DATABASE else role
+                    cursor.execute(
+                        sql.SQL("CREATE DATABASE {} OWNER {}").format(
+                            sql.Identifier(database), sql.Identifier(owner)
+                        )
+                    )
+    finally:
+        connection.close()
+
+
+def _exists(cursor: psycopg2.extensions.cursor, catalog: str, column: str, name: str) -> bool:
+    cursor.execute(
+        sql.SQL("SELECT 1 FROM {} WHERE {} = %s").format(
+            sql.Identifier(catalog), sql.Identifier(column)
+        ),
+        (name,),
+    )
+    return cursor.fetchone() is not None
+
+
+def unprivileged_user() -> pwd.struct_passwd | None:
+    """The user PostgreSQL runs as when this user is root, which it refuses to run as."""
+    if os.geteuid() != 0:
+        return None
+    for name in UNPRIVILEGED_USERS:
+        try:
+            return pwd.getpwnam(name)
+        except KeyError:
+            continue
+    raise LabError(
+        f"PostgreSQL refuses to run as root, and this machine has no user "
+        f"{' or '.join(UNPRIVILEGED_USERS)} to run it as",
+        hint="run labctl as an ordinary user",
+        exit_code=ExitCode.ENVIRONMENT,
+    )
+
+
+def unprivileged_prefix() -> tuple[str, ...]:
+    """The command prefix that runs a PostgreSQL program as another user when this one is root.
+
+    The one capability kept lets it reach programs and data below root's private folders.
+    """
+    user = unprivileged_user()
+    if user is None:
+        return ()
+    return (
+        "setpriv",
+        f"--reuid={user.pw_uid}",
+        f"--regid={user.pw_gid}",
+        "--clear-groups",
+        # access(2), which initdb asks, ignores capabilities without this bit.
+        "--securebits=+no_setuid_fixup",
+        "--inh-caps=-all,+dac_override",
+        "--ambient-caps=-all,+dac_override",
+        "--bounding-set=-all,+dac_override",
+        "--",
+    )
+
+
+SERVICE = Service(
+    name="postgres",
+    title="PostgreSQL",
+    ports={"sql": 5432},
+    native=NativeService(artifacts=("postgres",), prepare=_prepare, process=_process),
+    probe=_probe,
+    setup=_setup,
+    urls=lambda _endpoints, ports: {
+        "sql": f"postgresql://{ADMIN}@127.0.0.1:{ports['sql']}/{DATABASE}"
+    },
+)

@@ -1,0 +1,67 @@
+"""Apicurio Registry, durable in the lab's PostgreSQL.
+
+Its in-memory store would forget, at a crash, the schema ids that records in Kafka refer to.
+"""
+
+from __future__ import annotations
+
+import requests
+
+from labctl.services.jvm import java
+from labctl.services.model import Context, NativeService, Process, Service
+from labctl.services.postgres import REGISTRY_DATABASE
+
+__all__ = ["SERVICE"]
+
+HEAP = "192m"
+
+
+def _process(context: Context) -> Process:
+    postgres = context.endpoints.postgres
+    assert postgres is not None  # noqa: S101 - `after` names it
+    folder = context.artifacts.path("apicurio-registry")
+    jar = next(folder.rglob("apicurio-registry-app-*-runner.jar"))
+    return Process(
+        argv=(*java(context, heap=HEAP), "-jar", str(jar)),
+        env={
+            "QUARKUS_HTTP_HOST": "127.0.0.1",
+            "QUARKUS_HTTP_PORT": str(context.ports["http"]),
+            "QUARKUS_BANNER_ENABLED": "false",
+            "APICURIO_STORAGE_KIND": "sql",
+            "APICURIO_STORAGE_SQL_KIND": "postgresql",
+            "APICURIO_DATASOURCE_URL": (
+                f"jdbc:postgresql://{postgres.host}:{postgres.port}/{REGISTRY_DATABASE}"
+            ),
+            "APICURIO_DATASOURCE_USERNAME": "registry",
+            "APICURIO_DATASOURCE_PASSWORD": context.passwords["registry"],
+            "APICURIO_DATASOURCE_JDBC_INITIAL_SIZE": "1",
+            "APICURIO_DATASOURCE_JDBC_MIN_SIZE": "1",
+            "APICURIO_DATASOURCE_JDBC_MAX_SIZE": "8",
+        },
+        cwd=context.conf,
+    )
+
+
+def _probe(context: Context) -> str:
+    url = context.endpoints.registry.url
+    requests.get(
+        f"{url}/apis/registry/v2/search/artifacts", params={"limit": "1"}, timeout=3
+    ).raise_for_status()
+    info = requests.get(f"{url}/apis/registry/v3/system/info", timeout=3)
+    info.raise_for_status()
+    return f"Apicurio Registry {info.json()['version']}"
+
+
+SERVICE = Service(
+    name="registry",
+    title="Apicurio Registry",
+    ports={"http": 8080},
+    native=NativeService(
+        artifacts=("jre", "apicurio-registry"),
+        prepare=lambda context: context.conf.mkdir(parents=True, exist_ok=True, mode=0o700),
+        process=_process,
+    ),
+    probe=_probe,
+    after=("postgres",),
+    urls=lambda endpoints, _ports: {"api": f"{endpoints.registry.url}/apis/registry/v3"},
+)

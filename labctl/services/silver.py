@@ -1,0 +1,115 @@
+"""The Spark application: bronze files and silver Hudi tables, all tables in one process."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import requests
+
+from labctl.config.tables import PROPERTIES, lab_tables
+from labctl.lab.state import write_private
+from labctl.services.model import Context, NativeService, Process, Service
+from lakehouse.options import Options, submit_argv
+
+__all__ = ["SERVICE", "options"]
+
+HEAP = "1g"
+SINK_CONNECTOR = "sink_connector_kafka_s3_avro_tickit"
+
+
+def _prepare(context: Context) -> None:
+    context.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    shared = (context.project / "spark" / "spark-defaults.conf").read_text(encoding="utf-8")
+    store = context.endpoints.objectstore
+    assert store.access_key is not None  # noqa: S101 - the native object store has keys
+    assert store.secret_key is not None  # noqa: S101
+    local = {
+        "spark.master": "local[*]",
+        "spark.app.name": f"labctl-{context.lab}",
+        "spark.driver.memory": context.settings.heap or HEAP,
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraClassPath": f"{context.artifacts.path('spark-packages')}/*",
+        "spark.driver.extraJavaOptions": (
+            "-Duser.timezone=UTC -XX:+UseSerialGC -XX:+ExitOnOutOfMemoryError"
+        ),
+        "spark.local.dir": str(context.data / "scratch"),
+        "spark.sql.warehouse.dir": str(context.data / "warehouse"),
+        "spark.hadoop.fs.s3a.endpoint": store.endpoint_url or "",
+        "spark.hadoop.fs.s3a.endpoint.region": store.region,
+        "spark.hadoop.fs.s3a.path.style.access": "true",
+        "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
+        "spark.hadoop.fs.s3a.access.key": store.access_key.get_secret_value(),
+        "spark.hadoop.fs.s3a.secret.key": store.secret_key.get_secret_value(),
+    }
+    lines = "".join(f"{key} {value}\n" for key, value in local.items())
+    write_private(context.conf / "spark.properties", f"{shared}\n{lines}")
+
+
+def options(context: Context) -> Options:
+    """What the application is told on its command line."""
+    bucket = f"s3a://{context.endpoints.objectstore.bucket}"
+    return Options(
+        properties=(str(context.project / PROPERTIES),),
+        bootstrap_servers=context.endpoints.kafka.bootstrap_servers,
+        registry_url=context.endpoints.registry.url,
+        target_base_path=f"{bucket}/silver",
+        bronze_base_path=bucket,
+        checkpoint_base_path=(context.data / "checkpoints").as_uri(),
+        tables=tuple(t.name for t in lab_tables(context.project, context.config)),
+        source=context.config.silver.source,
+        sink_config=str(context.project / "connectors" / f"{SINK_CONNECTOR}.json"),
+        secrets_dir=str(context.secrets),
+        status_port=context.ports["status"],
+        hoodie_conf={},
+    )
+
+
+def _process(context: Context) -> Process:
+    import pyspark
+
+    spark_home = Path(pyspark.__file__).parent
+    return Process(
+        argv=tuple(
+            submit_argv(
+                options(context),
+                spark_submit=(str(spark_home / "bin" / "spark-submit"),),
+                properties_file=str(context.conf / "spark.properties"),
+                application=str(context.project / "spark" / "silver.py"),
+            )
+        ),
+        env={
+            "SPARK_HOME": str(spark_home),
+            "JAVA_HOME": str(context.artifacts.java().resolve().parent.parent),
+            "PYSPARK_PYTHON": sys.executable,
+            "PYSPARK_DRIVER_PYTHON": sys.executable,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+        },
+        cwd=context.data,
+        stop_seconds=60,
+    )
+
+
+def _probe(context: Context) -> str:
+    response = requests.get(f"{context.endpoints.silver.status_url}/status", timeout=5)
+    response.raise_for_status()
+    status = response.json()
+    tables = status["tables"].values()
+    # A table whose topic does not exist yet has nothing to do: the lab is usable without it.
+    opening = [t for t in tables if t["state"] == "starting" and t["waiting_for"] is None]
+    if opening:
+        raise ConnectionError(f"{len(opening)} tables are still being opened")
+    return f"{status['application']}, {len(tables)} tables from {status['source']}"
+
+
+SERVICE = Service(
+    name="silver",
+    title="Spark application",
+    ports={"status": 4041},
+    native=NativeService(artifacts=("jre", "spark-packages"), prepare=_prepare, process=_process),
+    probe=_probe,
+    after=("kafka", "registry", "objectstore"),
+    urls=lambda endpoints, _ports: {"status": f"{endpoints.silver.status_url}/status"},
+    ready_seconds=120,
+)

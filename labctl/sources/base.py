@@ -1,0 +1,244 @@
+"""What every source database offers, whichever engine it is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+import pyarrow as pa
+
+from labctl.errors import ExitCode, LabError
+from labctl.sources.types import Declared, TypeRule
+
+__all__ = [
+    "Parameter",
+    "Rollback",
+    "Row",
+    "Source",
+    "SourceColumn",
+    "SourceTable",
+    "TableRef",
+    "no_such_table",
+    "statement_failed",
+]
+
+Row = tuple[Any, ...]
+"""Values as the driver gives them."""
+Parameter = object
+
+_SHOWN_SQL = 200
+
+
+class Rollback(Exception):  # noqa: N818 - a request, not an error
+    """Raised inside `Source.transaction()`: undo the transaction and go on after the block."""
+
+
+@dataclass(frozen=True, order=True)
+class TableRef:
+    """A table's name within its database server; for MySQL, `schema` is the database."""
+
+    schema: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.name}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """`schema.table`; `LabError` for anything else."""
+        schema, dot, name = text.partition(".")
+        if not (schema and dot and name):
+            raise LabError(f"{text!r} names no table.", hint="write schema.table, as in ecomm.sale")
+        return cls(schema, name)
+
+
+@dataclass(frozen=True)
+class SourceColumn:
+    """One column, as the catalogue has it."""
+
+    name: str
+    declared: Declared
+    nullable: bool
+    rule: TypeRule
+
+    @property
+    def arrow(self) -> pa.DataType:
+        """The type of the column's values here and in silver."""
+        return self.rule.silver_type(self.declared)
+
+    @property
+    def wire(self) -> pa.DataType:
+        """The type of the text in which the database sends the values."""
+        return self.rule.wire or self.arrow
+
+
+@dataclass(frozen=True)
+class SourceTable:
+    """One table, as the catalogue has it."""
+
+    ref: TableRef
+    columns: tuple[SourceColumn, ...]
+    """In the table's order."""
+    keys: tuple[str, ...]
+    """Columns of the primary key, in key order; empty when there is none."""
+
+    @property
+    def arrow(self) -> pa.Schema:
+        """Schema of the rows that `Source.read` returns."""
+        return pa.schema([pa.field(c.name, c.arrow, nullable=c.nullable) for c in self.columns])
+
+
+class Source(ABC):
+    """One open connection to a source database. Not to be shared between threads.
+
+    Every statement commits by itself, except inside `transaction()`. Parameters are written `%s`;
+    a percent sign in a statement that has parameters is `%%`.
+    Errors of the database reach the caller as `LabError` with the statement that failed.
+    """
+
+    engine: ClassVar[str]
+    """Field of `Endpoints` it is opened from: `postgres`, `mysql`, …"""
+    _quotes: ClassVar[str] = '"'
+    _begin: ClassVar[str] = "BEGIN"
+
+    def __init__(self) -> None:
+        self._in_transaction = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends the connection; an open transaction is rolled back."""
+
+    @property
+    @abstractmethod
+    def closed(self) -> bool:
+        """Whether the connection was closed, or lost and noticed to be."""
+
+    @abstractmethod
+    def execute(self, sql: str, parameters: Sequence[Parameter] = ()) -> list[Row]:
+        """Runs one statement; its rows, or none when it returns none."""
+
+    @abstractmethod
+    def affect(self, sql: str, parameters: Sequence[Parameter] = ()) -> int:
+        """Runs one statement; the number of rows it changed."""
+
+    @abstractmethod
+    def run_script(self, sql: str) -> None:
+        """Runs the statements of a DDL script, in order."""
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commits at the end of the block; rolls back when it raises (`Rollback` ends there)."""
+        if self._in_transaction:
+            raise LabError("A transaction is open already on this connection.")
+        self.execute(self._begin)
+        self._in_transaction = True
+        try:
+            yield
+        except Exception as error:
+            if not self.closed:
+                self.execute("ROLLBACK")
+            if not isinstance(error, Rollback):
+                raise
+        except BaseException:
+            # Interrupted in the middle of an answer: only the server can still roll back.
+            self.close()
+            raise
+        else:
+            self.execute("COMMIT")
+        finally:
+            self._in_transaction = False
+
+    @contextmanager
+    def _atomic(self) -> Iterator[None]:
+        """The open transaction, or one for this block."""
+        if self._in_transaction:
+            yield
+        else:
+            with self.transaction():
+                yield
+
+    def quote(self, identifier: str) -> str:
+        """An identifier as it is written in SQL."""
+        mark = self._quotes
+        return f"{mark}{identifier.replace(mark, mark * 2)}{mark}"
+
+    def qualified(self, ref: TableRef) -> str:
+        """A table as it is written in SQL."""
+        return f"{self.quote(ref.schema)}.{self.quote(ref.name)}"
+
+    def _names(self, names: Sequence[str]) -> str:
+        return ", ".join(self.quote(name) for name in names)
+
+    def tables(self, schema: str) -> list[TableRef]:
+        """Base tables of a schema, by name."""
+        rows = self.execute(
+            "SELECT table_name FROM information_schema.tables"
+            " WHERE table_schema = %s AND table_type = 'BASE TABLE' ORDER BY 1",
+            (schema,),
+        )
+        return [TableRef(schema, name) for (name,) in rows]
+
+    @abstractmethod
+    def describe(self, ref: TableRef) -> SourceTable:
+        """Columns, types and key; `LabError` when there is no such table."""
+
+    def count(self, ref: TableRef) -> int:
+        """Number of rows."""
+        ((rows,),) = self.execute(f"SELECT count(*) FROM {self.qualified(ref)}")  # noqa: S608
+        return int(rows)
+
+    @abstractmethod
+    def read(self, ref: TableRef) -> pa.Table:
+        """All rows in one consistent snapshot, schema `describe(ref).arrow`, in no order."""
+
+    @abstractmethod
+    def insert(self, ref: TableRef, rows: pa.Table) -> None:
+        """Adds rows in bulk: all of them or, by an error, none."""
+
+    @abstractmethod
+    def upsert(self, ref: TableRef, rows: pa.Table) -> None:
+        """Adds rows, or changes those whose primary key exists: all of them or none."""
+
+    @abstractmethod
+    def delete(self, ref: TableRef, keys: pa.Table) -> None:
+        """Removes the rows with these primary keys: all of them or, by an error, none."""
+
+    @abstractmethod
+    def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
+        """Lets the connector's user replicate, and read one schema; nothing else.
+
+        With a password, makes the user or sets its password; without one, a user that does not
+        exist stays so. Returns whether the user exists now.
+        """
+
+
+def statement_failed(engine: str, sql: str, reason: str) -> LabError:
+    """The error for a statement the database refused; bulk statements are shown shortened."""
+    shown = " ".join(sql.split())
+    if len(shown) > _SHOWN_SQL:
+        shown = f"{shown[:_SHOWN_SQL]}…"
+    return LabError(f"{engine} refused a statement: {reason.strip()}", details=(shown,))
+
+
+def no_such_table(engine: str, ref: TableRef) -> LabError:
+    """The error for a table that is not there."""
+    return LabError(
+        f"{engine} has no table {ref}.",
+        hint="`labctl seed` creates the TICKIT tables",
+        exit_code=ExitCode.NOT_READY,
+    )

@@ -1,0 +1,69 @@
+"""Writes docs/types.md from the declared type rules: `python -m labctl.sources.document`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from labctl.sources.types import MYSQL, POSTGRES, TypeRule
+
+__all__ = ["render"]
+
+INTRODUCTION = """\
+# How source types arrive in silver
+
+Made from `labctl/sources/types.py` by `python -m labctl.sources.document > docs/types.md`;
+`labctl verify` compares by the same rules.
+
+The connectors run with `decimal.handling.mode=precise` and
+`time.precision.mode=adaptive_time_microseconds`, and the Spark application reads Debezium's
+meaning from the schema's `connect.name` (`spark/lakehouse/mapping.py`). No digit and no
+microsecond is lost on the way, but for what Debezium's first load reads less exactly than its
+streaming does, which the tables below name and `labctl verify` reports. A value that its silver
+type cannot hold exactly stops its table, or goes to the dead-letter location with
+`lab.on.bad.record=deadletter`; it is never rounded.
+
+A timestamp without a time zone is the wall clock as stored, shown as if it were UTC. A timestamp
+with one is the instant, in UTC; the zone it was written in is not kept (the databases do not keep
+it either). A time of day is the microseconds since midnight.
+"""
+
+CLOSING = """\
+Other types are refused by name when `labctl verify` meets them: their values may arrive, but
+nothing here has proven that they arrive exactly.
+
+Besides the table's own columns a silver row has `__op` (`r` snapshot, `c`, `u`, `d`), `__deleted`,
+`__source_ts_us` and the source's log position, and `__kafka_partition`, `__kafka_offset`,
+`__kafka_timestamp`. The offset orders the changes of a key: unlike a timestamp it never ties.
+"""
+
+
+def render() -> str:
+    """The whole page."""
+    return "\n".join(
+        (
+            INTRODUCTION,
+            _section("PostgreSQL", POSTGRES),
+            _section("MySQL", MYSQL),
+            CLOSING.rstrip(),
+            "",
+        )
+    )
+
+
+def _section(title: str, rules: Mapping[str, TypeRule]) -> str:
+    rows = [f"| `{name}` | {_silver(rule)} | {rule.note} |" for name, rule in rules.items()]
+    return "\n".join(
+        (f"## {title}", "", "| type | in silver | |", "| --- | --- | --- |", *rows, "")
+    )
+
+
+def _silver(rule: TypeRule) -> str:
+    if not isinstance(rule.silver, pa.DataType):
+        return "`decimal(p,s)`"
+    return f"`{rule.silver}`"
+
+
+if __name__ == "__main__":
+    print(render(), end="")

@@ -1,0 +1,194 @@
+"""MySQL as a source: statements, bulk changes by multi-row statements, exact reading."""
+
+# ruff: noqa: S608 - names are quoted by `quote`, values are parameters
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import pyarrow as pa
+import pymysql
+from pymysql.cursors import Cursor, SSCursor
+
+from labctl.config.endpoints import Database
+from labctl.errors import ExitCode, LabError
+from labctl.sources.base import (
+    Parameter,
+    Row,
+    Source,
+    SourceColumn,
+    SourceTable,
+    TableRef,
+    no_such_table,
+    statement_failed,
+)
+from labctl.sources.text import from_csv, row_literals, statements
+from labctl.sources.types import MYSQL, Declared, rule_for
+
+__all__ = ["MySqlSource", "ensure_database"]
+
+_CONNECT_TIMEOUT = 10
+_SESSION = "SET time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE'"
+_COLUMNS = """
+    SELECT c.column_name, c.data_type, c.column_type, c.is_nullable = 'YES',
+           c.numeric_precision, c.numeric_scale, k.ordinal_position
+    FROM information_schema.columns c
+    LEFT JOIN information_schema.key_column_usage k
+      ON k.table_schema = c.table_schema AND k.table_name = c.table_name
+     AND k.column_name = c.column_name AND k.constraint_name = 'PRIMARY'
+    WHERE c.table_schema = %s AND c.table_name = %s
+    ORDER BY c.ordinal_position
+"""
+
+
+def _connect(endpoint: Database, database: str | None) -> pymysql.Connection[Cursor]:
+    try:
+        return pymysql.connect(
+            host=endpoint.host,
+            port=endpoint.port,
+            user=endpoint.user,
+            password=endpoint.password.get_secret_value(),
+            database=database,
+            charset="utf8mb4",
+            autocommit=True,
+            connect_timeout=_CONNECT_TIMEOUT,
+            init_command=_SESSION,
+            program_name="labctl",
+        )
+    except pymysql.OperationalError as error:
+        raise LabError(
+            f"MySQL at {endpoint.host}:{endpoint.port} is not to be reached: {error.args[-1]}",
+            hint="see `labctl status`",
+            exit_code=ExitCode.NOT_READY,
+        ) from error
+
+
+def ensure_database(endpoint: Database) -> None:
+    """Creates the endpoint's database when the server does not have it yet."""
+    connection = _connect(endpoint, None)
+    try:
+        with connection.cursor() as cursor:
+            name = endpoint.database.replace("`", "``")
+            cursor.execute(f"CREATE DATABASE IF NOT EXISTS `{name}` CHARACTER SET utf8mb4")
+    finally:
+        connection.close()
+
+
+class MySqlSource(Source):
+    """One connection to a MySQL server; see `labctl.sources.base.Source`."""
+
+    engine = "mysql"
+    _quotes = "`"
+
+    def __init__(self, endpoint: Database) -> None:
+        super().__init__()
+        self._connection = _connect(endpoint, endpoint.database)
+
+    def close(self) -> None:
+        if self._connection.open:
+            self._connection.close()
+
+    @property
+    def closed(self) -> bool:
+        return not self._connection.open
+
+    def execute(self, sql: str, parameters: Sequence[Parameter] = ()) -> list[Row]:
+        with self._cursor(sql) as cursor:
+            cursor.execute(sql, tuple(parameters) or None)
+            return list(cursor.fetchall())
+
+    def affect(self, sql: str, parameters: Sequence[Parameter] = ()) -> int:
+        with self._cursor(sql) as cursor:
+            return cursor.execute(sql, tuple(parameters) or None)
+
+    def run_script(self, sql: str) -> None:
+        for statement in sql.split(";\n"):
+            if statement.strip():
+                self.execute(statement)
+
+    @contextmanager
+    def _cursor(self, sql: str, kind: type[Cursor] = Cursor) -> Iterator[Cursor]:
+        try:
+            with self._connection.cursor(kind) as cursor:
+                yield cursor
+        except pymysql.Error as error:
+            raise statement_failed("MySQL", sql, str(error.args[-1])) from error
+
+    def describe(self, ref: TableRef) -> SourceTable:
+        columns: list[SourceColumn] = []
+        keys: list[tuple[int, str]] = []
+        for name, kind, full, nullable, precision, scale, position in self.execute(
+            _COLUMNS, (ref.schema, ref.name)
+        ):
+            declared = Declared(_type_name(kind, full), full, precision, scale)
+            rule = rule_for(MYSQL, declared, f"{ref}.{name}")
+            columns.append(SourceColumn(name, declared, bool(nullable), rule))
+            if position is not None:
+                keys.append((position, name))
+        if not columns:
+            raise no_such_table("MySQL", ref)
+        return SourceTable(ref, tuple(columns), tuple(name for _, name in sorted(keys)))
+
+    def read(self, ref: TableRef) -> pa.Table:
+        table = self.describe(ref)
+        fields = ", ".join(self._field(column) for column in table.columns)
+        query = f"SELECT CONCAT_WS(',', {fields}) FROM {self.qualified(ref)}"
+        with self._cursor(query, SSCursor) as cursor:
+            cursor.execute(query)
+            lines = [line for (line,) in cursor]
+        return from_csv("\n".join(lines).encode(), table.columns)
+
+    def _field(self, column: SourceColumn) -> str:
+        """A column as one CSV field: null is empty, and text is always quoted."""
+        value = column.rule.expression.format(self.quote(column.name))
+        if pa.types.is_string(column.wire):
+            text = f"CONVERT({value} USING utf8mb4)"
+            value = f"""CONCAT('"', REPLACE({text}, '"', '""'), '"')"""
+        return f"COALESCE({value}, '')"
+
+    def insert(self, ref: TableRef, rows: pa.Table) -> None:
+        self._insert(ref, rows, "")
+
+    def upsert(self, ref: TableRef, rows: pa.Table) -> None:
+        changes = ", ".join(
+            f"{self.quote(name)} = VALUES({self.quote(name)})" for name in rows.column_names
+        )
+        self._insert(ref, rows, f" ON DUPLICATE KEY UPDATE {changes}")
+
+    def _insert(self, ref: TableRef, rows: pa.Table, tail: str) -> None:
+        head = f"INSERT INTO {self.qualified(ref)} ({self._names(rows.column_names)}) VALUES "
+        self._run_all(statements(head, row_literals(rows), tail))
+
+    def delete(self, ref: TableRef, keys: pa.Table) -> None:
+        head = f"DELETE FROM {self.qualified(ref)} WHERE ({self._names(keys.column_names)}) IN ("
+        self._run_all(statements(head, row_literals(keys), ")"))
+
+    def _run_all(self, batches: Iterator[str]) -> None:
+        with self._atomic():
+            for statement in batches:
+                self.execute(statement)
+
+    def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
+        if password is not None:
+            self.execute("CREATE USER IF NOT EXISTS %s@'%%'", (user,))
+            self.execute("ALTER USER %s@'%%' IDENTIFIED BY %s", (user, password))
+        owned = self.quote(schema).replace("%", "%%")
+        accounts = self.execute("SELECT user, host FROM mysql.user WHERE user = %s", (user,))
+        for account in accounts:
+            # Global by nature: the binary log belongs to the whole server, and a snapshot notes
+            # its position in it under a lock that needs RELOAD.
+            self.execute(
+                "GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT"
+                " ON *.* TO %s@%s",
+                account,
+            )
+            self.execute(f"GRANT SELECT, LOCK TABLES ON {owned}.* TO %s@%s", account)
+        return bool(accounts)
+
+
+def _type_name(kind: str, full: str) -> str:
+    """The name that `MYSQL` knows a type by."""
+    if full == "tinyint(1)":
+        return full
+    return f"{kind} unsigned" if full.endswith("unsigned") else kind

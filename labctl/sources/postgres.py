@@ -1,0 +1,212 @@
+"""PostgreSQL as a source: statements, bulk changes by COPY, exact reading."""
+
+# ruff: noqa: S608 - names are quoted by `quote`, values are parameters
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import psycopg2
+import pyarrow as pa
+from psycopg2 import sql as pgsql
+from psycopg2.extensions import connection as Connection  # noqa: N812
+from psycopg2.extensions import encrypt_password
+
+from labctl.config.endpoints import Database
+from labctl.errors import ExitCode, LabError
+from labctl.sources.base import (
+    Parameter,
+    Row,
+    Source,
+    SourceColumn,
+    SourceTable,
+    TableRef,
+    no_such_table,
+    statement_failed,
+)
+from labctl.sources.text import from_csv, to_csv
+from labctl.sources.types import POSTGRES, Declared, rule_for
+
+__all__ = ["PostgresSource", "ensure_database"]
+
+_CONNECT_TIMEOUT = 10
+_COLUMNS = """
+    SELECT c.column_name,
+           CASE c.data_type WHEN 'USER-DEFINED' THEN t.typtype::text ELSE c.data_type END,
+           format_type(a.atttypid, a.atttypmod), c.is_nullable = 'YES',
+           c.numeric_precision, c.numeric_scale, array_position(i.indkey::int2[], a.attnum)
+    FROM information_schema.columns c
+    JOIN pg_attribute a
+      ON a.attrelid = format('%%I.%%I', c.table_schema, c.table_name)::regclass
+     AND a.attname = c.column_name
+    JOIN pg_type t ON t.oid = a.atttypid
+    LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary
+    WHERE c.table_schema = %s AND c.table_name = %s
+    ORDER BY c.ordinal_position
+"""
+
+
+def _connect(endpoint: Database, database: str) -> Connection:
+    try:
+        connection = psycopg2.connect(
+            host=endpoint.host,
+            port=endpoint.port,
+            user=endpoint.user,
+            password=endpoint.password.get_secret_value(),
+            dbname=database,
+            connect_timeout=_CONNECT_TIMEOUT,
+            application_name="labctl",
+            options="-c timezone=UTC -c datestyle=ISO -c extra_float_digits=1",
+        )
+    except psycopg2.OperationalError as error:
+        raise LabError(
+            f"PostgreSQL at {endpoint.host}:{endpoint.port} is not to be reached: "
+            f"{str(error).strip()}",
+            hint="see `labctl status`",
+            exit_code=ExitCode.NOT_READY,
+        ) from error
+    connection.autocommit = True
+    connection.set_client_encoding("UTF8")
+    return connection
+
+
+def ensure_database(endpoint: Database) -> None:
+    """Creates the endpoint's database when the server does not have it yet."""
+    connection = _connect(endpoint, "postgres")
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT FROM pg_database WHERE datname = %s", (endpoint.database,))
+            if cursor.fetchone() is None:
+                name = pgsql.Identifier(endpoint.database)
+                cursor.execute(pgsql.SQL("CREATE DATABASE {}").format(name))
+    finally:
+        connection.close()
+
+
+class PostgresSource(Source):
+    """One connection to a PostgreSQL database; see `labctl.sources.base.Source`."""
+
+    engine = "postgres"
+
+    def __init__(self, endpoint: Database) -> None:
+        super().__init__()
+        self._endpoint = endpoint
+        self._connection = _connect(endpoint, endpoint.database)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @property
+    def closed(self) -> bool:
+        return bool(self._connection.closed)
+
+    def execute(self, sql: str, parameters: Sequence[Parameter] = ()) -> list[Row]:
+        with self._cursor(sql) as cursor:
+            cursor.execute(sql, tuple(parameters) or None)
+            return cursor.fetchall() if cursor.description is not None else []
+
+    def affect(self, sql: str, parameters: Sequence[Parameter] = ()) -> int:
+        with self._cursor(sql) as cursor:
+            cursor.execute(sql, tuple(parameters) or None)
+            return cursor.rowcount
+
+    def run_script(self, sql: str) -> None:
+        self.execute(sql)
+
+    @contextmanager
+    def _cursor(self, sql: str) -> Iterator[psycopg2.extensions.cursor]:
+        try:
+            with self._connection.cursor() as cursor:
+                yield cursor
+        except psycopg2.Error as error:
+            raise statement_failed("PostgreSQL", sql, str(error)) from error
+
+    def describe(self, ref: TableRef) -> SourceTable:
+        columns: list[SourceColumn] = []
+        keys: list[tuple[int, str]] = []
+        for name, kind, full, nullable, precision, scale, position in self.execute(
+            _COLUMNS, (ref.schema, ref.name)
+        ):
+            declared = Declared("enum" if kind == "e" else kind, full, precision, scale)
+            rule = rule_for(POSTGRES, declared, f"{ref}.{name}")
+            columns.append(SourceColumn(name, declared, nullable, rule))
+            if position is not None:
+                keys.append((position, name))
+        if not columns:
+            raise no_such_table("PostgreSQL", ref)
+        return SourceTable(ref, tuple(columns), tuple(name for _, name in sorted(keys)))
+
+    def read(self, ref: TableRef) -> pa.Table:
+        table = self.describe(ref)
+        fields = ", ".join(c.rule.expression.format(self.quote(c.name)) for c in table.columns)
+        copy = f"COPY (SELECT {fields} FROM {self.qualified(ref)}) TO STDOUT (FORMAT csv)"
+        sink = io.BytesIO()
+        with self._cursor(copy) as cursor:
+            cursor.copy_expert(copy, sink)
+        return from_csv(sink.getvalue(), table.columns)
+
+    def insert(self, ref: TableRef, rows: pa.Table) -> None:
+        self._copy(f"{self.qualified(ref)} ({self._names(rows.column_names)})", rows)
+
+    def _copy(self, target: str, rows: pa.Table) -> None:
+        copy = f"COPY {target} FROM STDIN (FORMAT csv)"
+        with self._cursor(copy) as cursor:
+            cursor.copy_expert(copy, io.BytesIO(to_csv(rows)))
+
+    def upsert(self, ref: TableRef, rows: pa.Table) -> None:
+        keys = self.describe(ref).keys
+        names = self._names(rows.column_names)
+        others = [name for name in rows.column_names if name not in keys]
+        changes = ", ".join(f"{self.quote(n)} = excluded.{self.quote(n)}" for n in others)
+        with self._staged(ref, rows) as staged:
+            self.execute(
+                f"INSERT INTO {self.qualified(ref)} ({names}) SELECT {names} FROM {staged}"
+                f" ON CONFLICT ({self._names(keys)}) DO "
+                + (f"UPDATE SET {changes}" if changes else "NOTHING")
+            )
+
+    def delete(self, ref: TableRef, keys: pa.Table) -> None:
+        same = " AND ".join(
+            f"t.{self.quote(name)} = s.{self.quote(name)}" for name in keys.column_names
+        )
+        with self._staged(ref, keys) as staged:
+            self.execute(f"DELETE FROM {self.qualified(ref)} t USING {staged} s WHERE {same}")
+
+    @contextmanager
+    def _staged(self, ref: TableRef, rows: pa.Table) -> Iterator[str]:
+        """Rows in a temporary table, which no connector captures, until the block ends."""
+        with self._atomic():
+            names = self._names(rows.column_names)
+            self.execute(
+                "CREATE TEMP TABLE labctl_staged ON COMMIT DROP"
+                f" AS SELECT {names} FROM {self.qualified(ref)} WITH NO DATA"
+            )
+            self._copy("labctl_staged", rows)
+            yield "labctl_staged"
+            self.execute("DROP TABLE labctl_staged")
+
+    def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
+        role, owned = self.quote(user), self.quote(schema)
+        if not self._has_role(user):
+            if password is None:
+                return False
+            self.execute(f"CREATE ROLE {role} LOGIN")
+        if password is not None:
+            # Hashed here, so that no log of the server ever holds it.
+            secret = encrypt_password(password, user, self._connection, "scram-sha-256")
+            self.execute(f"ALTER ROLE {role} PASSWORD %s", (secret,))
+        # Amazon RDS lets nobody set the attribute and has a role for it instead.
+        if self._has_role("rds_replication"):
+            self.execute(f"GRANT rds_replication TO {role}")
+        else:
+            self.execute(f"ALTER ROLE {role} REPLICATION")
+        self.execute(f"GRANT CONNECT ON DATABASE {self.quote(self._endpoint.database)} TO {role}")
+        self.execute(f"GRANT USAGE ON SCHEMA {owned} TO {role}")
+        self.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {owned} TO {role}")
+        self.execute(f"ALTER DEFAULT PRIVILEGES IN SCHEMA {owned} GRANT SELECT ON TABLES TO {role}")
+        return True
+
+    def _has_role(self, name: str) -> bool:
+        return bool(self.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (name,)))

@@ -1,0 +1,186 @@
+"""How each source type arrives in silver: declared here, once.
+
+A `TypeRule` says which Arrow type a source column's values have in silver and how to ask the
+database for them as text without losing a digit, a microsecond or a blank. Readers, comparisons
+and the documentation follow these rules. They agree with the connectors' settings: exact decimals
+(`decimal.handling.mode=precise`) and microseconds
+(`time.precision.mode=adaptive_time_microseconds`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import pyarrow as pa
+
+from labctl.errors import LabError
+
+__all__ = ["MYSQL", "POSTGRES", "Declared", "TypeRule", "rule_for"]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A column's type as the database's catalogue describes it."""
+
+    name: str
+    """Type name without its size, lower case: `numeric`, `character varying`, `datetime`."""
+    full: str
+    """As one would write it: `numeric(8,2)`, `smallint unsigned`."""
+    precision: int | None = None
+    scale: int | None = None
+
+
+@dataclass(frozen=True)
+class TypeRule:
+    """One source type: what it is in silver, and how it is read."""
+
+    silver: pa.DataType | Callable[[Declared], pa.DataType]
+    """The Arrow type in silver, or how it follows from the column's size."""
+    wire: pa.DataType | None = None
+    """Type of the text the database sends, when it is read as a number and then reinterpreted
+    (a timestamp as microseconds); None: the silver type itself."""
+    expression: str = "{0}"
+    """SQL that sends the value as that text; `{0}` is the quoted column."""
+    note: str = ""
+    """What a reader of silver should know."""
+
+    def silver_type(self, declared: Declared) -> pa.DataType:
+        """The Arrow type of a column declared so."""
+        return self.silver if isinstance(self.silver, pa.DataType) else self.silver(declared)
+
+
+_MAX_PRECISION = 38
+
+
+def _decimal(declared: Declared) -> pa.DataType:
+    if declared.precision is None or declared.scale is None:
+        return pa.string()
+    if declared.precision > _MAX_PRECISION:
+        raise LabError(
+            f"{declared.full} has more digits than silver holds.",
+            hint=f"declare at most {_MAX_PRECISION} digits",
+        )
+    return pa.decimal128(declared.precision, declared.scale)
+
+
+_SMALL = TypeRule(pa.int32(), note="Avro has no integer below 32 bits")
+_INT = TypeRule(pa.int32())
+_LONG = TypeRule(pa.int64())
+_TEXT = TypeRule(pa.string())
+_CHOICE = TypeRule(
+    pa.string(), note="MySQL keeps no character beyond the basic plane in the names it declares"
+)
+_DECIMAL = TypeRule(_decimal, note="every digit kept; without a declared size, as text")
+_TIMESTAMP_NOTE = "microseconds kept; the wall clock as stored, without a time zone"
+_INSTANT_NOTE = "an instant, in UTC"
+_JULIAN_NOTE = "; Debezium's first load shifts what lies before 15 October 1582, streaming does not"
+
+POSTGRES: Mapping[str, TypeRule] = MappingProxyType(
+    {
+        "smallint": _SMALL,
+        "integer": _INT,
+        "bigint": _LONG,
+        "numeric": TypeRule(
+            _decimal,
+            # Debezium sends a number without a declared size without trailing zeros.
+            expression="trim_scale({0})",
+            note="every digit kept; without a declared size, as text, without trailing zeros",
+        ),
+        "real": TypeRule(pa.float32()),
+        "double precision": TypeRule(pa.float64()),
+        "boolean": TypeRule(pa.bool_()),
+        "character varying": _TEXT,
+        "character": TypeRule(pa.string(), note="padded with blanks to its length"),
+        "text": _TEXT,
+        "uuid": _TEXT,
+        "enum": _TEXT,
+        "json": _TEXT,
+        "jsonb": _TEXT,
+        "bytea": TypeRule(pa.binary(), pa.string(), "encode({0}, 'hex')"),
+        "date": TypeRule(pa.date32(), pa.int32(), "({0} - date '1970-01-01')"),
+        "timestamp without time zone": TypeRule(
+            pa.timestamp("us"),
+            pa.int64(),
+            "(extract(epoch FROM {0}) * 1000000)::bigint",
+            _TIMESTAMP_NOTE + _JULIAN_NOTE,
+        ),
+        "timestamp with time zone": TypeRule(
+            pa.timestamp("us", "UTC"),
+            pa.int64(),
+            "(extract(epoch FROM {0}) * 1000000)::bigint",
+            _INSTANT_NOTE + _JULIAN_NOTE,
+        ),
+        "time without time zone": TypeRule(
+            pa.int64(),
+            pa.int64(),
+            "(extract(epoch FROM {0}) * 1000000)::bigint",
+            "microseconds since midnight",
+        ),
+    }
+)
+"""By `data_type` of PostgreSQL's `information_schema.columns`, or `enum`."""
+
+_MICROSECONDS = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {0})"
+
+MYSQL: Mapping[str, TypeRule] = MappingProxyType(
+    {
+        "tinyint(1)": TypeRule(pa.bool_(), pa.int32(), "{0} <> 0", "boolean"),
+        "tinyint": _SMALL,
+        "tinyint unsigned": _SMALL,
+        "smallint": _SMALL,
+        "smallint unsigned": _INT,
+        "mediumint": _INT,
+        "mediumint unsigned": _INT,
+        "int": _INT,
+        "int unsigned": _LONG,
+        "bigint": _LONG,
+        "decimal": _DECIMAL,
+        "decimal unsigned": _DECIMAL,
+        # As text MySQL rounds a float to six digits; as a double it is sent as it is.
+        "float": TypeRule(
+            pa.float32(),
+            pa.float64(),
+            "CAST({0} AS DOUBLE)",
+            "Debezium's first load sees six digits, as MySQL shows it; streaming sees the value",
+        ),
+        "double": TypeRule(pa.float64()),
+        "char": TypeRule(pa.string(), note="without trailing blanks, as MySQL returns it"),
+        "varchar": _TEXT,
+        "tinytext": _TEXT,
+        "text": _TEXT,
+        "mediumtext": _TEXT,
+        "longtext": _TEXT,
+        "enum": _CHOICE,
+        "set": _CHOICE,
+        "binary": TypeRule(pa.binary(), pa.string(), "HEX({0})", "padded with zero bytes"),
+        "varbinary": TypeRule(pa.binary(), pa.string(), "HEX({0})"),
+        "tinyblob": TypeRule(pa.binary(), pa.string(), "HEX({0})"),
+        "blob": TypeRule(pa.binary(), pa.string(), "HEX({0})"),
+        "mediumblob": TypeRule(pa.binary(), pa.string(), "HEX({0})"),
+        "longblob": TypeRule(pa.binary(), pa.string(), "HEX({0})"),
+        "year": _INT,
+        "date": TypeRule(pa.date32(), pa.int32(), "DATEDIFF({0}, '1970-01-01')"),
+        "datetime": TypeRule(pa.timestamp("us"), pa.int64(), _MICROSECONDS, _TIMESTAMP_NOTE),
+        "timestamp": TypeRule(pa.timestamp("us", "UTC"), pa.int64(), _MICROSECONDS, _INSTANT_NOTE),
+        "time": TypeRule(
+            pa.int64(),
+            pa.int64(),
+            _MICROSECONDS.format("ADDTIME('1970-01-01 00:00:00', {0})"),
+            "microseconds; negative and beyond a day as stored",
+        ),
+    }
+)
+"""By type name of MySQL's catalogue, `unsigned` and the boolean `tinyint(1)` told apart."""
+
+
+def rule_for(rules: Mapping[str, TypeRule], declared: Declared, column: str) -> TypeRule:
+    """The rule of a column's type; `LabError` when the type has no exact place in silver."""
+    try:
+        return rules[declared.name]
+    except KeyError:
+        raise LabError(
+            f"Column {column} has type {declared.full}, which has no exact silver type here.",
+            hint="exclude the column from capture, or add a rule in labctl/sources/types.py",
+        ) from None

@@ -1,0 +1,55 @@
+"""Waiting on facts: until a condition holds, or with an account of where things are stuck."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from labctl.lab.lab import Lab
+from labctl.testing.trace import trace_row
+
+__all__ = ["Eventually", "StuckError"]
+
+T = TypeVar("T")
+POLL_SECONDS = 0.1
+
+
+class StuckError(AssertionError):
+    """What was waited for did not happen; the message shows how far it got."""
+
+
+@dataclass(frozen=True)
+class Eventually:
+    """Waits for something in a lab."""
+
+    lab: Lab
+
+    def __call__(
+        self,
+        condition: Callable[[], T],
+        *,
+        seconds: float = 60.0,
+        row: tuple[str, Mapping[str, object]] | None = None,
+    ) -> T:
+        """The first truthy result of `condition`.
+
+        An AssertionError in `condition` means not yet; any other exception ends the wait. `row`
+        (`("sale", {"salesid": 200})`) is what the account of a failure follows from the source
+        through topic and bronze to silver. Raises StuckError after `seconds`.
+        """
+        deadline = time.monotonic() + seconds
+        failure: str
+        while True:
+            try:
+                result = condition()
+                if result:
+                    return result
+                failure = f"last result: {result!r}"
+            except AssertionError as error:
+                failure = f"last failure: {error}"
+            if time.monotonic() > deadline:
+                account = "\n".join(trace_row(self.lab, row))
+                raise StuckError(f"not so after {seconds:g} s; {failure}\n{account}")
+            time.sleep(POLL_SECONDS)

@@ -1,0 +1,126 @@
+"""pytest plugin: a real lab for tests, and waiting on what happens in it.
+
+Options: `--lab NAME` uses a lab that runs already; `--lab-runtime` says where a new one runs;
+`--keep-lab` leaves it running. Without `--lab`, the lab is made for the session and removed at
+its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from labctl.config.endpoints import Endpoints
+from labctl.config.model import find_project
+from labctl.lab.down import destroy
+from labctl.lab.lab import Lab
+from labctl.lab.up import up
+from labctl.lake import LATEST, Lake, View
+from labctl.sources import Source, connect
+from labctl.testing.eventually import Eventually
+from labctl.testing.reporter import TerminalReporter
+
+__all__ = [
+    "SilverReader",
+    "endpoints",
+    "eventually",
+    "lab",
+    "lab_project",
+    "lake",
+    "silver",
+    "source",
+]
+
+RUNTIMES = ("native",)
+SESSION_LAB = "pytest"
+
+SilverReader = Callable[..., list[dict[str, object]]]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("labctl", "a change-data-capture lab")
+    group.addoption("--lab", metavar="NAME", help="use this running lab instead of making one")
+    group.addoption(
+        "--lab-runtime",
+        choices=RUNTIMES,
+        default="native",
+        help="where the session's lab runs (default: %(default)s)",
+    )
+    group.addoption(
+        "--keep-lab", action="store_true", help="leave the session's lab running afterwards"
+    )
+
+
+@pytest.fixture(scope="session")
+def lab_project() -> Path:
+    """The project the lab runs; override it to run another one."""
+    return find_project()
+
+
+@pytest.fixture(scope="session")
+def lab(request: pytest.FixtureRequest, lab_project: Path) -> Iterator[Lab]:
+    """A running lab: the one named by `--lab`, or one made for this session."""
+    if name := request.config.getoption("--lab"):
+        yield Lab.find(name=name, project=lab_project).require_running()
+        return
+    lab = Lab.find(name=SESSION_LAB, project=lab_project)
+    if lab.state.exists:
+        destroy(lab)
+        lab = Lab.find(name=SESSION_LAB, project=lab_project)
+    up(lab, TerminalReporter(request.config))
+    yield lab
+    if not request.config.getoption("--keep-lab"):
+        destroy(lab)
+
+
+@pytest.fixture(scope="session")
+def endpoints(lab: Lab) -> Endpoints:
+    """How to reach the lab's services."""
+    return lab.endpoints
+
+
+@pytest.fixture(scope="session")
+def lake(lab: Lab) -> Lake:
+    """The lab's silver tables."""
+    return Lake(lab.endpoints.objectstore)
+
+
+@pytest.fixture
+def source(endpoints: Endpoints) -> Iterator[Callable[[str], Source]]:
+    """`source("mysql")`: an open connection to a source database, one an engine and test."""
+    opened: dict[str, Source] = {}
+
+    def open_(engine: str) -> Source:
+        if engine not in opened or opened[engine].closed:
+            opened[engine] = connect(endpoints, engine)
+        return opened[engine]
+
+    yield open_
+    for connection in opened.values():
+        connection.close()
+
+
+@pytest.fixture(scope="session")
+def silver(lake: Lake) -> SilverReader:
+    """`silver("sale", "salesid = 200")`: rows of a silver table as dictionaries.
+
+    Keyword arguments are those of `labctl.lake.View`. A table without a commit has no rows.
+    """
+
+    def read(table: str, where: str = "true", **view: object) -> list[dict[str, object]]:
+        if table not in lake.table_names() or lake.table(table).timeline().latest is None:
+            return []
+        shown = View(**view) if view else LATEST  # type: ignore[arg-type]
+        answer: pa.Table = lake.query(f'SELECT * FROM "{table}" WHERE {where}', shown)  # noqa: S608
+        return answer.to_pylist()
+
+    return read
+
+
+@pytest.fixture
+def eventually(lab: Lab) -> Eventually:
+    """`eventually(lambda: …)`: wait until it holds; on failure, say where the row is stuck."""
+    return Eventually(lab)

@@ -1,0 +1,35 @@
+"""How the session's lab comes up, told in pytest's own terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+__all__ = ["TerminalReporter"]
+
+
+class TerminalReporter:
+    """An `UpReporter` that writes a line a step."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._terminal = config.pluginmanager.get_plugin("terminalreporter")
+        self._capture = config.pluginmanager.get_plugin("capturemanager")
+
+    def begin(self, artifact: str, phase: str, total: int | None, unit: str) -> None:
+        self._write(f"{artifact}: {phase}")
+
+    def advance(self, artifact: str, amount: int) -> None:
+        pass
+
+    def finish(self, artifact: str) -> None:
+        pass
+
+    def service(self, name: str, state: str, detail: str = "") -> None:
+        if state in ("ready", "failed"):
+            self._write(f"{name}: {state} {detail}")
+
+    def _write(self, line: str) -> None:
+        if self._terminal is None or self._capture is None:
+            return
+        with self._capture.global_and_fixture_disabled():
+            self._terminal.ensure_newline()
+            self._terminal.write_line(line)

@@ -1,0 +1,27 @@
+"""Every source table against its silver table, by key and content.
+
+`verify_table` compares two tables in memory; `verify` reads all pairs, again and again while
+changes are still on their way, until they are equal or no longer move.
+"""
+
+from __future__ import annotations
+
+from labctl.verify.compare import changes_between, live_rows, verify_table
+from labctl.verify.diff import RowChange, TableDiff
+from labctl.verify.pairs import Captured, open_pairs
+from labctl.verify.run import Pair, State, TableVerdict, VerifyReport, verify
+
+__all__ = [
+    "Captured",
+    "Pair",
+    "RowChange",
+    "State",
+    "TableDiff",
+    "TableVerdict",
+    "VerifyReport",
+    "changes_between",
+    "live_rows",
+    "open_pairs",
+    "verify",
+    "verify_table",
+]

@@ -1,0 +1,89 @@
+"""What a comparison found, in plain data that turns into JSON."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+
+__all__ = ["Cell", "RowChange", "TableDiff", "cell"]
+
+Cell = str | int | float | bool | None
+"""A value as JSON has it: decimals, times and dates as text, bytes as hex digits."""
+
+
+def cell(value: object) -> Cell:
+    """A value as it is shown and written; nothing of it is rounded."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else str(value)
+        case bytes():
+            return value.hex()
+        case Decimal():
+            return f"{value:f}"
+        case dt.datetime():
+            return value.isoformat(sep=" ", timespec="microseconds")
+        case _:
+            return str(value)
+
+
+@dataclass(frozen=True)
+class RowChange:
+    """A row that both sides have, with different contents."""
+
+    key: Mapping[str, Cell]
+    columns: Mapping[str, tuple[Cell, Cell]]
+    """Only the columns that differ: source value, silver value."""
+
+
+@dataclass(frozen=True)
+class TableDiff:
+    """A source table against its silver table. Counts are complete, rows are the first ones."""
+
+    source_rows: int
+    silver_rows: int
+    """Live rows: those not marked deleted."""
+    missing: int = 0
+    """Rows of the source that silver lacks."""
+    extra: int = 0
+    """Rows of silver that the source lacks."""
+    different: int = 0
+    """Rows with the same key and other contents."""
+    duplicated: int = 0
+    """Keys that silver has more than once."""
+    missing_keys: tuple[Mapping[str, Cell], ...] = ()
+    extra_keys: tuple[Mapping[str, Cell], ...] = ()
+    changes: tuple[RowChange, ...] = ()
+    duplicated_keys: tuple[Mapping[str, Cell], ...] = ()
+    columns_missing: tuple[str, ...] = ()
+    """Columns of the source that silver lacks."""
+    columns_extra: tuple[str, ...] = ()
+    """Columns of silver that the source lacks, as after a column was dropped at the source.
+    Told, but no difference: silver keeps what it was given."""
+    columns_incomparable: tuple[str, ...] = ()
+    """Columns whose types cannot hold the same values, as `name: source type, silver type`."""
+
+    @property
+    def equal(self) -> bool:
+        """Whether silver has every row of the source, as it is, once, and no other."""
+        return not (
+            self.missing
+            or self.extra
+            or self.different
+            or self.duplicated
+            or self.columns_missing
+            or self.columns_incomparable
+        )
+
+    @property
+    def rows(self) -> int:
+        """Rows that are not as they should be."""
+        return self.missing + self.extra + self.different + self.duplicated
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data for JSON, `equal` included."""
+        return {"equal": self.equal, **asdict(self)}
