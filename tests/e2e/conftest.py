@@ -1,0 +1,103 @@
+"""One lab for the whole suite: a copy of the project with further tables, seeded in full."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+from labctl.config.model import find_project
+from labctl.config.tables import PROPERTIES
+from labctl.lab.lab import Lab
+from labctl.lab.seeding import seed_lab
+from labctl.lab.state import LabState
+from labctl.lab.verification import verify_lab
+from labctl.sources import connect
+from labctl.verify import VerifyReport
+from seeds.tickit.load import prepare
+from tests.e2e.wide_tables import DDL, EXTRA_PROPERTIES, FLEETING, ROWS, WIDE, insert_row
+
+SNAPSHOT_SECONDS = 300.0
+VERIFY_SECONDS = 120.0
+COMMAND_SECONDS = 180.0
+
+Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
+Verify = Callable[..., None]
+
+
+@pytest.fixture(scope="session")
+def lab_project(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A copy of the project, with a properties file for each further table."""
+    if name := request.config.getoption("--lab"):
+        yield Path(LabState(name).require().load()["project"])
+        return
+    project = find_project(Path(__file__))
+    folder = Path(mkdtemp(prefix="labctl-e2e-"))
+    shutil.copy(project / "lab.toml", folder)
+    for part in ("connectors", "spark"):
+        shutil.copytree(project / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for name, text in EXTRA_PROPERTIES.items():
+        (folder / PROPERTIES / name).write_text(text, encoding="utf-8")
+    yield folder
+    if not request.config.getoption("--keep-lab"):
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def snapshot(lab: Lab) -> VerifyReport:
+    """The comparison of all tables after the first load, before any test changes a row."""
+    prepare(lab.endpoints)
+    for engine, table in WIDE.items():
+        with connect(lab.endpoints, engine) as source:
+            for statement in DDL[engine]:
+                source.execute(statement)
+            source.execute(f"DELETE FROM {table.ref}")
+            for key, kind in enumerate(ROWS):
+                insert_row(source, table, key, kind, loaded=True)
+    with connect(lab.endpoints, "mysql") as source:
+        source.execute(f"DELETE FROM {FLEETING}")
+        source.execute(f"INSERT INTO {FLEETING} VALUES (0, 'first')")
+    seed_lab(lab, reset=True)
+    return verify_lab(lab, timeout=SNAPSHOT_SECONDS)
+
+
+@pytest.fixture(scope="session")
+def new_key() -> Callable[[], int]:
+    """Keys that no row of the data set has."""
+    keys = count(3_000_000)
+    return lambda: next(keys)
+
+
+@pytest.fixture(scope="session")
+def verify_equal(lab: Lab) -> Verify:
+    """`verify_equal("sale")`: wait until tables (default: all) equal their sources, or fail."""
+
+    def verify(*names: str) -> None:
+        report = verify_lab(lab, names, timeout=VERIFY_SECONDS)
+        unequal = [verdict for verdict in report.tables if not verdict.diff.equal]
+        assert not unequal, "\n".join(map(str, unequal))
+
+    return verify
+
+
+@pytest.fixture(scope="session")
+def labctl(lab_project: Path) -> Labctl:
+    """`labctl("query", "SELECT 1")`: run the real command line in the project's folder."""
+
+    def run(*arguments: str, project: Path = lab_project) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "labctl", *arguments],
+            cwd=project,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_SECONDS,
+            check=False,
+        )
+
+    return run

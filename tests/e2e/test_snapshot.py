@@ -1,0 +1,30 @@
+"""The first load: every row of every table is in silver, as it is in its source."""
+
+from __future__ import annotations
+
+from labctl.lake import Lake
+from labctl.verify import VerifyReport
+from seeds.tickit.schema import TABLES
+
+
+def test_every_table_equals_its_source(snapshot: VerifyReport) -> None:
+    unequal = [verdict for verdict in snapshot.tables if not verdict.diff.equal]
+    assert not unequal, "\n".join(map(str, unequal))
+
+
+def test_tickit_has_its_row_counts(snapshot: VerifyReport) -> None:
+    rows = {verdict.silver: verdict.diff.silver_rows for verdict in snapshot.tables}
+    expected = {name: table.rows for name, table in TABLES.items() if name in rows}
+    assert set(expected) >= {"category", "venue", "event", "date", "listing", "sale"}
+    assert {name: rows[name] for name in expected} == expected
+    assert {name: expected[name] for name in ("category", "listing", "sale")} == {
+        "category": 11,
+        "listing": 192_497,
+        "sale": 172_456,
+    }
+
+
+def test_both_table_types_are_there(lake: Lake) -> None:
+    kinds = {info.name: info.kind for info in lake.tables()}
+    assert kinds["sale"] == kinds["everything_pg"] == "MERGE_ON_READ"
+    assert kinds["listing"] == kinds["everything_my"] == "COPY_ON_WRITE"

@@ -1,0 +1,242 @@
+"""Tables with a column of every type that can be captured, and their values at the limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from labctl.sources import Source, TableRef
+
+__all__ = [
+    "DDL",
+    "EXTRA_PROPERTIES",
+    "FLEETING",
+    "ROWS",
+    "WIDE",
+    "Column",
+    "WideTable",
+    "insert_row",
+]
+
+TEXT = "'it''s \"quoted\", 🎟️ 👩‍👩‍👧 שלום e\u0301\u0302 ﷺ \t\r\nnext'"
+"""Emoji (also joined ones), right to left, combining marks, blanks, quotes and a new line."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's type, and values as SQL literals."""
+
+    declared: str
+    minimum: str
+    maximum: str
+    typical: str
+    loaded: Mapping[str, str] = field(default_factory=dict)
+    """What takes the place of these in the first load, where a connector reads less exactly than
+    from the log (docs/types.md)."""
+
+    def literal(self, kind: str, *, loaded: bool = False) -> str:
+        """The value in a row of `ROWS`."""
+        if kind == "null":
+            return "NULL"
+        value: str = getattr(self, kind)
+        return self.loaded.get(kind, value) if loaded else value
+
+
+@dataclass(frozen=True)
+class WideTable:
+    """A source table with every type, and the silver table it becomes."""
+
+    engine: str
+    ref: TableRef
+    silver: str
+    columns: dict[str, Column]
+
+    @property
+    def ddl(self) -> str:
+        columns = "".join(f", {name} {c.declared}" for name, c in self.columns.items())
+        return f"CREATE TABLE IF NOT EXISTS {self.ref} (id integer NOT NULL PRIMARY KEY{columns})"
+
+
+ROWS = ("minimum", "maximum", "typical", "null")
+NINES = "9" * 38
+GREGORIAN = "'1582-10-15 00:00:00Z'"
+
+POSTGRES = WideTable(
+    "postgres",
+    TableRef("ems", "everything"),
+    "everything_pg",
+    {
+        "c_smallint": Column("smallint", "-32768", "32767", "7"),
+        "c_integer": Column("integer", "-2147483648", "2147483647", "0"),
+        "c_bigint": Column("bigint", "-9223372036854775808", "9223372036854775807", "0"),
+        "c_decimal": Column("numeric(8,2)", "-999999.99", "999999.99", "0.10"),
+        "c_decimal_38": Column("numeric(38,0)", f"-{NINES}", NINES, "1"),
+        "c_fraction": Column("numeric(38,38)", f"-0.{NINES}", f"0.{NINES}", "0"),
+        "c_numeric": Column("numeric", f"-{NINES}", f"0.{NINES}", "1.500"),
+        "c_real": Column("real", "'-3.4028235e38'", "'3.4028235e38'", "'0.1'"),
+        "c_double": Column(
+            "double precision", "'-1.7976931348623157e308'", "'1.7976931348623157e308'", "'-0'"
+        ),
+        "c_boolean": Column("boolean", "false", "true", "true"),
+        "c_varchar": Column("varchar(100)", "''", "repeat('𝄞', 100)", TEXT),
+        "c_char": Column("char(4)", "''", "'ﷺﷺﷺﷺ'", "'ab'"),
+        "c_text": Column("text", "''", "repeat('0123456789', 10000)", TEXT),
+        "c_uuid": Column(
+            "uuid",
+            "'00000000-0000-0000-0000-000000000000'",
+            "'ffffffff-ffff-ffff-ffff-ffffffffffff'",
+            "'123e4567-e89b-12d3-a456-426614174000'",
+        ),
+        "c_enum": Column("ems.mood", "'sad'", "'happy 😀'", "'so so'"),
+        "c_json": Column("json", "'null'", """'{"b" : 1,  "a": "é"}'""", "'[1.50, true]'"),
+        "c_jsonb": Column("jsonb", "'{}'", """'{"b" : 1,  "a": "é"}'""", "'[1.50, true]'"),
+        "c_bytea": Column("bytea", "''", "decode(repeat('00ff', 5000), 'hex')", "'\\x00ff0d0a'"),
+        "c_date": Column("date", "'0001-01-01'", "'9999-12-31'", "'2008-02-29'"),
+        "c_timestamp": Column(
+            "timestamp",
+            "'0001-01-01 00:00:00'",
+            "'9999-12-31 23:59:59.999999'",
+            "'2008-03-30 02:30:00.000001'",
+            {"minimum": GREGORIAN},
+        ),
+        "c_timestamptz": Column(
+            "timestamptz",
+            "'0001-01-01 00:00:00Z'",
+            "'9999-12-31 23:59:59.999999Z'",
+            "'2008-03-30 02:30:00.000001+05:45'",
+            {"minimum": GREGORIAN},
+        ),
+        "c_time": Column("time", "'00:00:00'", "'23:59:59.999999'", "'12:34:56.000001'"),
+    },
+)
+
+MYSQL = WideTable(
+    "mysql",
+    TableRef("ecomm", "everything"),
+    "everything_my",
+    {
+        "c_boolean": Column("boolean", "0", "1", "1"),
+        "c_tinyint": Column("tinyint", "-128", "127", "7"),
+        "c_tinyint_u": Column("tinyint unsigned", "0", "255", "7"),
+        "c_smallint": Column("smallint", "-32768", "32767", "7"),
+        "c_smallint_u": Column("smallint unsigned", "0", "65535", "7"),
+        "c_mediumint": Column("mediumint", "-8388608", "8388607", "7"),
+        "c_mediumint_u": Column("mediumint unsigned", "0", "16777215", "7"),
+        "c_int": Column("int", "-2147483648", "2147483647", "0"),
+        "c_int_u": Column("int unsigned", "0", "4294967295", "7"),
+        "c_bigint": Column("bigint", "-9223372036854775808", "9223372036854775807", "0"),
+        "c_decimal": Column("decimal(8,2)", "-999999.99", "999999.99", "0.10"),
+        "c_decimal_u": Column("decimal(8,2) unsigned", "0", "999999.99", "0.10"),
+        "c_decimal_38": Column("decimal(38,0)", f"-{NINES}", NINES, "1"),
+        "c_fraction": Column("decimal(38,30)", "-99999999.9", f"0.{'9' * 30}", "0"),
+        "c_float": Column(
+            "float",
+            "-3.4028234e38",
+            "3.4028234e38",
+            "0.1",
+            {"minimum": "-3.40282e38", "maximum": "3.40282e38"},
+        ),
+        "c_double": Column("double", "-1.7976931348623157e308", "1.7976931348623157e308", "0.1"),
+        "c_char": Column("char(10)", "''", "'ﷺﷺﷺﷺﷺﷺﷺﷺﷺﷺ'", "'ab'"),
+        "c_varchar": Column("varchar(100)", "''", "repeat('𝄞', 100)", TEXT),
+        "c_tinytext": Column("tinytext", "''", "repeat('x', 255)", TEXT),
+        "c_text": Column("text", "''", "repeat('x', 65535)", TEXT),
+        "c_mediumtext": Column("mediumtext", "''", "repeat('0123456789', 10000)", TEXT),
+        "c_longtext": Column("longtext", "''", "repeat('0123456789', 10000)", TEXT),
+        "c_enum": Column(
+            "enum('sad', 'so so', 'glücklich ☺')", "'sad'", "'glücklich ☺'", "'so so'"
+        ),
+        "c_set": Column("set('a', 'b', 'c')", "''", "'a,b,c'", "'a,c'"),
+        "c_binary": Column("binary(4)", "x'00000000'", "x'ffffffff'", "x'0100'"),
+        "c_varbinary": Column("varbinary(16)", "x''", "repeat(x'ff', 16)", "x'00'"),
+        "c_tinyblob": Column("tinyblob", "x''", "repeat(x'ff', 255)", "x'00ff0d0a'"),
+        "c_blob": Column("blob", "x''", "repeat(x'00ff', 5000)", "x'00ff0d0a'"),
+        "c_mediumblob": Column("mediumblob", "x''", "repeat(x'00ff', 5000)", "x'00ff0d0a'"),
+        "c_longblob": Column("longblob", "x''", "repeat(x'00ff', 5000)", "x'00ff0d0a'"),
+        "c_year": Column("year", "1901", "2155", "2008"),
+        "c_date": Column("date", "'1000-01-01'", "'9999-12-31'", "'2008-02-29'"),
+        "c_datetime": Column(
+            "datetime(6)",
+            "'1000-01-01 00:00:00'",
+            "'9999-12-31 23:59:59.999999'",
+            "'2008-03-30 02:30:00.000001'",
+        ),
+        "c_datetime_3": Column(
+            "datetime(3)",
+            "'1000-01-01 00:00:00'",
+            "'9999-12-31 23:59:59.999'",
+            "'2008-03-30 02:30:00.001'",
+        ),
+        "c_timestamp": Column(
+            "timestamp(6) NULL",
+            "'1970-01-01 00:00:01'",
+            "'2038-01-19 03:14:07.499999'",
+            "'2008-03-30 02:30:00.000001'",
+        ),
+        "c_time": Column("time(6)", "'-838:59:59'", "'838:59:59'", "'12:34:56.000001'"),
+    },
+)
+
+WIDE = {table.engine: table for table in (POSTGRES, MYSQL)}
+
+FLEETING = TableRef("ecomm", "fleeting")
+"""A MySQL table whose deletes remove the row from silver: `lab.deletes=hard`."""
+
+_CAPTURE = """
+ALTER TABLE ems.everything REPLICA IDENTITY FULL;
+DO $$ BEGIN
+    IF NOT EXISTS (
+        SELECT FROM pg_publication_tables
+        WHERE pubname = 'tickit_debezium' AND schemaname = 'ems' AND tablename = 'everything'
+    ) THEN
+        ALTER PUBLICATION tickit_debezium ADD TABLE ems.everything;
+    END IF;
+END $$
+"""
+_MOOD = """
+DO $$ BEGIN
+    IF to_regtype('ems.mood') IS NULL THEN
+        CREATE TYPE ems.mood AS ENUM ('sad', 'so so', 'happy 😀');
+    END IF;
+END $$
+"""
+
+DDL = {
+    "postgres": (_MOOD, POSTGRES.ddl, _CAPTURE),
+    "mysql": (
+        MYSQL.ddl,
+        f"CREATE TABLE IF NOT EXISTS {FLEETING} (id integer NOT NULL PRIMARY KEY, note text)",
+    ),
+}
+
+
+def _properties(topic: str, table: str, table_type: str, more: str = "") -> tuple[str, str]:
+    return f"{topic}.properties", (
+        "include=base.properties\n"
+        f"hoodie.table.name={table}\n"
+        f"hoodie.datasource.write.table.type={table_type}\n"
+        "hoodie.datasource.write.recordkey.field=id\n"
+        f"hoodie.streamer.source.kafka.topic={topic}\n"
+        f"hoodie.streamer.source.dfs.root=topics/{topic}\n"
+        f"{more}"
+    )
+
+
+EXTRA_PROPERTIES = dict(
+    (
+        _properties("tickit.ems.everything", POSTGRES.silver, "MERGE_ON_READ"),
+        _properties("tickit.ecomm.everything", MYSQL.silver, "COPY_ON_WRITE"),
+        _properties("tickit.ecomm.fleeting", "fleeting", "MERGE_ON_READ", "lab.deletes=hard\n"),
+    )
+)
+"""Properties files of these tables, by name."""
+
+
+def insert_row(
+    source: Source, table: WideTable, key: int, kind: str, *, loaded: bool = False
+) -> None:
+    """Insert a row of `ROWS` under `key`; `loaded`: as the first load can read it."""
+    names = ", ".join(("id", *table.columns))
+    literals = (column.literal(kind, loaded=loaded) for column in table.columns.values())
+    values = ", ".join((str(key), *literals))
+    source.execute(f"INSERT INTO {table.ref} ({names}) VALUES ({values})")

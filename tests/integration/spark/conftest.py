@@ -1,0 +1,229 @@
+"""Kafka, registry, object store and the Spark application, without databases.
+
+The lab's project is a copy whose tables are this suite's own, one or more for each subject, so that
+a table that is stopped on purpose is in nobody's way.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pytest
+import requests
+from hudi import HudiReadOptions, HudiTableBuilder
+
+from labctl.config.model import find_project
+from labctl.lab.down import destroy
+from labctl.lab.lab import Lab
+from labctl.lab.up import up
+from labctl.lake.objectstore import s3_client
+from labctl.services.silver import SERVICE, options
+from labctl.testing.reporter import TerminalReporter
+from tests.integration.spark.change_records import Topics
+
+LAB = "silver-suite"
+WAIT_SECONDS = 120.0
+
+MOR, COW = "MERGE_ON_READ", "COPY_ON_WRITE"
+TABLES = {
+    "mor_soft": (MOR, ""),
+    "cow_soft": (COW, ""),
+    "mor_hard": (MOR, "lab.deletes=hard"),
+    "cow_hard": (COW, "lab.deletes=hard"),
+    "mor_wide": (MOR, ""),
+    "cow_wide": (COW, "hoodie.bucket.index.num.buckets=4"),
+    "mor_schema": (MOR, ""),
+    "cow_schema": (COW, "hoodie.bucket.index.num.buckets=4"),
+    "conflict": (MOR, ""),
+    "spoiled_stop": (MOR, ""),
+    "spoiled_aside": (MOR, "lab.on.bad.record=deadletter"),
+    "compacted": (MOR, "hoodie.compact.inline.max.delta.commits=3"),
+    "crashed_mor": (MOR, ""),
+    "crashed_cow": (COW, ""),
+    "parted": (MOR, ""),
+}
+"""Every table of the suite: its type, and what else its properties say."""
+
+
+def topic_of(table: str) -> str:
+    return f"tickit.ecomm.{table}"
+
+
+def _project(folder: Path) -> Path:
+    project = find_project(Path(__file__))
+    shutil.copy(project / "lab.toml", folder)
+    for part in ("connectors", "spark"):
+        shutil.copytree(project / part, folder / part)
+    properties = folder / "spark" / "properties"
+    for file in properties.glob("tickit.*"):
+        file.unlink()
+    for name, (table_type, extra) in TABLES.items():
+        (properties / f"{topic_of(name)}.properties").write_text(
+            "include=base.properties\n"
+            f"hoodie.table.name={name}\n"
+            f"hoodie.datasource.write.table.type={table_type}\n"
+            "hoodie.datasource.write.recordkey.field=id\n"
+            f"hoodie.streamer.source.kafka.topic={topic_of(name)}\n"
+            f"hoodie.streamer.source.dfs.root=topics/{topic_of(name)}\n"
+            f"{extra}\n",
+            encoding="utf-8",
+        )
+    return folder
+
+
+@pytest.fixture(scope="package")
+def silver_lab(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Lab]:
+    project = _project(tmp_path_factory.mktemp("project"))
+    lab = Lab.find(name=LAB, project=project)
+    if lab.state.exists:
+        destroy(lab)
+        lab = Lab.find(name=LAB, project=project)
+    up(lab, TerminalReporter(request.config), ["silver"])
+    yield lab
+    destroy(lab)
+
+
+@pytest.fixture(scope="package")
+def topics(silver_lab: Lab) -> Topics:
+    endpoints = silver_lab.endpoints
+    made = Topics(endpoints.kafka.bootstrap_servers, endpoints.registry.url)
+    made.create(*(topic_of(name) for name in TABLES if name != "parted"))
+    made.create(topic_of("parted"), partitions=3)
+    return made
+
+
+@dataclass(frozen=True)
+class Silver:
+    """The running application, and what it has written."""
+
+    lab: Lab
+
+    def status(self, table: str) -> dict[str, Any]:
+        response = requests.get(f"{self.lab.endpoints.silver.status_url}/status", timeout=10)
+        found: dict[str, Any] = response.json()
+        return dict(found["bronze"] if table == "bronze" else found["tables"][table])
+
+    def ask(self, table: str, action: str) -> None:
+        url = f"{self.lab.endpoints.silver.status_url}/tables/{table}/{action}"
+        assert requests.post(url, timeout=10).status_code == requests.codes.accepted
+
+    def until(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait for `condition`, through the application's restarts; fail saying `what`."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                if condition():
+                    return
+            except (requests.RequestException, KeyError, TypeError):
+                pass
+            assert time.monotonic() < deadline, f"{what}: not after {WAIT_SECONDS:g} s"
+            time.sleep(0.1)
+
+    def has_taken(self, table: str, end: int, partition: int = 0) -> None:
+        """Wait until `table` has everything below offset `end`."""
+        self.until(
+            lambda: self.status(table)["offsets"].get(str(partition), 0) >= end,
+            f"{table} has taken in what is below offset {end} of partition {partition}",
+        )
+
+    def is_in_bronze(self, table: str, end: int, partition: int = 0) -> None:
+        """Wait until bronze has everything of a table's topic below offset `end`."""
+        topic = topic_of(table)
+        self.until(
+            lambda: self.status("bronze")["offsets"][topic].get(str(partition), 0) >= end,
+            f"bronze has what is below offset {end} of {topic} partition {partition}",
+        )
+
+    def is_in_state(self, table: str, state: str) -> dict[str, Any]:
+        self.until(lambda: self.status(table)["state"] == state, f"{table} is {state}")
+        return self.status(table)
+
+    def read(self, table: str, *, lake: str = "silver", as_of: str | None = None) -> pa.Table:
+        """The table's rows without Hudi's own columns, through hudi-rs."""
+        store = self.lab.endpoints.objectstore
+        assert store.access_key is not None
+        assert store.secret_key is not None
+        storage = {
+            "aws_endpoint": store.endpoint_url or "",
+            "aws_access_key_id": store.access_key.get_secret_value(),
+            "aws_secret_access_key": store.secret_key.get_secret_value(),
+            "aws_region": store.region,
+            "aws_allow_http": "true",
+        }
+        uri = f"s3://{store.bucket}/{lake}/{table}"
+        reading = HudiReadOptions()
+        if as_of is not None:
+            reading = reading.with_as_of_timestamp(as_of)
+        built = HudiTableBuilder.from_base_uri(uri).with_options(storage).build()
+        found = pa.concat_tables(
+            [pa.Table.from_batches([batch]) for batch in built.read(reading)],
+            promote_options="permissive",
+        )
+        return found.drop_columns([n for n in found.column_names if n.startswith("_hoodie")])
+
+    def rows(self, table: str, **reading: Any) -> dict[Any, dict[str, Any]]:
+        """The rows by their `id`; fails when one occurs twice."""
+        rows = self.read(table, **reading).to_pylist()
+        by_id = {row["id"]: row for row in rows}
+        assert len(by_id) == len(rows)
+        return by_id
+
+    def objects(self, prefix: str) -> dict[str, bytes]:
+        """The bucket's objects below `prefix`."""
+        client, bucket = self._s3, self.lab.endpoints.objectstore.bucket
+        pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+        return {
+            one["Key"]: client.get_object(Bucket=bucket, Key=one["Key"])["Body"].read()
+            for page in pages
+            for one in page.get("Contents", [])
+        }
+
+    @property
+    def _s3(self) -> Any:
+        return s3_client(self.lab.endpoints.objectstore)
+
+    def kill(self, service: str) -> None:
+        """`kill -9` a service; the lab's supervisor starts it again."""
+        pid = self.lab.supervisor.states()[service].pid
+        subprocess.run(["kill", "-9", str(pid)], check=True)
+
+    def run_once(self, *tables: str, source: Literal["kafka", "bronze"], target: str) -> None:
+        """Run a second application over `tables` until it has taken in what there is."""
+        context = self.lab.context(self.lab.service("silver"))
+        service = SERVICE.native.process(context)
+        chosen = replace(
+            options(context),
+            tables=tables,
+            source=source,
+            target_base_path=f"s3a://{self.lab.endpoints.objectstore.bucket}/{target}",
+            checkpoint_base_path=(context.data / target).as_uri(),
+            sink_config=None,
+            secrets_dir=None,
+            status_port=None,
+            once=True,
+        )
+        own = options(context).argv()
+        done = subprocess.run(
+            [*service.argv[: -len(own)], *chosen.argv()],
+            env={"PATH": "/usr/bin:/bin", **service.env},
+            cwd=service.cwd,
+            capture_output=True,
+            text=True,
+            timeout=WAIT_SECONDS * 2,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-4000:]
+
+
+@pytest.fixture(scope="package")
+def silver(silver_lab: Lab, topics: Topics) -> Silver:
+    return Silver(silver_lab)

@@ -1,0 +1,31 @@
+"""Bronze as a source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.integration.spark.change_records import Topics, column, nullable
+from tests.integration.spark.conftest import Silver, topic_of
+
+COLUMNS = [column("id", "int"), column("name", nullable("string"))]
+DAY_MS = 86_400_000
+SUMMER = 1_720_000_000_000
+
+
+def content(silver: Silver, table: str, lake: str = "silver") -> dict[Any, dict[str, Any]]:
+    return silver.rows(table, lake=lake)
+
+
+def test_files_are_taken_in_the_order_of_offsets_whatever_day_they_lie_in(
+    silver: Silver, topics: Topics
+) -> None:
+    topic = topic_of("cow_hard")
+    before = int(silver.status("cow_hard")["offsets"].get("0", 0))
+    for n, day in enumerate([3, 1, 2, 0]):
+        rows = [{"id": 500, "name": f"day {day}"}]
+        topics.write(topic, COLUMNS, rows, timestamp_ms=SUMMER + day * DAY_MS)
+        silver.is_in_bronze("cow_hard", before + n + 1)
+
+    silver.run_once("cow_hard", source="bronze", target="by-day")
+
+    assert content(silver, "cow_hard", "by-day")[500]["name"] == "day 0"

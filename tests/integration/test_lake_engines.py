@@ -1,0 +1,332 @@
+"""hudi-rs against Hudi itself: the same rows, column by column, on tables with every past."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from pydantic import SecretStr
+from pyspark.errors import IllegalArgumentException
+from pyspark.sql import SparkSession
+from tenacity import Retrying, stop_after_delay, wait_fixed
+
+from labctl.artifacts import ArtifactStore
+from labctl.config.endpoints import ObjectStore
+from labctl.errors import ExitCode, LabError
+from labctl.lake import Lake, Storage, View
+from labctl.lake.instants import EARLIEST
+from labctl.lake.objectstore import s3_client
+from labctl.lake.silver import SilverTable
+from labctl.lake.spark import SparkEngine, described, read_answer
+from labctl.lake.spark_job import answer, shown, write_answer
+from tests.integration.lake_tables import (
+    BUCKETS,
+    CASES,
+    COW,
+    MOR,
+    Case,
+    HudiTable,
+    cleaned,
+    compacted,
+    compacting,
+    evolved,
+    plain,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+
+@pytest.fixture(scope="module")
+def artifacts() -> ArtifactStore:
+    store = ArtifactStore()
+    store.fetch(["spark-packages", "jre"])
+    return store
+
+
+@pytest.fixture(scope="module")
+def engine(artifacts: ArtifactStore) -> SparkEngine:
+    return SparkEngine(jars=artifacts.spark_jars(), java=artifacts.java())
+
+
+@pytest.fixture(scope="module")
+def bucket(
+    artifacts: ArtifactStore, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ObjectStore]:
+    artifacts.fetch(["minio"])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    key, secret = "lake", "lake-of-the-test"
+    folder = str(tmp_path_factory.mktemp("minio"))
+    server = subprocess.Popen(
+        [str(artifacts.minio()), "server", "--quiet", "--address", address, folder],
+        env={
+            "MINIO_ROOT_USER": key,
+            "MINIO_ROOT_PASSWORD": secret,
+            "MINIO_BROWSER": "off",
+            "MINIO_UPDATE": "off",
+            "HOME": folder,
+        },
+    )
+    store = ObjectStore(
+        endpoint_url=f"http://{address}",
+        access_key=SecretStr(key),
+        secret_key=SecretStr(secret),
+        bucket="lake-test",
+    )
+    try:
+        for attempt in Retrying(stop=stop_after_delay(60), wait=wait_fixed(0.2), reraise=True):
+            with attempt:
+                s3_client(store).create_bucket(Bucket=store.bucket)
+        yield store
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def spark(
+    engine: SparkEngine, bucket: ObjectStore, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SparkSession]:
+    assert engine.java
+    storage = Storage.of(bucket)
+    os.environ["JAVA_HOME"] = str(engine.java.resolve().parent.parent)
+    builder = SparkSession.builder.config("spark.default.parallelism", "1")
+    conf = engine.conf(tmp_path_factory.mktemp("spark")) | dict(storage.spark_conf)
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, secret in storage.spark_env.items():
+            patch.setenv(name, secret)
+        session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    return Lake(Storage.local(tmp_path_factory.mktemp("lake")))
+
+
+def _built(case: Case, spark: SparkSession, lake: Lake) -> SilverTable:
+    if case.name not in lake.table_names():
+        root = lake.storage.spark_uri
+        case.build(HudiTable(spark, root, case.name, case.kind, dict(case.options)))
+    return lake.table(case.name)
+
+
+def _through_spark(spark: SparkSession, table: SilverTable, view: View, folder: Path) -> pa.Table:
+    write_answer(shown(spark, described(table, view), view), folder)
+    return read_answer(folder, "", [])
+
+
+def _views(table: SilverTable, kind: str) -> Iterator[View]:
+    """Now and every moment of the past, as far as there still is one."""
+    yield View()
+    yield View(deleted=True)
+    yield View(begin=EARLIEST, deleted=True)
+    timeline = table.timeline()
+    earliest = timeline.earliest_readable() or EARLIEST
+    writes = [i for i in timeline.writes if i.requested >= earliest]
+    if kind == MOR:
+        yield View(deleted=True, read_optimized=True)
+        yield View(as_of=writes[0].requested, deleted=True, read_optimized=True)
+    yield View(as_of=writes[0].completed, deleted=True)
+    yield View(begin=EARLIEST, end=str(int(writes[-1].requested) - 1))
+    for write, following in zip(writes, writes[1:], strict=False):
+        yield View(begin=write.requested, end=following.requested, deleted=True)
+    for write in writes:
+        yield View(as_of=write.requested, deleted=True)
+    yield View(begin=writes[0].requested, end="99991231235959999", deleted=True)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_both_engines_read_the_same(
+    case: Case, spark: SparkSession, lake: Lake, tmp_path: Path
+) -> None:
+    table = _built(case, spark, lake)
+    differences = {}
+    for number, view in enumerate(_views(table, case.kind)):
+        expected = _through_spark(spark, table, view, tmp_path / str(number))
+        rows = table.read(view=view)
+        if difference := _difference(expected, rows):
+            differences[view] = difference
+        for key in (5, 22, 125) if view.begin is None else ():
+            alone = lake.query(f"select * from {case.name} where salesid = {key}", view)
+            if difference := _difference(rows.filter(pc.field("salesid") == key), alone):
+                differences[view] = difference
+    assert not differences
+
+
+def _difference(expected: pa.Table, actual: pa.Table) -> str | None:
+    """What is not the same: schema, rows, order apart."""
+    if expected.schema != actual.schema:
+        return f"{set(expected.schema)} != {set(actual.schema)}"
+    wanted, got = (sorted(map(repr, t.to_pylist())) for t in (expected, actual))
+    if wanted == got:
+        return None
+    missing, extra = sorted(set(wanted) - set(got)), sorted(set(got) - set(wanted))
+    return f"{len(missing)} missing, e.g. {missing[:1]}; {len(extra)} extra, e.g. {extra[:1]}"
+
+
+def test_what_was_cleaned_is_refused_by_both(
+    spark: SparkSession, lake: Lake, tmp_path: Path
+) -> None:
+    table = _built(Case(cleaned, MOR), spark, lake)
+    earliest = table.timeline().earliest_readable()
+    assert earliest
+    view = View(as_of=str(int(earliest) - 1))
+    with pytest.raises(LabError, match="has been cleaned") as caught:
+        table.read(view=view)
+    assert caught.value.exit_code is ExitCode.USAGE
+    with pytest.raises(LabError, match="has been cleaned"):
+        _through_spark(spark, table, view, tmp_path)
+    with pytest.raises(IllegalArgumentException, match="Cleaner cleaned up the timestamp"):
+        spark.read.format("hudi").option("as.of.instant", view.as_of).load(
+            f"{table.storage.spark_uri}/{table.path}"
+        ).collect()
+
+
+def test_columns_can_be_read_one_by_one(spark: SparkSession, lake: Lake) -> None:
+    for case in (Case(evolved, MOR, BUCKETS, "_buckets"), Case(compacting, MOR), Case(plain, COW)):
+        table = _built(case, spark, lake)
+        whole = table.read()
+        for column in whole.column_names:
+            alone = table.read(columns=[column])
+            assert sorted(map(repr, alone.to_pylist())) == sorted(
+                map(repr, whole.select([column]).to_pylist())
+            ), f"{case.name}.{column}"
+
+
+def test_a_read_for_an_unknown_column_names_those_there_are(
+    spark: SparkSession, lake: Lake
+) -> None:
+    table = _built(Case(plain, COW), spark, lake)
+    with pytest.raises(LabError, match="nosuch") as caught:
+        table.read(columns=["salesid", "nosuch"])
+    assert "pricepaid" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("sql", "view"),
+    [
+        ("select * from plain_mor where salesid between 100 and 130 order by salesid", View()),
+        (
+            "select s.salesid, s.name, p.name from plain_mor s join plain_cow p "
+            "on s.salesid = p.salesid where s.qtysold > 3 order by 1",
+            View(deleted=True),
+        ),
+        (
+            "select __op, count(*) as n, sum(qtysold) as qty, max(pricepaid) as price "
+            "from plain_mor group by __op order by __op",
+            View(begin=EARLIEST, deleted=True),
+        ),
+        ("select salesid, salesid, holiday from plain_cow where salesid = 999", View()),
+    ],
+)
+def test_sql_has_the_same_answer(
+    sql: str, view: View, spark: SparkSession, engine: SparkEngine, lake: Lake, tmp_path: Path
+) -> None:
+    tables = [_built(Case(plain, kind), spark, lake) for kind in (COW, MOR)]
+    answer(spark, engine.request(sql, tables, view, tmp_path))
+    assert read_answer(tmp_path, "", []).equals(lake.query(sql, view))
+
+
+@pytest.mark.parametrize(
+    ("sql", "what", "hint"),
+    [
+        ("selec 1", "selec", None),
+        ("select nocol from plain_cow", "nocol", None),
+        ("select * from nosuch", "nosuch", "Tables: plain_cow."),
+    ],
+)
+def test_spark_explains_bad_sql(
+    sql: str,
+    what: str,
+    hint: str | None,
+    spark: SparkSession,
+    engine: SparkEngine,
+    lake: Lake,
+    tmp_path: Path,
+) -> None:
+    table = _built(Case(plain, COW), spark, lake)
+    answer(spark, engine.request(sql, [table], View(), tmp_path))
+    with pytest.raises(LabError, match=what) as caught:
+        read_answer(tmp_path, "", [table.name])
+    assert caught.value.exit_code is ExitCode.USAGE
+    assert caught.value.hint == hint
+
+
+def test_both_engines_read_an_object_store(
+    spark: SparkSession, engine: SparkEngine, bucket: ObjectStore, tmp_path: Path
+) -> None:
+    lake = Lake(bucket)
+    assert lake.table_names() == []
+    table = _built(Case(compacted, MOR), spark, lake)
+    for number, view in enumerate(_views(table, MOR)):
+        expected = _through_spark(spark, table, view, tmp_path / str(number))
+        assert _difference(expected, table.read(view=view)) is None, view
+    # and in a process of its own, which is told the credentials apart
+    sql = "select * from compacted_mor where salesid < 150 order by salesid"
+    assert lake.query(sql, engine=engine).equals(lake.query(sql))
+
+
+def test_an_object_store_that_is_away_or_refuses_is_told(bucket: ObjectStore) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        away = bucket.model_copy(
+            update={"endpoint_url": f"http://127.0.0.1:{unused.getsockname()[1]}"}
+        )
+    refused = bucket.model_copy(update={"secret_key": SecretStr("wrong-secret")})
+    for store in (away, refused):
+        with pytest.raises(LabError, match="object store") as caught:
+            Lake(store).query("select * from sale")
+        assert caught.value.exit_code is ExitCode.NOT_READY
+
+
+def test_a_spark_that_cannot_start_shows_its_log(engine: SparkEngine, lake: Lake) -> None:
+    nowhere = Path("/nonexistent/bin/java")
+    with pytest.raises(LabError, match="Spark failed") as caught:
+        lake.query("select 1", engine=replace(engine, java=nowhere))
+    assert any("nonexistent" in line for line in caught.value.details)
+
+
+def test_tables_tell_about_themselves(spark: SparkSession, lake: Lake) -> None:
+    _built(Case(plain, MOR), spark, lake)
+    (info,) = [t for t in lake.tables() if t.name == "plain_mor"]
+    assert (info.kind, info.version, info.commits) == (MOR, 9, 5)
+    assert (info.record_key, info.ordering) == ("salesid", "__kafka_offset")
+    assert info.latest == lake.instants("plain_mor")[-1].requested
+    assert info.earliest_readable is None
+
+
+def test_a_watch_sees_each_new_row_once(spark: SparkSession, lake: Lake) -> None:
+    for kind in (COW, MOR):
+        name = f"watched_{kind.lower()}"
+        table = HudiTable(spark, lake.storage.spark_uri, name, kind)
+        table.change(range(1, 101), "r")
+        watch = lake.watch(name)
+        assert watch.poll() is None
+        table.change([5])
+        table.change([6, 7], "d")
+        rows = watch.poll()
+        assert rows is not None
+        assert set(rows.column("salesid").to_pylist()) == {5, 6, 7}
+        assert rows.num_rows == 3
+        assert watch.poll() is None
+        if kind == MOR:
+            table.compact()
+            assert (rows := watch.poll()) is None or rows.num_rows == 0
+        table.change([5, 8])
+        found = watch.wait_for(pc.field("salesid") == 8, timeout_seconds=10)
+        assert found.column("salesid").to_pylist() == [8]
+        with pytest.raises(LabError, match="within 0 s"):
+            watch.wait_for(pc.field("salesid") == 9, timeout_seconds=0)

@@ -1,0 +1,276 @@
+"""Reading and changing real databases, for every type at its limits."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from labctl.config.endpoints import Endpoints
+from labctl.errors import LabError
+from labctl.sources import Rollback, Source, TableRef, connect
+from labctl.verify import verify_table
+
+EPOCH = dt.datetime(1970, 1, 1)
+Case = tuple[str, list[str], Sequence[object]]
+"""Column type, values as SQL literals, and the same values as silver has them."""
+
+
+def micros(text: str) -> int:
+    return (dt.datetime.fromisoformat(text) - EPOCH) // dt.timedelta(microseconds=1)
+
+
+TEXTS = ["''", "' a '", "'it''s, \"quoted\"\r\nnext'", "'😀 Ünïcode'", "NULL"]
+TEXT_VALUES = ["", " a ", 'it\'s, "quoted"\r\nnext', "😀 Ünïcode", None]
+NINES = "9" * 38
+
+POSTGRES_CASES: list[Case] = [
+    ("smallint", ["-32768", "32767", "NULL"], [-32768, 32767, None]),
+    ("integer", ["-2147483648", "2147483647"], [-(2**31), 2**31 - 1]),
+    ("bigint", ["-9223372036854775808", "9223372036854775807"], [-(2**63), 2**63 - 1]),
+    (
+        "numeric(8,2)",
+        ["-999999.99", "0.10", "NULL"],
+        [Decimal("-999999.99"), Decimal("0.10"), None],
+    ),
+    ("numeric(38,0)", [NINES], [Decimal(NINES)]),
+    ("numeric", ["1.500", "-0.0000000001"], ["1.5", "-0.0000000001"]),
+    (
+        "real",
+        ["'NaN'", "3.4028235e38", "0.1"],
+        [float("nan"), 3.4028234663852886e38, 0.10000000149011612],
+    ),
+    (
+        "double precision",
+        ["'-0'", "'Infinity'", "5e-324", "0.1"],
+        [-0.0, float("inf"), 5e-324, 0.1],
+    ),
+    ("boolean", ["true", "false", "NULL"], [True, False, None]),
+    ("varchar(100)", TEXTS, TEXT_VALUES),
+    ("text", TEXTS, TEXT_VALUES),
+    ("char(4)", ["'ab'", "''"], ["ab  ", "    "]),
+    ("uuid", ["'00000000-0000-0000-0000-00000000000a'"], ["00000000-0000-0000-0000-00000000000a"]),
+    ("jsonb", ["'{\"a\": [1, null]}'"], ['{"a": [1, null]}']),
+    ("bytea", ["'\\x00ff'", "''", "NULL"], [b"\x00\xff", b"", None]),
+    ("date", ["'0001-01-01'", "'9999-12-31'", "NULL"], [dt.date.min, dt.date.max, None]),
+    (
+        "timestamp",
+        ["'0001-01-01'", "'2008-01-01 00:00:00.000001'", "'9999-12-31 23:59:59.999999'"],
+        [
+            micros("0001-01-01"),
+            micros("2008-01-01 00:00:00.000001"),
+            micros("9999-12-31 23:59:59.999999"),
+        ],
+    ),
+    ("timestamptz", ["'2008-01-01 02:00:00.5+02'"], [micros("2008-01-01 00:00:00.500000")]),
+    ("time", ["'00:00:00.000001'", "'24:00:00'"], [1, 86_400_000_000]),
+]
+MYSQL_CASES: list[Case] = [
+    ("boolean", ["true", "false", "NULL"], [True, False, None]),
+    ("tinyint", ["-128", "127"], [-128, 127]),
+    ("smallint unsigned", ["0", "65535"], [0, 65535]),
+    ("mediumint", ["-8388608"], [-8388608]),
+    ("integer", ["-2147483648", "NULL"], [-(2**31), None]),
+    ("int unsigned", ["4294967295"], [2**32 - 1]),
+    ("bigint", ["-9223372036854775808"], [-(2**63)]),
+    (
+        "decimal(8,2)",
+        ["-999999.99", "0.10", "NULL"],
+        [Decimal("-999999.99"), Decimal("0.10"), None],
+    ),
+    ("decimal(38,0)", [NINES], [Decimal(NINES)]),
+    ("float", ["16777216", "0.1"], [16777216.0, 0.10000000149011612]),
+    (
+        "double",
+        ["1.7976931348623157e308", "0.1", "2.2250738585072014e-308"],
+        [1.7976931348623157e308, 0.1, 2.2250738585072014e-308],
+    ),
+    ("varchar(100)", TEXTS, TEXT_VALUES),
+    ("longtext", ["'a\\\\b'", "NULL"], ["a\\b", None]),
+    ("char(4)", ["'ab'", "''"], ["ab", ""]),
+    ("enum('x','y')", ["'y'"], ["y"]),
+    ("blob", ["x'00ff'", "''", "NULL"], [b"\x00\xff", b"", None]),
+    ("binary(3)", ["x'01'"], [b"\x01\x00\x00"]),
+    ("year", ["1901", "2155"], [1901, 2155]),
+    ("date", ["'1000-01-01'", "'9999-12-31'", "NULL"], [dt.date(1000, 1, 1), dt.date.max, None]),
+    (
+        "datetime(6)",
+        ["'1000-01-01'", "'2008-01-01 00:00:00.000001'", "'9999-12-31 23:59:59.999999'", "NULL"],
+        [
+            micros("1000-01-01"),
+            micros("2008-01-01 00:00:00.000001"),
+            micros("9999-12-31 23:59:59.999999"),
+            None,
+        ],
+    ),
+    ("datetime", ["'2008-02-29 23:59:59'"], [micros("2008-02-29 23:59:59")]),
+    ("timestamp(6)", ["'2038-01-19 03:14:07.499999'"], [micros("2038-01-19 03:14:07.499999")]),
+    (
+        "time(6)",
+        ["'-838:59:59'", "'00:00:00.000001'", "'-00:00:00.5'"],
+        [-3020399000000, 1, -500000],
+    ),
+    ("time", ["'12:34:56'"], [45296000000]),
+]
+CASES = [("postgres", c) for c in POSTGRES_CASES] + [("mysql", c) for c in MYSQL_CASES]
+
+
+@pytest.fixture(scope="module")
+def schemas(endpoints: Endpoints) -> Iterator[str]:
+    """The name of a schema of this module's own, in every engine."""
+    name = f"sources_{uuid.uuid4().hex[:12]}"
+    for engine in ("postgres", "mysql"):
+        with connect(endpoints, engine) as source:
+            source.execute(f"CREATE SCHEMA {name}")
+    yield name
+    with connect(endpoints, "postgres") as source:
+        source.execute(f"DROP SCHEMA {name} CASCADE")
+    with connect(endpoints, "mysql") as source:
+        source.execute(f"DROP SCHEMA {name}")
+
+
+@pytest.fixture(params=["postgres", "mysql"])
+def source(request: pytest.FixtureRequest, endpoints: Endpoints) -> Iterator[Source]:
+    with connect(endpoints, request.param) as opened:
+        yield opened
+
+
+@pytest.fixture
+def table(source: Source, schemas: str) -> TableRef:
+    """An empty table with a key and a value."""
+    ref = TableRef(schemas, f"t_{uuid.uuid4().hex[:12]}")
+    source.execute(f"CREATE TABLE {source.qualified(ref)} (id integer PRIMARY KEY, v varchar(50))")
+    return ref
+
+
+def rows(values: dict[int, str | None]) -> pa.Table:
+    return pa.table(
+        {"id": pa.array(values, pa.int32()), "v": pa.array(values.values(), pa.string())}
+    )
+
+
+def stored(source: Source, ref: TableRef) -> list[tuple[Any, ...]]:
+    return source.execute(f"SELECT id, v FROM {source.qualified(ref)} ORDER BY id")
+
+
+@pytest.mark.parametrize(("engine", "case"), CASES, ids=lambda x: x if isinstance(x, str) else x[0])
+def test_values_arrive_exactly(endpoints: Endpoints, schemas: str, engine: str, case: Case) -> None:
+    declared, literals, expected = case
+    with connect(endpoints, engine) as source:
+        ref = TableRef(schemas, f"c_{uuid.uuid4().hex[:12]}")
+        name = source.qualified(ref)
+        source.execute(f"CREATE TABLE {name} (id integer PRIMARY KEY, v {declared})")
+        for number, literal in enumerate(literals):
+            source.execute(f"INSERT INTO {name} VALUES ({number}, {literal})")
+        read = source.read(ref)
+        kind = read.schema.field("v").type
+        wanted = (
+            pa.array(expected, pa.int64()).cast(kind)
+            if pa.types.is_timestamp(kind)
+            else pa.array(expected, kind)
+        )
+        numbered = pa.table({"id": pa.array(range(len(expected)), pa.int32()), "v": wanted})
+        diff = verify_table(numbered, read, ["id"])
+        assert diff.equal, diff
+        assert source.describe(ref).arrow.equals(read.schema)
+
+
+def test_large_tables_and_odd_text_survive_a_round_trip(source: Source, table: TableRef) -> None:
+    odd = ["", "\\", "'", '"', "a,b", "\n", "\r\n", "NULL", "\\N", "100 %", "%s", "😀", " x ", None]
+    values = {number: odd[number % len(odd)] for number in range(-10_000, 10_000)}
+    source.insert(table, rows(values))
+    assert verify_table(rows(values), source.read(table), ["id"]).equal
+    assert source.count(table) == len(values)
+
+
+def test_bulk_changes(source: Source, table: TableRef) -> None:
+    source.insert(table, rows({1: "a", 2: "b", 3: "c"}))
+    source.upsert(table, rows({2: None, 4: "d"}))
+    source.delete(table, rows({1: None}).select(["id"]))
+    source.delete(table, rows({}).select(["id"]))
+    source.insert(table, rows({}))
+    assert stored(source, table) == [(2, None), (3, "c"), (4, "d")]
+
+
+def test_a_bulk_insert_is_all_or_nothing(source: Source, table: TableRef) -> None:
+    source.insert(table, rows({50_000: "there already"}))
+    with pytest.raises(LabError, match="refused a statement") as caught:
+        source.insert(table, rows(dict.fromkeys(range(60000), "x" * 50)))
+    assert all(len(line) < 300 for line in caught.value.details)
+    assert source.count(table) == 1
+
+
+def test_transactions(source: Source, table: TableRef) -> None:
+    insert = f"INSERT INTO {source.qualified(table)} VALUES (%s, %s)"
+    with source.transaction():
+        source.execute(insert, (1, "committed"))
+        source.upsert(table, rows({2: "too"}))
+    with source.transaction():
+        source.execute(insert, (3, "not"))
+        raise Rollback
+    with pytest.raises(LabError), source.transaction():
+        source.execute(insert, (4, "not"))
+        source.execute(insert, (1, "a key that exists"))
+    with pytest.raises(KeyError), source.transaction():
+        source.execute(insert, (5, "not"))
+        raise KeyError
+    with pytest.raises(LabError, match="open already"), source.transaction(), source.transaction():
+        pass
+    assert stored(source, table) == [(1, "committed"), (2, "too")]
+
+
+def test_uncommitted_rows_are_not_seen(
+    source: Source, table: TableRef, endpoints: Endpoints
+) -> None:
+    with connect(endpoints, source.engine) as other, source.transaction():
+        source.execute(f"INSERT INTO {source.qualified(table)} VALUES (1, 'x')")
+        assert other.count(table) == 0
+        assert source.count(table) == 1
+
+
+def test_affected_rows(source: Source, table: TableRef) -> None:
+    source.insert(table, rows({1: "a", 2: "b"}))
+    update = f"UPDATE {source.qualified(table)} SET v = %s WHERE id >= %s"
+    assert source.affect(update, ("%", 1)) == 2
+    assert source.affect(update, ("y", 9)) == 0
+
+
+def test_catalogue(source: Source, schemas: str) -> None:
+    ref = TableRef(schemas, "order")
+    name = source.qualified(ref)
+    source.execute(
+        f"CREATE TABLE {name} (b varchar(3) NOT NULL, a integer NOT NULL, {source.quote('select')}"
+        " decimal(8,2), PRIMARY KEY (a, b))"
+    )
+    described = source.describe(ref)
+    assert described.keys == ("a", "b")
+    assert [(c.name, c.nullable) for c in described.columns] == [
+        ("b", False),
+        ("a", False),
+        ("select", True),
+    ]
+    assert described.arrow.field("select").type == pa.decimal128(8, 2)
+    assert ref in source.tables(schemas)
+    with pytest.raises(LabError, match="has no table"):
+        source.describe(TableRef(schemas, "absent"))
+
+
+def test_a_bad_statement_says_which(source: Source) -> None:
+    with pytest.raises(LabError, match="refused a statement") as caught:
+        source.execute("SELEKT 1")
+    assert caught.value.details == ("SELEKT 1",)
+    assert source.execute("SELECT 1") == [(1,)]
+
+
+def test_no_such_engine_and_no_answer(endpoints: Endpoints) -> None:
+    with pytest.raises(LabError, match="no source database 'oracle'"):
+        connect(endpoints, "oracle")
+    assert endpoints.mysql is not None
+    wrong = endpoints.mysql.model_copy(update={"user": "nobody_there"})
+    with pytest.raises(LabError, match="not to be reached"):
+        connect(endpoints.model_copy(update={"mysql": wrong}), "mysql")

@@ -1,0 +1,262 @@
+"""Each service on its own: it comes up, dies, comes back, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import psutil
+import pytest
+
+from labctl.artifacts import default_cache
+from labctl.config.model import find_project
+from labctl.lab.down import destroy, down
+from labctl.lab.lab import Lab
+from labctl.lab.state import lab_names
+from labctl.lab.status import ServiceStatus, read_status
+from labctl.lab.up import up
+from labctl.runtimes.native.supervisor import LAB_MARK
+from labctl.services import SERVICES
+from labctl.sources import connect
+from labctl.testing.reporter import TerminalReporter
+
+NEEDED = {
+    "postgres": {"postgres"},
+    "mysql": {"mysql"},
+    "kafka": {"kafka"},
+    "connect": {"kafka", "connect"},
+    "registry": {"postgres", "registry"},
+    "objectstore": {"objectstore"},
+    "silver": {"kafka", "postgres", "registry", "objectstore", "silver"},
+}
+"""What runs when a service is started alone."""
+WAIT_SECONDS = 120
+POLL_SECONDS = 0.1
+ORDINARY_USER = "nobody"
+
+NewLab = Callable[[str], Lab]
+Up = Callable[..., dict[str, str]]
+
+
+@pytest.fixture
+def state_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for the state of labs; pytest's own may be too deep for a unix socket."""
+    with TemporaryDirectory(prefix="labctl-") as folder:
+        monkeypatch.setenv("XDG_STATE_HOME", folder)
+        yield Path(folder)
+
+
+@pytest.fixture
+def new_lab(state_home: Path) -> Iterator[NewLab]:
+    """`new_lab("one")`: a lab of this project, destroyed after the test."""
+    project = find_project(Path(__file__))
+    yield lambda name: Lab.find(name=name, project=project)
+    for name in lab_names():
+        destroy(Lab.find(name=name, project=project))
+
+
+@pytest.fixture
+def start(request: pytest.FixtureRequest) -> Up:
+    """`start(lab, "mysql")`: bring services up; what each said of itself."""
+    reporter = TerminalReporter(request.config)
+    return lambda lab, *names: up(lab, reporter, names).versions
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(POLL_SECONDS)
+
+
+def processes_of(lab: Lab) -> list[psutil.Process]:
+    """Every process of the lab, the supervisor's own included."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(LAB_MARK) == str(lab.state.folder):
+                found.append(process)
+        except (psutil.Error, OSError):
+            continue
+    return found
+
+
+def status_of(lab: Lab, name: str) -> ServiceStatus:
+    return next(s for s in read_status(lab).services if s.name == name)
+
+
+def supervisor_of(lab: Lab) -> psutil.Process:
+    return psutil.Process(int((lab.state.folder / "supervisord.pid").read_text()))
+
+
+def test_every_service_is_tried_here() -> None:
+    assert set(NEEDED) == {service.name for service in SERVICES}
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_a_service_comes_up_alone_and_comes_back_when_killed(
+    name: str, new_lab: NewLab, start: Up
+) -> None:
+    lab = new_lab("alone")
+    versions = start(lab, name)
+    assert set(versions) == NEEDED[name]
+    running = {n for n, state in lab.supervisor.states().items() if state.running}
+    assert running == NEEDED[name]
+    before = status_of(lab, name)
+    assert (before.state, before.restarts) == ("ready", 0)
+    assert before.pid is not None
+    assert before.memory_bytes > 0
+
+    os.kill(before.pid, signal.SIGKILL)
+
+    def back() -> bool:
+        now = status_of(lab, name)
+        return now.state == "ready" and now.restarts > 0 and now.pid != before.pid
+
+    wait_for(back)
+    assert start(lab, name) == versions
+    down(lab)
+    assert processes_of(lab) == []
+
+
+def test_ports_and_data_are_kept(new_lab: NewLab, start: Up) -> None:
+    start(new_lab("kept"), "postgres", "mysql")
+    lab = new_lab("kept")
+    ports = lab.ports
+    for engine in ("postgres", "mysql"):
+        with connect(lab.endpoints, engine) as source:
+            source.execute("CREATE TABLE kept (id integer PRIMARY KEY)")
+            source.execute("INSERT INTO kept VALUES (7)")
+    down(lab)
+    assert not lab.running
+
+    again = new_lab("kept")
+    start(again, "postgres", "mysql")
+    assert again.ports == ports
+    for engine in ("postgres", "mysql"):
+        with connect(again.endpoints, engine) as source:
+            assert source.execute("SELECT id FROM kept") == [(7,)]
+
+
+def test_starting_again_changes_nothing(new_lab: NewLab, start: Up) -> None:
+    lab = new_lab("again")
+    first = start(lab, "objectstore")
+    pid = status_of(lab, "objectstore").pid
+    assert start(lab, "objectstore") == first
+    assert status_of(lab, "objectstore").pid == pid
+
+
+def test_two_labs_run_side_by_side(new_lab: NewLab, start: Up) -> None:
+    one, two = new_lab("one"), new_lab("two")
+    start(one, "objectstore")
+    start(two, "objectstore")
+    assert set(one.ports["objectstore"].values()).isdisjoint(two.ports["objectstore"].values())
+    assert one.passwords != two.passwords
+    down(one)
+    assert processes_of(one) == []
+    assert status_of(two, "objectstore").state == "ready"
+
+
+def test_a_lab_whose_supervisor_was_killed_is_recovered(new_lab: NewLab, start: Up) -> None:
+    lab = new_lab("orphan")
+    start(lab, "mysql", "objectstore")
+    supervisor_of(lab).kill()
+    wait_for(lambda: not lab.running)
+    orphans = processes_of(lab)
+    assert orphans
+
+    start(lab, "mysql", "objectstore")
+    assert not any(process.is_running() for process in orphans)
+    assert status_of(lab, "mysql").state == status_of(lab, "objectstore").state == "ready"
+    down(lab)
+    assert processes_of(lab) == []
+
+
+def test_a_lab_whose_machine_was_switched_off_is_recovered(new_lab: NewLab, start: Up) -> None:
+    lab = new_lab("off")
+    start(lab, "postgres", "mysql", "kafka")
+    supervisor = supervisor_of(lab)
+    supervisor.kill()
+    for process in processes_of(lab):
+        process.kill()
+    wait_for(lambda: not processes_of(lab))
+    assert lab.state.supervisor_socket.exists()
+
+    versions = start(lab, "postgres", "mysql", "kafka")
+    assert set(versions) == {"postgres", "mysql", "kafka"}
+
+
+def test_down_ends_what_a_killed_supervisor_left(new_lab: NewLab, start: Up) -> None:
+    lab = new_lab("left")
+    start(lab, "objectstore")
+    supervisor_of(lab).kill()
+    wait_for(lambda: not lab.running)
+    down(lab)
+    assert processes_of(lab) == []
+
+
+def test_destroy_removes_everything(new_lab: NewLab, start: Up) -> None:
+    lab = new_lab("gone")
+    start(lab, "postgres")
+    destroy(lab)
+    assert processes_of(lab) == []
+    assert not lab.state.folder.exists()
+
+
+def ordinary_user() -> list[str]:
+    """The command prefix that makes an ordinary user of root.
+
+    The one capability kept is for reading: root's interpreter and cache may be in its home.
+    """
+    user = pwd.getpwnam(ORDINARY_USER)
+    kept = "-all,+dac_read_search"
+    return [
+        *("setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"),
+        # access(2), which supervisord asks, ignores capabilities without this bit.
+        "--securebits=+no_setuid_fixup",
+        *(f"--inh-caps={kept}", f"--ambient-caps={kept}", f"--bounding-set={kept}", "--"),
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="all other tests here ran as an ordinary user")
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is not installed")
+def test_an_ordinary_user_can_run_it() -> None:
+    with TemporaryDirectory(prefix="labctl-") as folder:
+        shutil.chown(folder, ORDINARY_USER)
+        environment = {
+            **os.environ,
+            "HOME": folder,
+            "XDG_STATE_HOME": folder,
+            "XDG_CACHE_HOME": str(default_cache().parent),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+
+        def labctl(*arguments: str) -> subprocess.CompletedProcess[str]:
+            return subprocess.run(
+                [*ordinary_user(), sys.executable, "-m", "labctl", *arguments, "--lab", "plain"],
+                cwd=find_project(Path(__file__)),
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+
+        done = labctl("up", "postgres", "mysql", "objectstore", "--output", "json")
+        try:
+            assert done.returncode == 0, done.stderr
+            services = json.loads(done.stdout)["services"]
+            assert set(services) == {"postgres", "mysql", "objectstore"}
+            state = Path(folder, "labctl", "plain")
+            assert pwd.getpwuid(state.stat().st_uid).pw_name == ORDINARY_USER
+        finally:
+            done = labctl("destroy", "--yes")
+        assert done.returncode == 0, done.stderr

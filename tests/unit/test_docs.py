@@ -1,0 +1,44 @@
+"""What the documentation says is what the code does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from labctl.cli import COMMANDS
+from labctl.config.model import LabConfig, LakeSettings, Profile, ServiceSettings, Source
+from labctl.errors import ExitCode
+from labctl.services import SERVICES
+from labctl.sources.document import render
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_types_page_is_what_the_rules_say() -> None:
+    assert (DOCS / "types.md").read_text() == render()
+
+
+def test_every_exit_code_is_documented() -> None:
+    text = (DOCS / "cli.md").read_text()
+    documented = {int(code) for code in re.findall(r"^\| (\d+) \|", text, re.MULTILINE)}
+    assert documented == {int(code) for code in ExitCode}
+
+
+def test_every_key_of_lab_toml_is_documented() -> None:
+    text = (DOCS / "configuration.md").read_text()
+    for model in (LabConfig, Source, ServiceSettings, LakeSettings, Profile):
+        for name, field in model.model_fields.items():
+            assert f"`{field.alias or name}`" in text, f"{model.__name__}.{name}"
+
+
+def test_every_port_is_documented() -> None:
+    text = (DOCS / "configuration.md").read_text()
+    for service in SERVICES:
+        for endpoint, port in service.ports.items():
+            assert f"| {service.name} | {endpoint} | {port} |" in text
+
+
+def test_every_command_is_documented() -> None:
+    text = (DOCS / "cli.md").read_text()
+    for name in COMMANDS:
+        assert f"| `{name}" in text, name

@@ -1,0 +1,132 @@
+"""Rows survive the way through the text that databases send and take."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+from labctl.errors import LabError
+from labctl.sources import SourceColumn, TableRef
+from labctl.sources.text import from_csv, row_literals, statements, to_csv
+from labctl.sources.types import MYSQL, POSTGRES, Declared, rule_for
+
+
+def column(name: str, kind: str, full: str | None = None, **size: int) -> SourceColumn:
+    declared = Declared(kind, full or kind, **size)
+    return SourceColumn(name, declared, True, rule_for(POSTGRES, declared, name))
+
+
+def test_null_and_empty_text_are_told_apart() -> None:
+    rows = from_csv(
+        b'"",1\n,2\n"a""b\r\nc",\n\\N,4\n', [column("t", "text"), column("n", "bigint")]
+    )
+    assert rows["t"].to_pylist() == ["", None, 'a"b\r\nc', "\\N"]
+    assert rows["n"].to_pylist() == [1, 2, None, 4]
+
+
+def test_a_single_null_column_keeps_its_rows() -> None:
+    assert from_csv(b"\n\n1\n", [column("n", "integer")])["n"].to_pylist() == [None, None, 1]
+
+
+def test_numbers_become_what_they_stand_for() -> None:
+    columns = [
+        column("at", "timestamp without time zone"),
+        column("day", "date"),
+        column("price", "numeric", precision=8, scale=2),
+        column("raw", "bytea"),
+        column("x", "double precision"),
+        column("yes", "boolean"),
+    ]
+    rows = from_csv(b'-1,-1,-0.01,"00ff",-0,t\n,,,"",NaN,f\n', columns)
+    first, second = rows.to_pylist()
+    assert first["at"] == dt.datetime(1969, 12, 31, 23, 59, 59, 999999)
+    assert first["day"] == dt.date(1969, 12, 31)
+    assert first["price"] == Decimal("-0.01")
+    assert (first["raw"], second["raw"]) == (b"\x00\xff", b"")
+    assert str(first["x"]) == "-0.0"
+    assert second["x"] != second["x"]
+    assert (first["yes"], second["yes"]) == (True, False)
+
+
+def test_no_rows_have_the_right_types() -> None:
+    rows = from_csv(b"", [column("n", "smallint"), column("d", "numeric", precision=38, scale=9)])
+    assert rows.num_rows == 0
+    assert rows.schema.types == [pa.int32(), pa.decimal128(38, 9)]
+
+
+def test_a_value_without_exact_form_is_an_error() -> None:
+    with pytest.raises(LabError, match="no exact silver form"):
+        from_csv(b"NaN\n", [column("d", "numeric", precision=8, scale=2)])
+
+
+def test_csv_round_trip() -> None:
+    columns = [column("t", "text"), column("n", "integer")]
+    values = ["", None, 'a"b', "c,d\ne\r\n", "\\N", "NULL", "😀 \u0000"]
+    rows = pa.table({"t": values, "n": pa.array(range(7), pa.int32())})
+    assert from_csv(to_csv(rows), columns).to_pylist() == rows.to_pylist()
+
+
+def test_row_literals() -> None:
+    rows = pa.table(
+        {
+            "i": [1, None],
+            "s": ["it's a \\", ""],
+            "b": [True, False],
+            "d": pa.array([Decimal("-0.10"), None], pa.decimal128(8, 2)),
+            "t": pa.array([dt.datetime(2008, 1, 1, 0, 0, 0, 1), None], pa.timestamp("us")),
+            "z": pa.array([dt.datetime(2008, 1, 1), None], pa.timestamp("us", "UTC")),
+            "day": pa.array([dt.date(2008, 2, 28), None]),
+            "x": pa.array([b"\x00'", None], pa.binary()),
+            "f": [0.1, None],
+        }
+    )
+    assert row_literals(rows).to_pylist() == [
+        "(1,'it''s a \\\\',1,-0.10,'2008-01-01 00:00:00.000001','2008-01-01 00:00:00.000000',"
+        "'2008-02-28',x'0027',0.1)",
+        "(NULL,'',0,NULL,NULL,NULL,NULL,NULL,NULL)",
+    ]
+
+
+def test_nan_cannot_be_written() -> None:
+    with pytest.raises(LabError, match="Column f holds NaN"):
+        row_literals(pa.table({"f": [1.0, float("nan")]}))
+
+
+def test_statements_stay_within_their_size() -> None:
+    items = pa.chunked_array([["x" * 100_000] * 25])
+    batches = list(statements("HEAD ", items, " TAIL"))
+    assert [batch.count("x" * 100_000) for batch in batches] == [11, 11, 3]
+    assert all(b.startswith("HEAD x") and b.endswith("x TAIL") for b in batches)
+    assert list(statements("HEAD ", items.slice(0, 0))) == []
+
+
+def test_types_without_a_rule_are_named() -> None:
+    with pytest.raises(LabError, match=r"ecomm\.shop\.place has type geometry"):
+        rule_for(MYSQL, Declared("geometry", "geometry"), "ecomm.shop.place")
+
+
+@pytest.mark.parametrize(
+    ("declared", "silver"),
+    [
+        (Declared("numeric", "numeric(38,10)", 38, 10), pa.decimal128(38, 10)),
+        (Declared("numeric", "numeric"), pa.string()),
+    ],
+)
+def test_decimals(declared: Declared, silver: pa.DataType) -> None:
+    assert POSTGRES["numeric"].silver_type(declared) == silver
+
+
+def test_a_decimal_that_silver_cannot_hold() -> None:
+    with pytest.raises(LabError, match="more digits than silver holds"):
+        POSTGRES["numeric"].silver_type(Declared("numeric", "numeric(39,0)", 39, 0))
+
+
+def test_table_names() -> None:
+    assert TableRef.parse("ecomm.sale") == TableRef("ecomm", "sale")
+    assert str(TableRef("ems", "event")) == "ems.event"
+    for wrong in ("sale", "ecomm.", ".sale", ""):
+        with pytest.raises(LabError, match="names no table"):
+            TableRef.parse(wrong)

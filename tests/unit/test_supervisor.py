@@ -1,0 +1,107 @@
+"""The lab's supervisor, with real processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import psutil
+import pytest
+
+from labctl.lab.state import LabState
+from labctl.runtimes.native.supervisor import Supervisor
+from labctl.services.model import Process
+
+SLEEPER = (sys.executable, "-c", "import signal; signal.pause()")
+WAIT_SECONDS = 30
+
+
+@pytest.fixture
+def state(monkeypatch: pytest.MonkeyPatch) -> Iterator[LabState]:
+    # pytest's own temporary folders may be too deep for a unix socket.
+    with TemporaryDirectory(prefix="labctl-") as folder:
+        monkeypatch.setenv("XDG_STATE_HOME", folder)
+        state = LabState("unit")
+        state.create()
+        yield state
+        Supervisor(state).shutdown()
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_arguments_and_environment_arrive_as_they_were_given(state: LabState) -> None:
+    awkward = "a \"b\" 'c' %d $HOME \\ ; # é"
+    script = "import os, sys; print(repr((sys.argv[1], os.environ['AWKWARD'])), flush=True)"
+    supervisor = Supervisor(state)
+    supervisor.start(
+        {"echo": Process((sys.executable, "-c", script, awkward), env={"AWKWARD": awkward})}
+    )
+    supervisor.start_process("echo")
+    wait_for(lambda: state.log("echo").is_file() and "\n" in state.log("echo").read_text())
+    assert state.log("echo").read_text().splitlines()[0] == repr((awkward, awkward))
+
+
+def test_a_killed_process_comes_back_and_its_death_is_noted(state: LabState) -> None:
+    supervisor = Supervisor(state)
+    supervisor.start({"sleeper": Process(SLEEPER)})
+    supervisor.start_process("sleeper")
+    wait_for(lambda: supervisor.state("sleeper").state == "RUNNING")
+    first = supervisor.state("sleeper").pid
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    wait_for(lambda: supervisor.state("sleeper").pid not in (first, None))
+    deaths = state.folder / "deaths.jsonl"
+    wait_for(lambda: deaths.is_file() and '"sleeper"' in deaths.read_text())
+
+
+def test_what_outlived_its_supervisor_is_ended(state: LabState) -> None:
+    supervisor = Supervisor(state)
+    supervisor.start({"sleeper": Process(SLEEPER)})
+    supervisor.start_process("sleeper")
+    wait_for(lambda: supervisor.state("sleeper").state == "RUNNING")
+    orphan = psutil.Process(supervisor.state("sleeper").pid)
+    daemon = psutil.Process(int((state.folder / "supervisord.pid").read_text()))
+    daemon.kill()
+    wait_for(lambda: not daemon.is_running() or daemon.status() == psutil.STATUS_ZOMBIE)
+    assert not supervisor.running()
+
+    supervisor.start({"sleeper": Process(SLEEPER)})
+    assert not orphan.is_running()
+    supervisor.start_process("sleeper")
+    wait_for(lambda: supervisor.state("sleeper").state == "RUNNING")
+
+
+def test_a_changed_service_is_replaced_and_the_others_go_on(state: LabState) -> None:
+    supervisor = Supervisor(state)
+    supervisor.start({"one": Process(SLEEPER), "two": Process(SLEEPER)})
+    for name in ("one", "two"):
+        supervisor.start_process(name)
+        wait_for(lambda name=name: supervisor.state(name).state == "RUNNING")  # type: ignore[misc]
+    kept = supervisor.state("one").pid
+    supervisor.start({"one": Process(SLEEPER), "two": Process(SLEEPER, env={"NEW": "1"})})
+    assert supervisor.state("one").pid == kept
+    assert supervisor.state("two").pid is None
+    supervisor.start_process("two")
+    wait_for(lambda: supervisor.state("two").state == "RUNNING")
+
+
+def test_shutdown_leaves_nothing(state: LabState) -> None:
+    supervisor = Supervisor(state)
+    supervisor.start({"sleeper": Process(SLEEPER)})
+    supervisor.start_process("sleeper")
+    wait_for(lambda: supervisor.state("sleeper").state == "RUNNING")
+    process = psutil.Process(supervisor.state("sleeper").pid)
+    supervisor.shutdown()
+    assert not process.is_running()
+    assert not supervisor.running()
+    assert not Path(state.supervisor_socket).exists()
