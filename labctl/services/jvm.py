@@ -15,8 +15,10 @@ def java(context: Context, *, heap: str, classpath: Path | None = None) -> list[
     command = [
         str(context.artifacts.java()),
         f"-Xmx{context.settings.heap or heap}",
-        # One small heap on few cores: the serial collector costs least memory and start-up time.
+        # One small heap on few cores: the serial collector costs least memory and start-up time,
+        # and the optimising compiler would take the cores from what starts beside it.
         "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
         "-XX:+ExitOnOutOfMemoryError",
         "-Djava.awt.headless=true",
         "-Duser.timezone=UTC",

@@ -87,28 +87,33 @@ class _Progress:
     def __init__(self, pair: Pair) -> None:
         self.pair = pair
         self.started = self.moved = time.monotonic()
-        self.reads = 1
-        self.diff, self.waiting = self._read()
+        self.reads = 0
+        self.diff: TableDiff | None = None
+        """None before the first reading."""
+        self.waiting: int | None = None
 
-    def _read(self) -> tuple[TableDiff, int | None]:
+    def look(self, deadline: float) -> None:
+        """Reads both sides, unless changes are known to be on their way: that costs nothing."""
+        before = (self.diff, self.waiting)
+        self.waiting = self.pair.in_flight()
+        if not self.waiting or time.monotonic() >= deadline:
+            self.diff = self._read()
+        if (self.diff, self.waiting) != before:
+            self.moved = time.monotonic()
+
+    def _read(self) -> TableDiff:
         """The source comes before silver, so that silver has had longer to catch up."""
-        waiting = self.pair.in_flight()
+        self.reads += 1
         source = self.pair.read_source()
         silver = self.pair.read_silver()
         if silver is None:
             silver = source.schema.empty_table()
-        return verify_table(source, silver, self.pair.keys), waiting
-
-    def look(self) -> None:
-        """Reads both sides again."""
-        before = (self.diff, self.waiting)
-        self.diff, self.waiting = self._read()
-        self.reads += 1
-        if (self.diff, self.waiting) != before:
-            self.moved = time.monotonic()
+        return verify_table(source, silver, self.pair.keys)
 
     def verdict(self, patience: float, deadline: float) -> TableVerdict | None:
         """The result, or None while another look may change it."""
+        if self.diff is None:
+            return None
         now = time.monotonic()
         if self.diff.equal:
             state = State.EQUAL
@@ -139,9 +144,10 @@ def verify(
 ) -> VerifyReport:
     """Compares every pair; reads those that are not equal again, for `timeout` seconds at most.
 
-    A table in which nothing has moved for `patience` seconds, and for which no record is known to
-    be in flight, is different. With `timeout=0` every table is read once. `on_verdict` hears each
-    result as soon as it is final, `on_wait` each look after which a table is still not equal.
+    A table is not read while records are known to be in flight, unless the time is up. One in
+    which nothing has moved for `patience` seconds, and for which no such record is known, is
+    different. With `timeout=0` every table is read once. `on_verdict` hears each result as soon as
+    it is final, `on_wait` each reading after which a table is still not equal.
     """
     started = time.monotonic()
     deadline = started + timeout
@@ -153,15 +159,13 @@ def verify(
         for index, pair in enumerate(pairs):
             if index in verdicts:
                 continue
-            if index in looked_at:
-                looked_at[index].look()
-            else:
-                looked_at[index] = _Progress(pair)
-            verdict = looked_at[index].verdict(min(patience, timeout), deadline)
-            if verdict is None:
-                on_wait(pair, looked_at[index].diff)
-            else:
+            progress = looked_at.setdefault(index, _Progress(pair))
+            progress.look(deadline)
+            verdict = progress.verdict(min(patience, timeout), deadline)
+            if verdict is not None:
                 verdicts[index] = verdict
                 on_verdict(verdict)
+            elif progress.diff is not None:
+                on_wait(pair, progress.diff)
     ordered = tuple(verdicts[index] for index in range(len(pairs)))
     return VerifyReport(ordered, time.monotonic() - started)

@@ -30,6 +30,7 @@ from lakehouse.storage import Storage
 from lakehouse.supervisor import Supervisor, Worker
 from lakehouse.table import TableWriter
 from lakehouse.termination import on_termination
+from lakehouse.warmup import WarmUp
 
 __all__ = ["main"]
 
@@ -84,6 +85,8 @@ class Application:
         self._rebuilders: dict[str, Rebuilder] = {}
         self._bronze = self._bronze_writer()
         feeds = [self._feed(table) for table in tables]
+        self._feeds = feeds
+        self._warm_up = WarmUp(self._spark, tables, self._checkpoint("_warm_up"))
         self._supervisor = Supervisor(
             feeds if self._bronze is None else [*feeds, self._bronze], once=options.once
         )
@@ -99,6 +102,8 @@ class Application:
             )
             server.start()
         self._maintenance.start()
+        if not self._options.once and self._is_idle():
+            self._warm_up.start(self._is_idle)
         try:
             sound = self._supervisor.run()
         finally:
@@ -183,6 +188,10 @@ class Application:
             return False
         rebuilder.request()
         return self._supervisor.restart(table)
+
+    def _is_idle(self) -> bool:
+        """Whether no table has anything to read yet."""
+        return all(feed.waiting_for() is not None for feed in self._feeds)
 
     def _tell_instant(self, table: str, instant: str) -> None:
         self._tables[table].set(last_commit_instant=instant)

@@ -115,7 +115,9 @@ class BronzeWriter(KafkaQuery):
 
     def _sound(self, rows: DataFrame) -> Iterator[BronzeRecord]:
         """The rows that are Avro of their schema, and not in a file yet."""
-        for row in rows.collect():
+        # By way of columns: much cheaper than Spark's own rows of Python objects.
+        found: Iterable[Any] = rows.toPandas().itertuples(index=False)
+        for row in found:
             offsets = self._next_offsets.setdefault(row.topic, {})
             if row.topic in self._stopped or row.offset < offsets.get(row.partition, 0):
                 continue
@@ -127,7 +129,7 @@ class BronzeWriter(KafkaQuery):
                     offset=row.offset,
                     timestamp_ms=row.timestamp_ms,
                     schema_id=int.from_bytes(row.id, "big", signed=True),
-                    value=bytes(row.value),
+                    value=row.value,
                 )
             else:
                 self._put_aside(row, reason)

@@ -20,6 +20,7 @@ CHECKPOINT_KEY = "deltastreamer.checkpoint.key"
 """Commit metadata that says which offsets a table has taken in, in HoodieStreamer's own key and
 format (`topic,partition:next offset,…`): either can go on where the other stopped."""
 
+_LARGE_BATCH = 10_000
 _METADATA_PREFIX = CHECKPOINT_KEY.rsplit(".", 1)[0] + "."
 
 
@@ -78,8 +79,15 @@ class HudiTable:
 
         Of several rows with one key the one with the highest offset is kept.
         """
-        options = {"hoodie.combine.before.upsert": str(count > 1).lower()}
+        options = {"hoodie.combine.before.upsert": str(self._may_repeat(rows, count)).lower()}
         self._write(rows, next_offsets, options)
+
+    def _may_repeat(self, rows: DataFrame, count: int) -> bool:
+        """Whether a key may occur twice. Combining rows costs a shuffle of whole records, so that
+        in a large batch, such as a first load, it pays to look at the keys first."""
+        if count < _LARGE_BATCH:
+            return count > 1
+        return rows.select(*self.config.key_fields).distinct().count() < count
 
     def overwrite(self, rows: DataFrame, next_offsets: Mapping[int, int]) -> None:
         """Replace all rows by `rows`, one for each key, in one commit."""

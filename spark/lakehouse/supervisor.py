@@ -7,8 +7,6 @@ import threading
 from collections.abc import Iterable
 from typing import Literal, Protocol
 
-from pyspark import InheritableThread
-
 from lakehouse.errors import PermanentError
 from lakehouse.progress import Progress
 
@@ -50,8 +48,9 @@ class _Supervised:
         self._stop = threading.Event()
         self._again = threading.Event()
         self._failures = 0
-        self.thread = InheritableThread(target=self._run, name=f"supervise-{worker.name}")
-        self.thread.daemon = True
+        self.thread = threading.Thread(
+            target=self._run, name=f"supervise-{worker.name}", daemon=True
+        )
 
     def ask_to_stop(self) -> None:
         self._stop.set()
