@@ -24,6 +24,7 @@ COMMANDS = {
     "query": "query",
     "verify": "verify",
     "rebuild": "rebuild",
+    "sqlserver": "sqlserver",
     "bench": "bench",
     "demo": "demo",
 }

@@ -24,8 +24,10 @@ __all__ = [
 ]
 
 LAB_NAME_PATTERN = r"^[a-z][a-z0-9-]{0,29}$"
-ServiceName = Literal["postgres", "mysql", "kafka", "connect", "registry", "objectstore", "silver"]
-SourceEngine = Literal["postgres", "mysql"]
+ServiceName = Literal[
+    "postgres", "mysql", "sqlserver", "kafka", "connect", "registry", "objectstore", "silver"
+]
+SourceEngine = Literal["postgres", "mysql", "sqlserver"]
 Port = Annotated[int, Field(ge=1024, le=65535)]
 Memory = Annotated[str, Field(pattern=r"^[1-9][0-9]*[mg]$")]
 """A JVM-style size: `256m`, `2g`."""

@@ -21,7 +21,7 @@ class LabTable:
     """One table on its whole way."""
 
     engine: SourceEngine
-    """The source service: `postgres`, `mysql`."""
+    """The source service: `postgres`, `mysql`, `sqlserver`."""
     db_schema: str
     """For MySQL: the database."""
     source_name: str

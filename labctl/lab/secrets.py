@@ -12,19 +12,25 @@ import json
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from pydantic import SecretStr
 
 from labctl.config.endpoints import Database, Endpoints
+from labctl.config.model import SourceEngine
 from labctl.lab.state import LabState, write_private
 
 __all__ = ["SECRET_PREFIX", "load_passwords", "write_connector_secrets"]
 
 SECRET_PREFIX = "demo"  # noqa: S105 - a folder's name
+SECRET_NAMES: Mapping[SourceEngine, str] = MappingProxyType(
+    {"postgres": "postgres", "mysql": "mysql", "sqlserver": "mssql"}
+)
+"""What connector files call the secret of a source."""
 BRONZE_ROTATION_MS = "1000"
 """How long a change waits for its bronze file at most: a lab shows it at once, at the price of
 small files."""
-PASSWORDS = ("postgres", "mysql", "cdc", "registry", "objectstore")
+PASSWORDS = ("postgres", "mysql", "sqlserver", "cdc", "registry", "objectstore")
 
 
 def load_passwords(state: LabState) -> dict[str, str]:
@@ -38,10 +44,12 @@ def load_passwords(state: LabState) -> dict[str, str]:
     return known
 
 
-def write_connector_secrets(folder: Path, endpoints: Endpoints, cdc: Mapping[str, str]) -> None:
+def write_connector_secrets(
+    folder: Path, endpoints: Endpoints, logins: Mapping[SourceEngine, tuple[str, str]]
+) -> None:
     """Write one properties file a secret below `folder`/demo.
 
-    `cdc` holds the user and password Debezium connects with.
+    `logins` are user and password that Debezium connects to each source with.
     """
     files: dict[str, dict[str, str]] = {
         "kafka": {"bootstrap.servers": endpoints.kafka.bootstrap_servers},
@@ -55,26 +63,20 @@ def write_connector_secrets(folder: Path, endpoints: Endpoints, cdc: Mapping[str
             "rotate.schedule.interval.ms": BRONZE_ROTATION_MS,
         },
     }
-    for name, database in _databases(endpoints).items():
-        files[name] = {
+    for engine, (user, password) in logins.items():
+        database: Database | None = getattr(endpoints, engine)
+        if database is None:
+            continue
+        files[SECRET_NAMES[engine]] = {
             "hostname": database.host,
             "port": str(database.port),
-            "username": cdc["username"],
-            "password": cdc["password"],
+            "username": user,
+            "password": password,
             "database": database.database,
         }
     for name, values in files.items():
         lines = (f"{key}={_escape(value)}" for key, value in values.items())
         write_private(folder / SECRET_PREFIX / name, "\n".join(lines) + "\n")
-
-
-def _databases(endpoints: Endpoints) -> dict[str, Database]:
-    named = {
-        "postgres": endpoints.postgres,
-        "mysql": endpoints.mysql,
-        "mssql": endpoints.sqlserver,
-    }
-    return {name: database for name, database in named.items() if database is not None}
 
 
 def _plain(secret: SecretStr | None) -> str:

@@ -19,6 +19,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.logs import tail
 from labctl.lab.ports import is_free, owner_of
 from labctl.lab.secrets import write_connector_secrets
+from labctl.runtimes.native.endpoints import capture_logins
 from labctl.services import Service
 
 __all__ = ["Started", "UpReporter", "restart_service", "up"]
@@ -106,7 +107,7 @@ def _write_state(lab: Lab, *, fresh: bool) -> None:
     write_connector_secrets(
         lab.state.secrets,
         lab.endpoints,
-        cdc={"username": "debezium", "password": lab.passwords["cdc"]},
+        capture_logins(lab.passwords),
     )
 
 

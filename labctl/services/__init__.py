@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from labctl.services import connect, kafka, mysql, objectstore, postgres, registry, silver
+from labctl.services import (
+    connect,
+    kafka,
+    mysql,
+    objectstore,
+    postgres,
+    registry,
+    silver,
+    sqlserver,
+)
 from labctl.services.model import Context, NativeService, Process, Service
 
 __all__ = ["SERVICES", "Context", "NativeService", "Process", "Service"]
@@ -10,6 +19,7 @@ __all__ = ["SERVICES", "Context", "NativeService", "Process", "Service"]
 SERVICES: tuple[Service, ...] = (
     postgres.SERVICE,
     mysql.SERVICE,
+    sqlserver.SERVICE,
     kafka.SERVICE,
     connect.SERVICE,
     registry.SERVICE,

@@ -1,4 +1,4 @@
-"""PostgreSQL: the source of schema `ems`, and the registry's durable store."""
+"""PostgreSQL: the source of schema `ems`, and the durable store of two other services."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ __all__ = [
     "DATABASE",
     "REGISTRY_DATABASE",
     "SERVICE",
+    "ensure_database",
     "unprivileged_prefix",
     "unprivileged_user",
 ]
@@ -34,7 +35,8 @@ SETTINGS = {
     "wal_level": "logical",
     "max_wal_senders": "10",
     "max_replication_slots": "10",
-    "max_connections": "60",
+    # The SQL Server stand-in takes one for each of its clients.
+    "max_connections": "300",
     "shared_buffers": "64MB",
     "wal_sender_timeout": "30s",
     "timezone": "UTC",
@@ -141,15 +143,29 @@ def _setup(context: Context) -> None:
                     ),
                     (password,),
                 )
-                if not _exists(cursor, "pg_database", "datname", database):
-                    owner = ADMIN if database == DATABASE else role
-                    cursor.execute(
-                        sql.SQL("CREATE DATABASE {} OWNER {}").format(
-                            sql.Identifier(database), sql.Identifier(owner)
-                        )
-                    )
+                _ensure(cursor, database, owner=ADMIN if database == DATABASE else role)
     finally:
         connection.close()
+
+
+def ensure_database(context: Context, name: str) -> None:
+    """Create a database for another service, owned by `ADMIN`, unless it exists."""
+    connection = _connect(context, "postgres")
+    connection.autocommit = True
+    try:
+        with connection.cursor() as cursor:
+            _ensure(cursor, name, owner=ADMIN)
+    finally:
+        connection.close()
+
+
+def _ensure(cursor: psycopg2.extensions.cursor, database: str, *, owner: str) -> None:
+    if not _exists(cursor, "pg_database", "datname", database):
+        cursor.execute(
+            sql.SQL("CREATE DATABASE {} OWNER {}").format(
+                sql.Identifier(database), sql.Identifier(owner)
+            )
+        )
 
 
 def _exists(cursor: psycopg2.extensions.cursor, catalog: str, column: str, name: str) -> bool:

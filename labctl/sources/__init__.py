@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from labctl.config.endpoints import Database, Endpoints
 from labctl.errors import ExitCode, LabError
-from labctl.sources import mysql, postgres
+from labctl.sources import mysql, postgres, sqlserver
 from labctl.sources.base import Rollback, Row, Source, SourceColumn, SourceTable, TableRef
 
 __all__ = [
@@ -28,10 +28,18 @@ __all__ = [
 ]
 
 _OPEN: Mapping[str, Callable[[Database], Source]] = MappingProxyType(
-    {"postgres": postgres.PostgresSource, "mysql": mysql.MySqlSource}
+    {
+        "postgres": postgres.PostgresSource,
+        "mysql": mysql.MySqlSource,
+        "sqlserver": sqlserver.SqlServerSource,
+    }
 )
 _ENSURE: Mapping[str, Callable[[Database], None]] = MappingProxyType(
-    {"postgres": postgres.ensure_database, "mysql": mysql.ensure_database}
+    {
+        "postgres": postgres.ensure_database,
+        "mysql": mysql.ensure_database,
+        "sqlserver": sqlserver.ensure_database,
+    }
 )
 
 ENGINES = tuple(_OPEN)

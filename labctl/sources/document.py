@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from labctl.sources.types import MYSQL, POSTGRES, TypeRule
+from labctl.sources.types import MYSQL, POSTGRES, SQLSERVER, Declared, TypeRule
 
 __all__ = ["render"]
 
@@ -17,12 +17,12 @@ Made from `labctl/sources/types.py` by `python -m labctl.sources.document > docs
 `labctl verify` compares by the same rules.
 
 The connectors run with `decimal.handling.mode=precise` and
-`time.precision.mode=adaptive_time_microseconds`, and the Spark application reads Debezium's
-meaning from the schema's `connect.name` (`spark/lakehouse/mapping.py`). No digit and no
-microsecond is lost on the way, but for what Debezium's first load reads less exactly than its
-streaming does, which the tables below name and `labctl verify` reports. A value that its silver
-type cannot hold exactly stops its table, or goes to the dead-letter location with
-`lab.on.bad.record=deadletter`; it is never rounded.
+`time.precision.mode=adaptive_time_microseconds` (SQL Server's with `adaptive`), and the Spark
+application reads Debezium's meaning from the schema's `connect.name`
+(`spark/lakehouse/mapping.py`). No digit and no microsecond is lost on the way, but for what
+Debezium's first load reads less exactly than its streaming does, which the tables below name and
+`labctl verify` reports. A value that its silver type cannot hold exactly stops its table, or goes
+to the dead-letter location with `lab.on.bad.record=deadletter`; it is never rounded.
 
 A timestamp without a time zone is the wall clock as stored, shown as if it were UTC. A timestamp
 with one is the instant, in UTC; the zone it was written in is not kept (the databases do not keep
@@ -46,6 +46,7 @@ def render() -> str:
             INTRODUCTION,
             _section("PostgreSQL", POSTGRES),
             _section("MySQL", MYSQL),
+            _section("SQL Server", SQLSERVER),
             CLOSING.rstrip(),
             "",
         )
@@ -60,9 +61,10 @@ def _section(title: str, rules: Mapping[str, TypeRule]) -> str:
 
 
 def _silver(rule: TypeRule) -> str:
-    if not isinstance(rule.silver, pa.DataType):
-        return "`decimal(p,s)`"
-    return f"`{rule.silver}`"
+    if isinstance(rule.silver, pa.DataType):
+        return f"`{rule.silver}`"
+    typical = rule.silver_type(Declared("", "", precision=8, scale=2))
+    return "`decimal(p,s)`" if pa.types.is_decimal(typical) else f"`{typical}`"
 
 
 if __name__ == "__main__":

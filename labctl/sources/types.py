@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from labctl.errors import LabError
 
-__all__ = ["MYSQL", "POSTGRES", "Declared", "TypeRule", "rule_for"]
+__all__ = ["MYSQL", "POSTGRES", "SQLSERVER", "Declared", "TypeRule", "rule_for"]
 
 
 @dataclass(frozen=True)
@@ -173,6 +173,50 @@ MYSQL: Mapping[str, TypeRule] = MappingProxyType(
     }
 )
 """By type name of MySQL's catalogue, `unsigned` and the boolean `tinyint(1)` told apart."""
+
+_NANOSECONDS_NOTE = "with seven digits (the default) nanoseconds, as a number"
+
+
+def _datetime2(declared: Declared) -> pa.DataType:
+    return pa.int64() if declared.scale == _SEVEN_DIGITS else pa.timestamp("us")
+
+
+_SEVEN_DIGITS = 7
+_MONEY_NOTE = "four digits behind the point"
+
+SQLSERVER: Mapping[str, TypeRule] = MappingProxyType(
+    {
+        "bit": TypeRule(pa.bool_(), note="boolean"),
+        "tinyint": _SMALL,
+        "smallint": _SMALL,
+        "int": _INT,
+        "bigint": _LONG,
+        "decimal": _DECIMAL,
+        "numeric": _DECIMAL,
+        "money": TypeRule(pa.decimal128(19, 4), note=_MONEY_NOTE),
+        "smallmoney": TypeRule(pa.decimal128(10, 4), note=_MONEY_NOTE),
+        "real": TypeRule(pa.float32()),
+        "float": TypeRule(pa.float64()),
+        "char": TypeRule(pa.string(), note="padded with blanks to its length"),
+        "varchar": _TEXT,
+        "text": _TEXT,
+        "nchar": TypeRule(pa.string(), note="padded with blanks to its length"),
+        "nvarchar": _TEXT,
+        "ntext": _TEXT,
+        "uniqueidentifier": TypeRule(
+            pa.string(), note="upper-case letters, as SQL Server shows it"
+        ),
+        "binary": TypeRule(pa.binary(), note="padded with zero bytes"),
+        "varbinary": TypeRule(pa.binary()),
+        "date": TypeRule(pa.date32()),
+        "datetime": TypeRule(pa.timestamp("us"), note="milliseconds, in steps of 10/3 as stored"),
+        "smalldatetime": TypeRule(pa.timestamp("us"), note="minutes, as stored"),
+        "datetime2": TypeRule(_datetime2, note=f"{_TIMESTAMP_NOTE}; {_NANOSECONDS_NOTE}"),
+        "datetimeoffset": TypeRule(pa.timestamp("us", "UTC"), note=_INSTANT_NOTE),
+        "time": TypeRule(pa.int64(), note=f"microseconds since midnight; {_NANOSECONDS_NOTE}"),
+    }
+)
+"""By `DATA_TYPE` of SQL Server's `INFORMATION_SCHEMA.COLUMNS`."""
 
 
 def rule_for(rules: Mapping[str, TypeRule], declared: Declared, column: str) -> TypeRule:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import socket
 import subprocess
@@ -141,7 +142,7 @@ def _views(table: SilverTable, kind: str) -> Iterator[View]:
         yield View(as_of=writes[0].requested, deleted=True, read_optimized=True)
     yield View(as_of=writes[0].completed, deleted=True)
     yield View(begin=EARLIEST, end=str(int(writes[-1].requested) - 1))
-    for write, following in zip(writes, writes[1:], strict=False):
+    for write, following in itertools.pairwise(writes):
         yield View(begin=write.requested, end=following.requested, deleted=True)
     for write in writes:
         yield View(as_of=write.requested, deleted=True)

@@ -15,11 +15,11 @@ from labctl.config.endpoints import (
     Registry,
     Silver,
 )
-from labctl.config.model import LabConfig
+from labctl.config.model import LabConfig, SourceEngine
 from labctl.lab.ports import LOOPBACK
-from labctl.services import mysql, objectstore, postgres
+from labctl.services import mysql, objectstore, postgres, sqlserver
 
-__all__ = ["native_endpoints"]
+__all__ = ["capture_logins", "native_endpoints"]
 
 
 def native_endpoints(
@@ -41,6 +41,13 @@ def native_endpoints(
             password=SecretStr(passwords["mysql"]),
             database=mysql.DATABASE,
         ),
+        sqlserver=Database(
+            host=LOOPBACK,
+            port=ports["sqlserver"]["tds"],
+            user=sqlserver.ADMIN,
+            password=SecretStr(passwords["sqlserver"]),
+            database=sqlserver.DATABASE,
+        ),
         kafka=Kafka(bootstrap_servers=f"{LOOPBACK}:{ports['kafka']['broker']}"),
         connect=Connect(url=f"http://{LOOPBACK}:{ports['connect']['rest']}"),
         registry=Registry(url=f"http://{LOOPBACK}:{ports['registry']['http']}"),
@@ -53,3 +60,9 @@ def native_endpoints(
         ),
         silver=Silver(status_url=f"http://{LOOPBACK}:{ports['silver']['status']}"),
     )
+
+
+def capture_logins(passwords: Mapping[str, str]) -> dict[SourceEngine, tuple[str, str]]:
+    """User and password that Debezium connects with. The stand-in has one login for everything."""
+    own = ("debezium", passwords["cdc"])
+    return {"postgres": own, "mysql": own, "sqlserver": (sqlserver.ADMIN, passwords["sqlserver"])}

@@ -196,6 +196,17 @@ CREATE VIEW mssql_sys.database_principals AS
 CREATE VIEW mssql_sys.filegroups AS
     SELECT NULL::text AS db, 'PRIMARY'::mssql.nvarchar(128) AS name, 1 AS data_space_id,
         'FG'::char(2) AS type, 1::mssql.bit AS is_default;
+-- Files are PostgreSQL's affair: one stands for the data, one for the log.
+CREATE VIEW mssql_sys.database_files AS
+    SELECT NULL::text AS db, f.file_id, f.type, f.type_desc, f.data_space_id, f.name,
+        f.name || f.suffix AS physical_name, 0::mssql.tinyint AS state, 'ONLINE'::mssql.nvarchar(60) AS state_desc
+    FROM (VALUES
+        (1, 0::mssql.tinyint, 'ROWS'::mssql.nvarchar(60), 1, 'data'::mssql.nvarchar(128), '.mdf'),
+        (2, 1::mssql.tinyint, 'LOG'::mssql.nvarchar(60), 0, 'log'::mssql.nvarchar(128), '.ldf')
+    ) AS f (file_id, type, type_desc, data_space_id, name, suffix);
+CREATE VIEW mssql_sys.server_principals AS
+    SELECT NULL::text AS db, 'sa'::mssql.nvarchar(128) AS name, 1 AS principal_id, 'S'::char(1) AS type,
+        'SQL_LOGIN'::mssql.nvarchar(60) AS type_desc, 0::mssql.bit AS is_disabled;
 CREATE VIEW mssql_sys.data_spaces AS SELECT * FROM mssql_sys.filegroups;
 
 CREATE VIEW mssql_sys.indexes AS

@@ -349,6 +349,7 @@ CREATE FUNCTION mssql.serverproperty(text) RETURNS mssql.nvarchar LANGUAGE sql S
     WHEN 'productversion' THEN '16.0.1000.6' WHEN 'productlevel' THEN 'RTM'
     WHEN 'productmajorversion' THEN '16' WHEN 'productminorversion' THEN '0'
     WHEN 'edition' THEN 'Developer Edition (stand-in)' WHEN 'engineedition' THEN '3'
+    WHEN 'instancedefaultdatapath' THEN '/' WHEN 'instancedefaultlogpath' THEN '/'
     WHEN 'servername' THEN 'STANDIN' WHEN 'machinename' THEN 'STANDIN'
     WHEN 'collation' THEN 'Latin1_General_100_BIN2_UTF8' WHEN 'isclustered' THEN '0'
     WHEN 'ishadrenabled' THEN '0' WHEN 'issingleuser' THEN '0' WHEN 'isxtpsupported' THEN '0'
@@ -362,6 +363,12 @@ CREATE FUNCTION mssql.databasepropertyex(text, text) RETURNS mssql.nvarchar LANG
         WHEN 'recovery' THEN 'FULL' WHEN 'useraccess' THEN 'MULTI_USER' WHEN 'version' THEN '957' END;
 
 -- Functions that return tables.
+CREATE FUNCTION mssql.json_rows(text) RETURNS TABLE (object jsonb) LANGUAGE sql
+    IMMUTABLE STRICT PARALLEL SAFE AS $$
+    SELECT element FROM jsonb_array_elements(
+        CASE jsonb_typeof($1::jsonb) WHEN 'array' THEN $1::jsonb ELSE jsonb_build_array($1::jsonb) END
+    ) AS element
+$$;
 CREATE FUNCTION mssql.string_split(text, text) RETURNS TABLE (value mssql.nvarchar) LANGUAGE sql
     IMMUTABLE STRICT PARALLEL SAFE AS $$
     SELECT part::mssql.nvarchar FROM unnest(string_to_array($1, $2)) AS part

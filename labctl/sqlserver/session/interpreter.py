@@ -128,15 +128,17 @@ class Interpreter:
         if node.verb in _DEFINITIONS:
             await self._definition(node, scope, reply)
             return
-        statement = translate.query(node.text, self.session.database, scope.types)
+        text, literals = translate.without_long_literals(node.text)
+        seen = scope.including(literals)
+        statement = translate.query(text, self.session.database, seen.types)
         if statement.assigns:
-            rows = await self.executor.fetch(statement, scope)
+            rows = await self.executor.fetch(statement, seen)
             if rows:
                 for name, value in zip(statement.assigns, rows[-1], strict=True):
                     await self.assign(name, value, scope)
             self.session.row_count = len(rows)
             return
-        await self.executor.run(statement, scope, reply)
+        await self.executor.run(statement, seen, reply)
         if statement.verb == "SELECT INTO":
             self.executor.catalog.forget()
 

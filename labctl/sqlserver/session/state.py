@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from labctl.sqlserver.errors import SqlError
@@ -40,6 +41,16 @@ class Scope:
             )
         self.types[name] = kind
         self.values[name] = value
+
+    def including(self, variables: Mapping[str, tuple[SqlType, Value]]) -> Scope:
+        """This scope with further variables, for one of its statements."""
+        if not variables:
+            return self
+        return Scope(
+            self.types | {name: kind for name, (kind, _) in variables.items()},
+            self.values | {name: value for name, (_, value) in variables.items()},
+            self.tables,
+        )
 
     def assign(self, name: str, value: Value) -> None:
         """Give a declared variable its value; raises `SqlError` 137."""

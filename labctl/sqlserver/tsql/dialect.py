@@ -20,7 +20,7 @@ class TSqlIn(TSQL):
         FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
             name: parse
             for name, parse in TSQL.Parser.FUNCTION_PARSERS.items()
-            if name in {"CAST", "TRY_CAST", "CONVERT", "TRY_CONVERT", "STRING_AGG"}
+            if name in {"CAST", "TRY_CAST", "CONVERT", "TRY_CONVERT", "STRING_AGG", "OPENJSON"}
         }
 
 

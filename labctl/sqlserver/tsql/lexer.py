@@ -12,7 +12,7 @@ __all__ = ["Token", "tokenize", "unquote"]
 _TOKEN = re.compile(
     r"""(?P<space>\s+|--[^\n]*)
       | (?P<comment>/\*)
-      | (?P<string>N?'(?:[^']|'')*')
+      | (?P<string>N?'[^']*(?:''[^']*)*')
       | (?P<quoted>\[(?:[^\]]|\]\])*\]|"(?:[^"]|"")*")
       | (?P<variable>@@?[\w@$\#]+)
       | (?P<number>0[xX][0-9A-Fa-f]*|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)

@@ -25,7 +25,7 @@ from labctl.sqlserver.tsql.script import (
     While,
 )
 
-__all__ = ["parse_arguments", "parse_batch", "parse_declarations"]
+__all__ = ["LONGEST_KEPT", "parse_arguments", "parse_batch", "parse_declarations"]
 
 _QUERIES = {
     "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "CREATE", "ALTER", "DROP", "TRUNCATE",
@@ -37,9 +37,21 @@ _COMMANDS = {
 _CURSORS = {"OPEN", "FETCH", "CLOSE", "DEALLOCATE", "GOTO", "BULK", "READTEXT", "WRITETEXT"}
 
 
-@lru_cache(maxsize=2048)
+LONGEST_KEPT = 20_000
+"""Characters of a batch or statement worth keeping parsed: a longer one is data, and comes once."""
+
+
 def parse_batch(text: str) -> tuple[Node, ...]:
     """The statements of a batch; raises `SqlError` 102 where they cannot be told apart."""
+    return _parse(text) if len(text) > LONGEST_KEPT else _parse_and_keep(text)
+
+
+@lru_cache(maxsize=2048)
+def _parse_and_keep(text: str) -> tuple[Node, ...]:
+    return _parse(text)
+
+
+def _parse(text: str) -> tuple[Node, ...]:
     parser = _Parser(text)
     nodes: list[Node] = []
     while not parser.at_end():

@@ -20,6 +20,7 @@ from labctl.sqlserver.tsql.casts import (
 from labctl.sqlserver.tsql.functions import NILADIC, call, function
 from labctl.sqlserver.tsql.globals import GLOBALS
 from labctl.sqlserver.tsql.names import PgName, locate
+from labctl.sqlserver.tsql.openjson import open_json
 from labctl.sqlserver.tsql.statement import Output
 
 __all__ = ["Rewriter"]
@@ -30,7 +31,7 @@ _UNORDERED_NULLS = {"__$start_lsn", "__$seqval", "__$operation", "__$command_id"
 """Columns without NULLs: ordering by them may use their index."""
 _REFUSED = {
     exp.Pivot: "PIVOT", exp.AtTimeZone: "AT TIME ZONE", exp.NextValueFor: "NEXT VALUE FOR",
-    exp.Concat: "adjacent strings", exp.OpenJSON: "OPENJSON", exp.TableSample: "TABLESAMPLE",
+    exp.Concat: "adjacent strings", exp.TableSample: "TABLESAMPLE",
     exp.JSONExtract: "JSON", exp.JSONExtractScalar: "JSON", exp.XMLTable: "XML",
     exp.Placeholder: "a placeholder", exp.Lambda: "a lambda", exp.Bracket: "an index",
 }  # fmt: skip
@@ -151,6 +152,8 @@ class Rewriter:
         node.set("hints", None)
         if isinstance(node.this, exp.Anonymous):
             return self._table_function(node)
+        if isinstance(node.this, exp.OpenJSON):
+            return open_json(node.this, node.args.get("alias"))
         if not isinstance(node.this, exp.Identifier | exp.Var):
             return node
         simple = not node.args.get("db") and not node.args.get("catalog")

@@ -11,23 +11,44 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
 from labctl.sqlserver.errors import SqlError, unsupported
-from labctl.sqlserver.sqltypes import SqlType
+from labctl.sqlserver.sqltypes import MAX, SqlType
 from labctl.sqlserver.tsql.changes import change_sql
 from labctl.sqlserver.tsql.dialect import PostgresOut, TSqlIn
-from labctl.sqlserver.tsql.lexer import tokenize
+from labctl.sqlserver.tsql.lexer import tokenize, unquote
 from labctl.sqlserver.tsql.names import quoted
+from labctl.sqlserver.tsql.parser import LONGEST_KEPT
 from labctl.sqlserver.tsql.prepare import prepare
 from labctl.sqlserver.tsql.rewrite import Rewriter
 from labctl.sqlserver.tsql.statement import Statement
 
-__all__ = ["condition", "expression", "query", "variables_in"]
+__all__ = ["condition", "expression", "query", "variables_in", "without_long_literals"]
 
 Types = Mapping[str, SqlType]
+_LARGEST_SIZED = {"varchar": 8_000, "nvarchar": 4_000}
+"""Characters beyond which a literal is of type `(max)`. Such a one is passed beside its statement:
+sqlglot reads one character at a time."""
 
 
 def variables_in(text: str) -> set[str]:
     """The variables a statement mentions, in lower case."""
     return {t.text.lower() for t in tokenize(text) if t.kind == "variable"}
+
+
+def without_long_literals(text: str) -> tuple[str, dict[str, tuple[SqlType, str]]]:
+    """A statement with a variable for each of its long literals, and those variables."""
+    if len(text) <= min(_LARGEST_SIZED.values()):
+        return text, {}
+    pieces: list[str] = []
+    variables: dict[str, tuple[SqlType, str]] = {}
+    end = 0
+    for token in tokenize(text):
+        kind = "nvarchar" if token.text[:1] in "Nn" else "varchar"
+        if token.kind == "string" and len(token.text) > _LARGEST_SIZED[kind]:
+            name = f"@$literal{len(variables)}"
+            variables[name] = SqlType(kind, length=MAX), unquote(token.text)
+            pieces += [text[end : token.start], name]
+            end = token.end
+    return "".join([*pieces, text[end:]]), variables
 
 
 def query(text: str, database: str, types: Types) -> Statement:
@@ -37,7 +58,8 @@ def query(text: str, database: str, types: Types) -> Statement:
     and the unsupported-construct error for what this server does not do.
     """
     known = tuple(sorted((n, t) for n, t in types.items() if n in variables_in(text)))
-    return _query(text, database, known)
+    translated = _query if len(text) > LONGEST_KEPT else _query_and_keep
+    return translated(text, database, known)
 
 
 def expression(text: str, database: str, types: Types, *, kind: SqlType | None = None) -> Statement:
@@ -52,6 +74,10 @@ def condition(text: str, database: str, types: Types) -> Statement:
 
 
 @lru_cache(maxsize=4096)
+def _query_and_keep(text: str, database: str, known: tuple[tuple[str, SqlType], ...]) -> Statement:
+    return _query(text, database, known)
+
+
 def _query(text: str, database: str, known: tuple[tuple[str, SqlType], ...]) -> Statement:
     prepared, top = prepare(text)
     tree = _parse(prepared)

@@ -1,0 +1,114 @@
+"""SQL Server's stand-in: the source of schema `crm`, durable in the lab's PostgreSQL.
+
+SQL Server itself cannot be had as an ordinary package; its own image takes this place in Compose.
+"""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pymssql
+
+from labctl.lab.state import write_private
+from labctl.services.model import Context, NativeService, Process, Service
+from labctl.services.postgres import ensure_database
+
+__all__ = ["ADMIN", "DATABASE", "SERVICE"]
+
+ADMIN = "sa"
+DATABASE = "tickit"
+STORE = "sqlserver"
+"""The database in PostgreSQL that keeps everything of the stand-in."""
+CERTIFICATE_DAYS = 3650
+
+
+def _prepare(context: Context) -> None:
+    postgres = context.endpoints.postgres
+    assert postgres is not None  # noqa: S101 - `after` names it
+    ensure_database(context, STORE)
+    dsn = (
+        f"host={postgres.host} port={postgres.port} dbname={STORE} user={postgres.user} "
+        f"password={postgres.password.get_secret_value()}"
+    )
+    write_private(context.conf / "dsn", dsn)
+    write_private(context.conf / "password", context.passwords["sqlserver"])
+    certificate = context.conf / "server.pem"
+    if not certificate.is_file():
+        write_private(certificate, _self_signed())
+
+
+def _self_signed() -> str:
+    """A key and a certificate for this machine, as PEM."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=CERTIFICATE_DAYS))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    secret = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    return (secret + certificate.public_bytes(serialization.Encoding.PEM)).decode()
+
+
+def _process(context: Context) -> Process:
+    files: dict[str, Path] = {
+        "--dsn-file": context.conf / "dsn",
+        "--password-file": context.conf / "password",
+        "--tls-cert": context.conf / "server.pem",
+    }
+    return Process(
+        argv=(
+            *(sys.executable, "-m", "labctl", "sqlserver", "serve"),
+            *(part for option, path in files.items() for part in (option, str(path))),
+            *("--user", ADMIN, "--port", str(context.ports["tds"])),
+        ),
+        cwd=context.conf,
+    )
+
+
+def _probe(context: Context) -> str:
+    endpoint = context.endpoints.sqlserver
+    assert endpoint is not None  # noqa: S101 - this service's own endpoint
+    with pymssql.connect(
+        server=endpoint.host,
+        port=str(endpoint.port),
+        user=endpoint.user,
+        password=endpoint.password.get_secret_value(),
+        login_timeout=3,
+        timeout=5,
+    ) as connection:
+        cursor = connection.cursor()
+        cursor.execute("SELECT SERVERPROPERTY('ProductVersion')")
+        row = cursor.fetchone()
+    version = row[0] if row else "?"
+    return f"stand-in for SQL Server {version!s}"
+
+
+SERVICE = Service(
+    name="sqlserver",
+    title="SQL Server stand-in",
+    ports={"tds": 1433},
+    native=NativeService(artifacts=(), prepare=_prepare, process=_process),
+    probe=_probe,
+    after=("postgres",),
+    urls=lambda _endpoints, ports: {
+        "tds": f"sqlserver://{ADMIN}@127.0.0.1:{ports['tds']}/{DATABASE}"
+    },
+)

@@ -1,0 +1,301 @@
+"""SQL Server (or its stand-in) as a source: statements, bulk changes by OPENJSON, exact reading."""
+
+# ruff: noqa: S608 - names are quoted by `quote`, values are parameters or quoted JSON
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import pyarrow as pa
+import pymssql
+
+from labctl.config.endpoints import Database
+from labctl.errors import ExitCode, LabError
+from labctl.sources.base import (
+    Parameter,
+    Row,
+    Source,
+    SourceColumn,
+    SourceTable,
+    TableRef,
+    no_such_table,
+    statement_failed,
+)
+from labctl.sources.types import SQLSERVER, Declared, rule_for
+
+__all__ = ["SqlServerSource", "ensure_database"]
+
+_CONNECT_TIMEOUT = 10
+_JSON_ROWS = 5_000
+"""Rows in one JSON text: about a megabyte."""
+_SOURCE = "\0rows\0"
+"""Stands for the rows in a statement; no identifier can hold it."""
+_EPOCH = datetime(1970, 1, 1)
+_TICKS = 10_000_000
+"""SQL Server's finest unit of time, 100 ns, in a second."""
+_COLUMNS = """
+    SELECT c.COLUMN_NAME, c.DATA_TYPE, c.IS_NULLABLE, c.CHARACTER_MAXIMUM_LENGTH,
+           c.NUMERIC_PRECISION, c.NUMERIC_SCALE, c.DATETIME_PRECISION
+    FROM INFORMATION_SCHEMA.COLUMNS c
+    WHERE c.TABLE_SCHEMA = %s AND c.TABLE_NAME = %s
+    ORDER BY c.ORDINAL_POSITION
+"""
+_KEYS = """
+    SELECT k.COLUMN_NAME
+    FROM INFORMATION_SCHEMA.TABLE_CONSTRAINTS c
+    JOIN INFORMATION_SCHEMA.KEY_COLUMN_USAGE k
+      ON k.CONSTRAINT_SCHEMA = c.CONSTRAINT_SCHEMA AND k.CONSTRAINT_NAME = c.CONSTRAINT_NAME
+    WHERE c.CONSTRAINT_TYPE = 'PRIMARY KEY' AND k.TABLE_SCHEMA = %s AND k.TABLE_NAME = %s
+    ORDER BY k.ORDINAL_POSITION
+"""
+
+
+def _connect(endpoint: Database, database: str) -> pymssql.Connection:
+    try:
+        return pymssql.connect(
+            server=endpoint.host,
+            port=str(endpoint.port),
+            user=endpoint.user,
+            password=endpoint.password.get_secret_value(),
+            database=database,
+            autocommit=True,
+            login_timeout=_CONNECT_TIMEOUT,
+            appname="labctl",
+            use_datetime2=True,
+        )
+    except pymssql.OperationalError as error:
+        raise LabError(
+            f"SQL Server at {endpoint.host}:{endpoint.port} is not to be reached: {_said(error)}",
+            hint="see `labctl status`",
+            exit_code=ExitCode.NOT_READY,
+        ) from error
+
+
+def _said(error: pymssql.Error) -> str:
+    """The server's own message: the client's comes behind it."""
+    said = error.args[-1] if error.args else ""
+    while isinstance(said, tuple):
+        said = said[-1]
+    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    return text.split("DB-Lib error message")[0].strip() or "the connection was lost"
+
+
+def ensure_database(endpoint: Database) -> None:
+    """Creates the endpoint's database when the server does not have it yet."""
+    connection = _connect(endpoint, "master")
+    try:
+        cursor = connection.cursor()
+        cursor.execute("SELECT DB_ID(%s)", (endpoint.database,))
+        if cursor.fetchone() == (None,):
+            cursor.execute(f"CREATE DATABASE [{endpoint.database.replace(']', ']]')}]")
+    finally:
+        connection.close()
+
+
+class SqlServerSource(Source):
+    """One connection to a SQL Server database; see `labctl.sources.base.Source`."""
+
+    engine = "sqlserver"
+    _begin = "BEGIN TRANSACTION"
+
+    def __init__(self, endpoint: Database) -> None:
+        super().__init__()
+        self._connection = _connect(endpoint, endpoint.database)
+        self._closed = False
+
+    def close(self) -> None:
+        self._closed = True
+        self._connection.close()
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def quote(self, identifier: str) -> str:
+        return f"[{identifier.replace(']', ']]')}]"
+
+    def execute(self, sql: str, parameters: Sequence[Parameter] = ()) -> list[Row]:
+        with self._cursor(sql) as cursor:
+            cursor.execute(sql, tuple[Any, ...](parameters) or None)
+            return list(cursor.fetchall()) if cursor.description is not None else []
+
+    def affect(self, sql: str, parameters: Sequence[Parameter] = ()) -> int:
+        with self._cursor(sql) as cursor:
+            cursor.execute(sql, tuple[Any, ...](parameters) or None)
+            return int(cursor.rowcount)
+
+    def run_script(self, sql: str) -> None:
+        for batch in f"\n{sql}\n".split("\nGO\n"):
+            if batch.strip():
+                self.execute(batch)
+
+    @contextmanager
+    def _cursor(self, sql: str) -> Iterator[pymssql.Cursor]:
+        try:
+            with self._connection.cursor() as cursor:
+                yield cursor
+        except pymssql.Error as error:
+            self._closed = self._closed or not self._connection._conn.connected
+            raise statement_failed("SQL Server", sql, _said(error)) from error
+
+    def describe(self, ref: TableRef) -> SourceTable:
+        names = (ref.schema, ref.name)
+        keys = tuple(name for (name,) in self.execute(_KEYS, names))
+        columns = []
+        for name, kind, nullable, length, precision, scale, fraction in self.execute(
+            _COLUMNS, names
+        ):
+            full = _full_type(kind, length, precision, scale, fraction)
+            declared = Declared(kind, full, precision, fraction if scale is None else scale)
+            rule = rule_for(SQLSERVER, declared, f"{ref}.{name}")
+            columns.append(SourceColumn(name, declared, nullable == "YES", rule))
+        if not columns:
+            raise no_such_table("SQL Server", ref)
+        return SourceTable(ref, tuple(columns), keys)
+
+    def read(self, ref: TableRef) -> pa.Table:
+        table = self.describe(ref)
+        fields = ", ".join(self._field(column) for column in table.columns)
+        rows = self.execute(f"SELECT {fields} FROM {self.qualified(ref)}")
+        values = zip(*rows, strict=True) if rows else [()] * len(table.columns)
+        arrays = [
+            pa.array([_arrive(value, column.declared) for value in taken], column.arrow)
+            for taken, column in zip(values, table.columns, strict=True)
+        ]
+        return pa.Table.from_arrays(arrays, schema=table.arrow)
+
+    def _field(self, column: SourceColumn) -> str:
+        """A column as it is read. The client's own times have six digits, not seven."""
+        name = self.quote(column.name)
+        return f"CONVERT(varchar(40), {name})" if _has_nanoseconds(column.declared) else name
+
+    def insert(self, ref: TableRef, rows: pa.Table) -> None:
+        names = self._names(rows.column_names)
+        self._run(
+            ref,
+            rows,
+            f"INSERT INTO {self.qualified(ref)} ({names}) SELECT {names} FROM {_SOURCE} AS s",
+        )
+
+    def upsert(self, ref: TableRef, rows: pa.Table) -> None:
+        keys = self.describe(ref).keys
+        same = " AND ".join(f"t.{self.quote(n)} = s.{self.quote(n)}" for n in keys)
+        others = [name for name in rows.column_names if name not in keys]
+        changes = ", ".join(f"{self.quote(n)} = s.{self.quote(n)}" for n in others)
+        matched = f" WHEN MATCHED THEN UPDATE SET {changes}" if changes else ""
+        values = ", ".join(f"s.{self.quote(name)}" for name in rows.column_names)
+        self._run(
+            ref,
+            rows,
+            f"MERGE INTO {self.qualified(ref)} WITH (HOLDLOCK) AS t"
+            f" USING (SELECT * FROM {_SOURCE} AS j) AS s ON {same}{matched}"
+            f" WHEN NOT MATCHED THEN INSERT ({self._names(rows.column_names)}) VALUES ({values});",
+        )
+
+    def delete(self, ref: TableRef, keys: pa.Table) -> None:
+        same = " AND ".join(
+            f"t.{self.quote(name)} = s.{self.quote(name)}" for name in keys.column_names
+        )
+        self._run(
+            ref,
+            keys,
+            f"DELETE t FROM {self.qualified(ref)} AS t JOIN {_SOURCE} AS s ON {same}",
+        )
+
+    def _run(self, ref: TableRef, rows: pa.Table, statement: str) -> None:
+        """Run a statement over `_SOURCE`, which stands for the rows, in one transaction."""
+        declared = {column.name: column for column in self.describe(ref).columns}
+        columns = [declared[name] for name in rows.column_names]
+        shape = ", ".join(f"{self.quote(c.name)} {c.declared.full}" for c in columns)
+        with self._atomic():
+            for start in range(0, rows.num_rows, _JSON_ROWS):
+                part = [
+                    {c.name: _leave(row[c.name], c.declared) for c in columns}
+                    for row in rows.slice(start, _JSON_ROWS).to_pylist()
+                ]
+                text = json.dumps(part, ensure_ascii=False, allow_nan=False).replace("'", "''")
+                self.execute(statement.replace(_SOURCE, f"OPENJSON(N'{text}') WITH ({shape})"))
+
+    def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
+        known = self.execute("SELECT 1 FROM sys.server_principals WHERE name = %s", (user,))
+        if not known and password is None:
+            return False
+        login, owned = self.quote(user), self.quote(schema)
+        if password is not None:
+            secret = password.replace("'", "''")
+            verb = "ALTER" if known else "CREATE"
+            self.execute(f"{verb} LOGIN {login} WITH PASSWORD = N'{secret}'")
+        if not self.execute("SELECT 1 FROM sys.database_principals WHERE name = %s", (user,)):
+            self.execute(f"CREATE USER {login} FOR LOGIN {login}")
+        self.execute(f"GRANT SELECT ON SCHEMA::{owned} TO {login}")
+        self.execute(f"GRANT SELECT, EXECUTE ON SCHEMA::cdc TO {login}")
+        return True
+
+
+def _full_type(
+    kind: str, length: int | None, precision: int | None, scale: int | None, fraction: int | None
+) -> str:
+    """The type as one would declare it."""
+    if kind in {"decimal", "numeric"}:
+        return f"{kind}({precision},{scale})"
+    if kind in {"time", "datetime2", "datetimeoffset"}:
+        return f"{kind}({fraction})"
+    if kind in {"char", "varchar", "nchar", "nvarchar", "binary", "varbinary"}:
+        return f"{kind}({'max' if length == -1 else length})"
+    return kind
+
+
+def _has_nanoseconds(declared: Declared) -> bool:
+    """Whether Debezium sends the type as nanoseconds: it has seven digits."""
+    return declared.full in {"time(7)", "datetime2(7)"}
+
+
+def _arrive(value: Any, declared: Declared) -> Any:
+    """A value of the driver's as silver has it."""
+    match value:
+        case str() if _has_nanoseconds(declared):
+            moment, _, ticks = value.partition(".")
+            form = "%H:%M:%S" if declared.name == "time" else "%Y-%m-%d %H:%M:%S"
+            seconds = _seconds(datetime.strptime(moment, form), of_day=declared.name == "time")
+            return (seconds * _TICKS + int(ticks.ljust(7, "0"))) * (1_000_000_000 // _TICKS)
+        case time():
+            seconds = (value.hour * 60 + value.minute) * 60 + value.second
+            return seconds * 1_000_000 + value.microsecond
+        case UUID():
+            return str(value).upper()
+    return value
+
+
+def _seconds(moment: datetime, *, of_day: bool) -> int:
+    """Since midnight, or since 1970."""
+    if of_day:
+        return (moment.hour * 60 + moment.minute) * 60 + moment.second
+    since = moment - _EPOCH
+    return since.days * 86_400 + since.seconds
+
+
+def _leave(value: Any, declared: Declared) -> Any:
+    """A value of silver's as OPENJSON reads it."""
+    match value:
+        case int() if declared.name in {"time", "datetime2"}:
+            ticks = value // (1_000_000_000 // _TICKS) if _has_nanoseconds(declared) else value * 10
+            seconds, fraction = divmod(ticks, _TICKS)
+            moment = _EPOCH + timedelta(seconds=seconds)
+            form = "%H:%M:%S" if declared.name == "time" else "%Y-%m-%dT%H:%M:%S"
+            return f"{moment.strftime(form)}.{fraction:07d}"
+        case datetime() if value.tzinfo is None and declared.name == "datetime":
+            return value.isoformat(timespec="milliseconds")
+        case date() | datetime():
+            return value.isoformat()
+        case Decimal():
+            return str(value)
+        case bytes():
+            return base64.b64encode(value).decode("ascii")
+    return value
