@@ -39,7 +39,7 @@ def demo_command(invocation: Invocation) -> None:
     with stderr.status("loading TICKIT into the databases"):
         result, applied = seed_lab(lab)
     loaded = time.monotonic()
-    _say(f"{result.rows:,} rows are in PostgreSQL and MySQL after {result.seconds:.1f} s")
+    _say(f"{result.rows:,} rows are in the three databases after {result.seconds:.1f} s")
     with stderr.status("waiting for the snapshot to reach silver"):
         report = verify_lab(lab, timeout=SNAPSHOT_SECONDS, patience=SNAPSHOT_SECONDS)
     if not report.equal:

@@ -52,6 +52,16 @@ TARGETS = (
         "({n}, 1, 1, 1, 1, 1827, 1, 10.00, 1.50, '2008-01-01 20:00')",
         "UPDATE ecomm.sale SET qtysold = qtysold % 100 + 1 WHERE salesid = {n}",
     ),
+    Target(
+        "sqlserver",
+        "crm.user",
+        "user",
+        "userid",
+        "IF NOT EXISTS (SELECT 1 FROM crm.[user] WHERE userid = {n}) "
+        "INSERT INTO crm.[user] (userid, firstname, city) VALUES ({n}, N'row {n} 🎫', N'Bern')",
+        "UPDATE crm.[user] SET likesports = CASE WHEN likesports = 1 THEN 0 ELSE 1 END "
+        "WHERE userid = {n}",
+    ),
 )
 
 

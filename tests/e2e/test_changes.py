@@ -39,14 +39,18 @@ class Subject:
         row = {self.key: key, **self.row}
         marks = ", ".join(["%s"] * len(row))
         source.execute(
-            f"INSERT INTO {self.ref} ({', '.join(row)}) VALUES ({marks})", tuple(row.values())
+            f"INSERT INTO {source.qualified(self.ref)} ({', '.join(row)}) VALUES ({marks})",
+            tuple(row.values()),
         )
 
     def update(self, source: Source, key: int, column: str, value: object) -> None:
-        source.execute(f"UPDATE {self.ref} SET {column} = %s WHERE {self.key} = %s", (value, key))
+        source.execute(
+            f"UPDATE {source.qualified(self.ref)} SET {column} = %s WHERE {self.key} = %s",
+            (value, key),
+        )
 
     def delete(self, source: Source, key: int) -> None:
-        source.execute(f"DELETE FROM {self.ref} WHERE {self.key} = %s", (key,))
+        source.execute(f"DELETE FROM {source.qualified(self.ref)} WHERE {self.key} = %s", (key,))
 
 
 VENUE = Subject(
@@ -109,11 +113,31 @@ SALE = Subject(
     Decimal("-0.10"),
     "commission",
 )
+USER = Subject(
+    "sqlserver",
+    TableRef("crm", "user"),
+    "userid",
+    {
+        "username": "ABC12DEF",
+        "firstname": "Zoë",
+        "lastname": "O'Łańcut 山田",
+        "city": "Zürich",
+        "state": "ZH",
+        "email": "zoe@example.org",
+        "phone": "(044) 123-4567",
+        "likesports": True,
+        "likejazz": False,
+    },
+    "email",
+    "zoë.o'łańcut@example.org",
+    "city",
+)
 SUBJECTS = [
     pytest.param(VENUE, id="postgres-cow"),
     pytest.param(EVENT, id="postgres-mor"),
     pytest.param(LISTING, id="mysql-cow"),
     pytest.param(SALE, id="mysql-mor"),
+    pytest.param(USER, id="sqlserver-mor"),
 ]
 
 

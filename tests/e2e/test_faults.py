@@ -48,7 +48,7 @@ def ends(lab: Lab) -> Ends:
 
 @pytest.fixture
 def load(lab: Lab, first_number: NewLoad) -> Iterator[Load]:
-    """A write load on both databases, well under way."""
+    """A write load on all databases, well under way."""
     seed = random.randrange(2**32)  # noqa: S311 - not a secret
     with writing(lab.endpoints, first=first_number(), seed=seed) as running:
         yield running
@@ -73,7 +73,7 @@ def missing(lake: Lake, load: Load, target: Target) -> list[int]:
     """Committed rows that silver does not have."""
     numbers = load.numbers(target)
     rows = lake.query(
-        f"SELECT {target.key} FROM {target.silver} "
+        f'SELECT {target.key} FROM "{target.silver}" '
         f"WHERE {target.key} >= {numbers.start} AND {target.key} < {numbers.stop}"
     )
     return sorted({*numbers} - {int(str(row)) for row in rows.column(0).to_pylist()})

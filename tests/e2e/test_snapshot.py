@@ -14,14 +14,9 @@ def test_every_table_equals_its_source(snapshot: VerifyReport) -> None:
 
 def test_tickit_has_its_row_counts(snapshot: VerifyReport) -> None:
     rows = {verdict.silver: verdict.diff.silver_rows for verdict in snapshot.tables}
-    expected = {name: table.rows for name, table in TABLES.items() if name in rows}
-    assert set(expected) >= {"category", "venue", "event", "date", "listing", "sale"}
+    expected = {name: table.rows for name, table in TABLES.items()}
     assert {name: rows[name] for name in expected} == expected
-    assert {name: expected[name] for name in ("category", "listing", "sale")} == {
-        "category": 11,
-        "listing": 192_497,
-        "sale": 172_456,
-    }
+    assert sum(expected.values()) == 424_319
 
 
 def test_both_table_types_are_there(lake: Lake) -> None:

@@ -20,12 +20,19 @@ FIRST = 2_000_000
 """Keys below are the data set's."""
 
 TABLES = {
-    "postgres": (TableRef("ems", "event"), "eventid", "venueid, catid, dateid, eventname"),
+    "postgres": (TableRef("ems", "event"), "eventid", ("venueid", "catid", "dateid", "eventname")),
     "mysql": (
         TableRef("ecomm", "sale"),
         "salesid",
-        "listid, sellerid, buyerid, eventid, dateid, qtysold",
+        ("listid", "sellerid", "buyerid", "eventid", "dateid", "qtysold"),
     ),
+    "sqlserver": (TableRef("crm", "user"), "userid", ("likesports", "likejazz")),
+}
+"""Table, key, and columns that take the value 1."""
+SAVEPOINTS = {
+    "postgres": ("SAVEPOINT before_it", "ROLLBACK TO SAVEPOINT before_it"),
+    "mysql": ("SAVEPOINT before_it", "ROLLBACK TO SAVEPOINT before_it"),
+    "sqlserver": ("SAVE TRANSACTION before_it", "ROLLBACK TRANSACTION before_it"),
 }
 
 
@@ -37,8 +44,9 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 def insert(source: Source, key: int) -> None:
     ref, key_column, columns = TABLES[source.engine]
-    values = ", ".join(["1"] * len(columns.split(",")))
-    source.execute(f"INSERT INTO {ref} ({key_column}, {columns}) VALUES ({key}, {values})")
+    names = ", ".join((key_column, *columns))
+    values = ", ".join([str(key), *["1"] * len(columns)])
+    source.execute(f"INSERT INTO {source.qualified(ref)} ({names}) VALUES ({values})")
 
 
 def test_every_row_of_a_large_transaction_arrives(
@@ -46,14 +54,13 @@ def test_every_row_of_a_large_transaction_arrives(
 ) -> None:
     ref, key, columns = TABLES[engine]
     database = source(engine)
-    database.execute(f"DELETE FROM {ref} WHERE {key} >= {FIRST}")
+    database.execute(f"DELETE FROM {database.qualified(ref)} WHERE {key} >= {FIRST}")
     numbers = pa.array(range(FIRST, FIRST + ROWS), pa.int32())
     ones = pa.array([1] * ROWS, pa.int32())
-    names = [name.strip() for name in columns.split(",")]
-    rows = pa.table({key: numbers} | dict.fromkeys(names, ones))
+    rows = pa.table({key: numbers} | dict.fromkeys(columns, ones))
     with database.transaction():
         database.insert(ref, rows)
-    query = f"SELECT {key} FROM {ref.name} WHERE {key} >= {FIRST}"
+    query = f'SELECT {key} FROM "{ref.name}" WHERE {key} >= {FIRST}'
 
     def complete() -> bool:
         arrived = lake.query(query).column(0).to_pylist()
@@ -63,7 +70,7 @@ def test_every_row_of_a_large_transaction_arrives(
 
     eventually(complete, seconds=120)
     assert in_flight_records(lab, lab.table(ref.name)) == 0
-    database.execute(f"DELETE FROM {ref} WHERE {key} >= {FIRST}")
+    database.execute(f"DELETE FROM {database.qualified(ref)} WHERE {key} >= {FIRST}")
     eventually(lambda: lake.query(query).num_rows == 0, seconds=120)
 
 
@@ -74,11 +81,12 @@ def test_a_rolled_back_transaction_leaves_no_trace(
     eventually: Eventually,
     new_key: Callable[[], int],
 ) -> None:
-    ref, key, _ = TABLES[engine]
+    ref, key, columns = TABLES[engine]
     database, abandoned, marker = source(engine), new_key(), new_key()
     with database.transaction():
         insert(database, abandoned)
-        database.execute(f"UPDATE {ref} SET dateid = 2 WHERE {key} = 1")
+        table = database.qualified(ref)
+        database.execute(f"UPDATE {table} SET {columns[-2]} = 1 WHERE {key} = 1")
         raise Rollback
     before = silver(ref.name, f"{key} = 1")
     insert(database, marker)
@@ -97,10 +105,11 @@ def test_what_was_undone_to_a_savepoint_does_not_arrive(
 ) -> None:
     ref, key, _ = TABLES[engine]
     database, undone, kept = source(engine), new_key(), new_key()
+    save, go_back = SAVEPOINTS[engine]
     with database.transaction():
-        database.execute("SAVEPOINT before_it")
+        database.execute(save)
         insert(database, undone)
-        database.execute("ROLLBACK TO SAVEPOINT before_it")
+        database.execute(go_back)
         insert(database, kept)
     eventually(lambda: silver(ref.name, f"{key} = {kept}"), row=(ref.name, {key: kept}))
     assert silver(ref.name, f"{key} = {undone}", deleted=True) == []

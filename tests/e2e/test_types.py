@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from labctl.sources import Source
-from labctl.sources.types import MYSQL, POSTGRES, TypeRule
+from labctl.sources.types import MYSQL, POSTGRES, SQLSERVER, TypeRule
 from labctl.testing.eventually import Eventually
 from labctl.testing.plugin import SilverReader
 from tests.e2e.wide_tables import ROWS, WIDE, insert_row
@@ -51,11 +51,32 @@ EXACT: dict[str, dict[str, object]] = {
         "c_timestamp": datetime(2038, 1, 19, 3, 14, 7, 499999, tzinfo=UTC),
         "c_time": (838 * 3600 + 59 * 60 + 59) * MICROSECONDS,
     },
+    "sqlserver": {
+        "c_tinyint": 255,
+        "c_bigint": 2**63 - 1,
+        "c_decimal": Decimal("999999.99"),
+        "c_decimal_38": Decimal("9" * SIZES),
+        "c_numeric": Decimal("0." + "9" * SIZES),
+        "c_money": Decimal("922337203685477.5807"),
+        "c_float": 1.7976931348623157e308,
+        "c_nvarchar": "𝄞" * 100,
+        "c_guid": "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
+        "c_binary": b"\xff" * 4,
+        "c_date": date.max,
+        "c_datetime": datetime(9999, 12, 31, 23, 59, 59, 997000, tzinfo=UTC),
+        "c_datetime2": datetime.max.replace(tzinfo=UTC),
+        "c_datetime2_7": 9_223_372_036_854_775_000,
+        "c_datetimeoffset": datetime.max.replace(tzinfo=UTC),
+        "c_time": 24 * 3600 * MICROSECONDS - 1,
+        "c_time_7": (24 * 3600 * MICROSECONDS - 1) * 1000,
+    },
 }
 """Values of the row `maximum`, written down again: not read from the database."""
 
 
-@pytest.mark.parametrize(("engine", "rules"), [("postgres", POSTGRES), ("mysql", MYSQL)])
+@pytest.mark.parametrize(
+    ("engine", "rules"), [("postgres", POSTGRES), ("mysql", MYSQL), ("sqlserver", SQLSERVER)]
+)
 def test_every_type_there_is_a_rule_for_has_a_column(
     engine: str, rules: Mapping[str, TypeRule], source: OpenSource
 ) -> None:

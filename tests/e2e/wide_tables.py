@@ -54,7 +54,10 @@ class WideTable:
     @property
     def ddl(self) -> str:
         columns = "".join(f", {name} {c.declared}" for name, c in self.columns.items())
-        return f"CREATE TABLE IF NOT EXISTS {self.ref} (id integer NOT NULL PRIMARY KEY{columns})"
+        definition = f"{self.ref} (id integer NOT NULL PRIMARY KEY{columns})"
+        if self.engine == "sqlserver":
+            return f"IF OBJECT_ID(N'{self.ref}') IS NULL CREATE TABLE {definition}"
+        return f"CREATE TABLE IF NOT EXISTS {definition}"
 
 
 ROWS = ("minimum", "maximum", "typical", "null")
@@ -177,7 +180,93 @@ MYSQL = WideTable(
     },
 )
 
-WIDE = {table.engine: table for table in (POSTGRES, MYSQL)}
+SQLSERVER = WideTable(
+    "sqlserver",
+    TableRef("crm", "everything"),
+    "everything_ms",
+    {
+        "c_bit": Column("bit", "0", "1", "1"),
+        "c_tinyint": Column("tinyint", "0", "255", "7"),
+        "c_smallint": Column("smallint", "-32768", "32767", "7"),
+        "c_int": Column("int", "-2147483648", "2147483647", "0"),
+        "c_bigint": Column("bigint", "-9223372036854775808", "9223372036854775807", "0"),
+        "c_decimal": Column("decimal(8,2)", "-999999.99", "999999.99", "0.10"),
+        "c_decimal_38": Column("decimal(38,0)", f"-{NINES}", NINES, "1"),
+        "c_numeric": Column("numeric(38,38)", f"-0.{NINES}", f"0.{NINES}", "0"),
+        "c_money": Column("money", "-922337203685477.5808", "922337203685477.5807", "0.0001"),
+        "c_smallmoney": Column("smallmoney", "-214748.3648", "214748.3647", "0.0001"),
+        "c_real": Column("real", "-3.4028235e38", "3.4028235e38", "0.1"),
+        "c_float": Column("float", "-1.7976931348623157e308", "1.7976931348623157e308", "0.1"),
+        "c_char": Column("char(4)", "''", "'abcd'", "'ab'"),
+        "c_varchar": Column("varchar(100)", "''", "REPLICATE('x', 100)", "'it''s'"),
+        "c_varchar_max": Column(
+            "varchar(max)", "''", "REPLICATE(CAST('0123456789' AS varchar(max)), 10000)", "'x'"
+        ),
+        "c_nchar": Column("nchar(4)", "N''", "N'ﷺﷺﷺﷺ'", "N'ab'"),
+        "c_nvarchar": Column("nvarchar(200)", "N''", "REPLICATE(N'𝄞', 100)", f"N{TEXT}"),
+        "c_text": Column(
+            "nvarchar(max)",
+            "N''",
+            "REPLICATE(CAST(N'0123456789' AS nvarchar(max)), 10000)",
+            f"N{TEXT}",
+        ),
+        "c_old_text": Column("text", "''", "REPLICATE('x', 8000)", "'x'"),
+        "c_old_ntext": Column("ntext", "N''", "REPLICATE(N'ﷺ', 4000)", "N'x'"),
+        "c_guid": Column(
+            "uniqueidentifier",
+            "'00000000-0000-0000-0000-000000000000'",
+            "'ffffffff-ffff-ffff-ffff-ffffffffffff'",
+            "'123e4567-e89b-12d3-a456-426614174000'",
+        ),
+        "c_binary": Column("binary(4)", "0x00000000", "0xffffffff", "0x0100"),
+        "c_varbinary": Column("varbinary(16)", "0x", "0xffffffffffffffffffffffffffffffff", "0x00"),
+        "c_varbinary_max": Column(
+            "varbinary(max)",
+            "0x",
+            "CAST(REPLICATE(CAST('ab' AS varchar(max)), 5000) AS varbinary(max))",
+            "0x00ff0d0a",
+        ),
+        "c_date": Column("date", "'0001-01-01'", "'9999-12-31'", "'2008-02-29'"),
+        "c_datetime": Column(
+            "datetime",
+            "'1753-01-01T00:00:00'",
+            "'9999-12-31T23:59:59.997'",
+            "'2008-03-30T02:30:00.003'",
+        ),
+        "c_smalldatetime": Column(
+            "smalldatetime", "'1900-01-01T00:00:00'", "'2079-06-06T23:59:00'", "'2008-03-30T02:30'"
+        ),
+        "c_datetime2": Column(
+            "datetime2(6)",
+            "'0001-01-01T00:00:00'",
+            "'9999-12-31T23:59:59.999999'",
+            "'2008-03-30T02:30:00.000001'",
+        ),
+        "c_datetime2_3": Column(
+            "datetime2(3)",
+            "'0001-01-01T00:00:00'",
+            "'9999-12-31T23:59:59.999'",
+            "'2008-03-30T02:30:00.001'",
+        ),
+        "c_datetime2_7": Column(
+            "datetime2",
+            "'1753-01-01T00:00:00'",
+            "'2262-04-11T23:47:16.854775'",
+            "'2008-03-30T02:30:00.000001'",
+        ),
+        "c_datetimeoffset": Column(
+            "datetimeoffset(6)",
+            "'0001-01-01T00:00:00+00:00'",
+            "'9999-12-31T23:59:59.999999+00:00'",
+            "'2008-03-30T02:30:00.000001+05:45'",
+        ),
+        "c_time": Column("time(6)", "'00:00:00'", "'23:59:59.999999'", "'12:34:56.000001'"),
+        "c_time_3": Column("time(3)", "'00:00:00'", "'23:59:59.999'", "'12:34:56.001'"),
+        "c_time_7": Column("time", "'00:00:00'", "'23:59:59.999999'", "'12:34:56.000001'"),
+    },
+)
+
+WIDE = {table.engine: table for table in (POSTGRES, MYSQL, SQLSERVER)}
 
 FLEETING = TableRef("ecomm", "fleeting")
 """A MySQL table whose deletes remove the row from silver: `lab.deletes=hard`."""
@@ -201,12 +290,22 @@ DO $$ BEGIN
 END $$
 """
 
+CAPTURE_SQLSERVER = f"""
+IF NOT EXISTS (
+    SELECT 1 FROM sys.tables
+    WHERE object_id = OBJECT_ID(N'{SQLSERVER.ref}') AND is_tracked_by_cdc = 1
+)
+    EXEC sys.sp_cdc_enable_table
+        N'{SQLSERVER.ref.schema}', N'{SQLSERVER.ref.name}', @role_name = NULL
+"""
+
 DDL = {
     "postgres": (_MOOD, POSTGRES.ddl, _CAPTURE),
     "mysql": (
         MYSQL.ddl,
         f"CREATE TABLE IF NOT EXISTS {FLEETING} (id integer NOT NULL PRIMARY KEY, note text)",
     ),
+    "sqlserver": (SQLSERVER.ddl, CAPTURE_SQLSERVER),
 }
 
 
@@ -226,6 +325,7 @@ EXTRA_PROPERTIES = dict(
     (
         _properties("tickit.ems.everything", POSTGRES.silver, "MERGE_ON_READ"),
         _properties("tickit.ecomm.everything", MYSQL.silver, "COPY_ON_WRITE"),
+        _properties("tickit.crm.everything", SQLSERVER.silver, "MERGE_ON_READ"),
         _properties("tickit.ecomm.fleeting", "fleeting", "MERGE_ON_READ", "lab.deletes=hard\n"),
     )
 )

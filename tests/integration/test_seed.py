@@ -41,6 +41,15 @@ def mysql(endpoints: Endpoints) -> Iterator[Endpoints]:
     seed(only, reset=True)
 
 
+@pytest.fixture
+def sqlserver(endpoints: Endpoints) -> Iterator[Endpoints]:
+    """The lab's SQL Server alone, holding exactly the data set before and after the test."""
+    only = endpoints.model_copy(update={"postgres": None, "mysql": None})
+    seed(only, reset=True)
+    yield only
+    seed(only, reset=True)
+
+
 def actions(result: SeedResult) -> dict[str, Action]:
     return {table.table: table.action for table in result.tables}
 
@@ -52,7 +61,7 @@ def holds_data_set(source: Source, name: str, scale: float) -> bool:
     return verify_table(generate(scale)[name], present, [table.key]).equal
 
 
-@pytest.mark.parametrize("engine", ["postgres", "mysql"])
+@pytest.mark.parametrize("engine", ["postgres", "mysql", "sqlserver"])
 def test_every_table_holds_exactly_the_data_set(
     engine: str, request: pytest.FixtureRequest
 ) -> None:
@@ -98,6 +107,17 @@ def test_changed_rows_of_mysql_are_reset(mysql: Endpoints) -> None:
         reset = seed(mysql, reset=True)
         assert {(t.written, t.deleted) for t in reset.tables if t.table == "ecomm.sale"} == {(2, 0)}
         assert holds_data_set(source, "sale", scale=1.0)
+
+
+def test_changed_rows_of_sql_server_are_reset(sqlserver: Endpoints) -> None:
+    with connect(sqlserver, "sqlserver") as source:
+        source.execute("UPDATE crm.[user] SET email = NULL, likesports = 1 WHERE userid = 200")
+        source.execute("DELETE FROM crm.[user] WHERE userid = %s", [201])
+        source.execute("INSERT INTO crm.[user] (userid, firstname) VALUES (100000, N'Zoë')")
+        assert actions(seed(sqlserver))["crm.user"] is Action.KEPT
+        reset = seed(sqlserver, reset=True)
+        assert {(t.written, t.deleted) for t in reset.tables} == {(2, 1)}
+        assert holds_data_set(source, "user", scale=1.0)
 
 
 def test_another_scale_replaces_the_rows(postgres: Endpoints) -> None:

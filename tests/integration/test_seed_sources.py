@@ -13,7 +13,7 @@ import pytest
 
 from labctl.config.endpoints import Endpoints
 from labctl.errors import LabError
-from labctl.sources import Rollback, Source, TableRef, connect
+from labctl.sources import ENGINES, Rollback, Source, TableRef, connect
 from labctl.verify import verify_table
 
 EPOCH = dt.datetime(1970, 1, 1)
@@ -117,14 +117,45 @@ MYSQL_CASES: list[Case] = [
     ),
     ("time", ["'12:34:56'"], [45296000000]),
 ]
-CASES = [("postgres", c) for c in POSTGRES_CASES] + [("mysql", c) for c in MYSQL_CASES]
+SQLSERVER_CASES: list[Case] = [
+    ("bit", ["1", "0", "NULL"], [True, False, None]),
+    (
+        "money",
+        ["-922337203685477.5808", "0.0001"],
+        [Decimal("-922337203685477.5808"), Decimal("0.0001")],
+    ),
+    (
+        "decimal(38,10)",
+        ["-1234567890123456789012345678.0123456789"],
+        [Decimal("-1234567890123456789012345678.0123456789")],
+    ),
+    ("nvarchar(max)", ["N''", "REPLICATE(N'𝄞', 4000)", "N'  x '"], ["", "𝄞" * 4000, "  x "]),
+    ("nchar(3)", ["N'ﷺ'"], ["ﷺ  "]),
+    ("varbinary(max)", ["0x", "0x00ff"], [b"", b"\x00\xff"]),
+    (
+        "uniqueidentifier",
+        ["'123e4567-e89b-12d3-a456-42661417400f'"],
+        ["123E4567-E89B-12D3-A456-42661417400F"],
+    ),
+    ("date", ["'0001-01-01'", "'9999-12-31'", "NULL"], [dt.date.min, dt.date.max, None]),
+    ("datetime", ["'2008-02-29T23:59:59.997'"], [micros("2008-02-29 23:59:59.997")]),
+    ("datetime2(6)", ["'9999-12-31T23:59:59.999999'"], [micros("9999-12-31 23:59:59.999999")]),
+    ("datetime2", ["'1969-12-31T23:59:59.999999'"], [-1000]),
+    ("time", ["'23:59:59.999999'", "'00:00:00'"], [86_399_999_999_000, 0]),
+    ("time(3)", ["'12:34:56.789'"], [45_296_789_000]),
+]
+CASES = [
+    *(("postgres", case) for case in POSTGRES_CASES),
+    *(("mysql", case) for case in MYSQL_CASES),
+    *(("sqlserver", case) for case in SQLSERVER_CASES),
+]
 
 
 @pytest.fixture(scope="module")
 def schemas(endpoints: Endpoints) -> Iterator[str]:
     """The name of a schema of this module's own, in every engine."""
     name = f"sources_{uuid.uuid4().hex[:12]}"
-    for engine in ("postgres", "mysql"):
+    for engine in ENGINES:
         with connect(endpoints, engine) as source:
             source.execute(f"CREATE SCHEMA {name}")
     yield name
@@ -132,9 +163,13 @@ def schemas(endpoints: Endpoints) -> Iterator[str]:
         source.execute(f"DROP SCHEMA {name} CASCADE")
     with connect(endpoints, "mysql") as source:
         source.execute(f"DROP SCHEMA {name}")
+    with connect(endpoints, "sqlserver") as source:
+        for table in source.tables(name):
+            source.execute(f"DROP TABLE {source.qualified(table)}")
+        source.execute(f"DROP SCHEMA {name}")
 
 
-@pytest.fixture(params=["postgres", "mysql"])
+@pytest.fixture(params=ENGINES)
 def source(request: pytest.FixtureRequest, endpoints: Endpoints) -> Iterator[Source]:
     with connect(endpoints, request.param) as opened:
         yield opened

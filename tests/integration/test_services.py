@@ -32,6 +32,7 @@ from labctl.testing.reporter import TerminalReporter
 NEEDED = {
     "postgres": {"postgres"},
     "mysql": {"mysql"},
+    "sqlserver": {"postgres", "sqlserver"},
     "kafka": {"kafka"},
     "connect": {"kafka", "connect"},
     "registry": {"postgres", "registry"},
