@@ -1,4 +1,4 @@
-"""Pointing ordinary clients (psql, mysql, aws, kafka tools) at a lab."""
+"""Pointing ordinary clients (psql, mysql, sqlcmd, aws, kafka tools) at a lab."""
 
 from __future__ import annotations
 
@@ -46,6 +46,15 @@ def client_environment(lab: Lab) -> dict[str, str]:
         lines = "".join(f"{key}={value}\n" for key, value in options.items())
         write_private(folder / "my.cnf", f"[client]\n{lines}")
         values["MYSQL_HOME"] = str(folder)
+    if sqlserver := endpoints.sqlserver:
+        # sqlcmd reads a password from nowhere but its own variable.
+        write_private(folder / "sqlserver-password", sqlserver.password.get_secret_value())
+        values |= {
+            "SQLCMDSERVER": f"tcp:{sqlserver.host},{sqlserver.port}",
+            "SQLCMDUSER": sqlserver.user,
+            "SQLCMDDBNAME": sqlserver.database,
+            "SQLSERVER_PASSWORD_FILE": str(folder / "sqlserver-password"),
+        }
     store = endpoints.objectstore
     if store.access_key and store.secret_key:
         write_private(
