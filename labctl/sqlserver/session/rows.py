@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import struct
 from collections.abc import Callable
 
@@ -242,24 +243,27 @@ def _offset_encoder(scale: int) -> Encoder:
 
 
 def _offset(text: str, scale: int) -> bytes:
+    """A datetimeoffset from its text, which is kept as it was written."""
+    match = _WITH_ZONE.fullmatch(text)
     try:
-        stamp, _, zone = text.strip().replace("T", " ").rpartition(" ")
-        if ":" not in zone or zone[:1] not in "+-":
-            stamp, zone = text.strip(), "+00:00"
-        local = dt.datetime.fromisoformat(stamp[:26])
-        hours, minutes = zone[1:].split(":")
-        offset = (int(hours) * 60 + int(minutes)) * (-1 if zone[0] == "-" else 1)
-    except ValueError:
+        local = dt.datetime.fromisoformat(match["local"] if match else text)
+        sign, hours, minutes = (match and match.group("sign", "hours", "minutes")) or ("+", 0, 0)
+        offset = (int(hours or 0) * 60 + int(minutes or 0)) * (-1 if sign == "-" else 1)
+        utc = local - dt.timedelta(minutes=offset)
+    except (ValueError, OverflowError):
         raise SqlError(
             241, "Conversion failed when converting date and/or time from character string."
         ) from None
-    utc = local - dt.timedelta(minutes=offset)
     midnight = dt.datetime.combine(utc.date(), dt.time())
     microseconds = (utc - midnight) // dt.timedelta(microseconds=1)
     days = (utc.date() - dt.date(2000, 1, 1)).days
     raw = _clock(microseconds, scale) + _days(days) + offset.to_bytes(2, "little", signed=True)
     return bytes((len(raw),)) + raw
 
+
+_WITH_ZONE = re.compile(
+    r"\s*(?P<local>.+?)\s*(?:[zZ]|(?P<sign>[+-])(?P<hours>\d{1,2}):(?P<minutes>\d{2}))?\s*"
+)
 
 _FIXED: dict[str, Encoder] = {
     "bit": _bit,

@@ -1,4 +1,5 @@
-"""What sqlglot does not read is rewritten beforehand: `SET a += 1`, `$5`, `UPDATE TOP (n)`."""
+"""What sqlglot does not read is rewritten beforehand: `SET a += 1`, `$5`, `0x`,
+`UPDATE TOP (n)`."""
 
 from __future__ import annotations
 
@@ -42,6 +43,9 @@ def prepare(text: str) -> tuple[str, str | None]:
             value = text[tokens[position + 1].start : tokens[end - 1].end]
             pieces.append(f"{text[skipped : token.start]}= {target} {token.text[0]} ({value})")
             skipped, position = tokens[end - 1].end, end - 1
+        elif token.text in {"0x", "0X"}:
+            pieces.append(f"{text[skipped : token.start]}CAST('' AS varbinary(1))")
+            skipped = token.end
         elif token.text[:1] == "$" and token.text[1:2].isdigit():
             pieces.append(text[skipped : token.start] + " ")
             skipped = token.start + 1
