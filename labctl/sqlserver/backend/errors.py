@@ -156,6 +156,8 @@ def _null(error: PgError, verb: str) -> SqlError:
 
 
 def _conversion(error: PgError, verb: str) -> SqlError:
+    if error.message.startswith("invalid input syntax for type json"):
+        return SqlError(13609, "JSON text is not properly formatted.", state=4)
     match = re.search(r'type (?P<type>[\w ]+): "(?P<value>.*)"', error.message, re.DOTALL)
     if match is None:
         return SqlError(8114, f"Error converting data type: {error.message}", state=5)

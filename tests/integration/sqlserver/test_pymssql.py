@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import uuid
 from decimal import Decimal
 from typing import Any
@@ -227,3 +228,48 @@ def test_aggregates_have_sql_servers_types(sql: Sql) -> None:
     assert sql("SELECT i, ROW_NUMBER() OVER (ORDER BY i DESC) FROM t ORDER BY i") == [
         (None, 3), (1, 2), (2, 1),
     ]  # fmt: skip
+
+
+def test_json_becomes_rows(sql: Sql) -> None:
+    sql("CREATE TABLE t (id int PRIMARY KEY, name nvarchar(40), paid decimal(8,2), at datetime2(6),"
+        " ok bit, raw varbinary(max))")  # fmt: skip
+    rows = [
+        {"id": 1, "name": "it's 🎟️", "paid": "10.10", "at": "2008-02-29T10:00:00.000001",
+         "ok": True, "raw": "AP8="},
+        {"id": 2, "name": "", "paid": 7, "at": None, "ok": 0},
+    ]  # fmt: skip
+    shape = (
+        "id int, name nvarchar(40), paid decimal(8,2), at datetime2(6), ok bit, raw varbinary(max)"
+    )
+    text = json.dumps(rows, ensure_ascii=False).replace("'", "''")
+    sql(f"INSERT INTO t SELECT * FROM OPENJSON(N'{text}') WITH ({shape})")
+    assert sql("SELECT * FROM t ORDER BY id") == [
+        (1, "it's 🎟️", Decimal("10.10"), dt.datetime(2008, 2, 29, 10, 0, 0, 1), True, b"\x00\xff"),
+        (2, "", Decimal("7.00"), None, False, None),
+    ]
+    nested = "OPENJSON(@j) WITH (x int '$.a.b') AS j"
+    assert sql(f'DECLARE @j nvarchar(max) = N\'{{"a": {{"b": 5}}}}\' SELECT j.x FROM {nested}') == [
+        (5,)
+    ]
+    assert sql.error("SELECT * FROM OPENJSON(N'[1]')") == 40517
+    assert sql.error("SELECT * FROM OPENJSON(N'[{]') WITH (a int)") == 13609
+
+
+def test_literals_as_long_as_data(sql: Sql) -> None:
+    long = "é" * 100_000
+    assert sql(f"SELECT LEN(N'{long}'), N'{long}', 'short'") == [(100_000, long, "short")]
+    assert sql(f"DECLARE @t nvarchar(max) SELECT @t = N'{long}' SELECT LEN(@t)") == [(100_000,)]
+    assert sql("SELECT DATALENGTH(0x), 0x") == [(0, b"")]
+
+
+@pytest.mark.parametrize(
+    ("text", "utc"),
+    [
+        ("0001-01-01T00:00:00+00:00", dt.datetime(1, 1, 1, tzinfo=dt.UTC)),
+        ("2008-01-01", dt.datetime(2008, 1, 1, tzinfo=dt.UTC)),
+        ("2008-01-01 10:00:00.1234567 -3:30", dt.datetime(2008, 1, 1, 13, 30, 0, 123456, dt.UTC)),
+        ("2008-01-01T10:00:00Z", dt.datetime(2008, 1, 1, 10, tzinfo=dt.UTC)),
+    ],
+)
+def test_offsets_as_people_write_them(sql: Sql, text: str, utc: dt.datetime) -> None:
+    assert sql(f"SELECT CAST('{text}' AS datetimeoffset)") == [(utc,)]
