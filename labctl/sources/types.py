@@ -212,7 +212,10 @@ SQLSERVER: Mapping[str, TypeRule] = MappingProxyType(
         "datetime": TypeRule(pa.timestamp("us"), note="milliseconds, in steps of 10/3 as stored"),
         "smalldatetime": TypeRule(pa.timestamp("us"), note="minutes, as stored"),
         "datetime2": TypeRule(_datetime2, note=f"{_TIMESTAMP_NOTE}; {_NANOSECONDS_NOTE}"),
-        "datetimeoffset": TypeRule(pa.timestamp("us", "UTC"), note=_INSTANT_NOTE),
+        "datetimeoffset": TypeRule(
+            pa.timestamp("us", "UTC"),
+            note=f"{_INSTANT_NOTE}; Debezium shifts what lies before 15 October 1582",
+        ),
         "time": TypeRule(pa.int64(), note=f"microseconds since midnight; {_NANOSECONDS_NOTE}"),
     }
 )

@@ -87,7 +87,7 @@ class TypeMap:
 
 
 def _unsized_length(name: str) -> int:
-    return 8000 if name in {"mssql.binary", "mssql.varbinary"} else MAX
+    return 8000 if name == "mssql.binary" else MAX
 
 
 class RowSource(Protocol):

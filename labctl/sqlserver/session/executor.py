@@ -16,7 +16,7 @@ from labctl.sqlserver.session.reply import Column, Reply
 from labctl.sqlserver.session.rows import Encoder, encoder, numeric_scale
 from labctl.sqlserver.session.state import Scope, Session
 from labctl.sqlserver.session.transactions import Transactions
-from labctl.sqlserver.sqltypes import MAX, SqlType
+from labctl.sqlserver.sqltypes import SqlType
 from labctl.sqlserver.tsql.names import PgName, quoted
 from labctl.sqlserver.tsql.statement import COLUMNS_MARK, Output, Statement
 
@@ -221,9 +221,6 @@ class Executor:
         if kind.name == "decimal" and kind.scale < 0:
             kind = replace(kind, scale=_scale_seen(result, index))
         facts = self.catalog.facts(result, index)
-        if facts is not None and kind.name == "varbinary" and result.fmod(index) < 0:
-            # Only an expression of unknown length is taken for a short one.
-            kind = kind.sized(MAX)
         if output is not None and output.name is not None:
             name = output.name
         elif facts is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import json
+import socket
 import uuid
 from decimal import Decimal
 from typing import Any
@@ -193,6 +195,32 @@ def test_login_is_checked(standin: StandIn) -> None:
     with pytest.raises(pymssql.OperationalError):
         standin.connect("no_such_database")
     assert PASSWORD not in standin.log()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        # A packet that says it is longer than what may come before a login.
+        b"\x12\x01\xff\xff\x00\x00\x00\x00" + b"x" * 70_000,
+        # A login of which only the beginning comes.
+        b"\x10\x01\x01\x00\x00\x00\x01\x00" + b"\x00" * 20,
+    ],
+    ids=["no-tds", "oversized", "truncated"],
+)
+def test_a_broken_stream_ends_its_own_connection_only(
+    standin: StandIn, sql: Sql, sent: bytes
+) -> None:
+    with (
+        socket.create_connection(("127.0.0.1", standin.port), timeout=10) as broken,
+        contextlib.suppress(ConnectionError),
+    ):
+        broken.sendall(sent)
+        broken.shutdown(socket.SHUT_WR)
+        while broken.recv(4096):
+            """Until the server closes it."""
+    assert sql("SELECT 1") == [(1,)]
+    assert "defect" not in standin.log()
 
 
 @pytest.mark.parametrize(
