@@ -20,7 +20,7 @@ from labctl.config.endpoints import Database, Endpoints
 from labctl.config.model import SourceEngine
 from labctl.lab.state import LabState, write_private
 
-__all__ = ["SECRET_PREFIX", "load_passwords", "write_connector_secrets"]
+__all__ = ["SECRET_PREFIX", "load_passwords", "reference_values", "write_connector_secrets"]
 
 SECRET_PREFIX = "demo"  # noqa: S105 - a folder's name
 SECRET_NAMES: Mapping[SourceEngine, str] = MappingProxyType(
@@ -47,7 +47,16 @@ def load_passwords(state: LabState) -> dict[str, str]:
 def write_connector_secrets(
     folder: Path, endpoints: Endpoints, logins: Mapping[SourceEngine, tuple[str, str]]
 ) -> None:
-    """Write one properties file a secret below `folder`/demo.
+    """Write one properties file a secret below `folder`/demo. `logins` as `reference_values`."""
+    for name, values in reference_values(endpoints, logins).items():
+        lines = (f"{key}={_escape(value)}" for key, value in values.items())
+        write_private(folder / SECRET_PREFIX / name, "\n".join(lines) + "\n")
+
+
+def reference_values(
+    endpoints: Endpoints, logins: Mapping[SourceEngine, tuple[str, str]]
+) -> dict[str, dict[str, str]]:
+    """What connectors refer to, by the secret's name below `demo/` and by key.
 
     `logins` are user and password that Debezium connects to each source with.
     """
@@ -74,9 +83,7 @@ def write_connector_secrets(
             "password": password,
             "database": database.database,
         }
-    for name, values in files.items():
-        lines = (f"{key}={_escape(value)}" for key, value in values.items())
-        write_private(folder / SECRET_PREFIX / name, "\n".join(lines) + "\n")
+    return files
 
 
 def _plain(secret: SecretStr | None) -> str:
