@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from labctl.cli.app import Invocation, command, group
@@ -17,6 +19,8 @@ from labctl.errors import ExitCode, LabError
 
 if TYPE_CHECKING:
     from labctl.promote import Promotion
+    from labctl.promote.apply.changes import Change
+    from labctl.promote.apply.state import Part
     from labctl.promote.diff import Difference
     from labctl.promote.plan import Plan
     from labctl.promote.values import Settings
@@ -24,6 +28,16 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 app = group("promote", "The same files on AWS: plan, check, compare, apply.")
+
+
+class StageName(StrEnum):
+    """The stacks, as labctl.promote.names has them; here, so that --help need not import it."""
+
+    FOUNDATION = "foundation"
+    DATA = "data"
+    CONNECT = "connect"
+    SPARK = "spark"
+
 
 PlanFolder = Annotated[
     Path | None, typer.Option("--to", help="The plan's folder [default: promoted/PROFILE/plan].")
@@ -76,6 +90,116 @@ def diff_command(
     after = _values(project, config, other or profile)
     found = differences(before, after)
     print_result(invocation.format, {"differences": found}, lambda: _render_differences(found))
+
+
+@command(app, "apply", example="labctl promote apply --until data")
+def apply_command(
+    invocation: Invocation,
+    until: Annotated[
+        StageName, typer.Option("--until", help="The last stage to make.")
+    ] = StageName.SPARK,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Make the lab on AWS what the plan says. Shows what will change first; safe to repeat."""
+    from labctl.promote.apply.aws import Aws, aws_errors
+    from labctl.promote.apply.run import Apply
+    from labctl.promote.plan import write_plan
+
+    promotion = open_promotion(invocation)
+    plan = sound_plan(promotion, artifacts=True)
+    with aws_errors():
+        applying = Apply(promotion, plan, Aws(promotion.profile.region), _tell, until=until.value)
+        with stderr.status("asking AWS what is there"):
+            changes = applying.preview()
+        if changes:
+            stderr.print(_render_changes(changes))
+            _confirm(
+                f"Make these {len(changes)} changes in account {promotion.profile.account}, "
+                f"region {promotion.profile.region}?",
+                yes,
+            )
+            write_plan(plan, default_folder(promotion))
+        applying.carry_out()
+    data = {"changes": changes, "outputs": str(applying.outputs_file)}
+    words = f"{len(changes)} changes made" if changes else "nothing to change"
+    print_result(
+        invocation.format, data, lambda: f"{words}; addresses are in {applying.outputs_file}"
+    )
+
+
+@command(app, "status", example="labctl promote status")
+def status_command(invocation: Invocation) -> None:
+    """Show the stacks, connectors and jobs of the promoted lab, as AWS sees them."""
+    from labctl.promote.apply.aws import Aws, aws_errors
+    from labctl.promote.apply.state import read_state
+
+    promotion = open_promotion(invocation)
+    with aws_errors():
+        parts = read_state(Aws(promotion.profile.region), promotion)
+    print_result(invocation.format, {"parts": parts}, lambda: _render_parts(parts))
+
+
+@command(app, "destroy", example="labctl promote destroy --yes")
+def destroy_command(
+    invocation: Invocation,
+    data: Annotated[
+        bool,
+        typer.Option("--data", help="Databases, topics, buckets and secrets too."),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Take away what runs (Spark, connectors). What holds data stays, unless --data is said."""
+    from labctl.promote.apply.aws import Aws, aws_errors
+    from labctl.promote.apply.state import destroy
+
+    promotion = open_promotion(invocation)
+    what = "everything, with all its data" if data else "what runs; what holds data stays"
+    _confirm(f"Remove {what}, in account {promotion.profile.account}?", yes)
+    with aws_errors():
+        left = destroy(Aws(promotion.profile.region), promotion, _tell, data=data)
+    print_result(
+        invocation.format,
+        {"left": left},
+        lambda: Group("still there, and paid for:", _render_parts(left)) if left else "all gone",
+    )
+
+
+def _tell(words: str) -> None:
+    stderr.print(words, highlight=False)
+
+
+def _confirm(question: str, yes: bool) -> None:
+    """Ask, unless told not to. Raises LabError (USAGE) where nobody can be asked."""
+    if yes:
+        return
+    if not stderr.is_terminal:
+        raise LabError(
+            "Nobody is here to confirm this",
+            hint="say --yes to do it without being asked; nothing was changed",
+            exit_code=ExitCode.USAGE,
+        )
+    typer.confirm(question, abort=True, err=True)
+
+
+def _render_changes(changes: list[Change]) -> RenderableType:
+    signs = {"add": "+", "change": "~", "replace": "!", "remove": "-"}
+    return _table(
+        ("", "where", "what", "type"),
+        [(signs[c.action], c.where, c.what, c.kind.removeprefix("AWS::")) for c in changes],
+    )
+
+
+def _render_parts(parts: list[Part]) -> RenderableType:
+    return _table(("kind", "name", "state"), [(p.kind, p.name, p.state.lower()) for p in parts])
+
+
+def _table(titles: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for title in titles:
+        table.add_column(title)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def open_promotion(invocation: Invocation) -> Promotion:

@@ -67,6 +67,15 @@ class PromotedEndpoints(Section):
         given = {name: getattr(self, name) for name in type(self).model_fields}
         return below.model_copy(update={k: v for k, v in given.items() if v is not None})
 
+    def save(self, project: Path, profile: str) -> Path:
+        """Write them down for `profile`, replacing what was there; the file."""
+        path = outputs_path(project, profile)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        staged = path.with_name(f".{path.name}")
+        staged.write_text(self.model_dump_json(indent=2, exclude_none=True) + "\n", "utf-8")
+        staged.replace(path)
+        return path
+
 
 def outputs_path(project: Path, profile: str) -> Path:
     """The file in which apply keeps where the lab of `profile` answers."""
