@@ -20,7 +20,13 @@ from labctl.config.endpoints import Database, Endpoints
 from labctl.config.model import SourceEngine
 from labctl.lab.state import LabState, write_private
 
-__all__ = ["SECRET_PREFIX", "load_passwords", "reference_values", "write_connector_secrets"]
+__all__ = [
+    "PASSWORDS",
+    "SECRET_PREFIX",
+    "load_passwords",
+    "reference_values",
+    "write_connector_secrets",
+]
 
 SECRET_PREFIX = "demo"  # noqa: S105 - a folder's name
 SECRET_NAMES: Mapping[SourceEngine, str] = MappingProxyType(
@@ -31,6 +37,7 @@ BRONZE_ROTATION_MS = "1000"
 """How long a change waits for its bronze file at most: a lab shows it at once, at the price of
 small files."""
 PASSWORDS = ("postgres", "mysql", "sqlserver", "cdc", "registry", "objectstore")
+"""Roles that have one."""
 
 
 def load_passwords(state: LabState) -> dict[str, str]:

@@ -14,7 +14,7 @@ from labctl.config.model import LabConfig
 from labctl.config.tables import PROPERTIES, lab_tables
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import connector_files
-from labctl.lab.secrets import SECRET_PREFIX, reference_values
+from labctl.lab.secrets import PASSWORDS, SECRET_PREFIX, reference_values
 from labctl.promote.connectors import additions, worker_properties
 from labctl.promote.emr import release_of
 from labctl.promote.hudi import hudi_version, overrides
@@ -22,7 +22,7 @@ from labctl.promote.outputs import Output
 from labctl.promote.promotion import CONNECTORS, WORKER, Promotion, load_promotion
 from labctl.promote.secrets import GENERATED, known_values
 from labctl.promote.spark import application_arguments, spark_conf
-from labctl.runtimes.native.endpoints import native_endpoints
+from labctl.runtimes.native.endpoints import capture_logins, native_endpoints
 from labctl.services import SERVICES, Context
 from labctl.services.connect import worker_settings
 from labctl.services.silver import options, spark_settings
@@ -32,7 +32,6 @@ __all__ = ["Setting", "Settings", "profile_values", "read_values", "render_value
 
 SECRET = "(secret)"  # noqa: S105 - what is shown instead of one
 _STATE = "(state)"
-_ROLES = ("postgres", "mysql", "cdc", "registry", "objectstore", "sqlserver")
 _SILVER = "labctl/services/silver.py"
 
 
@@ -103,12 +102,13 @@ def _native(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[st
     """A lab on this machine that has the ports it prefers. `labctl status` tells the real ones."""
     del profile
     ports = {s.name: {**s.ports, **config.settings(s.name).ports} for s in SERVICES}
-    endpoints = native_endpoints(config, ports, dict.fromkeys(_ROLES, SECRET))
+    passwords = dict.fromkeys(PASSWORDS, SECRET)
+    endpoints = native_endpoints(config, ports, passwords)
 
     def context(service: str) -> Context:
         return _context(project, config, service, ports[service], endpoints)
 
-    references = reference_values(endpoints, {"username": "debezium", "password": SECRET})
+    references = reference_values(endpoints, capture_logins(passwords))
     for name, values in references.items():
         yield from _part(
             f"reference {SECRET_PREFIX}/{name}", _hidden(values), "labctl/lab/secrets.py"
@@ -148,7 +148,7 @@ def _context(
         conf=folder / "conf" / service,
         secrets=folder / "secrets",
         ports=ports,
-        passwords=dict.fromkeys(_ROLES, SECRET),
+        passwords=dict.fromkeys(PASSWORDS, SECRET),
         endpoints=endpoints,
         artifacts=ArtifactStore(),
     )

@@ -40,6 +40,8 @@ class Account:
     """An operation whose next call is interrupted, as by Ctrl-C."""
     vpc: str = ""
     subnets: dict[str, str] = field(default_factory=dict)
+    group: str = ""
+    """A security group that is there already: the SQL Server instance's."""
 
     def client(self, service: str, config: Any = None) -> Any:
         made = boto3.client(  # type: ignore[call-overload]
@@ -129,6 +131,8 @@ def account(moto_url: str) -> Account:
     made = Account(moto_url)
     ec2 = made.client("ec2")
     made.vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    described = {"GroupName": "sqlserver", "Description": "there already", "VpcId": made.vpc}
+    made.group = ec2.create_security_group(**described)["GroupId"]
     for number, zone in enumerate(("us-east-1a", "us-east-1b")):
         subnet = ec2.create_subnet(
             VpcId=made.vpc, CidrBlock=f"10.0.{number}.0/24", AvailabilityZone=zone
@@ -152,6 +156,7 @@ class Deployment:
             "account": ACCOUNT,
             "network.vpc": self.account.vpc,
             "network.subnets": self.account.subnets,
+            "rds.sqlserver.security_group": self.account.group,
             **self.changes,
         }
         return self.promote(fitted | changes)

@@ -15,6 +15,7 @@ from tests.integration.promote.conftest import ACCOUNT, Account, Deployment
 
 CONNECTORS = {
     "source-connector-mysql-kafka-avro-tickit",
+    "source-connector-mssql-kafka-avro-tickit",
     "source-connector-postgres-kafka-avro-tickit",
 }
 
@@ -226,7 +227,7 @@ def test_a_connector_of_somebody_else_is_left_alone(deployment: Deployment) -> N
     with pytest.raises(LabError, match=r"a connector .* that labctl did not make"):
         deployment.apply().preview()
     destroy(deployment.account.aws(), deployment.promotion(), print, data=False)
-    assert len(deployment.account.connect.connectors) == 2
+    assert len(deployment.account.connect.connectors) == len(CONNECTORS)
 
 
 def test_destroy_keeps_data_unless_asked(deployment: Deployment) -> None:

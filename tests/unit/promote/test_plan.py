@@ -236,13 +236,11 @@ def test_sql_takes_the_password_from_its_client(promote: Promote, engine: str) -
 
 
 def test_sqlserver_is_switched_on_by_rds_own_procedure(promote: Promote) -> None:
-    from labctl.promote.sql import _sqlserver
-
-    promotion = promote()
-    database = promotion.profile.rds["sqlserver"].model_copy(update={"multi_az": True})
-    text = _sqlserver(database, "crm", promotion.tables_of("postgres")[:1])
+    plan = render(promote({"rds.sqlserver.multi_az": True}), None)
+    text = plan.texts["sql/sqlserver.sql"].decode()
     assert "EXEC msdb.dbo.rds_cdc_enable_db N'tickit'" in text
     assert "@source_schema = N'crm'" in text
+    assert "@source_name = N'user'" in text
     assert "cdc_capture_maxtrans', 1000" in text
     assert "$(CDC_PASSWORD)" in text
 
@@ -307,7 +305,7 @@ def test_a_plan_replaces_a_plan_and_nothing_else(promote: Promote, tmp_path: Pat
 
 def test_costs_are_known_where_they_were_looked_up(promote: Promote) -> None:
     here = render(promote(), None).texts["README.md"].decode()
-    assert "| MSK Connect unit (MCU) | 2 | 0.11 | 0.22 |" in here
+    assert "| MSK Connect unit (MCU) | 3 | 0.11 | 0.33 |" in here
     elsewhere = (
         render(
             promote({"region": "eu-west-1", "network.subnets": {"eu-west-1a": "subnet-0a1b2c3d"}}),

@@ -52,7 +52,7 @@ def in_template(stack: str, change: Callable[[dict[str, Any]], None]) -> Callabl
 def in_request(change: Callable[[dict[str, Any]], None]) -> Callable[[Plan], Plan]:
     def changed(plan: Plan) -> Plan:
         connectors: Any = copy.deepcopy(dict(plan.connectors))
-        change(next(iter(connectors.values())))
+        change(connectors[MYSQL_FILE.removesuffix(".json")])
         return replace(plan, connectors=connectors)
 
     return changed
@@ -428,10 +428,9 @@ def test_a_rule_refuses_its_bad_example(bad: Bad, promote: Promote, project: Pat
     findings = findings_of(bad, promote, project)
     matching = [f for f in findings if bad.says in f.reason]
     assert matching, [str(finding) for finding in findings]
-    finding = matching[0]
     where = bad.where if ":" in bad.where and "/" in bad.where else f"profiles.aws.{bad.where}"
-    assert where in finding.where
-    assert finding.fix
+    assert any(where in finding.where for finding in matching)
+    assert all(finding.fix for finding in matching)
 
 
 @pytest.mark.parametrize("name", list(RULES))
