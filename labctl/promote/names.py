@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from labctl.kafkaconnect.msk import msk_name
 from labctl.promote.promotion import Promotion
 
 __all__ = ["CREATOR_TAG", "STACKS", "Names", "Stack", "logical"]
@@ -61,8 +62,8 @@ class Names:
 
     @staticmethod
     def connector(name: str) -> str:
-        """A connector file's name as MSK Connect takes it: letters, digits and hyphens."""
-        return name.replace("_", "-")
+        """A connector file's name as MSK Connect takes it."""
+        return msk_name(name)
 
     def offsets_topic(self, connector: str) -> str:
         """Where a connector's source positions are kept, also over its replacement."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from labctl.errors import ExitCode, LabError
-from labctl.promote.apply.aws import Aws
 from labctl.promote.kafka import serverless
 from labctl.promote.outputs import Outputs
 from labctl.promote.promotion import Promotion
+from labctl.runtimes.aws.session import Aws
 
 __all__ = ["bootstrap_servers", "check_account", "check_offers"]
 

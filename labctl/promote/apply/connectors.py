@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from labctl.errors import ExitCode, LabError
-from labctl.promote.apply.aws import Aws, Progress, wait_until
 from labctl.promote.apply.changes import Action, Change
 from labctl.promote.names import CREATOR_TAG, Names
+from labctl.runtimes.aws.session import Aws, Progress, wait_until
 
 __all__ = ["ConnectorStep", "Connectors"]
 

@@ -14,7 +14,6 @@ from typing import Any
 from labctl.config.promoted import outputs_path
 from labctl.errors import ExitCode, LabError
 from labctl.promote.apply.account import bootstrap_servers, check_account, check_offers
-from labctl.promote.apply.aws import Aws, Progress
 from labctl.promote.apply.changes import Change
 from labctl.promote.apply.connectors import Connectors
 from labctl.promote.apply.endpoints import promoted_endpoints
@@ -27,6 +26,7 @@ from labctl.promote.names import STACKS, Names, Stack
 from labctl.promote.outputs import resolve
 from labctl.promote.plan import Plan
 from labctl.promote.promotion import Promotion
+from labctl.runtimes.aws.session import Aws, Progress
 
 __all__ = ["Apply"]
 

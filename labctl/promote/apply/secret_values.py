@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from labctl.errors import LabError
-from labctl.promote.apply.aws import Aws, Progress
 from labctl.promote.outputs import Outputs, resolve
 from labctl.promote.promotion import Promotion
 from labctl.promote.secrets import GENERATED, known_values, referenced
+from labctl.runtimes.aws.session import Aws, Progress
 
 __all__ = ["fill_secrets"]
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from labctl.config.promoted import outputs_path
 from labctl.promote.apply.account import check_account
-from labctl.promote.apply.aws import Aws, Progress
 from labctl.promote.apply.connectors import Connectors
 from labctl.promote.apply.stacks import Stacks
 from labctl.promote.apply.uploads import empty_bucket, owned_bucket
 from labctl.promote.apply.work import work_of
 from labctl.promote.names import STACKS, Names, Stack
 from labctl.promote.promotion import Promotion
+from labctl.runtimes.aws.session import Aws, Progress
 
 __all__ = ["Part", "destroy", "read_state"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from labctl.errors import ExitCode, LabError
-from labctl.promote.apply.aws import Aws, Progress
 from labctl.promote.artifacts import Upload
 from labctl.promote.names import CREATOR_TAG, Names
+from labctl.runtimes.aws.session import Aws, Progress
 
 __all__ = ["empty_bucket", "missing_uploads", "owned_bucket", "upload"]
 

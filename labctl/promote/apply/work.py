@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from labctl.errors import LabError
-from labctl.promote.apply.aws import Aws, Progress, wait_until
 from labctl.promote.apply.changes import Action, Change
 from labctl.promote.outputs import Outputs, resolve
 from labctl.promote.promotion import Promotion
+from labctl.runtimes.aws.session import Aws, Progress, wait_until
 
 __all__ = ["Work", "WorkStep", "work_of"]
 
