@@ -164,6 +164,26 @@ def destroy_command(
     )
 
 
+@command(app, "schemas", example="labctl promote schemas")
+def schemas_command(
+    invocation: Invocation,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Which silver tables [default: all].")
+    ] = None,
+) -> None:
+    """Write the schema of each table's bronze files, from a lab that runs: for HoodieStreamer."""
+    from labctl.lake.bronze import Bronze
+    from labctl.promote.streamer import write_schemas
+
+    lab = invocation.lab().require_running()
+    bronze = Bronze(lab.endpoints.objectstore)
+    tables = [lab.table(name) for name in names or ()] or lab.tables
+    written = write_schemas(lab.project, tables, bronze.schema)
+    print_result(
+        invocation.format, {"schemas": written}, lambda: Group(*(str(path) for path in written))
+    )
+
+
 def _tell(words: str) -> None:
     stderr.print(words, highlight=False)
 

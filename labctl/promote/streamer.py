@@ -7,7 +7,8 @@ Each table's file is included, not rewritten: a second file beside it adds what 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,14 @@ from labctl.promote.promotion import Promotion
 from labctl.promote.spark import Argument, conf_pair, job_run, spark_conf, step
 from lakehouse.properties import TableType
 
-__all__ = ["SCHEMAS", "schema_path", "streamer_items", "streamer_uploads"]
+__all__ = [
+    "SCHEMAS",
+    "generated_uploads",
+    "schema_path",
+    "streamer_items",
+    "streamer_uploads",
+    "write_schemas",
+]
 
 SCHEMAS = Path("schemas")
 """Folder of the bronze schemas, `<topic>.avsc`, below the project's."""
@@ -32,6 +40,20 @@ _SHARED = "base.properties"
 def schema_path(promotion: Promotion, table: LabTable) -> Path:
     """Where the schema of a table's bronze files is expected."""
     return promotion.project / SCHEMAS / f"{table.topic}.avsc"
+
+
+def write_schemas(
+    project: Path, tables: Iterable[LabTable], schema_of: Callable[[str], dict[str, Any]]
+) -> list[Path]:
+    """Write the schema of each table's bronze files, as `schema_of` a topic gives it; the files."""
+    folder = project / SCHEMAS
+    folder.mkdir(exist_ok=True)
+    written = []
+    for table in tables:
+        path = folder / f"{table.topic}.avsc"
+        path.write_text(json.dumps(schema_of(table.topic), indent=2) + "\n", encoding="utf-8")
+        written.append(path)
+    return written
 
 
 def streamer_uploads(promotion: Promotion) -> dict[str, Upload]:
