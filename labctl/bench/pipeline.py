@@ -12,7 +12,7 @@ import psutil
 from labctl.bench.change import change_sale
 from labctl.bench.environment import Environment, describe
 from labctl.errors import LabError
-from labctl.kafkaconnect.client import ConnectClient
+from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import apply_sources, source_files
 from labctl.lab.down import destroy, down
 from labctl.lab.lab import Lab
@@ -109,7 +109,7 @@ def measure_pipeline(
 
 def _snapshot(lab: Lab) -> float:
     begun = time.monotonic()
-    client = ConnectClient(lab.endpoints.connect.url)
+    client = connect_client(lab.endpoints.connect)
     apply_sources(lab, client, source_files(lab))
     report = verify_lab(lab, timeout=SNAPSHOT_SECONDS, patience=SNAPSHOT_SECONDS)
     if not report.equal:

@@ -26,6 +26,7 @@ COMMANDS = {
     "rebuild": "rebuild",
     "sqlserver": "sqlserver",
     "bench": "bench",
+    "promote": "promote",
     "demo": "demo",
 }
 """The module that registers each command, in the order of `--help`."""

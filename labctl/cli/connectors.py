@@ -14,6 +14,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apply import validate_connectors
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile
+from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import apply_sources, is_running, source_files, wait_running
 from labctl.lab.lab import Lab
 
@@ -119,7 +120,7 @@ def offsets_command(invocation: Invocation, name: Name) -> None:
 
 def _open(invocation: Invocation) -> tuple[Lab, ConnectClient]:
     lab = invocation.lab().require_running()
-    return lab, ConnectClient(lab.endpoints.connect.url)
+    return lab, connect_client(lab.endpoints.connect)
 
 
 def _selected(lab: Lab, names: list[str] | None) -> list[ConnectorFile]:

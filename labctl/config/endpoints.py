@@ -6,6 +6,8 @@ none of them knows whether a process, a container or a managed service answers.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, SecretStr
 
 __all__ = ["Connect", "Database", "Endpoints", "Kafka", "ObjectStore", "Registry", "Silver"]
@@ -26,10 +28,16 @@ class Database(_Endpoint):
 class Kafka(_Endpoint):
     bootstrap_servers: str
     """`host:port[,host:port…]`"""
+    authentication: Literal["none", "tls", "scram", "iam"] = "none"
+    region: str | None = None
+    """IAM only."""
+    user: str | None = None
+    password: SecretStr | None = None
 
 
 class Connect(_Endpoint):
     url: str
+    """Of Kafka Connect's REST interface; `msk-connect://REGION` for MSK Connect's API."""
 
 
 class Registry(_Endpoint):

@@ -9,12 +9,15 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
+from labctl.config.aws import AwsProfile
+from labctl.config.section import Section
 from labctl.errors import ExitCode, LabError
 
 __all__ = [
     "LabConfig",
+    "NativeProfile",
     "Profile",
     "ServiceSettings",
     "SilverSettings",
@@ -33,20 +36,16 @@ Memory = Annotated[str, Field(pattern=r"^[1-9][0-9]*[mg]$")]
 """A JVM-style size: `256m`, `2g`."""
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ServiceSettings(_Section):
+class ServiceSettings(Section):
     """Sizes of one service. What is left out has the service's own default."""
 
-    ports: dict[str, Port] = {}
+    ports: dict[str, Port] = Field(default_factory=dict)
     """Fixed ports by endpoint name; a fixed port that is taken is an error, never moved."""
     heap: Memory | None = None
     """JVM heap, for the services that have one."""
 
 
-class Source(_Section):
+class Source(Section):
     """A source database and the connector that captures it."""
 
     connector: str
@@ -55,32 +54,37 @@ class Source(_Section):
     """The schema whose tables are captured (for MySQL: the database)."""
 
 
-class SilverSettings(_Section):
+class SilverSettings(Section):
     source: Literal["kafka", "bronze"] = "kafka"
     """Where the Spark application reads changes: the topics, or the bronze files."""
 
 
-class LakeSettings(_Section):
+class LakeSettings(Section):
     bucket: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$")] = "tickit-lake"
     region: str = "us-east-1"
 
 
-class Profile(_Section):
-    """A named set of values over one runtime."""
+class NativeProfile(Section):
+    """Processes of this user."""
 
     runtime: Literal["native"]
 
 
-class LabConfig(_Section):
+Profile = Annotated[NativeProfile | AwsProfile, Field(discriminator="runtime")]
+"""A named set of values over one runtime."""
+_DEFAULT_PROFILES: dict[str, Profile] = {"native": NativeProfile(runtime="native")}
+
+
+class LabConfig(Section):
     """The whole of `lab.toml`."""
 
     name: Annotated[str, Field(pattern=LAB_NAME_PATTERN)] = "tickit"
     profile: str = "native"
     sources: dict[SourceEngine, Source]
-    services: dict[ServiceName, ServiceSettings] = {}
+    services: dict[ServiceName, ServiceSettings] = Field(default_factory=dict)
     silver: SilverSettings = SilverSettings()
     lake: LakeSettings = LakeSettings()
-    profiles: dict[str, Profile] = {"native": Profile(runtime="native")}
+    profiles: dict[str, Profile] = Field(default_factory=lambda: dict(_DEFAULT_PROFILES))
 
     @classmethod
     def load(cls, path: Path) -> LabConfig:
@@ -135,7 +139,9 @@ def find_project(start: Path | None = None) -> Path:
 def _explain(path: Path, error: ValidationError) -> LabError:
     lines = []
     for issue in error.errors():
-        location = [str(part) for part in issue["loc"] if part != "[key]"]
+        location = _location(issue["loc"])
+        if issue["type"].startswith("union_tag"):
+            location.append("runtime")
         key = ".".join(location)
         if issue["type"] == "extra_forbidden":
             known = _known_keys(location[:-1])
@@ -143,7 +149,7 @@ def _explain(path: Path, error: ValidationError) -> LabError:
             suggestion = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
             lines.append(f"{key}: unknown key; {suggestion}")
         else:
-            lines.append(f"{key}: {issue['msg']} (found {issue['input']!r})")
+            lines.append(f"{key}: {issue['msg']} (found {_found(issue['input'])})")
     return LabError(
         f"{path} is not usable: {lines[0]}",
         details=tuple(lines[1:]),
@@ -152,9 +158,25 @@ def _explain(path: Path, error: ValidationError) -> LabError:
     )
 
 
+def _found(value: object) -> str:
+    """What was written, shortened: of a section, its keys."""
+    return f"the keys {', '.join(value)}" if isinstance(value, dict) else repr(value)
+
+
+def _location(loc: tuple[int | str, ...]) -> list[str]:
+    """Keys as they are in the file: without pydantic's marks for a key and a profile's runtime."""
+    parts = [str(part) for part in loc if part != "[key]"]
+    if parts[:1] == ["profiles"] and len(parts) > 2:
+        del parts[2]
+    return parts
+
+
 def _known_keys(location: list[str]) -> list[str]:
     """The keys allowed at `location`, walking the models as pydantic did."""
     model: Any = LabConfig
+    if location[:1] == ["profiles"]:
+        # Only the longer profile has sections; of the others, all keys are among its own.
+        model, location = AwsProfile, location[2:]
     for part in location:
         field = getattr(model, "model_fields", {}).get(part)
         if field is None:

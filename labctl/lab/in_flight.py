@@ -8,10 +8,12 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 from labctl.config.model import SourceEngine
 from labctl.config.tables import LabTable
 from labctl.errors import LabError
-from labctl.kafkaconnect.client import ConnectClient, RebalanceError
+from labctl.kafkaconnect.client import RebalanceError
+from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import is_running
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
+from labctl.lake.kafka import client_settings
 
 __all__ = ["in_flight_records"]
 
@@ -37,7 +39,7 @@ def in_flight_records(lab: Lab, table: LabTable) -> int | None:
 def _captured(lab: Lab, engine: SourceEngine) -> bool:
     """Whether the source's connector runs; true for one that was never applied."""
     connector = lab.config.sources[engine].connector
-    client = ConnectClient(lab.endpoints.connect.url)
+    client = connect_client(lab.endpoints.connect)
     try:
         return connector not in client.names() or is_running(client.status(connector))
     except (LabError, RebalanceError):
@@ -46,9 +48,7 @@ def _captured(lab: Lab, engine: SourceEngine) -> bool:
 
 def _end_offsets(lab: Lab, topic: str) -> dict[int, int]:
     """The offset after the last record, by partition."""
-    consumer = Consumer(
-        {"bootstrap.servers": lab.endpoints.kafka.bootstrap_servers, "group.id": "labctl"}
-    )
+    consumer = Consumer({**client_settings(lab.endpoints.kafka), "group.id": "labctl"})
     try:
         partitions = consumer.list_topics(topic, timeout=SECONDS).topics[topic].partitions
         return {

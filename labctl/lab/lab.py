@@ -8,13 +8,16 @@ from functools import cached_property
 from pathlib import Path
 
 from labctl.artifacts import ArtifactStore
+from labctl.config.aws import AwsProfile
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig, find_project
+from labctl.config.promoted import load_promoted, outputs_path
 from labctl.config.tables import LabTable, lab_tables
 from labctl.errors import ExitCode, LabError
 from labctl.lab.ports import assign_ports
 from labctl.lab.secrets import load_passwords
 from labctl.lab.state import LabState, lab_names
+from labctl.runtimes.aws.endpoints import aws_endpoints
 from labctl.runtimes.native.endpoints import native_endpoints
 from labctl.runtimes.native.supervisor import Supervisor
 from labctl.services import SERVICES, Context, Service
@@ -91,22 +94,27 @@ class Lab:
     @cached_property
     def ports(self) -> dict[str, dict[str, int]]:
         """Ports by service and endpoint; chosen once, then kept in the state folder."""
+        self._require_here()
         return assign_ports(
             self.services, self.config, self.state.load().get("ports", {}), self._others_ports()
         )
 
     @cached_property
     def passwords(self) -> dict[str, str]:
+        self._require_here()
         return load_passwords(self.state)
 
     @cached_property
     def endpoints(self) -> Endpoints:
         """How to reach the services. Raises LabError when the lab was never started."""
+        if isinstance(profile := self.config.profiles[self.profile], AwsProfile):
+            return aws_endpoints(profile, load_promoted(outputs_path(self.project, self.profile)))
         self.state.require()
         return native_endpoints(self.config, self.ports, self.passwords)
 
     @cached_property
     def supervisor(self) -> Supervisor:
+        self._require_here()
         return Supervisor(self.state)
 
     @cached_property
@@ -118,7 +126,13 @@ class Lab:
         return self.state.exists and self.supervisor.running()
 
     def require_running(self) -> Lab:
-        """This lab, or a LabError that says how to start it."""
+        """This lab, or a LabError that says how to start it.
+
+        Of a promoted lab only that its addresses are known: whether they answer, they tell.
+        """
+        if isinstance(self.config.profiles[self.profile], AwsProfile):
+            _ = self.endpoints
+            return self
         self.state.require()
         if not self.running:
             raise LabError(
@@ -143,6 +157,15 @@ class Lab:
             endpoints=self.endpoints,
             artifacts=self.artifacts,
         )
+
+    def _require_here(self) -> None:
+        """Raise LabError (USAGE) when the profile has no processes on this machine."""
+        if isinstance(self.config.profiles[self.profile], AwsProfile):
+            raise LabError(
+                f"Profile {self.profile!r} has no services on this machine",
+                hint="labctl promote status, apply and destroy are its commands",
+                exit_code=ExitCode.USAGE,
+            )
 
     def _others_ports(self) -> set[int]:
         """Ports that other labs hold, running or not."""

@@ -8,7 +8,8 @@ from typing import Any
 import requests
 
 from labctl.errors import LabError
-from labctl.kafkaconnect.client import ConnectClient, RebalanceError
+from labctl.kafkaconnect.client import RebalanceError
+from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab
 
 __all__ = ["ConnectorStatus", "PipelineStatus", "SilverTable", "read_pipeline", "silver_status"]
@@ -44,6 +45,8 @@ def read_pipeline(lab: Lab) -> PipelineStatus:
 
 def silver_status(lab: Lab) -> dict[str, Any]:
     """What the Spark application says of itself. Raises requests' errors when it does not."""
+    if lab.endpoints.silver.status_url is None:
+        raise requests.ConnectionError("this lab's Spark application is not reachable from here")
     response = requests.get(f"{lab.endpoints.silver.status_url}/status", timeout=5)
     response.raise_for_status()
     status: dict[str, Any] = response.json()
@@ -51,7 +54,7 @@ def silver_status(lab: Lab) -> dict[str, Any]:
 
 
 def _connectors(lab: Lab) -> list[ConnectorStatus]:
-    client = ConnectClient(lab.endpoints.connect.url)
+    client = connect_client(lab.endpoints.connect)
     try:
         return [_connector(name, client.status(name)) for name in client.names()]
     except (LabError, RebalanceError):

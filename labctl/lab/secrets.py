@@ -20,7 +20,13 @@ from labctl.config.endpoints import Database, Endpoints
 from labctl.config.model import SourceEngine
 from labctl.lab.state import LabState, write_private
 
-__all__ = ["SECRET_PREFIX", "load_passwords", "write_connector_secrets"]
+__all__ = [
+    "PASSWORDS",
+    "SECRET_PREFIX",
+    "load_passwords",
+    "reference_values",
+    "write_connector_secrets",
+]
 
 SECRET_PREFIX = "demo"  # noqa: S105 - a folder's name
 SECRET_NAMES: Mapping[SourceEngine, str] = MappingProxyType(
@@ -31,6 +37,7 @@ BRONZE_ROTATION_MS = "1000"
 """How long a change waits for its bronze file at most: a lab shows it at once, at the price of
 small files."""
 PASSWORDS = ("postgres", "mysql", "sqlserver", "cdc", "registry", "objectstore")
+"""Roles that have one."""
 
 
 def load_passwords(state: LabState) -> dict[str, str]:
@@ -47,7 +54,16 @@ def load_passwords(state: LabState) -> dict[str, str]:
 def write_connector_secrets(
     folder: Path, endpoints: Endpoints, logins: Mapping[SourceEngine, tuple[str, str]]
 ) -> None:
-    """Write one properties file a secret below `folder`/demo.
+    """Write one properties file a secret below `folder`/demo. `logins` as `reference_values`."""
+    for name, values in reference_values(endpoints, logins).items():
+        lines = (f"{key}={_escape(value)}" for key, value in values.items())
+        write_private(folder / SECRET_PREFIX / name, "\n".join(lines) + "\n")
+
+
+def reference_values(
+    endpoints: Endpoints, logins: Mapping[SourceEngine, tuple[str, str]]
+) -> dict[str, dict[str, str]]:
+    """What connectors refer to, by the secret's name below `demo/` and by key.
 
     `logins` are user and password that Debezium connects to each source with.
     """
@@ -74,9 +90,7 @@ def write_connector_secrets(
             "password": password,
             "database": database.database,
         }
-    for name, values in files.items():
-        lines = (f"{key}={_escape(value)}" for key, value in values.items())
-        write_private(folder / SECRET_PREFIX / name, "\n".join(lines) + "\n")
+    return files
 
 
 def _plain(secret: SecretStr | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from labctl.kafkaconnect.apply import Applied
-from labctl.kafkaconnect.client import ConnectClient
+from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import apply_sources, source_files
 from labctl.lab.lab import Lab
 from seeds.tickit.load import SeedResult, seed
@@ -30,5 +30,5 @@ def seed_lab(
     result = seed(lab.endpoints, scale=scale, from_path=from_path, reset=reset, progress=progress)
     if not connect:
         return result, []
-    client = ConnectClient(lab.endpoints.connect.url)
+    client = connect_client(lab.endpoints.connect)
     return result, apply_sources(lab, client, source_files(lab))

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from labctl.artifacts import Progress
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.client import ConnectClient
+from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import restart_failed_tasks
 from labctl.lab.doctor import Level, check_machine
 from labctl.lab.lab import Lab
@@ -82,7 +82,7 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
             versions = _start_services(lab, wanted, idle, reporter)
         if "connect" in versions:
             # A task whose database or registry was still starting is dead by now.
-            restart_failed_tasks(ConnectClient(lab.endpoints.connect.url))
+            restart_failed_tasks(connect_client(lab.endpoints.connect))
     return Started(seconds=time.monotonic() - begun, versions=versions)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -82,6 +83,17 @@ class Bronze:
         except (ValueError, EOFError, OSError) as error:
             raise LabError(f"{source.path} could not be read as Avro: {error}") from None
         return [_record(source, index, value) for index, value in enumerate(values)]
+
+    def schema(self, topic: str) -> dict[str, Any]:
+        """The Avro schema of the topic's newest object. Raises LabError for a damaged file."""
+        newest = self.objects(topic)[0]
+        try:
+            reader = fastavro.reader(io.BytesIO(self.storage.read_bytes(newest.path)))
+            # As it was written: what the reader makes of it has marks of its own.
+            found: dict[str, Any] = json.loads(reader.metadata["avro.schema"])
+        except (ValueError, EOFError, OSError, KeyError) as error:
+            raise LabError(f"{newest.path} could not be read as Avro: {error}") from None
+        return found
 
     def find(self, topic: str, wanted: Mapping[str, object], *, limit: int = 1) -> list[Record]:
         """The newest `limit` records having the `wanted` fields, newest first."""

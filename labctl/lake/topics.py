@@ -22,6 +22,7 @@ from confluent_kafka import (
 )
 
 from labctl.errors import ExitCode, LabError
+from labctl.lake.kafka import client_settings
 from labctl.lake.records import Record
 from labctl.lake.schemas import Schemas
 
@@ -54,7 +55,7 @@ class Topics:
     """Reads topics without being seen: no consumer group commits, nothing is created."""
 
     def __init__(self, kafka: Kafka, registry: Registry) -> None:
-        self._servers = kafka.bootstrap_servers
+        self._kafka = kafka
         self._schemas = Schemas(registry)
 
     def topics(self, *, internal: bool = False) -> list[TopicInfo]:
@@ -107,7 +108,7 @@ class Topics:
     def _consumer(self) -> Iterator[Consumer]:
         consumer = Consumer(
             {
-                "bootstrap.servers": self._servers,
+                **client_settings(self._kafka),
                 "group.id": f"labctl-{uuid.uuid4()}",
                 "enable.auto.commit": False,
                 "enable.partition.eof": True,
@@ -118,8 +119,9 @@ class Topics:
         try:
             yield consumer
         except KafkaException as error:
+            servers = self._kafka.bootstrap_servers
             raise LabError(
-                f"Kafka at {self._servers} could not be read: {error.args[0].str()}",
+                f"Kafka at {servers} could not be read: {error.args[0].str()}",
                 hint="Is it running? labctl status.",
                 exit_code=ExitCode.NOT_READY,
             ) from None

@@ -10,7 +10,7 @@ from labctl.lab.state import write_private
 from labctl.services.jvm import java, write_log4j
 from labctl.services.model import Context, NativeService, Process, Service
 
-__all__ = ["CONVERTER", "PLUGINS", "SERVICE"]
+__all__ = ["CONVERTER", "PLUGINS", "SERVICE", "worker_settings"]
 
 HEAP = "640m"
 PLUGINS = ("debezium-postgres", "debezium-mysql", "debezium-sqlserver")
@@ -25,7 +25,14 @@ INTERNAL_TOPICS = {
 def _prepare(context: Context) -> None:
     _link_plugins(context)
     portable = (context.project / "connectors" / "worker.properties").read_text(encoding="utf-8")
-    local = {
+    local = worker_settings(context)
+    lines = "".join(f"{key}={value}\n" for key, value in local.items())
+    write_private(context.conf / "worker.properties", f"{portable}\n{lines}")
+
+
+def worker_settings(context: Context) -> dict[str, str]:
+    """What this runtime adds to `connectors/worker.properties`."""
+    return {
         "bootstrap.servers": context.endpoints.kafka.bootstrap_servers,
         "group.id": f"connect-{context.lab}",
         "listeners": f"http://127.0.0.1:{context.ports['rest']}",
@@ -46,8 +53,6 @@ def _prepare(context: Context) -> None:
         "status.storage.partitions": "1",
         "scheduled.rebalance.max.delay.ms": "0",
     }
-    lines = "".join(f"{key}={value}\n" for key, value in local.items())
-    write_private(context.conf / "worker.properties", f"{portable}\n{lines}")
 
 
 def _link_plugins(context: Context) -> None:

@@ -12,7 +12,7 @@ from labctl.lab.state import write_private
 from labctl.services.model import Context, NativeService, Process, Service
 from lakehouse.options import Options, submit_argv
 
-__all__ = ["SERVICE", "options"]
+__all__ = ["SERVICE", "options", "spark_settings"]
 
 HEAP = "1g"
 SINK_CONNECTOR = "sink_connector_kafka_s3_avro_tickit"
@@ -21,16 +21,23 @@ SINK_CONNECTOR = "sink_connector_kafka_s3_avro_tickit"
 def _prepare(context: Context) -> None:
     context.data.mkdir(parents=True, exist_ok=True, mode=0o700)
     shared = (context.project / "spark" / "spark-defaults.conf").read_text(encoding="utf-8")
+    class_path = {"spark.driver.extraClassPath": f"{context.artifacts.path('spark-packages')}/*"}
+    local = spark_settings(context) | class_path
+    lines = "".join(f"{key} {value}\n" for key, value in local.items())
+    write_private(context.conf / "spark.properties", f"{shared}\n{lines}")
+
+
+def spark_settings(context: Context) -> dict[str, str]:
+    """What this runtime adds to `spark/spark-defaults.conf`, but for the jars. Holds secrets."""
     store = context.endpoints.objectstore
     assert store.access_key is not None  # noqa: S101 - the native object store has keys
     assert store.secret_key is not None  # noqa: S101
-    local = {
+    return {
         "spark.master": "local[*]",
         "spark.app.name": f"labctl-{context.lab}",
         "spark.driver.memory": context.settings.heap or HEAP,
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraClassPath": f"{context.artifacts.path('spark-packages')}/*",
         "spark.driver.extraJavaOptions": (
             "-Duser.timezone=UTC -XX:+UseSerialGC -XX:+ExitOnOutOfMemoryError "
             # Spark loads 30,000 classes: growing by small steps, each would cost a full collection.
@@ -45,8 +52,6 @@ def _prepare(context: Context) -> None:
         "spark.hadoop.fs.s3a.access.key": store.access_key.get_secret_value(),
         "spark.hadoop.fs.s3a.secret.key": store.secret_key.get_secret_value(),
     }
-    lines = "".join(f"{key} {value}\n" for key, value in local.items())
-    write_private(context.conf / "spark.properties", f"{shared}\n{lines}")
 
 
 def options(context: Context) -> Options:

@@ -1,0 +1,292 @@
+"""`labctl promote`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from labctl.cli.app import Invocation, command, group
+from labctl.cli.output import print_result, stderr
+from labctl.config.aws import AwsProfile
+from labctl.config.model import LabConfig, find_project
+from labctl.errors import ExitCode, LabError
+
+if TYPE_CHECKING:
+    from labctl.promote import Promotion
+    from labctl.promote.apply.changes import Change
+    from labctl.promote.apply.state import Part
+    from labctl.promote.diff import Difference
+    from labctl.promote.plan import Plan
+    from labctl.promote.values import Settings
+
+__all__ = ["app"]
+
+app = group("promote", "The same files on AWS: plan, check, compare, apply.")
+
+
+class StageName(StrEnum):
+    """The stacks, as labctl.promote.names has them; here, so that --help need not import it."""
+
+    FOUNDATION = "foundation"
+    DATA = "data"
+    CONNECT = "connect"
+    SPARK = "spark"
+
+
+PlanFolder = Annotated[
+    Path | None, typer.Option("--to", help="The plan's folder [default: promoted/PROFILE/plan].")
+]
+WithoutArtifacts = Annotated[
+    bool,
+    typer.Option("--without-artifacts", help="Leave out plugins and jars: to read, not to apply."),
+]
+
+
+@command(app, "plan", example="labctl promote plan --profile aws")
+def plan_command(
+    invocation: Invocation, to: PlanFolder = None, without_artifacts: WithoutArtifacts = False
+) -> None:
+    """Render everything a promotion makes into a folder, and check it. Touches nothing on AWS."""
+    from labctl.promote.plan import write_plan
+
+    promotion = open_promotion(invocation)
+    plan = sound_plan(promotion, artifacts=not without_artifacts)
+    folder = to or default_folder(promotion)
+    digest = write_plan(plan, folder)
+    data = {"folder": str(folder), "files": len(plan.files), "sha256": digest}
+    print_result(
+        invocation.format,
+        data,
+        lambda: Group(
+            f"{len(plan.files)} files in {folder}, every check passed (sha256 {digest[:12]})",
+            f"read {folder / 'README.md'}, then `labctl promote apply`",
+        ),
+    )
+
+
+@command(app, "diff", example="labctl promote diff native aws")
+def diff_command(
+    invocation: Invocation,
+    one: Annotated[
+        str | None, typer.Argument(help="A profile, or a plan's folder [default: the last plan].")
+    ] = None,
+    other: Annotated[
+        str | None, typer.Argument(help="A profile, or a plan's folder [default: the profile now].")
+    ] = None,
+) -> None:
+    """Show every value that differs between two profiles, or since a plan, and its origin."""
+    from labctl.promote.diff import differences
+
+    project = find_project()
+    config = LabConfig.load(project / "lab.toml")
+    profile = profile_name(invocation, config)
+    before = _values(project, config, one or str(project / "promoted" / profile / "plan"))
+    after = _values(project, config, other or profile)
+    found = differences(before, after)
+    print_result(invocation.format, {"differences": found}, lambda: _render_differences(found))
+
+
+@command(app, "apply", example="labctl promote apply --until data")
+def apply_command(
+    invocation: Invocation,
+    until: Annotated[
+        StageName, typer.Option("--until", help="The last stage to make.")
+    ] = StageName.SPARK,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Make the lab on AWS what the plan says. Shows what will change first; safe to repeat."""
+    from labctl.promote.apply.run import Apply
+    from labctl.promote.plan import write_plan
+    from labctl.runtimes.aws.session import Aws, aws_errors
+
+    promotion = open_promotion(invocation)
+    plan = sound_plan(promotion, artifacts=True)
+    with aws_errors():
+        applying = Apply(promotion, plan, Aws(promotion.profile.region), _tell, until=until.value)
+        with stderr.status("asking AWS what is there"):
+            changes = applying.preview()
+        if changes:
+            stderr.print(_render_changes(changes))
+            _confirm(
+                f"Make these {len(changes)} changes in account {promotion.profile.account}, "
+                f"region {promotion.profile.region}?",
+                yes,
+            )
+            write_plan(plan, default_folder(promotion))
+        applying.carry_out()
+    data = {"changes": changes, "outputs": str(applying.outputs_file)}
+    words = f"{len(changes)} changes made" if changes else "nothing to change"
+    print_result(
+        invocation.format, data, lambda: f"{words}; addresses are in {applying.outputs_file}"
+    )
+
+
+@command(app, "status", example="labctl promote status")
+def status_command(invocation: Invocation) -> None:
+    """Show the stacks, connectors and jobs of the promoted lab, as AWS sees them."""
+    from labctl.promote.apply.state import read_state
+    from labctl.runtimes.aws.session import Aws, aws_errors
+
+    promotion = open_promotion(invocation)
+    with aws_errors():
+        parts = read_state(Aws(promotion.profile.region), promotion)
+    print_result(invocation.format, {"parts": parts}, lambda: _render_parts(parts))
+
+
+@command(app, "destroy", example="labctl promote destroy --yes")
+def destroy_command(
+    invocation: Invocation,
+    data: Annotated[
+        bool,
+        typer.Option("--data", help="Databases, topics, buckets and secrets too."),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Take away what runs (Spark, connectors). What holds data stays, unless --data is said."""
+    from labctl.promote.apply.state import destroy
+    from labctl.runtimes.aws.session import Aws, aws_errors
+
+    promotion = open_promotion(invocation)
+    what = "everything, with all its data" if data else "what runs; what holds data stays"
+    _confirm(f"Remove {what}, in account {promotion.profile.account}?", yes)
+    with aws_errors():
+        left = destroy(Aws(promotion.profile.region), promotion, _tell, data=data)
+    print_result(
+        invocation.format,
+        {"left": left},
+        lambda: Group("still there, and paid for:", _render_parts(left)) if left else "all gone",
+    )
+
+
+@command(app, "schemas", example="labctl promote schemas")
+def schemas_command(
+    invocation: Invocation,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Which silver tables [default: all].")
+    ] = None,
+) -> None:
+    """Write the schema of each table's bronze files, from a lab that runs: for HoodieStreamer."""
+    from labctl.lake.bronze import Bronze
+    from labctl.promote.streamer import write_schemas
+
+    lab = invocation.lab().require_running()
+    bronze = Bronze(lab.endpoints.objectstore)
+    tables = [lab.table(name) for name in names or ()] or lab.tables
+    written = write_schemas(lab.project, tables, bronze.schema)
+    print_result(
+        invocation.format, {"schemas": written}, lambda: Group(*(str(path) for path in written))
+    )
+
+
+def _tell(words: str) -> None:
+    stderr.print(words, highlight=False)
+
+
+def _confirm(question: str, yes: bool) -> None:
+    """Ask, unless told not to. Raises LabError (USAGE) where nobody can be asked."""
+    if yes:
+        return
+    if not stderr.is_terminal:
+        raise LabError(
+            "Nobody is here to confirm this",
+            hint="say --yes to do it without being asked; nothing was changed",
+            exit_code=ExitCode.USAGE,
+        )
+    typer.confirm(question, abort=True, err=True)
+
+
+def _render_changes(changes: list[Change]) -> RenderableType:
+    signs = {"add": "+", "change": "~", "replace": "!", "remove": "-"}
+    return _table(
+        ("", "where", "what", "type"),
+        [(signs[c.action], c.where, c.what, c.kind.removeprefix("AWS::")) for c in changes],
+    )
+
+
+def _render_parts(parts: list[Part]) -> RenderableType:
+    return _table(("kind", "name", "state"), [(p.kind, p.name, p.state.lower()) for p in parts])
+
+
+def _table(titles: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for title in titles:
+        table.add_column(title)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def open_promotion(invocation: Invocation) -> Promotion:
+    """The promotion of the chosen profile, or of the only one of AWS."""
+    from labctl.promote import load_promotion
+
+    project = find_project()
+    config = LabConfig.load(project / "lab.toml")
+    return load_promotion(project, config, profile_name(invocation, config))
+
+
+def profile_name(invocation: Invocation, config: LabConfig) -> str:
+    """The profile that was named; where none was, the only one of AWS."""
+    if invocation.profile:
+        return invocation.profile
+    promotable = [name for name, p in config.profiles.items() if isinstance(p, AwsProfile)]
+    if len(promotable) == 1:
+        return promotable[0]
+    raise LabError(
+        "Which profile is to be promoted?" if promotable else "lab.toml has no profile of AWS",
+        hint=f"say --profile with one of {', '.join(promotable)}"
+        if promotable
+        else "docs/aws.md has an example",
+        exit_code=ExitCode.USAGE,
+    )
+
+
+def default_folder(promotion: Promotion) -> Path:
+    return promotion.project / "promoted" / promotion.profile_name / "plan"
+
+
+def sound_plan(promotion: Promotion, *, artifacts: bool) -> Plan:
+    """The plan, checked; what it lacks of the locked parts is fetched first."""
+    from labctl.artifacts import ArtifactStore
+    from labctl.cli.progress import ConsoleProgress
+    from labctl.promote.plan import needed_parts, render
+    from labctl.promote.rules import require_sound
+
+    # Checked before anything is fetched, and again with what only the artifacts can tell.
+    with stderr.status("checking the plan"):
+        require_sound(promotion, render(promotion, None))
+    if not artifacts:
+        return render(promotion, None)
+    store = ArtifactStore()
+    with ConsoleProgress() as progress:
+        store.fetch(needed_parts(promotion), progress=progress)
+    with stderr.status("packing plugins"):
+        return render(promotion, store)
+
+
+def _values(project: Path, config: LabConfig, which: str) -> Settings:
+    from labctl.promote.values import profile_values, read_values
+
+    if which in config.profiles:
+        return profile_values(project, config, which)
+    return read_values(Path(which) / "values.json")
+
+
+def _render_differences(found: list[Difference]) -> RenderableType:
+    if not found:
+        return "nothing differs"
+    lines = []
+    for difference in found:
+        lines.append(Text(difference.name, style="bold"))
+        for sign, setting in (("-", difference.before), ("+", difference.after)):
+            if setting:
+                line = Text(f"  {sign} {setting.value}  ")
+                lines.append(line.append(setting.source, style="dim"))
+    noun = "setting differs" if len(found) == 1 else "settings differ"
+    return Group(*lines, f"{len(found)} {noun}")

@@ -1,0 +1,98 @@
+"""Where a promoted lab answers: written by `labctl promote apply`, overridden in `lab.toml`.
+
+It holds addresses and the names of secrets, never a secret.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError
+
+from labctl.config.section import Section
+from labctl.errors import ExitCode, LabError
+
+__all__ = [
+    "PromotedDatabase",
+    "PromotedEndpoints",
+    "PromotedKafka",
+    "PromotedStore",
+    "load_promoted",
+    "outputs_path",
+]
+
+Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+class PromotedDatabase(Section):
+    host: str
+    port: Port
+    database: str
+    secret: str
+    """Name or ARN in Secrets Manager; its JSON has `username` and `password`."""
+
+
+class PromotedKafka(Section):
+    bootstrap_servers: str
+    authentication: Literal["none", "tls", "scram", "iam"] = "none"
+    secret: str | None = None
+    """SCRAM only: its JSON has `username` and `password`."""
+
+
+class PromotedStore(Section):
+    bucket: str
+    region: str
+    endpoint_url: str | None = None
+    """None: Amazon S3 itself."""
+    secret: str | None = None
+    """Its JSON has `access.key` and `secret.key`. None: the default credential chain."""
+
+
+class PromotedEndpoints(Section):
+    """Every part is optional: what `lab.toml` says wins, part by part, over what apply wrote."""
+
+    postgres: PromotedDatabase | None = None
+    mysql: PromotedDatabase | None = None
+    sqlserver: PromotedDatabase | None = None
+    kafka: PromotedKafka | None = None
+    connect_url: str | None = None
+    """A Kafka Connect REST interface; None: MSK Connect, through AWS's API."""
+    registry_url: str | None = None
+    objectstore: PromotedStore | None = None
+    silver_status_url: str | None = None
+
+    def over(self, below: PromotedEndpoints) -> PromotedEndpoints:
+        """These, with what is not set here taken from `below`."""
+        given = {name: getattr(self, name) for name in type(self).model_fields}
+        return below.model_copy(update={k: v for k, v in given.items() if v is not None})
+
+    def save(self, project: Path, profile: str) -> Path:
+        """Write them down for `profile`, replacing what was there; the file."""
+        path = outputs_path(project, profile)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        staged = path.with_name(f".{path.name}")
+        staged.write_text(self.model_dump_json(indent=2, exclude_none=True) + "\n", "utf-8")
+        staged.replace(path)
+        return path
+
+
+def outputs_path(project: Path, profile: str) -> Path:
+    """The file in which apply keeps where the lab of `profile` answers."""
+    return project / "promoted" / profile / "outputs.json"
+
+
+def load_promoted(path: Path) -> PromotedEndpoints:
+    """What `path` holds; nothing when there is no such file. Raises LabError when damaged."""
+    try:
+        return PromotedEndpoints.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return PromotedEndpoints()
+    except ValidationError as error:
+        issue = error.errors()[0]
+        key = ".".join(map(str, issue["loc"]))
+        raise LabError(
+            f"{path} is not usable: {key}: {issue['msg']}",
+            hint="`labctl promote apply` writes it anew",
+            exit_code=ExitCode.USAGE,
+        ) from None

@@ -1,0 +1,113 @@
+"""MSK Connect behind the interface of Kafka Connect's own, as far as it has the same to offer.
+
+It has one cluster of workers a connector, no validation and no offsets to look at; what needs
+these says so, and what to do instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.client import Action, ConnectClient, FieldErrors
+from labctl.runtimes.aws.session import Aws, aws_errors
+
+__all__ = ["MskConnectClient", "msk_name"]
+
+_STATES = {"RUNNING": "RUNNING", "FAILED": "FAILED", "PAUSED": "PAUSED"}
+"""Kafka Connect's words for MSK Connect's; anything else is still on its way."""
+
+
+def msk_name(name: str) -> str:
+    """A connector file's name as MSK Connect takes it: letters, digits and hyphens."""
+    return name.replace("_", "-")
+
+
+def file_name(name: str) -> str:
+    """The other way: connector files are written with underscores."""
+    return name.replace("-", "_")
+
+
+class MskConnectClient(ConnectClient):
+    """Connectors of a region, by the names of their files. Methods raise as `ConnectClient`'s."""
+
+    def __init__(self, region: str, aws: Aws | None = None) -> None:
+        super().__init__(f"msk-connect:{region}")
+        self._aws = aws or Aws(region)
+
+    def names(self) -> list[str]:
+        return sorted(file_name(name) for name in self._arns())
+
+    def plugins(self) -> list[str]:
+        self._refuse("MSK Connect does not tell which connectors are installed")
+
+    def config(self, name: str) -> dict[str, str] | None:
+        if msk_name(name) not in self._arns():
+            return None
+        found: dict[str, str] = self._describe(name)["connectorConfiguration"]
+        return found
+
+    def status(self, name: str) -> dict[str, Any]:
+        found = self._describe(name)
+        state = _STATES.get(found["connectorState"], "UNASSIGNED")
+        task: dict[str, Any] = {"id": 0, "state": state}
+        if reason := found.get("stateDescription", {}).get("message"):
+            task["trace"] = reason
+        return {"connector": {"state": state}, "tasks": [task]}
+
+    def offsets(self, name: str) -> list[dict[str, Any]]:
+        self._refuse("MSK Connect does not show how far a connector is")
+
+    def validate(self, config: dict[str, str]) -> FieldErrors:
+        self._refuse("MSK Connect validates no configuration before it runs")
+
+    def put(self, name: str, config: dict[str, str]) -> None:
+        self._refuse("A connector on MSK Connect is more than its configuration")
+
+    def delete(self, name: str) -> None:
+        found = self._describe(name)
+        with aws_errors():
+            self._client.delete_connector(
+                connectorArn=found["connectorArn"], currentVersion=found["currentVersion"]
+            )
+
+    def act(self, name: str, action: Action) -> None:
+        if action == "stop":
+            self._refuse("MSK Connect pauses or deletes a connector, it stops none")
+        call = {"pause": "pause_connector", "resume": "resume_connector"}.get(
+            action, "restart_connector"
+        )
+        with aws_errors():
+            getattr(self._client, call)(connectorArn=self._arn(name))
+
+    @property
+    def _client(self) -> Any:
+        return self._aws.client("kafkaconnect")
+
+    def _arns(self) -> dict[str, str]:
+        with aws_errors():
+            found = list(self._aws.pages("kafkaconnect", "list_connectors", "connectors"))
+        return {one["connectorName"]: one["connectorArn"] for one in found}
+
+    def _arn(self, name: str) -> str:
+        arns = self._arns()
+        if msk_name(name) not in arns:
+            raise LabError(
+                f"MSK Connect has no connector {msk_name(name)!r}",
+                hint="`labctl promote apply` makes it",
+                exit_code=ExitCode.USAGE,
+            )
+        return arns[msk_name(name)]
+
+    def _describe(self, name: str) -> dict[str, Any]:
+        arn = self._arn(name)
+        with aws_errors():
+            found: dict[str, Any] = self._client.describe_connector(connectorArn=arn)
+        return found
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise LabError(
+            what,
+            hint="`labctl promote plan` checks connectors, `labctl promote apply` changes them",
+            exit_code=ExitCode.USAGE,
+        )

@@ -1,0 +1,1 @@
+"""Carrying a plan out, looking at what is there, and taking it away again."""

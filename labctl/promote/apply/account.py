@@ -1,0 +1,80 @@
+"""What only the account can tell: who asks, and what its region offers today."""
+
+from __future__ import annotations
+
+from labctl.errors import ExitCode, LabError
+from labctl.promote.kafka import serverless
+from labctl.promote.outputs import Outputs
+from labctl.promote.promotion import Promotion
+from labctl.runtimes.aws.session import Aws
+
+__all__ = ["bootstrap_servers", "check_account", "check_offers"]
+
+_BROKERS = {
+    "iam": "BootstrapBrokerStringSaslIam",
+    "scram": "BootstrapBrokerStringSaslScram",
+    "none": "BootstrapBrokerStringTls",
+}
+
+
+def check_account(aws: Aws, promotion: Promotion) -> None:
+    """Raise LabError (USAGE) unless the credentials are of the profile's account."""
+    account = aws.client("sts").get_caller_identity()["Account"]
+    if account != promotion.profile.account:
+        raise LabError(
+            f"The credentials are of account {account}, the profile is for "
+            f"{promotion.profile.account}",
+            hint="set AWS_PROFILE, or correct the profile's account; nothing was changed",
+            exit_code=ExitCode.USAGE,
+        )
+
+
+def check_offers(aws: Aws, promotion: Promotion) -> None:
+    """Raise LabError (USAGE) for a version that the region does not offer.
+
+    Read from the account, because what AWS offers changes more often than this program.
+    """
+    profile = promotion.profile
+    problems = []
+    if not serverless(profile.msk):
+        versions = {
+            one["Version"]
+            for one in aws.pages("kafka", "list_kafka_versions", "KafkaVersions")
+            if one.get("Status", "ACTIVE") == "ACTIVE"
+        }
+        if versions and profile.msk.kafka_version not in versions:
+            problems.append(
+                f"{promotion.key('msk.kafka_version')}: {profile.msk.kafka_version} is not among "
+                f"{', '.join(sorted(versions))}"
+            )
+    zones = aws.client("ec2").describe_subnets(SubnetIds=sorted(profile.network.subnets.values()))
+    for subnet in zones["Subnets"]:
+        zone = next(z for z, s in profile.network.subnets.items() if s == subnet["SubnetId"])
+        if subnet["AvailabilityZone"] != zone or subnet["VpcId"] != profile.network.vpc:
+            problems.append(
+                f"{promotion.key('network.subnets')}: {subnet['SubnetId']} lies in "
+                f"{subnet['AvailabilityZone']} of {subnet['VpcId']}"
+            )
+    if problems:
+        raise LabError(
+            f"The account does not have what the profile names: {problems[0]}",
+            details=tuple(problems[1:]),
+            hint="correct lab.toml; nothing was changed",
+            exit_code=ExitCode.USAGE,
+        )
+
+
+def bootstrap_servers(aws: Aws, promotion: Promotion, outputs: Outputs, login: str) -> str | None:
+    """Addresses of the brokers for clients that log in so; None while there is no cluster."""
+    arn = outputs.get("data", {}).get("ClusterArn")
+    if not arn:
+        return None
+    answer = aws.client("kafka").get_bootstrap_brokers(ClusterArn=arn)
+    servers: str | None = answer.get(_BROKERS[login])
+    if servers is None:
+        raise LabError(
+            f"The MSK cluster {promotion.profile.prefix} has no address for {login} yet",
+            hint="apply again in a minute",
+            exit_code=ExitCode.NOT_READY,
+        )
+    return servers

@@ -1,0 +1,86 @@
+"""How a promoted lab is, and taking it away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from labctl.config.promoted import outputs_path
+from labctl.promote.apply.account import check_account
+from labctl.promote.apply.connectors import Connectors
+from labctl.promote.apply.stacks import Stacks
+from labctl.promote.apply.uploads import empty_bucket, owned_bucket
+from labctl.promote.apply.work import work_of
+from labctl.promote.names import STACKS, Names, Stack
+from labctl.promote.promotion import Promotion
+from labctl.runtimes.aws.session import Aws, Progress
+
+__all__ = ["Part", "destroy", "read_state"]
+
+COMPUTE: tuple[Stack, ...] = ("spark", "connect")
+"""What costs and holds nothing; the last made goes first."""
+DATA: tuple[Stack, ...] = ("data", "foundation")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing of a promoted lab."""
+
+    kind: str
+    name: str
+    state: str
+    """AWS's own word; "absent" where there is nothing."""
+
+
+def read_state(aws: Aws, promotion: Promotion) -> list[Part]:
+    """Stacks, connectors and jobs. Changes nothing."""
+    check_account(aws, promotion)
+    names = Names.of(promotion)
+    stacks = Stacks(aws, names, promotion.profile.tags, _quiet)
+    parts = [
+        Part("stack", names.stack(stack), stacks.status(stack) or "absent") for stack in STACKS
+    ]
+    states = Connectors(aws, names, _quiet).states()
+    parts += [Part("connector", name, state) for name, state in states.items()]
+    outputs = {"spark": stacks.outputs("spark")}
+    if work := work_of(aws, promotion, outputs, _quiet):
+        parts += [Part("job", name, "running") for name in sorted(work.running())]
+    return parts
+
+
+def destroy(aws: Aws, promotion: Promotion, tell: Progress, *, data: bool) -> list[Part]:
+    """Take away what runs; with `data`, also databases, topics, buckets, secrets. What is left.
+
+    Databases leave a final snapshot. Only what has the creator's tag is touched. Safe to repeat.
+    """
+    check_account(aws, promotion)
+    names = Names.of(promotion)
+    stacks = Stacks(aws, names, promotion.profile.tags, tell)
+    for stack in STACKS:
+        stacks.status(stack)  # refuses before anything is removed
+    serverless = promotion.profile.emr.kind == "serverless"
+    # A cluster takes its steps with it; an application is not deleted while a job runs on it.
+    work = work_of(aws, promotion, {"spark": stacks.outputs("spark")}, tell)
+    if serverless and work:
+        work.carry_out(work.compare([]))
+    connectors = Connectors(aws, names, tell)
+    if promotion.profile.connect.connectors == "api":
+        connectors.carry_out(connectors.compare([]))
+    for stack in COMPUTE:
+        stacks.delete(stack)
+    if data:
+        _destroy_data(aws, promotion, stacks, tell)
+    return [part for part in read_state(aws, promotion) if part.state != "absent"]
+
+
+def _destroy_data(aws: Aws, promotion: Promotion, stacks: Stacks, tell: Progress) -> None:
+    names, lake = Names.of(promotion), promotion.profile.lake
+    for stack in DATA:
+        stacks.delete(stack)
+    for bucket in (lake.artifacts, lake.bucket):
+        if lake.create and owned_bucket(aws, names, bucket):
+            empty_bucket(aws, bucket, tell)
+    outputs_path(promotion.project, promotion.profile_name).unlink(missing_ok=True)
+
+
+def _quiet(_words: str) -> None:
+    """Nobody is told."""

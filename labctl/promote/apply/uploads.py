@@ -1,0 +1,90 @@
+"""The artifacts bucket. A key names its content, so what is there is never sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from labctl.errors import ExitCode, LabError
+from labctl.promote.artifacts import Upload
+from labctl.promote.names import CREATOR_TAG, Names
+from labctl.runtimes.aws.session import Aws, Progress
+
+__all__ = ["empty_bucket", "missing_uploads", "owned_bucket", "upload"]
+
+_MIB = 1024 * 1024
+
+
+def missing_uploads(aws: Aws, bucket: str, uploads: Iterable[Upload]) -> list[Upload]:
+    """Those not in the bucket yet, or there with another size; all when there is no bucket."""
+    from botocore.exceptions import ClientError
+
+    client = aws.client("s3")
+    wanted = list(uploads)
+    found: list[Upload] = []
+    for one in wanted:
+        try:
+            size = client.head_object(Bucket=bucket, Key=one.key)["ContentLength"]
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in ("404", "NoSuchKey", "NoSuchBucket"):
+                raise
+            found.append(one)
+        else:
+            if size != _size(one):
+                found.append(one)
+    return found
+
+
+def upload(aws: Aws, bucket: str, uploads: Iterable[Upload], tell: Progress) -> None:
+    """Send them; large ones in parts."""
+    client = aws.client("s3")
+    for one in uploads:
+        tell(f"s3://{bucket}/{one.key} ({max(1, _size(one) // _MIB)} MiB)")
+        if isinstance(one.content, Path):
+            client.upload_file(str(one.content), bucket, one.key)
+        else:
+            client.put_object(Bucket=bucket, Key=one.key, Body=one.content)
+
+
+def owned_bucket(aws: Aws, names: Names, bucket: str) -> bool:
+    """Whether the bucket is there, with the creator's tag.
+
+    Raises LabError (USAGE) for one that is there without it.
+    """
+    from botocore.exceptions import ClientError
+
+    try:
+        tags = aws.client("s3").get_bucket_tagging(Bucket=bucket)["TagSet"]
+    except ClientError as error:
+        code = error.response["Error"]["Code"]
+        if code == "NoSuchBucket":
+            return False
+        if code != "NoSuchTagSet":
+            raise
+        tags = []
+    if {tag["Key"]: tag["Value"] for tag in tags}.get(CREATOR_TAG) == names.creator:
+        return True
+    raise LabError(
+        f"The bucket {bucket} was not made by labctl for {names.creator}",
+        hint="it is left as it is",
+        exit_code=ExitCode.USAGE,
+    )
+
+
+def empty_bucket(aws: Aws, bucket: str, tell: Progress) -> None:
+    """Delete every object of a bucket, and the bucket."""
+    client: Any = aws.client("s3")
+    removed = 0
+    for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket):
+        keys = [{"Key": one["Key"]} for one in page.get("Contents", [])]
+        if keys:
+            client.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True})
+            removed += len(keys)
+    client.delete_bucket(Bucket=bucket)
+    tell(f"s3://{bucket} is gone, with {removed} objects")
+
+
+def _size(one: Upload) -> int:
+    """Bytes."""
+    return one.content.stat().st_size if isinstance(one.content, Path) else len(one.content)

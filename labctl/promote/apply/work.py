@@ -1,0 +1,174 @@
+"""What runs on EMR: started once, replaced when its command line is another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from labctl.errors import LabError
+from labctl.promote.apply.changes import Action, Change
+from labctl.promote.outputs import Outputs, resolve
+from labctl.promote.promotion import Promotion
+from labctl.runtimes.aws.session import Aws, Progress, wait_until
+
+__all__ = ["Work", "WorkStep", "work_of"]
+
+SECONDS = 1200.0
+_ALIVE_STEP = ["PENDING", "RUNNING"]
+_ALIVE_RUN = ["SUBMITTED", "PENDING", "SCHEDULED", "QUEUED", "RUNNING"]
+
+
+@dataclass(frozen=True)
+class WorkStep:
+    """What is to be done about one step or job run."""
+
+    name: str
+    action: Action
+    item: Mapping[str, Any] | None
+    running: str | None
+    """Id of what runs now."""
+
+    def change(self) -> Change:
+        return Change("EMR", self.action, self.name, "job")
+
+
+class Work:
+    """Jobs by name, on a cluster or an application."""
+
+    def __init__(self, aws: Aws, place: str, tell: Progress) -> None:
+        self._aws = aws
+        self._place = place
+        self._tell = tell
+
+    def running(self) -> dict[str, tuple[str, Any]]:
+        """By name, id and command line of what runs."""
+        raise NotImplementedError
+
+    def compare(self, items: Iterable[Mapping[str, Any]]) -> list[WorkStep]:
+        """What has to be done so that exactly these run."""
+        held = self.running()
+        steps: list[WorkStep] = []
+        for item in items:
+            name = self.name_of(item)
+            identity, command = held.pop(name, (None, None))
+            if identity is None:
+                steps.append(WorkStep(name, "add", item, None))
+            elif command != self.command_of(item):
+                steps.append(WorkStep(name, "replace", item, identity))
+        return steps + [WorkStep(n, "remove", None, i) for n, (i, _) in held.items()]
+
+    def carry_out(self, steps: Iterable[WorkStep]) -> None:
+        """Do what `compare` found: stop first, then start."""
+        for step in steps:
+            if step.running:
+                self.stop(step.name, step.running)
+            if step.item is not None:
+                self.start(step.item)
+                self._tell(f"{step.name}: submitted")
+
+    def name_of(self, item: Mapping[str, Any]) -> str:
+        return str(item.get("Name") or item["name"])
+
+    def command_of(self, item: Mapping[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def start(self, item: Mapping[str, Any]) -> None:
+        raise NotImplementedError
+
+    def stop(self, name: str, identity: str) -> None:
+        raise NotImplementedError
+
+
+class ClusterWork(Work):
+    """Steps of EMR on EC2."""
+
+    def running(self) -> dict[str, tuple[str, Any]]:
+        steps = self._aws.pages(
+            "emr", "list_steps", "Steps", ClusterId=self._place, StepStates=_ALIVE_STEP
+        )
+        return {s["Name"]: (s["Id"], list(s["Config"]["Args"])) for s in steps}
+
+    def command_of(self, item: Mapping[str, Any]) -> Any:
+        return list(item["HadoopJarStep"]["Args"])
+
+    def start(self, item: Mapping[str, Any]) -> None:
+        self._aws.client("emr").add_job_flow_steps(JobFlowId=self._place, Steps=[item])
+
+    def stop(self, name: str, identity: str) -> None:
+        client = self._aws.client("emr")
+        answer = client.cancel_steps(
+            ClusterId=self._place,
+            StepIds=[identity],
+            StepCancellationOption="TERMINATE_PROCESS",
+        )
+        for info in answer.get("CancelStepsInfoList", []):
+            if info["Status"] == "FAILED":
+                raise LabError(f"EMR would not stop {name}: {info.get('Reason', '')}")
+
+        def look() -> str:
+            step = client.describe_step(ClusterId=self._place, StepId=identity)["Step"]
+            return str(step["Status"]["State"])
+
+        wait_until(
+            look,
+            lambda state: state not in (*_ALIVE_STEP, "CANCEL_PENDING"),
+            aws=self._aws,
+            seconds=SECONDS,
+            tell=lambda state: self._tell(f"{name}: {state.lower()}"),
+        )
+
+
+class ApplicationWork(Work):
+    """Job runs of EMR Serverless."""
+
+    def running(self) -> dict[str, tuple[str, Any]]:
+        client = self._aws.client("emr-serverless")
+        runs = self._aws.pages(
+            "emr-serverless",
+            "list_job_runs",
+            "jobRuns",
+            applicationId=self._place,
+            states=_ALIVE_RUN,
+        )
+        found = {}
+        for run in runs:
+            whole = client.get_job_run(applicationId=self._place, jobRunId=run["id"])["jobRun"]
+            found[run.get("name", run["id"])] = (run["id"], whole["jobDriver"])
+        return found
+
+    def command_of(self, item: Mapping[str, Any]) -> Any:
+        return item["jobDriver"]
+
+    def start(self, item: Mapping[str, Any]) -> None:
+        self._aws.client("emr-serverless").start_job_run(**item)
+
+    def stop(self, name: str, identity: str) -> None:
+        client = self._aws.client("emr-serverless")
+        client.cancel_job_run(applicationId=self._place, jobRunId=identity)
+
+        def look() -> str:
+            run = client.get_job_run(applicationId=self._place, jobRunId=identity)["jobRun"]
+            return str(run["state"])
+
+        wait_until(
+            look,
+            lambda state: state not in (*_ALIVE_RUN, "CANCELLING"),
+            aws=self._aws,
+            seconds=SECONDS,
+            tell=lambda state: self._tell(f"{name}: {state.lower()}"),
+        )
+
+
+def work_of(aws: Aws, promotion: Promotion, outputs: Outputs, tell: Progress) -> Work | None:
+    """The cluster's or application's work; None while there is neither."""
+    spark = outputs.get("spark", {})
+    if promotion.profile.emr.kind == "serverless":
+        place = spark.get("ApplicationId")
+        return ApplicationWork(aws, place, tell) if place else None
+    place = spark.get("ClusterId")
+    return ClusterWork(aws, place, tell) if place else None
+
+
+def resolved(items: Iterable[Mapping[str, Any]], outputs: Outputs) -> list[dict[str, Any]]:
+    return [resolve(item, outputs) for item in items]

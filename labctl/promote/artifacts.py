@@ -1,0 +1,173 @@
+"""What is uploaded before anything can run: the Spark application, its jars and its files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from labctl.artifacts import ArtifactStore
+from labctl.artifacts.lock import MavenArtifact, MavenFile
+from labctl.config.tables import PROPERTIES
+from labctl.promote.archive import zip_bytes
+from labctl.promote.promotion import CONNECTORS, Promotion
+from labctl.promote.secrets import known_values
+
+__all__ = [
+    "ARCHIVE",
+    "Upload",
+    "application",
+    "bootstrap",
+    "jar_parts",
+    "jar_uploads",
+    "project_archive",
+    "python_package",
+    "spark_uploads",
+    "url",
+]
+
+ARCHIVE = "lab"
+"""Name under which the project's files lie in the driver's working folder."""
+FASTAVRO = "fastavro"
+_NOT_ON_EMR = ("com.amazonaws", "org.apache.hadoop", "org.wildfly.openssl", "software.amazon.ion")
+"""Maven groups of the S3 client: EMR has its own, built into its file system."""
+_IAM_PART = "msk-iam-auth"
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file of the artifacts bucket."""
+
+    key: str
+    content: bytes | Path
+    """Or the path it is copied from."""
+
+
+def url(promotion: Promotion, upload: Upload) -> str:
+    return f"s3://{promotion.profile.lake.artifacts}/{upload.key}"
+
+
+def _upload(name: str, content: bytes) -> Upload:
+    """Named by its content: what runs is never changed beneath it."""
+    stem, dot, suffix = name.partition(".")
+    digest = hashlib.sha256(content).hexdigest()[:12]
+    return Upload(f"spark/{stem}-{digest}{dot}{suffix}", content)
+
+
+def application(promotion: Promotion) -> Upload:
+    """What `spark-submit` is given."""
+    return _upload("silver.py", (promotion.project / "spark" / "silver.py").read_bytes())
+
+
+def python_package(promotion: Promotion) -> Upload:
+    """The package beside it, for `--py-files`."""
+    root = promotion.project / "spark"
+    modules = sorted((root / "lakehouse").rglob("*.py"))
+    content = {path.relative_to(root).as_posix(): path.read_bytes() for path in modules}
+    return _upload("lakehouse.zip", zip_bytes(content))
+
+
+def project_archive(promotion: Promotion) -> Upload:
+    """Table properties and connector files as they are, and what the sink's file refers to.
+
+    The references hold no secret: of the object store's, the keys are empty.
+    """
+    entries = {
+        path.relative_to(promotion.project).as_posix(): path.read_bytes()
+        for folder in (PROPERTIES, CONNECTORS)
+        for path in sorted((promotion.project / folder).iterdir())
+        if path.suffix in (".properties", ".json")
+    }
+    for name, values in known_values(promotion).items():
+        if name in ("demo/objectstore", "demo/registry"):
+            lines = "".join(f"{key}={value}\n" for key, value in values.items())
+            entries[f"references/{name}"] = lines.encode()
+    return _upload(f"{ARCHIVE}.zip", zip_bytes(entries))
+
+
+def bootstrap(promotion: Promotion) -> Upload:
+    """EMR on EC2: the Python the application is written for, with the one package it needs."""
+    version = _fastavro_version(promotion.project / "requirements.lock")
+    script = f"""#!/bin/bash
+set -euo pipefail
+sudo dnf install -y python3.11 python3.11-pip
+sudo python3.11 -m pip install --no-cache-dir {FASTAVRO}{version}
+"""
+    return _upload("bootstrap.sh", script.encode())
+
+
+def _fastavro_version(lock: Path) -> str:
+    """`==…` as the project's own lock has it; nothing where there is none."""
+    if not lock.is_file():
+        return ""
+    for line in lock.read_text(encoding="utf-8").splitlines():
+        name, separator, rest = line.partition("==")
+        if separator and name.strip() == FASTAVRO:
+            return f"=={rest.split()[0]}"
+    return ""
+
+
+def jars(promotion: Promotion) -> list[MavenFile]:
+    """The locked jars Spark needs on EMR."""
+    found: list[MavenFile] = []
+    for part in ("spark-packages", _IAM_PART):
+        artifact = promotion.lock.artifacts.get(part)
+        if not isinstance(artifact, MavenArtifact):
+            continue
+        if part == _IAM_PART and "iam" not in promotion.profile.msk.authentication:
+            continue
+        found += [file for file in artifact.files if _wanted(promotion, file)]
+    return found
+
+
+def jar_parts(promotion: Promotion) -> set[str]:
+    """The locked parts that the jars are of."""
+    return {_part_of(file) for file in jars(promotion)}
+
+
+def _part_of(file: MavenFile) -> str:
+    return _IAM_PART if file.name.startswith("software.amazon.msk:") else "spark-packages"
+
+
+def _wanted(promotion: Promotion, file: MavenFile) -> bool:
+    group, name = file.name.split(":")
+    if group == "org.apache.hudi":
+        return promotion.profile.emr.hudi == "lock"
+    if name == "jackson-dataformat-cbor":
+        return False
+    return group not in _NOT_ON_EMR
+
+
+def jar_name(file: MavenFile) -> str:
+    classifier = f"-{file.classifier}" if file.classifier else ""
+    return f"{file.name.split(':')[1]}-{file.version}{classifier}.jar"
+
+
+def jar_key(file: MavenFile) -> str:
+    """The version names a jar's content: nothing of the lock changes under its version."""
+    return f"jars/{jar_name(file)}"
+
+
+def jar_uploads(promotion: Promotion, store: ArtifactStore | None) -> list[Upload]:
+    """The jars; without a store, their names alone. Raises LabError for a part not fetched."""
+    uploads = []
+    for file in jars(promotion):
+        name = jar_name(file)
+        if store is None:
+            uploads.append(Upload(jar_key(file), b""))
+            continue
+        uploads.append(Upload(jar_key(file), next(store.path(_part_of(file)).rglob(name))))
+    return uploads
+
+
+def spark_uploads(promotion: Promotion) -> Mapping[str, Upload]:
+    """What is made of the project's own files, by what it is."""
+    uploads = {
+        "application": application(promotion),
+        "package": python_package(promotion),
+        "archive": project_archive(promotion),
+    }
+    if promotion.profile.emr.kind == "ec2":
+        uploads["bootstrap"] = bootstrap(promotion)
+    return uploads

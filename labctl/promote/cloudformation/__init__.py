@@ -1,0 +1,24 @@
+"""CloudFormation templates, one a stack, as plain dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from labctl.promote.cloudformation import connect, data, foundation, spark
+from labctl.promote.names import STACKS, Stack
+from labctl.promote.promotion import Promotion
+
+__all__ = ["templates"]
+
+_BUILDERS: dict[Stack, Callable[[Promotion], dict[str, Any]]] = {
+    "foundation": foundation.template,
+    "data": data.template,
+    "connect": connect.template,
+    "spark": spark.template,
+}
+
+
+def templates(promotion: Promotion) -> dict[Stack, dict[str, Any]]:
+    """Every stack's template, in the order in which they are made."""
+    return {stack: _BUILDERS[stack](promotion) for stack in STACKS}

@@ -1,0 +1,186 @@
+"""What everything else stands on: groups, buckets, secrets without values, roles, catalogue."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from labctl.promote.cloudformation.groups import add_endpoints, add_groups
+from labctl.promote.cloudformation.policies import (
+    connect_policies,
+    spark_policies,
+    trust,
+)
+from labctl.promote.cloudformation.template import (
+    Template,
+    attribute,
+    ref,
+    tag_list,
+)
+from labctl.promote.names import Names, logical
+from labctl.promote.promotion import Promotion
+from labctl.promote.secrets import CDC_USER, GENERATED, known_values, referenced
+
+__all__ = ["template"]
+
+PASSWORD = {
+    "PasswordLength": 32,
+    # Goes through SQL clients and properties files without being escaped.
+    "ExcludePunctuation": True,
+}
+
+
+def template(promotion: Promotion) -> dict[str, Any]:
+    built = Template(f"labctl {promotion.profile.prefix}: network rules, buckets, secrets, roles")
+    add_groups(built, promotion)
+    add_endpoints(built, promotion)
+    _add_buckets(built, promotion)
+    _add_secrets(built, promotion)
+    _add_roles(built, promotion)
+    built.add(
+        "ConnectLogs",
+        "AWS::Logs::LogGroup",
+        {
+            "LogGroupName": Names.of(promotion).log_group,
+            "RetentionInDays": promotion.profile.connect.log_days,
+            "Tags": tag_list(promotion),
+        },
+    )
+    built.add(
+        "Catalog",
+        "AWS::Glue::Database",
+        {
+            "CatalogId": promotion.profile.account,
+            "DatabaseInput": {
+                "Name": promotion.profile.glue.database,
+                "Description": f"Silver tables of {promotion.profile.prefix}",
+                "LocationUri": f"s3://{promotion.profile.lake.bucket}/silver",
+            },
+        },
+    )
+    return built.body()
+
+
+def _add_buckets(built: Template, promotion: Promotion) -> None:
+    lake = promotion.profile.lake
+    if not lake.create:
+        return
+    for name, bucket in (("LakeBucket", lake.bucket), ("ArtifactsBucket", lake.artifacts)):
+        built.add(
+            name,
+            "AWS::S3::Bucket",
+            {
+                "BucketName": bucket,
+                "BucketEncryption": {
+                    "ServerSideEncryptionConfiguration": [
+                        {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
+                    ]
+                },
+                "PublicAccessBlockConfiguration": {
+                    "BlockPublicAcls": True,
+                    "BlockPublicPolicy": True,
+                    "IgnorePublicAcls": True,
+                    "RestrictPublicBuckets": True,
+                },
+                "Tags": tag_list(promotion),
+            },
+            # CloudFormation deletes no bucket that holds something.
+            keep="Retain",
+        )
+
+
+def _add_secrets(built: Template, promotion: Promotion) -> None:
+    known = known_values(promotion)
+    for name in referenced(promotion):
+        properties: dict[str, Any] = {
+            "Name": name,
+            "Description": f"What connectors of {promotion.profile.prefix} refer to",
+            "Tags": tag_list(promotion),
+        }
+        if GENERATED in known.get(name, {}).values():
+            properties["GenerateSecretString"] = {
+                "SecretStringTemplate": json.dumps({"username": CDC_USER}),
+                "GenerateStringKey": "password",
+                **PASSWORD,
+            }
+        built.add(logical("Secret", name), "AWS::SecretsManager::Secret", properties)
+    msk = promotion.profile.msk
+    if "scram" in msk.authentication and msk.scram_secret:
+        built.add(
+            "ScramSecret",
+            "AWS::SecretsManager::Secret",
+            {
+                "Name": msk.scram_secret,
+                "KmsKeyId": msk.kms_key or "",
+                "GenerateSecretString": {
+                    "SecretStringTemplate": json.dumps({"username": promotion.profile.prefix}),
+                    "GenerateStringKey": "password",
+                    **PASSWORD,
+                },
+                "Tags": tag_list(promotion),
+            },
+        )
+        built.output("ScramSecret", ref("ScramSecret"), "Login of SCRAM clients")
+
+
+def _add_roles(built: Template, promotion: Promotion) -> None:
+    names, profile = Names.of(promotion), promotion.profile
+    serverless = profile.emr.kind == "serverless"
+    spark = "emr-serverless.amazonaws.com" if serverless else "ec2.amazonaws.com"
+    for output, role, service, policies in (
+        ("ConnectRole", names.connect_role, "kafkaconnect.amazonaws.com", connect_policies),
+        ("SparkRole", names.spark_role, spark, spark_policies),
+    ):
+        # EC2 takes a role on for an instance, and names no account in doing so.
+        account = None if service.startswith("ec2.") else profile.account
+        built.add(
+            output,
+            "AWS::IAM::Role",
+            {
+                "RoleName": role,
+                "AssumeRolePolicyDocument": trust(service, account),
+                "Policies": policies(promotion),
+                "Tags": tag_list(promotion),
+            },
+        )
+        built.output(output, attribute(output, "Arn"), f"Role of {service}")
+    if serverless:
+        return
+    built.add(
+        "SparkInstanceProfile",
+        "AWS::IAM::InstanceProfile",
+        {"InstanceProfileName": names.spark_role, "Roles": [ref("SparkRole")]},
+    )
+    built.output("SparkInstanceProfile", ref("SparkInstanceProfile"), "Profile of EMR's instances")
+    policy = "iam::aws:policy/service-role/AmazonEMRServicePolicy_v2"
+    built.add(
+        "EmrRole",
+        "AWS::IAM::Role",
+        {
+            "RoleName": names.emr_role,
+            "AssumeRolePolicyDocument": trust("elasticmapreduce.amazonaws.com", profile.account),
+            "ManagedPolicyArns": [f"arn:{profile.partition}:{policy}"],
+            "Policies": [_pass_role(promotion)],
+            "Tags": tag_list(promotion),
+        },
+    )
+    built.output("EmrRole", attribute("EmrRole", "Arn"), "Role of EMR itself")
+
+
+def _pass_role(promotion: Promotion) -> dict[str, Any]:
+    """EMR hands the instances their role; AWS's own policy only allows roles of a fixed name."""
+    role = f"role/{Names.of(promotion).spark_role}"
+    return {
+        "PolicyName": "instances",
+        "PolicyDocument": {
+            "Version": "2012-10-17",
+            "Statement": [
+                {
+                    "Effect": "Allow",
+                    "Action": ["iam:PassRole"],
+                    "Resource": [promotion.profile.arn("iam", role, global_=True)],
+                    "Condition": {"StringLike": {"iam:PassedToService": "ec2.amazonaws.com*"}},
+                }
+            ],
+        },
+    }

@@ -1,0 +1,170 @@
+"""IAM policy statements. Every resource is named; a star stands only for what AWS makes up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from labctl.promote.cloudformation.template import ref
+from labctl.promote.kafka import connect_authentication
+from labctl.promote.names import Names, logical
+from labctl.promote.promotion import Promotion
+from labctl.promote.secrets import referenced
+
+__all__ = ["bucket", "connect_policies", "spark_policies", "trust"]
+
+Json = dict[str, Any]
+
+
+def trust(service: str, account: str | None = None) -> Json:
+    """The service that may take a role on; for `account` alone where it says for whom it works."""
+    statement: Json = {
+        "Effect": "Allow",
+        "Principal": {"Service": service},
+        "Action": "sts:AssumeRole",
+    }
+    if account:
+        statement["Condition"] = {"StringEquals": {"aws:SourceAccount": account}}
+    return _document([statement])
+
+
+def connect_policies(promotion: Promotion) -> list[Json]:
+    """What a connector's execution role may do."""
+    names = Names.of(promotion)
+    secrets = [ref(logical("Secret", name)) for name, keys in referenced(promotion).items() if keys]
+    policies = [_policy("secrets", [_allow(["secretsmanager:GetSecretValue"], secrets)])]
+    if connect_authentication(promotion.profile.msk) == "iam":
+        topics = [
+            *{table.topic.split(".")[0] + ".*" for table in promotion.tables},
+            "schema-history.*",
+            f"{names.prefix}-offsets-*",
+            "__amazon_msk_connect_*",
+        ]
+        policies.append(
+            _policy(
+                "brokers",
+                [
+                    _allow(
+                        [
+                            "kafka-cluster:Connect",
+                            "kafka-cluster:DescribeCluster",
+                            "kafka-cluster:DescribeClusterDynamicConfiguration",
+                            "kafka-cluster:WriteDataIdempotently",
+                        ],
+                        [_kafka(promotion, "cluster")],
+                    ),
+                    _allow(
+                        [
+                            "kafka-cluster:CreateTopic",
+                            "kafka-cluster:DescribeTopic",
+                            "kafka-cluster:DescribeTopicDynamicConfiguration",
+                            "kafka-cluster:ReadData",
+                            "kafka-cluster:WriteData",
+                        ],
+                        [_kafka(promotion, "topic", topic) for topic in sorted(topics)],
+                    ),
+                    _allow(
+                        ["kafka-cluster:AlterGroup", "kafka-cluster:DescribeGroup"],
+                        [
+                            _kafka(promotion, "group", group)
+                            for group in ("__amazon_msk_connect_*", "connect-*", "*-schemahistory")
+                        ],
+                    ),
+                ],
+            )
+        )
+    if promotion.profile.connect.sink:
+        policies.append(_policy("bronze", bucket(promotion, promotion.profile.lake.bucket)))
+    return policies
+
+
+def spark_policies(promotion: Promotion) -> list[Json]:
+    """What the Spark application may do."""
+    profile = promotion.profile
+    database = profile.glue.database
+    policies = [
+        _policy("lake", bucket(promotion, profile.lake.bucket)),
+        _policy("artifacts", bucket(promotion, profile.lake.artifacts)),
+        _policy(
+            "catalog",
+            [
+                _allow(
+                    [
+                        "glue:GetDatabase",
+                        "glue:GetDatabases",
+                        "glue:GetTable",
+                        "glue:GetTables",
+                        "glue:CreateTable",
+                        "glue:UpdateTable",
+                        "glue:DeleteTable",
+                        "glue:GetPartition",
+                        "glue:GetPartitions",
+                        "glue:BatchCreatePartition",
+                        "glue:BatchUpdatePartition",
+                        "glue:BatchDeletePartition",
+                        "glue:GetTableVersions",
+                        "glue:GetUserDefinedFunctions",
+                    ],
+                    [
+                        profile.arn("glue", "catalog"),
+                        profile.arn("glue", f"database/{database}"),
+                        profile.arn("glue", f"table/{database}/*"),
+                        # Spark's catalogue asks for this one wherever it starts.
+                        profile.arn("glue", "database/default"),
+                    ],
+                )
+            ],
+        ),
+    ]
+    if connect_authentication(profile.msk) == "iam":
+        prefixes = sorted({table.topic.split(".")[0] + ".*" for table in promotion.tables})
+        policies.append(
+            _policy(
+                "brokers",
+                [
+                    _allow(
+                        ["kafka-cluster:Connect", "kafka-cluster:DescribeCluster"],
+                        [_kafka(promotion, "cluster")],
+                    ),
+                    _allow(
+                        ["kafka-cluster:DescribeTopic", "kafka-cluster:ReadData"],
+                        [_kafka(promotion, "topic", prefix) for prefix in prefixes],
+                    ),
+                    _allow(
+                        ["kafka-cluster:AlterGroup", "kafka-cluster:DescribeGroup"],
+                        [_kafka(promotion, "group", "spark-kafka-source-*")],
+                    ),
+                ],
+            )
+        )
+    return policies
+
+
+def bucket(promotion: Promotion, name: str) -> list[Json]:
+    """Reading and writing one bucket's objects."""
+    arn = promotion.profile.arn("s3", name, global_=True)
+    return [
+        _allow(["s3:ListBucket", "s3:GetBucketLocation"], [arn]),
+        _allow(
+            ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"],
+            [f"{arn}/*"],
+        ),
+    ]
+
+
+def _kafka(promotion: Promotion, kind: str, name: str = "") -> str:
+    """The star in the middle is the cluster's id, which MSK makes up."""
+    path = f"{kind}/{Names.of(promotion).cluster}/*"
+    return promotion.profile.arn("kafka", f"{path}/{name}" if name else path)
+
+
+def _policy(name: str, statements: list[Json]) -> Json:
+    return {"PolicyName": name, "PolicyDocument": _document(statements)}
+
+
+def _document(statements: list[Json]) -> Json:
+    return {"Version": "2012-10-17", "Statement": statements}
+
+
+def _allow(actions: list[str], resources: Iterable[Any]) -> Json:
+    return {"Effect": "Allow", "Action": actions, "Resource": list(resources)}

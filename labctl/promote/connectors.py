@@ -1,0 +1,133 @@
+"""MSK Connect's view of the connectors: their configuration, workers and capacity."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from labctl.promote.kafka import connect_authentication, java_client
+from labctl.promote.names import CREATOR_TAG, Names, logical
+from labctl.promote.outputs import Output
+from labctl.promote.promotion import PromotedConnector, Promotion
+
+__all__ = [
+    "additions",
+    "capacity",
+    "configuration",
+    "create_request",
+    "worker_name",
+    "worker_properties",
+    "worker_text",
+]
+
+_HISTORY = "schema.history.internal."
+
+
+def additions(promotion: Promotion, connector: PromotedConnector) -> dict[str, str]:
+    """Keys added to the connector's file: how its schema history logs in to the brokers.
+
+    The history has Kafka clients of its own, which know nothing of the worker's settings. A file
+    that uses none, or brokers that want no login, get nothing added.
+    """
+    if f"{_HISTORY}kafka.topic" not in connector.file.config:
+        return {}
+    client = java_client(connect_authentication(promotion.profile.msk))
+    return {
+        f"{_HISTORY}{side}.{key}": value
+        for side in ("producer", "consumer")
+        for key, value in client.items()
+    }
+
+
+def configuration(promotion: Promotion, connector: PromotedConnector) -> dict[str, str]:
+    """What the connector is configured with: its file, and the additions."""
+    return connector.file.config | additions(promotion, connector)
+
+
+def worker_properties(promotion: Promotion, connector: PromotedConnector) -> dict[str, str]:
+    """The worker's configuration: the project's file, the provider and the offsets' topic."""
+    provider = promotion.profile.connect.provider
+    return {
+        **promotion.worker,
+        "config.providers": "secretManager",
+        "config.providers.secretManager.class": provider.provider_class,
+        f"config.providers.secretManager.param.{provider.region_parameter}": (
+            promotion.profile.region
+        ),
+        "offset.storage.topic": Names.of(promotion).offsets_topic(connector.name),
+    }
+
+
+def worker_text(promotion: Promotion, connector: PromotedConnector) -> str:
+    properties = worker_properties(promotion, connector)
+    return "".join(f"{key}={value}\n" for key, value in properties.items())
+
+
+def worker_name(promotion: Promotion, connector: PromotedConnector) -> str:
+    """Changes with the content: a worker configuration cannot be changed, only replaced."""
+    digest = hashlib.sha256(worker_text(promotion, connector).encode()).hexdigest()[:8]
+    return f"{promotion.profile.prefix}-{Names.connector(connector.name)}-{digest}"
+
+
+def worker_base64(promotion: Promotion, connector: PromotedConnector) -> str:
+    return base64.b64encode(worker_text(promotion, connector).encode()).decode()
+
+
+def capacity(promotion: Promotion) -> dict[str, Any]:
+    """`provisionedCapacity`, or `autoScaling` where the profile has it."""
+    connect = promotion.profile.connect
+    if scaling := connect.autoscaling:
+        return {
+            "autoScaling": {
+                "mcuCount": connect.mcu,
+                "minWorkerCount": scaling.min_workers,
+                "maxWorkerCount": scaling.max_workers,
+                "scaleInPolicy": {"cpuUtilizationPercentage": scaling.scale_in_percent},
+                "scaleOutPolicy": {"cpuUtilizationPercentage": scaling.scale_out_percent},
+            }
+        }
+    return {"provisionedCapacity": {"mcuCount": connect.mcu, "workerCount": connect.workers or 1}}
+
+
+def create_request(promotion: Promotion, connector: PromotedConnector) -> Mapping[str, Any]:
+    """The request of kafkaconnect's CreateConnector, outputs still to be put in."""
+    profile, names = promotion.profile, Names.of(promotion)
+    login = connect_authentication(profile.msk)
+    return {
+        "connectorName": names.connector(connector.name),
+        "kafkaConnectVersion": profile.connect.version,
+        "capacity": capacity(promotion),
+        "connectorConfiguration": configuration(promotion, connector),
+        "kafkaCluster": {
+            "apacheKafkaCluster": {
+                "bootstrapServers": Output("kafka", "BootstrapServers"),
+                "vpc": {
+                    "subnets": sorted(profile.network.subnets.values()),
+                    "securityGroups": [Output("foundation", "ConnectGroup")],
+                },
+            }
+        },
+        "kafkaClusterClientAuthentication": {
+            "authenticationType": "IAM" if login == "iam" else "NONE"
+        },
+        "kafkaClusterEncryptionInTransit": {"encryptionType": "TLS"},
+        "plugins": [
+            {
+                "customPlugin": {
+                    "customPluginArn": Output("connect", logical("Plugin", connector.name)),
+                    "revision": 1,
+                }
+            }
+        ],
+        "workerConfiguration": {
+            "workerConfigurationArn": Output("connect", logical("Worker", connector.name)),
+            "revision": 1,
+        },
+        "serviceExecutionRoleArn": Output("foundation", "ConnectRole"),
+        "logDelivery": {
+            "workerLogDelivery": {"cloudWatchLogs": {"enabled": True, "logGroup": names.log_group}}
+        },
+        "tags": {**profile.tags, CREATOR_TAG: names.creator},
+    }

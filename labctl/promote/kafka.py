@@ -1,0 +1,50 @@
+"""How clients log in to the brokers, and on which port."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from labctl.config.aws import MskSettings
+
+__all__ = [
+    "CLIENT_PORTS",
+    "MESSAGE_BYTES",
+    "Login",
+    "connect_authentication",
+    "java_client",
+    "serverless",
+]
+
+Login = Literal["iam", "scram", "none"]
+
+CLIENT_PORTS: dict[Login, int] = {"iam": 9098, "scram": 9096, "none": 9094}
+"""Of MSK's brokers, inside the VPC. "none" is TLS without a login."""
+
+MESSAGE_BYTES = 8_388_608
+"""The largest message MSK Serverless takes; provisioned brokers are configured to take as much."""
+
+
+def serverless(msk: MskSettings) -> bool:
+    return msk.kind == "serverless"
+
+
+def connect_authentication(msk: MskSettings) -> Login:
+    """How Connect and Spark log in: IAM wherever the brokers take it, else not at all.
+
+    MSK Connect knows nothing else; that there is one of the two is a rule's business.
+    """
+    return "iam" if "iam" in msk.authentication else "none"
+
+
+def java_client(login: Login) -> dict[str, str]:
+    """Properties of a Java client that logs in so. None of them is a secret."""
+    if login == "iam":
+        return {
+            "security.protocol": "SASL_SSL",
+            "sasl.mechanism": "AWS_MSK_IAM",
+            "sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;",
+            "sasl.client.callback.handler.class": (
+                "software.amazon.msk.auth.iam.IAMClientCallbackHandler"
+            ),
+        }
+    return {"security.protocol": "SSL"}

@@ -1,0 +1,184 @@
+"""A plan: files by path, made from the project alone, the same every time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from labctl.artifacts import ArtifactStore
+from labctl.artifacts.checksum import sha256_of
+from labctl.config.tables import PROPERTIES
+from labctl.errors import ExitCode, LabError
+from labctl.promote.artifacts import Upload, jar_parts, jar_uploads, spark_uploads
+from labctl.promote.cloudformation import templates
+from labctl.promote.connectors import create_request, worker_text
+from labctl.promote.names import Stack
+from labctl.promote.outputs import plain
+from labctl.promote.plugins import build_plugin, parts_of, plugin_of
+from labctl.promote.promotion import CONNECTORS, Promotion
+from labctl.promote.readme import render_readme
+from labctl.promote.spark import environment_key, work_items
+from labctl.promote.sql import engine_sql
+from labctl.promote.streamer import generated_uploads, streamer_items, streamer_uploads
+from labctl.promote.values import profile_values, render_values
+
+__all__ = ["MARKER", "Plan", "as_json", "needed_parts", "render", "write_plan"]
+
+MARKER = "plan.json"
+"""In a plan's folder, so that only such a folder is ever replaced."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a promotion will do."""
+
+    templates: Mapping[Stack, dict[str, Any]]
+    connectors: Mapping[str, Mapping[str, Any]]
+    """CreateConnector requests by the connector's file name; outputs still to be put in."""
+    work: list[dict[str, Any]]
+    """EMR steps or job runs; outputs still to be put in."""
+    uploads: tuple[Upload, ...]
+    """Of a plan without artifacts, the large ones are empty."""
+    texts: Mapping[str, bytes]
+    """Every other file by its path in the folder."""
+    complete: bool
+    """Whether artifacts are in it: only such a plan can be applied."""
+
+    @property
+    def files(self) -> dict[str, bytes | Path]:
+        """Everything, by path."""
+        files: dict[str, bytes | Path] = dict(self.texts)
+        if self.complete:
+            files |= {f"artifacts/{u.key}": u.content for u in self.uploads}
+        return {path: files[path] for path in sorted(files)}
+
+
+def render(promotion: Promotion, store: ArtifactStore | None) -> Plan:
+    """The plan of `promotion`. `store` has the locked parts; without one, artifacts are left out.
+
+    Reads the project's files and nothing else. Raises LabError when a part is not fetched.
+    """
+    built = templates(promotion)
+    requests = {c.name: create_request(promotion, c) for c in promotion.connectors}
+    application = promotion.profile.emr.engine == "application"
+    work = work_items(promotion) if application else streamer_items(promotion)
+    uploads = tuple(_uploads(promotion, store))
+    texts = {
+        MARKER: as_json({"profile": promotion.profile_name, "format": 1}),
+        "README.md": render_readme(promotion, built).encode(),  # type: ignore[arg-type]
+        "artifacts.json": as_json([{"key": upload.key} for upload in uploads]),
+        **{f"cloudformation/{name}.json": as_json(body) for name, body in built.items()},
+        **{f"payloads/connectors/{name}.json": as_json(plain(r)) for name, r in requests.items()},
+        **{
+            f"payloads/spark/{item.get('Name') or item['name']}.json": as_json(plain(item))
+            for item in work
+        },
+        **{f"sql/{engine}.sql": engine_sql(promotion, engine).encode() for engine in promotion.rds},
+        **{
+            f"worker/{c.name}.properties": worker_text(promotion, c).encode()
+            for c in promotion.connectors
+        },
+        **_unchanged(promotion),
+        "values.json": render_values(
+            profile_values(promotion.project, promotion.config, promotion.profile_name)
+        ),
+    }
+    texts["spark/submit.args"] = _command_lines(work)
+    return Plan(built, requests, work, uploads, texts, complete=store is not None)
+
+
+def needed_parts(promotion: Promotion) -> list[str]:
+    """Names of the locked parts whose files go into the plan."""
+    parts = {part for connector in promotion.connectors for part in parts_of(connector)}
+    if promotion.profile.emr.engine == "application":
+        parts |= jar_parts(promotion)
+    return sorted(parts)
+
+
+def _unchanged(promotion: Promotion) -> dict[str, bytes]:
+    """The project's own files, as they are."""
+    files = {f"connectors/{f.path.name}": f.path.read_bytes() for f in promotion.files}
+    worker = promotion.project / CONNECTORS / "worker.properties"
+    files[f"connectors/{worker.name}"] = worker.read_bytes()
+    defaults = promotion.project / "spark" / "spark-defaults.conf"
+    files[f"spark/{defaults.name}"] = defaults.read_bytes()
+    for path in sorted((promotion.project / PROPERTIES).glob("*.properties")):
+        files[f"spark/properties/{path.name}"] = path.read_bytes()
+    return files
+
+
+def _command_lines(work: list[dict[str, Any]]) -> bytes:
+    """One argument a line, one block a job: what changes in it shows in a diff."""
+    blocks = []
+    for item in work:
+        if "HadoopJarStep" in item:
+            arguments = item["HadoopJarStep"]["Args"]
+        else:
+            submit = item["jobDriver"]["sparkSubmit"]
+            arguments = [
+                submit["sparkSubmitParameters"],
+                submit["entryPoint"],
+                *submit["entryPointArguments"],
+            ]
+        blocks.append("".join(f"{argument}\n" for argument in arguments))
+    return "\n".join(blocks).encode()
+
+
+def _uploads(promotion: Promotion, store: ArtifactStore | None) -> list[Upload]:
+    uploads: list[Upload] = []
+    for connector in promotion.connectors:
+        plugin = plugin_of(promotion, connector)
+        content = build_plugin(promotion, plugin, store) if store else b""
+        uploads.append(Upload(plugin.key, content))
+    emr = promotion.profile.emr
+    if emr.engine == "application":
+        uploads += spark_uploads(promotion).values()
+        uploads += jar_uploads(promotion, store)
+    else:
+        if emr.kind == "ec2":
+            uploads.append(spark_uploads(promotion)["bootstrap"])
+        uploads += [*streamer_uploads(promotion).values(), *generated_uploads(promotion).values()]
+    if emr.kind == "serverless" and emr.python:
+        uploads.append(Upload(environment_key(), promotion.project / emr.python))
+    return uploads
+
+
+def as_json(value: Any) -> bytes:
+    """JSON for people and for comparing: indented, in the order it was made."""
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def write_plan(plan: Plan, folder: Path) -> str:
+    """Put the plan's files into `folder`, replacing an older plan; the digest of all of them.
+
+    Raises LabError (USAGE) for a folder that holds something else; it is then left as it was.
+    """
+    if folder.exists() and any(folder.iterdir()) and not (folder / MARKER).is_file():
+        raise LabError(
+            f"{folder} holds something that is no plan",
+            hint="give another folder with --to",
+            exit_code=ExitCode.USAGE,
+        )
+    staged = folder.with_name(f".{folder.name}.{os.getpid()}")
+    shutil.rmtree(staged, ignore_errors=True)
+    digest = hashlib.sha256()
+    try:
+        for path, content in plan.files.items():
+            target = staged / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, Path):
+                shutil.copyfile(content, target)
+            else:
+                target.write_bytes(content)
+            digest.update(f"{path} {sha256_of(target)}\n".encode())
+        shutil.rmtree(folder, ignore_errors=True)
+        staged.rename(folder)
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+    return digest.hexdigest()

@@ -1,0 +1,161 @@
+"""The plan's own README: what will be made, in what order, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from labctl.promote.connectors import additions
+from labctl.promote.costs import PRICED_REGION, hourly_costs
+from labctl.promote.names import CREATOR_TAG, Names
+from labctl.promote.plugins import plugin_of
+from labctl.promote.promotion import Promotion
+from labctl.promote.secrets import referenced
+from labctl.promote.sql import client_command
+
+__all__ = ["render_readme"]
+
+
+def render_readme(promotion: Promotion, templates: dict[str, dict[str, object]]) -> str:
+    """Markdown for a reviewer."""
+    sections = (
+        _head(promotion),
+        _order(promotion, templates),
+        _databases(promotion),
+        _connectors(promotion),
+        _secrets(promotion),
+        _costs(promotion),
+        _layout(),
+    )
+    return "\n".join(line for section in sections for line in section) + "\n"
+
+
+def _head(promotion: Promotion) -> Iterator[str]:
+    profile, names = promotion.profile, Names.of(promotion)
+    yield f"# Plan: {promotion.config.name} on AWS, profile {promotion.profile_name}"
+    yield ""
+    yield (
+        f"Account {profile.account}, region {profile.region}. Rendered from `lab.toml`, "
+        "`connectors/` and `spark/`; the same input gives the same bytes. Everything it makes is "
+        f"tagged `{CREATOR_TAG}={names.creator}`, and what lacks that tag is never changed."
+    )
+    yield ""
+
+
+def _order(promotion: Promotion, templates: dict[str, dict[str, object]]) -> Iterator[str]:
+    names = Names.of(promotion)
+    yield "## What is made, in this order"
+    yield "| stack | resources |"
+    yield "| --- | --- |"
+    for stack, template in templates.items():
+        resources = template["Resources"]
+        assert isinstance(resources, dict)  # noqa: S101 - a template is ours
+        kinds: dict[str, int] = {}
+        for resource in resources.values():
+            kinds[resource["Type"]] = kinds.get(resource["Type"], 0) + 1
+        counted = ", ".join(
+            f"{kind.removeprefix('AWS::')}" + (f" x{count}" if count > 1 else "")
+            for kind, count in kinds.items()
+        )
+        yield f"| `{names.stack(stack)}` | {counted} |"  # type: ignore[arg-type]
+    yield ""
+    yield "Then, through AWS's APIs:"
+    yield ""
+    yield "1. after `foundation`: the files of `artifacts.json` are uploaded;"
+    yield "2. after `data`: addresses are put into the secrets; **you run the SQL below**;"
+    owner = promotion.profile.connect.connectors
+    if owner == "api":
+        yield "3. after `connect`: connectors are made or changed (`payloads/connectors`);"
+    else:
+        yield "3. with `connect`: the connectors themselves;"
+    yield "4. after `spark`: the application is started (`payloads/spark`)."
+    yield ""
+
+
+def _databases(promotion: Promotion) -> Iterator[str]:
+    yield "## SQL to run, once"
+    for engine, database in promotion.rds.items():
+        where = f"`{database.instance}`"
+        yield ""
+        if database.create:
+            yield f"{engine}, on {where}, which the plan makes:"
+        else:
+            group = Names.of(promotion).parameter_group(engine)
+            attach = (
+                ""
+                if engine == "sqlserver"
+                else f" Attach the parameter group `{group}` to it and restart it first."
+            )
+            yield f"{engine}, on {where}, which exists and is left as it is.{attach}"
+        yield ""
+        yield f"    {client_command(engine, f'sql/{engine}.sql')}"
+    yield ""
+
+
+def _connectors(promotion: Promotion) -> Iterator[str]:
+    yield "## Connectors"
+    yield "The files in `connectors/` are the project's, byte for byte."
+    yield ""
+    yield "| connector | plugin | added to its file |"
+    yield "| --- | --- | --- |"
+    for connector in promotion.connectors:
+        added = ", ".join(f"`{key}`" for key in additions(promotion, connector)) or "nothing"
+        yield f"| {connector.name} | {plugin_of(promotion, connector).description} | {added} |"
+    yield ""
+
+
+def _secrets(promotion: Promotion) -> Iterator[str]:
+    yield "## Secrets"
+    yield "| name | keys |"
+    yield "| --- | --- |"
+    for name, keys in referenced(promotion).items():
+        yield f"| `{name}` | {', '.join(sorted(keys))} |"
+    yield ""
+    yield (
+        "Passwords are made by Secrets Manager and RDS. None is in this folder, in a template's "
+        "parameters or in labctl's output."
+    )
+    yield ""
+
+
+def _costs(promotion: Promotion) -> Iterator[str]:
+    yield "## Cost by the hour"
+    yield "| what | count | USD/h each | USD/h |"
+    yield "| --- | ---: | ---: | ---: |"
+    total = Decimal(0)
+    complete = True
+    for cost in hourly_costs(promotion):
+        if cost.total is None:
+            complete = False
+            yield f"| {cost.what} | {cost.count} | not known here | |"
+        else:
+            total += cost.total
+            yield f"| {cost.what} | {cost.count} | {cost.each} | {cost.total} |"
+    yield f"| {'all' if complete else 'what is known'} | | | {total} |"
+    yield ""
+    yield (
+        f"On-demand list prices of {PRICED_REGION} in 2025; storage, traffic and requests come on "
+        "top. Check them against AWS's own price list before you apply."
+    )
+    yield ""
+
+
+def _layout() -> Iterator[str]:
+    yield "## Files"
+    for path, what in (
+        ("cloudformation/", "one template a stack"),
+        ("connectors/", "the connector files, unchanged"),
+        ("worker/", "worker configuration of each connector"),
+        ("payloads/connectors/", "requests of MSK Connect's CreateConnector"),
+        ("payloads/spark/", "EMR steps, or job runs of EMR Serverless"),
+        ("sql/", "one script an engine"),
+        ("spark/", "the properties files, and the command line that `spark-submit` gets"),
+        ("artifacts.json", "what is uploaded, to which key"),
+        ("artifacts/", "those files, plugin ZIPs among them; absent with --without-artifacts"),
+    ):
+        yield f"- `{path}` {what}"
+    yield ""
+    yield (
+        'An object `{"Output": "data.ClusterArn"}` stands for a value that exists once that stack '
+        "does; apply puts it in."
+    )

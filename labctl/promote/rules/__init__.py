@@ -1,0 +1,58 @@
+"""What AWS would refuse, or run and not do: found before anything is made.
+
+One function a rule, in the module of what it looks at; `registry.rule` adds it. A rule sees the
+project's files and the plan made of them, yields findings, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from labctl.errors import ExitCode, LabError
+from labctl.promote.plan import Plan
+from labctl.promote.promotion import Promotion
+from labctl.promote.rules import (
+    brokers,
+    connect,
+    databases,
+    names,
+    network,
+    policies,
+    secrets,
+    spark,
+    validators,
+)
+from labctl.promote.rules.registry import RULES, Finding, Subject
+
+__all__ = ["RULES", "Finding", "Subject", "check", "require_sound"]
+
+_MODULES = (
+    brokers,
+    connect,
+    databases,
+    names,
+    network,
+    policies,
+    secrets,
+    spark,
+    validators,
+)
+"""Imported for the rules they register."""
+
+
+def check(promotion: Promotion, plan: Plan) -> list[Finding]:
+    """Every finding of every rule, in the rules' order."""
+    subject = Subject(promotion, plan)
+    return [finding for rule in RULES.values() for finding in rule(subject)]
+
+
+def require_sound(promotion: Promotion, plan: Plan) -> None:
+    """Raise LabError (USAGE) with all findings, if there are any."""
+    findings = check(promotion, plan)
+    if not findings:
+        return
+    more = f"; and {len(findings) - 1} more" if len(findings) > 1 else ""
+    raise LabError(
+        f"The plan would fail on AWS: {findings[0].where}: {findings[0].reason}{more}",
+        details=tuple(str(finding) for finding in findings),
+        hint=findings[0].fix,
+        exit_code=ExitCode.USAGE,
+    )

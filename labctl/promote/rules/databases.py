@@ -1,0 +1,145 @@
+"""RDS: editions, versions and settings without which there is no change data capture."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from labctl.promote.rds import SPARE_SENDERS, major
+from labctl.promote.rules.registry import Finding, Subject, rule
+
+__all__: list[str] = []
+
+MAJORS = {
+    "postgres": ("13", "14", "15", "16", "17", "18"),
+    "mysql": ("8.0", "8.4"),
+    "sqlserver": ("13.0", "14.0", "15.0", "16.0"),
+}
+"""Majors of RDS in which CDC is documented; on SQL Server 2025 it is not."""
+STANDARD_SINCE = (13, 0, 4422)
+"""SQL Server 2016 SP1 CU2: the first Standard edition with CDC on RDS."""
+MANAGED_SINCE_ZONES = 2
+
+
+@rule
+def source_has_database(subject: Subject) -> Iterator[Finding]:
+    """Each source of the lab needs a database on RDS."""
+    for engine in subject.promotion.config.sources:
+        if engine not in subject.promotion.profile.rds:
+            yield subject.profile(
+                f"rds.{engine}",
+                f"the lab captures {engine}, and the profile has no such database",
+                "add the section, or remove the source",
+            )
+
+
+@rule
+def engine_version(subject: Subject) -> Iterator[Finding]:
+    for engine, database in subject.promotion.profile.rds.items():
+        if major(engine, database.version) not in MAJORS[engine]:
+            yield subject.profile(
+                f"rds.{engine}.version",
+                f"change data capture from {engine} {database.version} is not known to work on RDS",
+                f"use a version of {', '.join(MAJORS[engine])}",
+            )
+
+
+@rule
+def sqlserver_edition(subject: Subject) -> Iterator[Finding]:
+    """Express and Web have no CDC; Standard has it since 2016 SP1."""
+    database = subject.promotion.profile.rds.get("sqlserver")
+    if database is None:
+        return
+    if database.edition in ("ex", "web", None):
+        named = {"ex": "Express", "web": "Web", None: "an unnamed edition"}[database.edition]
+        yield subject.profile(
+            "rds.sqlserver.edition",
+            f"SQL Server has no change data capture in {named}",
+            'use "se" or "ee"',
+        )
+    numbers = tuple(int(part) for part in re.findall(r"\d+", database.version)[:3])
+    if database.edition == "se" and numbers < STANDARD_SINCE:
+        yield subject.profile(
+            "rds.sqlserver.version",
+            f"Standard edition {database.version} has no change data capture",
+            "use 13.00.4422.0 or later",
+        )
+
+
+@rule
+def edition_only_sqlserver(subject: Subject) -> Iterator[Finding]:
+    for engine, database in subject.promotion.profile.rds.items():
+        if engine != "sqlserver" and database.edition:
+            yield subject.profile(
+                f"rds.{engine}.edition", f"{engine} has no editions", "remove the key"
+            )
+
+
+@rule
+def mysql_backups(subject: Subject) -> Iterator[Finding]:
+    """RDS writes MySQL's binary log only while automated backups are on."""
+    database = subject.promotion.profile.rds.get("mysql")
+    if database and database.backup_days == 0:
+        yield subject.profile(
+            "rds.mysql.backup_days",
+            "without automated backups RDS writes no binary log, and nothing could be captured",
+            "use 1 or more",
+        )
+
+
+@rule
+def database_zones(subject: Subject) -> Iterator[Finding]:
+    """A subnet group spans two zones, also for one instance."""
+    creates = any(database.create for database in subject.promotion.rds.values())
+    zones = len(subject.promotion.profile.network.subnets)
+    if creates and zones < MANAGED_SINCE_ZONES:
+        yield subject.profile(
+            "network.subnets",
+            f"RDS wants subnets in {MANAGED_SINCE_ZONES} zones, here is {zones}",
+            "add a subnet in another zone",
+        )
+
+
+@rule
+def existing_database(subject: Subject) -> Iterator[Finding]:
+    """Of an instance that is there already, the plan must know how it is reached."""
+    for engine, database in subject.promotion.profile.rds.items():
+        if database.create:
+            continue
+        for key in ("host", "security_group", "admin_secret"):
+            if getattr(database, key) is None:
+                yield subject.profile(
+                    f"rds.{engine}.{key}",
+                    f"{database.instance} exists already, and the plan does not know its {key}",
+                    "add the key, or let the plan create the instance",
+                )
+
+
+@rule
+def replication_slots(subject: Subject) -> Iterator[Finding]:
+    """Two connectors of one database must not share a slot, nor outnumber what is set."""
+    slots: dict[str, str] = {}
+    postgres = [c for c in subject.promotion.connectors if c.engine == "postgres"]
+    if len(postgres) > SPARE_SENDERS:
+        yield subject.profile(
+            "rds.postgres",
+            f"{len(postgres)} connectors leave no replication slots to spare",
+            "split the source",
+        )
+    for connector in postgres:
+        slot = connector.file.config.get("slot.name", "debezium")
+        if not re.fullmatch(r"[a-z0-9_]{1,63}", slot):
+            yield Finding(
+                f"connectors/{connector.file.path.name}",
+                "slot.name",
+                f"PostgreSQL has no replication slot called {slot!r}",
+                "use lower-case letters, digits and _, 63 at most",
+            )
+        if slot in slots:
+            yield Finding(
+                f"connectors/{connector.file.path.name}",
+                "slot.name",
+                f"{slots[slot]} uses the slot {slot} too",
+                "give each connector its own",
+            )
+        slots[slot] = connector.name

@@ -1,0 +1,136 @@
+"""Names: what each service takes, checked on the templates and requests themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from labctl.promote.names import STACKS, Names
+from labctl.promote.plan import as_json
+from labctl.promote.rules.registry import Finding, Subject, rule
+
+__all__: list[str] = []
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How a kind of name must look."""
+
+    property_: str
+    pattern: re.Pattern[str]
+    words: str
+
+
+def _limit(property_: str, pattern: str, words: str) -> Limit:
+    return Limit(property_, re.compile(pattern), words)
+
+
+LIMITS = {
+    "AWS::RDS::DBInstance": _limit(
+        "DBInstanceIdentifier",
+        r"(?!.*--)[a-z][a-z0-9-]{0,61}[a-z0-9]",
+        "2 to 63 lower-case letters, digits and single hyphens, a letter first",
+    ),
+    "AWS::RDS::DBParameterGroup": _limit(
+        "DBParameterGroupName",
+        r"(?!.*--)[a-z][a-z0-9-]{0,253}[a-z0-9]",
+        "lower-case letters, digits and single hyphens, a letter first",
+    ),
+    "AWS::MSK::Cluster": _limit("ClusterName", r".{1,64}", "1 to 64 characters"),
+    "AWS::MSK::ServerlessCluster": _limit("ClusterName", r".{1,64}", "1 to 64 characters"),
+    "AWS::KafkaConnect::CustomPlugin": _limit(
+        "Name", r"[0-9A-Za-z][0-9A-Za-z-]{0,127}", "1 to 128 letters, digits and hyphens"
+    ),
+    "AWS::KafkaConnect::WorkerConfiguration": _limit(
+        "Name", r"[0-9A-Za-z][0-9A-Za-z-]{0,127}", "1 to 128 letters, digits and hyphens"
+    ),
+    "AWS::IAM::Role": _limit(
+        "RoleName", r"[\w+=,.@-]{1,64}", "1 to 64 letters, digits and +=,.@_-"
+    ),
+    "AWS::S3::Bucket": _limit(
+        "BucketName",
+        r"(?!xn--|sthree-)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]",
+        "3 to 63 lower-case letters, digits and hyphens",
+    ),
+    "AWS::SecretsManager::Secret": _limit(
+        "Name", r"[\w/+=.@-]{1,505}", "1 to 505 letters, digits and /_+=.@-"
+    ),
+    "AWS::EMRServerless::Application": _limit(
+        "Name", r"[A-Za-z0-9._/#-]{1,64}", "1 to 64 letters, digits and ._/#-"
+    ),
+    "AWS::EC2::SecurityGroup": _limit(
+        "GroupName", r"(?!sg-)[\w .:/()#,@\[\]+=&;{}!$*-]{1,255}", "1 to 255 characters, not sg-…"
+    ),
+}
+CONNECTOR = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{0,127}")
+DATABASE = re.compile(r"[a-z0-9_]{1,255}")
+TEMPLATE_BYTES = 51_200
+"""The largest template that is handed over with a request."""
+
+
+@rule
+def resource_names(subject: Subject) -> Iterator[Finding]:
+    for stack, template in subject.plan.templates.items():
+        for logical, resource in template["Resources"].items():
+            limit = LIMITS.get(resource["Type"])
+            if limit is None:
+                continue
+            name = resource["Properties"].get(limit.property_)
+            if isinstance(name, str) and not limit.pattern.fullmatch(name):
+                yield Finding(
+                    f"cloudformation/{stack}.json",
+                    f"Resources.{logical}.Properties.{limit.property_}",
+                    f"{name!r} ({len(name)} characters) is not {limit.words}",
+                    "shorten or change the profile's prefix, or the file's name",
+                )
+
+
+@rule
+def connector_names(subject: Subject) -> Iterator[Finding]:
+    for connector in subject.promotion.connectors:
+        name = Names.connector(connector.name)
+        if not CONNECTOR.fullmatch(name):
+            yield Finding(
+                f"connectors/{connector.file.path.name}",
+                "(its name)",
+                f"{name!r} ({len(name)} characters) is no name for MSK Connect",
+                "use 128 letters, digits, hyphens and underscores at most",
+            )
+
+
+@rule
+def glue_database(subject: Subject) -> Iterator[Finding]:
+    name = subject.promotion.profile.glue.database
+    if not DATABASE.fullmatch(name):
+        yield subject.profile(
+            "glue.database",
+            f"Athena cannot read a database called {name!r}",
+            "use lower-case letters, digits and _",
+        )
+
+
+@rule
+def tags(subject: Subject) -> Iterator[Finding]:
+    """Keys beginning with `aws:` are AWS's own; `labctl` is this tool's."""
+    for key, value in subject.promotion.profile.tags.items():
+        if key.lower().startswith("aws:") or key == "labctl" or len(key) > 128 or len(value) > 256:
+            yield subject.profile(
+                f"tags.{key}",
+                "a tag's key is 128 characters at most, its value 256, and neither `labctl` nor "
+                "`aws:…` is free",
+                "use another",
+            )
+
+
+@rule
+def template_size(subject: Subject) -> Iterator[Finding]:
+    for stack in STACKS:
+        size = len(as_json(subject.plan.templates[stack]))
+        if size > TEMPLATE_BYTES:
+            yield Finding(
+                f"cloudformation/{stack}.json",
+                "(its size)",
+                f"{size} bytes; CloudFormation takes {TEMPLATE_BYTES} with a request",
+                "promote fewer tables or connectors with one profile",
+            )

@@ -1,0 +1,77 @@
+"""Which secrets the connectors refer to, and which values of them are known without an account.
+
+The names and keys come from the connector files. A value is a plain text, an output of a stack, or
+`GENERATED`: made by Secrets Manager itself and never seen here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from labctl.kafkaconnect.files import REFERENCE
+from labctl.promote.outputs import Output
+from labctl.promote.promotion import Promotion
+
+__all__ = ["CDC_USER", "GENERATED", "Value", "known_values", "referenced", "secret_of_engine"]
+
+CDC_USER = "debezium"
+GENERATED: Final = "(generated)"
+Value = str | Output
+
+
+def secret_of_engine(promotion: Promotion, engine: str) -> str | None:
+    """The name by which a source's connector file refers to its database; None when it does not."""
+    for connector in promotion.connectors:
+        if connector.engine == engine:
+            match = REFERENCE.search(connector.file.config.get("database.hostname", ""))
+            return match[1] if match else None
+    return None
+
+
+def referenced(promotion: Promotion) -> dict[str, dict[str, str]]:
+    """Secrets by name: their keys, each with the connector file and key that refers to it.
+
+    The sink's are among them even where Spark reads its file instead of Connect.
+    """
+    promoted = {connector.name for connector in promotion.connectors}
+    found: dict[str, dict[str, str]] = {}
+    for file in promotion.files:
+        if file.is_source and file.name not in promoted:
+            continue
+        for key, value in file.config.items():
+            for secret, wanted in REFERENCE.findall(value):
+                found.setdefault(secret, {}).setdefault(wanted, f"{file.path.name}: {key}")
+    return {name: found[name] for name in sorted(found)}
+
+
+def known_values(promotion: Promotion) -> dict[str, dict[str, Value]]:
+    """What each secret will hold, by name and key; passwords as `GENERATED`."""
+    profile = promotion.profile
+    values: dict[str, Mapping[str, Value]] = {
+        "demo/kafka": {"bootstrap.servers": Output("kafka", "BootstrapServers")},
+        "demo/registry": {"url": profile.registry.url.rstrip("/")},
+        "demo/objectstore": {
+            "bucket": profile.lake.bucket,
+            "region": profile.region,
+            "url": f"https://s3.{profile.region}.amazonaws.com"
+            + (".cn" if profile.partition == "aws-cn" else ""),
+            # Empty: the role of whoever asks, which is better than any key.
+            "access.key": "",
+            "secret.key": "",
+            "rotate.schedule.interval.ms": str(profile.lake.rotation_ms),
+        },
+    }
+    for engine, database in promotion.rds.items():
+        host = Output("data", f"{engine.capitalize()}Host") if database.create else database.host
+        name = secret_of_engine(promotion, engine)
+        if name is None:
+            continue
+        values[name] = {
+            "hostname": host or "",
+            "port": str(database.port),
+            "database": database.database,
+            "username": CDC_USER,
+            "password": GENERATED,
+        }
+    return {name: dict(known) for name, known in values.items()}

@@ -1,0 +1,177 @@
+"""The Spark application on EMR: its command line, and the step or job run that starts it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labctl.promote.artifacts import (
+    ARCHIVE,
+    application,
+    jar_uploads,
+    project_archive,
+    python_package,
+    url,
+)
+from labctl.promote.hudi import overrides
+from labctl.promote.kafka import connect_authentication, java_client
+from labctl.promote.names import CREATOR_TAG, Names
+from labctl.promote.outputs import Output
+from labctl.promote.promotion import Promotion
+from lakehouse.kafka import KAFKA_CONF_PREFIX
+from lakehouse.options import Options
+
+__all__ = ["Argument", "application_arguments", "environment_key", "spark_conf", "work_items"]
+
+Argument = str | Output
+SINK_CONNECTOR = "sink_connector_kafka_s3_avro_tickit"
+BOOTSTRAP = Output("kafka", "BootstrapServers")
+PYTHON = "/usr/bin/python3.11"
+_PLACEHOLDER = "bootstrap.servers.invalid"
+
+
+def spark_conf(promotion: Promotion) -> dict[str, str]:
+    """The project's `spark-defaults.conf`, and the profile's own values over it."""
+    return _shared(promotion) | _own(promotion)
+
+
+def _shared(promotion: Promotion) -> dict[str, str]:
+    text = (promotion.project / "spark" / "spark-defaults.conf").read_text(encoding="utf-8")
+    pairs = (line.split(None, 1) for line in text.splitlines() if line and line[0] not in "# ")
+    return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
+
+
+def _own(promotion: Promotion) -> dict[str, str]:
+    emr = promotion.profile.emr
+    values = {
+        "spark.driver.memory": emr.driver_memory,
+        "spark.executor.memory": emr.executor_memory,
+        "spark.executor.instances": str(emr.executors),
+        "spark.dynamicAllocation.enabled": "false",
+        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+        "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
+        "spark.yarn.maxAppAttempts": "10",
+    }
+    if emr.engine == "application":
+        client = java_client(connect_authentication(promotion.profile.msk))
+        values |= {f"{KAFKA_CONF_PREFIX}{key}": value for key, value in client.items()}
+    if emr.kind == "serverless":
+        del values["spark.yarn.maxAppAttempts"]
+        python = "./environment/bin/python"
+        values |= {
+            "spark.emr-serverless.driverEnv.PYSPARK_DRIVER_PYTHON": python,
+            "spark.emr-serverless.driverEnv.PYSPARK_PYTHON": python,
+            "spark.executorEnv.PYSPARK_PYTHON": python,
+            "spark.hadoop.hive.metastore.client.factory.class": (
+                "com.amazonaws.glue.catalog.metastore.AWSGlueDataCatalogHiveClientFactory"
+            ),
+        }
+    else:
+        values |= {"spark.pyspark.python": PYTHON, "spark.pyspark.driver.python": PYTHON}
+    return values
+
+
+def environment_key() -> str:
+    """Of the packed Python environment in the artifacts bucket."""
+    return "spark/environment.tar.gz"
+
+
+def application_arguments(promotion: Promotion) -> list[Argument]:
+    """The application's own command line, built by the application's own code."""
+    lake = f"s3://{promotion.profile.lake.bucket}"
+    writes_bronze = promotion.profile.connect.sink is None
+    options = Options(
+        properties=(f"{ARCHIVE}/spark/properties",),
+        bootstrap_servers=_PLACEHOLDER,
+        registry_url=promotion.profile.registry.url.rstrip("/"),
+        target_base_path=f"{lake}/silver",
+        bronze_base_path=lake,
+        checkpoint_base_path=f"{lake}/checkpoints",
+        tables=tuple(table.name for table in promotion.tables),
+        source=promotion.config.silver.source,
+        sink_config=f"{ARCHIVE}/connectors/{SINK_CONNECTOR}.json" if writes_bronze else None,
+        secrets_dir=f"{ARCHIVE}/references" if writes_bronze else None,
+        hoodie_conf=overrides(promotion),
+    )
+    argument = f"--bootstrap-servers={_PLACEHOLDER}"
+    plain = options.argv()
+    at = plain.index(argument)
+    return [*plain[:at], "--bootstrap-servers", BOOTSTRAP, *plain[at + 1 :]]
+
+
+def submit_options(promotion: Promotion) -> list[str]:
+    """What `spark-submit` is told before the application: configuration, jars and files."""
+    archives = [f"{url(promotion, project_archive(promotion))}#{ARCHIVE}"]
+    if promotion.profile.emr.kind == "serverless":
+        bucket = promotion.profile.lake.artifacts
+        archives.append(f"s3://{bucket}/{environment_key()}#environment")
+    jars = [url(promotion, jar) for jar in jar_uploads(promotion, None)]
+    if promotion.profile.emr.hudi == "release":
+        jars += ["/usr/lib/hudi/hudi-spark-bundle.jar", "/usr/lib/hudi/hudi-aws-bundle.jar"]
+    conf = [part for key, value in spark_conf(promotion).items() for part in conf_pair(key, value)]
+    return [
+        *conf,
+        "--jars",
+        ",".join(jars),
+        "--py-files",
+        url(promotion, python_package(promotion)),
+        "--archives",
+        ",".join(archives),
+    ]
+
+
+def conf_pair(key: str, value: str) -> list[str]:
+    return ["--conf", f"{key}={value}"]
+
+
+def work_items(promotion: Promotion) -> list[dict[str, Any]]:
+    """Requests that start the application: one step, or one job run."""
+    name = Names.of(promotion).application
+    entry = url(promotion, application(promotion))
+    arguments = application_arguments(promotion)
+    if promotion.profile.emr.kind == "serverless":
+        return [job_run(promotion, name, entry, arguments, submit_options(promotion))]
+    return [step(name, [*submit_options(promotion), entry, *arguments])]
+
+
+def step(name: str, arguments: list[Argument]) -> dict[str, Any]:
+    """A step of EMR on EC2; the driver runs in the cluster."""
+    return {
+        "Name": name,
+        "ActionOnFailure": "CONTINUE",
+        "HadoopJarStep": {
+            "Jar": "command-runner.jar",
+            "Args": ["spark-submit", "--deploy-mode", "cluster", *arguments],
+        },
+    }
+
+
+def job_run(
+    promotion: Promotion, name: str, entry: str, arguments: list[Argument], options: list[str]
+) -> dict[str, Any]:
+    """A job run of EMR Serverless."""
+    return {
+        "applicationId": Output("spark", "ApplicationId"),
+        "executionRoleArn": Output("foundation", "SparkRole"),
+        "name": name,
+        "mode": "STREAMING",
+        "jobDriver": {
+            "sparkSubmit": {
+                "entryPoint": entry,
+                "entryPointArguments": arguments,
+                "sparkSubmitParameters": " ".join(map(_quoted, options)),
+            }
+        },
+        "configurationOverrides": {
+            "monitoringConfiguration": {
+                "s3MonitoringConfiguration": {
+                    "logUri": f"s3://{promotion.profile.lake.artifacts}/logs/serverless/"
+                }
+            }
+        },
+        "tags": {**promotion.profile.tags, CREATOR_TAG: Names.of(promotion).creator},
+    }
+
+
+def _quoted(option: str) -> str:
+    """One option of a command line that EMR Serverless splits at spaces outside quotes."""
+    return f'"{option}"' if " " in option else option

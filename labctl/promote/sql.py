@@ -1,0 +1,143 @@
+"""The SQL each source database needs before its connector starts; run by its administrator.
+
+Passwords are never in it: each client puts the value in from an environment variable.
+"""
+
+# ruff: noqa: S608 - scripts for a person to read and run; names come from the project's own files
+
+from __future__ import annotations
+
+from labctl.config.aws import RdsSettings
+from labctl.config.tables import LabTable
+from labctl.promote.promotion import Promotion
+from labctl.promote.secrets import CDC_USER
+
+__all__ = ["BINLOG_HOURS", "client_command", "engine_sql"]
+
+BINLOG_HOURS = 72
+"""How long a connector may be away before a MySQL source must be read anew."""
+
+
+def engine_sql(promotion: Promotion, engine: str) -> str:
+    """The script for one engine; safe to run again."""
+    database = promotion.rds[engine]
+    schema = promotion.config.sources[engine].db_schema  # type: ignore[index]
+    tables = promotion.tables_of(engine)
+    if engine == "postgres":
+        return _postgres(database, schema, tables, _publication(promotion))
+    return (_mysql if engine == "mysql" else _sqlserver)(database, schema, tables)
+
+
+def _publication(promotion: Promotion) -> str:
+    """As the connector's file names it."""
+    file = next(c.file for c in promotion.connectors if c.engine == "postgres")
+    return file.config.get("publication.name", "dbz_publication")
+
+
+def client_command(engine: str, file: str) -> str:
+    """How the script is run. `PASSWORD` holds the connector's password."""
+    return {
+        "postgres": f'psql -v ON_ERROR_STOP=1 -v cdc_password="$PASSWORD" -f {file}',
+        "mysql": f"mysql --init-command=\"SET @cdc_password='$PASSWORD'\" < {file}",
+        "sqlserver": f'sqlcmd -b -v CDC_PASSWORD="$PASSWORD" -i {file}',
+    }[engine]
+
+
+def _postgres(
+    database: RdsSettings, schema: str, tables: tuple[LabTable, ...], publication: str
+) -> str:
+    names = ", ".join(f'"{schema}"."{table.source_name}"' for table in tables)
+    identity = "".join(
+        f'ALTER TABLE "{schema}"."{table.source_name}" REPLICA IDENTITY FULL;\n' for table in tables
+    )
+    return f"""\
+-- PostgreSQL on RDS, database {database.database}: the connector's login and its publication.
+-- The tables must be there (`labctl --profile aws seed` makes TICKIT's), and the instance must have
+-- been restarted with rds.logical_replication=1.
+DO $$ BEGIN
+    IF current_setting('wal_level') <> 'logical' THEN
+        RAISE EXCEPTION 'wal_level is %: attach the parameter group and restart the instance',
+            current_setting('wal_level');
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{CDC_USER}') THEN
+        CREATE ROLE {CDC_USER} LOGIN;
+    END IF;
+END $$;
+ALTER ROLE {CDC_USER} PASSWORD :'cdc_password';
+GRANT rds_replication TO {CDC_USER};
+GRANT CONNECT ON DATABASE "{database.database}" TO {CDC_USER};
+GRANT USAGE ON SCHEMA "{schema}" TO {CDC_USER};
+GRANT SELECT ON ALL TABLES IN SCHEMA "{schema}" TO {CDC_USER};
+ALTER DEFAULT PRIVILEGES IN SCHEMA "{schema}" GRANT SELECT ON TABLES TO {CDC_USER};
+{identity}\
+DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_publication WHERE pubname = '{publication}') THEN
+        CREATE PUBLICATION {publication};
+    END IF;
+END $$;
+{f"ALTER PUBLICATION {publication} SET TABLE {names};" if tables else ""}
+"""
+
+
+def _mysql(database: RdsSettings, schema: str, tables: tuple[LabTable, ...]) -> str:
+    del database, tables  # MySQL grants by schema
+    return f"""\
+-- MySQL on RDS: how long the binary log is kept, and the connector's login.
+-- RDS keeps no binary log without automated backups, and removes it at once by default.
+CALL mysql.rds_set_configuration('binlog retention hours', {BINLOG_HOURS});
+CREATE USER IF NOT EXISTS '{CDC_USER}'@'%';
+SET @statement = CONCAT('ALTER USER ''{CDC_USER}''@''%'' IDENTIFIED BY ', QUOTE(@cdc_password));
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
+SET @statement = NULL;
+GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO '{CDC_USER}'@'%';
+GRANT SELECT, LOCK TABLES ON `{schema}`.* TO '{CDC_USER}'@'%';
+"""
+
+
+def _sqlserver(database: RdsSettings, schema: str, tables: tuple[LabTable, ...]) -> str:
+    enable = "".join(
+        f"""\
+IF NOT EXISTS (SELECT 1 FROM sys.tables
+        WHERE object_id = OBJECT_ID(N'[{schema}].[{table.source_name}]') AND is_tracked_by_cdc = 1)
+    EXEC sys.sp_cdc_enable_table @source_schema = N'{schema}',
+        @source_name = N'{table.source_name}',
+        @role_name = N'cdc_reader', @supports_net_changes = 0;
+GO
+"""
+        for table in tables
+    )
+    multi_az = (
+        "-- Multi-AZ: the capture job must find its way again after a failover.\n"
+        "EXEC rdsadmin.dbo.rds_set_configuration 'cdc_capture_maxtrans', 1000;\nGO\n"
+        if database.multi_az
+        else ""
+    )
+    return f"""\
+-- SQL Server on RDS, database {database.database}: change data capture, and the connector's login.
+-- RDS switches CDC on by a procedure of its own; a restored instance has it off again.
+IF DB_ID(N'{database.database}') IS NULL CREATE DATABASE [{database.database}];
+GO
+IF NOT EXISTS (SELECT 1 FROM sys.databases
+        WHERE name = N'{database.database}' AND is_cdc_enabled = 1)
+    EXEC msdb.dbo.rds_cdc_enable_db N'{database.database}';
+GO
+{multi_az}\
+USE [{database.database}];
+GO
+{enable}\
+IF SUSER_ID(N'{CDC_USER}') IS NULL
+    CREATE LOGIN {CDC_USER} WITH PASSWORD = N'$(CDC_PASSWORD)';
+ELSE
+    ALTER LOGIN {CDC_USER} WITH PASSWORD = N'$(CDC_PASSWORD)';
+GO
+IF USER_ID(N'{CDC_USER}') IS NULL CREATE USER {CDC_USER} FOR LOGIN {CDC_USER};
+GO
+IF SCHEMA_ID(N'{schema}') IS NOT NULL GRANT SELECT ON SCHEMA::[{schema}] TO {CDC_USER};
+GRANT SELECT ON SCHEMA::cdc TO {CDC_USER};
+GRANT VIEW DATABASE STATE TO {CDC_USER};
+IF DATABASE_PRINCIPAL_ID(N'cdc_reader') IS NULL CREATE ROLE cdc_reader;
+ALTER ROLE cdc_reader ADD MEMBER {CDC_USER};
+GO
+"""

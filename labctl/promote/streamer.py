@@ -1,0 +1,209 @@
+"""Hudi's own HoodieStreamer instead of the PySpark application, from the same properties files.
+
+Each table's file is included, not rewritten: a second file beside it adds what only AWS knows
+(addresses, the table version, the catalogue). It reads bronze, as the application can.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from labctl.config.tables import PROPERTIES, LabTable
+from labctl.promote.artifacts import Upload
+from labctl.promote.hudi import overrides
+from labctl.promote.names import Names
+from labctl.promote.promotion import Promotion
+from labctl.promote.spark import Argument, conf_pair, job_run, spark_conf, step
+from lakehouse.properties import TableType
+
+__all__ = [
+    "SCHEMAS",
+    "generated_uploads",
+    "schema_path",
+    "streamer_items",
+    "streamer_uploads",
+    "write_schemas",
+]
+
+SCHEMAS = Path("schemas")
+"""Folder of the bronze schemas, `<topic>.avsc`, below the project's."""
+TYPES: tuple[TableType, ...] = ("COPY_ON_WRITE", "MERGE_ON_READ")
+_PACKAGE = "org.apache.hudi.utilities"
+_JARS = "/usr/lib/hudi"
+_SHARED = "base.properties"
+
+
+def schema_path(promotion: Promotion, table: LabTable) -> Path:
+    """Where the schema of a table's bronze files is expected."""
+    return promotion.project / SCHEMAS / f"{table.topic}.avsc"
+
+
+def write_schemas(
+    project: Path, tables: Iterable[LabTable], schema_of: Callable[[str], dict[str, Any]]
+) -> list[Path]:
+    """Write the schema of each table's bronze files, as `schema_of` a topic gives it; the files."""
+    folder = project / SCHEMAS
+    folder.mkdir(exist_ok=True)
+    written = []
+    for table in tables:
+        path = folder / f"{table.topic}.avsc"
+        path.write_text(json.dumps(schema_of(table.topic), indent=2) + "\n", encoding="utf-8")
+        written.append(path)
+    return written
+
+
+def streamer_uploads(promotion: Promotion) -> dict[str, Upload]:
+    """Properties and schemas, by name; all in one folder, so that includes find each other."""
+    files = _files(promotion)
+    digest = hashlib.sha256()
+    for name, content in sorted(files.items()):
+        digest.update(f"{name}\n{len(content)}\n".encode() + content)
+    folder = f"streamer/{digest.hexdigest()[:12]}"
+    return {name: Upload(f"{folder}/{name}", content) for name, content in files.items()}
+
+
+def _files(promotion: Promotion) -> dict[str, bytes]:
+    folder = promotion.project / PROPERTIES
+    files = {path.name: path.read_bytes() for path in sorted(folder.glob("*.properties"))}
+    for table in promotion.tables:
+        schema = schema_path(promotion, table)
+        files[schema.name] = schema.read_bytes() if schema.is_file() else b""
+    return files
+
+
+def _table_properties(promotion: Promotion, table: LabTable, folder: str) -> str:
+    lake = promotion.profile.lake
+    own = {
+        **overrides(promotion),
+        "hoodie.streamer.source.dfs.root": f"s3://{lake.bucket}/{table.properties.bronze_root}",
+        "hoodie.streamer.schemaprovider.source.schema.file": f"{folder}/{table.topic}.avsc",
+        "hoodie.datasource.hive_sync.table": table.name,
+        # The application starts them itself, beside its commits; a streamer has Hudi do it.
+        "hoodie.table.services.enabled": "true",
+    }
+    lines = "".join(f"{key}={value}\n" for key, value in own.items())
+    return f"include={table.topic}.properties\n{lines}"
+
+
+def generated_uploads(promotion: Promotion) -> dict[str, Upload]:
+    """The files that add AWS's values to the tables', and the multi-table streamer's own."""
+    prefix = _folder(promotion)
+    location = f"s3://{promotion.profile.lake.artifacts}/{prefix}"
+    found = {
+        f"aws.{table.topic}.properties": _table_properties(promotion, table, location)
+        for table in promotion.tables
+    }
+    for type_ in TYPES:
+        tables = [t for t in promotion.tables if t.properties.table_type == type_]
+        if tables:
+            found[_multi_name(type_)] = _multi_properties(promotion, tables, location)
+    return {name: Upload(f"{prefix}/{name}", text.encode()) for name, text in found.items()}
+
+
+def _multi_properties(promotion: Promotion, tables: list[LabTable], location: str) -> str:
+    database = promotion.profile.glue.database
+    ingested = ",".join(f"{database}.{table.name}" for table in tables)
+    lines = [f"include={_SHARED}", f"hoodie.streamer.ingestion.tablesToBeIngested={ingested}"]
+    lines += [
+        f"hoodie.streamer.ingestion.{database}.{table.name}.configFile="
+        f"{location}/aws.{table.topic}.properties"
+        for table in tables
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _multi_name(type_: TableType) -> str:
+    return f"multi-table.{type_.lower()}.properties"
+
+
+def _folder(promotion: Promotion) -> str:
+    upload = next(iter(streamer_uploads(promotion).values()))
+    return upload.key.rpartition("/")[0]
+
+
+def streamer_items(promotion: Promotion) -> list[dict[str, Any]]:
+    """Steps or job runs: one a table, or, multi-table, one a table type."""
+    multi = promotion.profile.emr.engine == "multi-table-streamer"
+    name = Names.of(promotion).application
+    if not multi:
+        return [
+            _item(promotion, f"{name}-{table.name}", "HoodieStreamer", _single(promotion, table))
+            for table in promotion.tables
+        ]
+    kinds = sorted({table.properties.table_type for table in promotion.tables})
+    return [
+        _item(
+            promotion,
+            f"{name}-{kind.lower().replace('_', '-')}",
+            "HoodieMultiTableStreamer",
+            _multi(promotion, kind),
+        )
+        for kind in kinds
+    ]
+
+
+def _single(promotion: Promotion, table: LabTable) -> list[str]:
+    lake = promotion.profile.lake
+    return [
+        *_common(promotion, table.properties.table_type, table.properties.ordering_field),
+        "--props",
+        f"s3://{lake.artifacts}/{_folder(promotion)}/aws.{table.topic}.properties",
+        "--target-base-path",
+        f"s3://{lake.bucket}/silver/{table.name}",
+        "--target-table",
+        table.name,
+        "--continuous",
+        "--min-sync-interval-seconds",
+        str(promotion.profile.emr.sync_minutes * 60),
+    ]
+
+
+def _multi(promotion: Promotion, kind: TableType) -> list[str]:
+    lake = promotion.profile.lake
+    location = f"s3://{lake.artifacts}/{_folder(promotion)}"
+    ordering = sorted({table.properties.ordering_field for table in promotion.tables})
+    return [
+        *_common(promotion, kind, ordering[0]),
+        "--props",
+        f"{location}/{_multi_name(kind)}",
+        "--config-folder",
+        location,
+        "--base-path-prefix",
+        f"s3://{lake.bucket}/silver",
+        "--target-table",
+        promotion.profile.glue.database,
+    ]
+
+
+def _common(promotion: Promotion, kind: TableType, ordering: str) -> list[str]:
+    arguments: Mapping[str, str] = {
+        "--table-type": kind,
+        "--op": "UPSERT",
+        "--source-class": f"{_PACKAGE}.sources.AvroDFSSource",
+        "--source-ordering-field": ordering,
+        "--schemaprovider-class": f"{_PACKAGE}.schema.FilebasedSchemaProvider",
+        "--sync-tool-classes": "org.apache.hudi.aws.sync.AwsGlueCatalogSyncTool",
+    }
+    flat = [part for pair in arguments.items() for part in pair]
+    return [*flat, "--enable-sync"]
+
+
+def _item(promotion: Promotion, name: str, class_: str, arguments: list[str]) -> dict[str, Any]:
+    jars = [f"{_JARS}/{jar}.jar" for jar in ("hudi-spark-bundle", "hudi-aws-bundle")]
+    entry = f"{_JARS}/hudi-utilities-bundle.jar"
+    conf = [part for key, value in spark_conf(promotion).items() for part in conf_pair(key, value)]
+    options = [
+        *conf,
+        "--class",
+        f"{_PACKAGE}.streamer.{class_}",
+        "--jars",
+        ",".join(jars),
+    ]
+    given: list[Argument] = [*arguments]
+    if promotion.profile.emr.kind == "serverless":
+        return job_run(promotion, name, entry, given, options)
+    return step(name, [*options, entry, *given])

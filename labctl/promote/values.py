@@ -1,0 +1,246 @@
+"""Every value a profile gives the lab's parts, and where each comes from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from labctl.artifacts import ArtifactStore
+from labctl.artifacts.lock import load_lock
+from labctl.config.endpoints import Endpoints
+from labctl.config.model import LabConfig
+from labctl.config.tables import PROPERTIES, lab_tables
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.files import connector_files
+from labctl.lab.secrets import PASSWORDS, SECRET_PREFIX, reference_values
+from labctl.promote.connectors import additions, worker_properties
+from labctl.promote.emr import release_of
+from labctl.promote.hudi import hudi_version, overrides
+from labctl.promote.outputs import Output
+from labctl.promote.promotion import CONNECTORS, WORKER, Promotion, load_promotion
+from labctl.promote.secrets import GENERATED, known_values
+from labctl.promote.spark import application_arguments, spark_conf
+from labctl.runtimes.native.endpoints import capture_logins, native_endpoints
+from labctl.services import SERVICES, Context
+from labctl.services.connect import worker_settings
+from labctl.services.silver import options, spark_settings
+from lakehouse.properties import read_properties
+
+__all__ = ["Setting", "Settings", "profile_values", "read_values", "render_values"]
+
+SECRET = "(secret)"  # noqa: S105 - what is shown instead of one
+_STATE = "(state)"
+_SILVER = "labctl/services/silver.py"
+
+
+@dataclass(frozen=True)
+class Setting:
+    value: str
+    source: str
+    """The file it is in, with the key where that is not the setting's own."""
+
+
+Settings = dict[str, Setting]
+"""By name: the part, then its key, with ` / ` between them."""
+
+
+def profile_values(project: Path, config: LabConfig, profile: str) -> Settings:
+    """What `profile` gives. Raises LabError (USAGE) for a profile there is not."""
+    if profile not in config.profiles:
+        raise LabError(
+            f"There is no profile {profile!r} in {project / 'lab.toml'}",
+            hint=f"defined: {', '.join(sorted(config.profiles))}",
+            exit_code=ExitCode.USAGE,
+        )
+    runtime = config.profiles[profile].runtime
+    own = _RUNTIMES[runtime](project, config, profile)
+    found = dict(_shared(project, config))
+    found.update(own)
+    return {name: found[name] for name in sorted(found)}
+
+
+def render_values(settings: Settings) -> bytes:
+    """For a plan's folder, to be compared with later."""
+    plain = {name: [setting.value, setting.source] for name, setting in settings.items()}
+    return (json.dumps(plain, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def read_values(path: Path) -> Settings:
+    """What `render_values` wrote. Raises LabError (USAGE) for a folder without it."""
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        return {name: Setting(*pair) for name, pair in plain.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        raise LabError(
+            f"{path.parent} holds no plan that can be compared",
+            hint="`labctl promote plan` makes one",
+            exit_code=ExitCode.USAGE,
+        ) from None
+
+
+def _shared(project: Path, config: LabConfig) -> Iterator[tuple[str, Setting]]:
+    """What is the same for every runtime: the files as they are."""
+    for file in connector_files(project / CONNECTORS):
+        path = f"{CONNECTORS}/{file.path.name}"
+        yield from _part(f"connector {file.name}", file.config, path)
+    yield from _part("worker", read_properties(project / WORKER), str(WORKER))
+    for table in lab_tables(project, config):
+        source = f"{PROPERTIES}/{table.topic}.properties"
+        yield from _part(f"hudi {table.name}", table.properties.hoodie, source)
+
+
+def _part(
+    part: str, values: Mapping[str, str], source: str | Callable[[str], str]
+) -> Iterator[tuple[str, Setting]]:
+    for key, value in values.items():
+        yield f"{part} / {key}", Setting(value, source if isinstance(source, str) else source(key))
+
+
+def _native(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[str, Setting]]:
+    """A lab on this machine that has the ports it prefers. `labctl status` tells the real ones."""
+    del profile
+    ports = {s.name: {**s.ports, **config.settings(s.name).ports} for s in SERVICES}
+    passwords = dict.fromkeys(PASSWORDS, SECRET)
+    endpoints = native_endpoints(config, ports, passwords)
+
+    def context(service: str) -> Context:
+        return _context(project, config, service, ports[service], endpoints)
+
+    references = reference_values(endpoints, capture_logins(passwords))
+    for name, values in references.items():
+        yield from _part(
+            f"reference {SECRET_PREFIX}/{name}", _hidden(values), "labctl/lab/secrets.py"
+        )
+    worker = worker_settings(context("connect"))
+    yield from _part("worker", worker, "labctl/services/connect.py")
+    shared = project / "spark" / "spark-defaults.conf"
+    yield from _part("spark conf", _pairs(shared), "spark/spark-defaults.conf")
+    yield from _part("spark conf", _hidden(spark_settings(context("silver"))), _SILVER)
+    yield from _part("spark argument", _arguments(options(context("silver")).argv()), _SILVER)
+    artifacts = load_lock().artifacts
+    lock = "labctl/artifacts/lock.json"
+    hudi = next(
+        file.version
+        for file in artifacts["spark-packages"].files  # type: ignore[union-attr]
+        if file.name.startswith("org.apache.hudi:")
+    )
+    versions = {
+        "kafka": artifacts["kafka"].version,
+        "kafka connect": artifacts["kafka"].version,
+        "spark": ".".join(artifacts["spark-packages"].version.split(".")[:2]),
+        "hudi": hudi,
+    }
+    yield from _part("version", versions, lock)
+
+
+def _context(
+    project: Path, config: LabConfig, service: str, ports: Mapping[str, int], endpoints: Endpoints
+) -> Context:
+    folder = Path(_STATE)
+    return Context(
+        service=service,
+        lab=config.name,
+        project=project,
+        config=config,
+        data=Path("/", folder, "data", service),
+        conf=folder / "conf" / service,
+        secrets=folder / "secrets",
+        ports=ports,
+        passwords=dict.fromkeys(PASSWORDS, SECRET),
+        endpoints=endpoints,
+        artifacts=ArtifactStore(),
+    )
+
+
+def _aws(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[str, Setting]]:
+    promotion = load_promotion(project, config, profile)
+    key = promotion.key
+
+    def toml(name: str) -> str:
+        return f"lab.toml: {key(name)}"
+
+    for connector in promotion.connectors:
+        added = additions(promotion, connector)
+        yield from _part(f"connector {connector.name}", added, toml("msk.authentication"))
+        own = {
+            name: value
+            for name, value in worker_properties(promotion, connector).items()
+            if name not in promotion.worker
+        }
+        offsets = own.pop("offset.storage.topic")
+        yield f"worker of {connector.name} / offset.storage.topic", Setting(offsets, toml("prefix"))
+        yield from _part("worker", own, toml("connect.provider"))
+    for name, values in known_values(promotion).items():
+        plain = {k: _shown(v) for k, v in values.items()}
+        yield from _part(f"reference {name}", plain, _reference_source(promotion, name))
+    shared = project / "spark" / "spark-defaults.conf"
+    yield from _part("spark conf", _pairs(shared), "spark/spark-defaults.conf")
+    conf = {k: v for k, v in spark_conf(promotion).items() if _pairs(shared).get(k) != v}
+    yield from _part("spark conf", conf, toml("emr"))
+    arguments = [_shown(argument) for argument in application_arguments(promotion)]
+    yield from _part(
+        "spark argument",
+        {k: v for k, v in _arguments(arguments).items() if not k.startswith("--hoodie-conf")},
+        toml("lake"),
+    )
+    yield from _part("hudi, every table", overrides(promotion), toml("glue"))
+    yield from _versions(promotion, toml)
+
+
+def _versions(promotion: Promotion, toml: Callable[[str], str]) -> Iterator[tuple[str, Setting]]:
+    profile = promotion.profile
+    release = release_of(profile.emr.release)
+    kafka = "serverless" if profile.msk.kind == "serverless" else profile.msk.kafka_version
+    yield "version / kafka", Setting(kafka, toml("msk.kafka_version"))
+    yield "version / kafka connect", Setting(profile.connect.version, toml("connect.version"))
+    yield "version / spark", Setting(release.spark if release else "?", toml("emr.release"))
+    hudi = ".".join(map(str, hudi_version(promotion))) or "?"
+    yield "version / hudi", Setting(hudi, toml("emr.hudi"))
+
+
+def _reference_source(promotion: Promotion, name: str) -> Callable[[str], str]:
+    sections = {"demo/kafka": "msk", "demo/registry": "registry.url", "demo/objectstore": "lake"}
+
+    def source(_key: str) -> str:
+        return f"lab.toml: {promotion.key(sections.get(name, 'rds'))}"
+
+    return source
+
+
+def _shown(value: str | Output) -> str:
+    if isinstance(value, Output):
+        return f"({value}, once it is there)"
+    return SECRET if value == GENERATED else value
+
+
+def _hidden(values: Mapping[str, str]) -> dict[str, str]:
+    """`values` without access keys: the native lab's user of the object store has a fixed name."""
+    secret = ("access.key", "secret.key", "password")
+    return {k: SECRET if k.endswith(secret) and v else v for k, v in values.items()}
+
+
+def _pairs(path: Path) -> dict[str, str]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    pairs = (line.split(None, 1) for line in lines if line.strip() and not line.startswith("#"))
+    return {key: value.strip() for key, value in pairs}
+
+
+def _arguments(argv: list[str]) -> dict[str, str]:
+    """`--key=value` and `--key value` alike."""
+    found: dict[str, str] = {}
+    rest = iter(argv)
+    for argument in rest:
+        key, equals, value = argument.partition("=")
+        if key == "--hoodie-conf":
+            key, _, value = value.partition("=")
+            key = f"--hoodie-conf {key}"
+        found[key] = value if equals else next(rest)
+    return found
+
+
+_RUNTIMES: dict[str, Callable[[Path, LabConfig, str], Iterable[tuple[str, Setting]]]] = {
+    "native": _native,
+    "aws": _aws,
+}

@@ -1,0 +1,324 @@
+"""What a plan holds, and that it is the same every time."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import re
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labctl.config.model import LabConfig
+from labctl.errors import ExitCode, LabError
+from labctl.promote import load_promotion
+from labctl.promote.archive import zip_bytes
+from labctl.promote.artifacts import project_archive
+from labctl.promote.connectors import additions
+from labctl.promote.plan import Plan, render, write_plan
+from labctl.promote.plugins import build_plugin, plugin_of
+from lakehouse.options import Options
+from tests.unit.promote.conftest import Promote
+
+
+class FakeStore:
+    """An artefact store whose parts are small."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def path(self, name: str) -> Path:
+        part = self._folder / name
+        part.mkdir(parents=True, exist_ok=True)
+        (part / f"{name}-1.jar").write_bytes(name.encode() * 100)
+        return part
+
+
+def texts(plan: Plan) -> dict[str, bytes]:
+    return {path: content for path, content in plan.files.items() if isinstance(content, bytes)}
+
+
+def test_a_plan_is_the_same_bytes_wherever_it_is_made(
+    promote: Promote, project: Path, tmp_path: Path
+) -> None:
+    first = texts(render(promote(), None))
+    moved = tmp_path / "elsewhere"
+    shutil.copytree(project, moved)
+    config = LabConfig.load(moved / "lab.toml")
+    again = texts(render(load_promotion(moved, config, "aws"), None))
+    assert first == again
+    assert write_plan(render(promote(), None), tmp_path / "a") == write_plan(
+        render(promote(), None), tmp_path / "b"
+    )
+
+
+def test_connector_files_are_the_projects_byte_for_byte(promote: Promote, project: Path) -> None:
+    files = texts(render(promote(), None))
+    originals = sorted((project / "connectors").iterdir())
+    assert len(originals) >= 4
+    for original in originals:
+        assert files[f"connectors/{original.name}"] == original.read_bytes()
+
+
+def test_every_source_has_its_request_worker_and_sql(promote: Promote) -> None:
+    promotion = promote()
+    plan = render(promotion, None)
+    for engine, source in promotion.config.sources.items():
+        assert f"payloads/connectors/{source.connector}.json" in plan.texts
+        assert f"worker/{source.connector}.properties" in plan.texts
+        assert f"sql/{engine}.sql" in plan.texts
+    assert set(plan.connectors) == {s.connector for s in promotion.config.sources.values()}
+
+
+def test_a_request_is_the_file_and_what_the_schema_history_needs(promote: Promote) -> None:
+    promotion = promote()
+    plan = render(promotion, None)
+    for connector in promotion.connectors:
+        sent = plan.connectors[connector.name]["connectorConfiguration"]
+        added = additions(promotion, connector)
+        assert sent == connector.file.config | added
+        assert not set(added) & set(connector.file.config)
+    (mysql,) = [c for c in promotion.connectors if c.engine == "mysql"]
+    (postgres,) = [c for c in promotion.connectors if c.engine == "postgres"]
+    assert len(additions(promotion, mysql)) == 8
+    assert additions(promotion, postgres) == {}
+    assert additions(promote({"msk.authentication": ["none"]}), mysql) == {
+        "schema.history.internal.producer.security.protocol": "SSL",
+        "schema.history.internal.consumer.security.protocol": "SSL",
+    }
+
+
+def test_workers_keep_the_projects_settings_and_name_the_provider(promote: Promote) -> None:
+    promotion = promote()
+    template = render(promotion, None).templates["connect"]["Resources"]
+    for connector in promotion.connectors:
+        words = connector.name.split("_")
+        worker = template["Worker" + "".join(w.capitalize() for w in words)]["Properties"]
+        text = base64.b64decode(worker["PropertiesFileContent"]).decode()
+        properties = dict(line.split("=", 1) for line in text.splitlines())
+        assert properties.items() >= promotion.worker.items()
+        assert properties["config.providers"] == "secretManager"
+        assert properties["config.providers.secretManager.param.region"] == "us-east-1"
+        assert properties["offset.storage.topic"] == f"tickit-offsets-{connector.name}"
+        assert worker["Name"].startswith("tickit-source-connector-")
+
+
+def test_a_changed_worker_gets_another_name(promote: Promote, project: Path) -> None:
+    def worker_names() -> set[str]:
+        resources = render(promote(), None).templates["connect"]["Resources"].values()
+        kind = "AWS::KafkaConnect::WorkerConfiguration"
+        return {r["Properties"]["Name"] for r in resources if r["Type"] == kind}
+
+    before = worker_names()
+    with (project / "connectors" / "worker.properties").open("a") as file:
+        file.write("producer.batch.size=1\n")
+    assert not before & worker_names()
+
+
+def test_plugins_hold_connector_converter_and_provider(
+    promote: Promote, project: Path, tmp_path: Path
+) -> None:
+    (project / "plugins").mkdir()
+    provider = zip_bytes({"lib/provider.jar": b"p", "lib/README": b"r"})
+    (project / "plugins" / "msk-config-providers.zip").write_bytes(provider)
+    promotion = promote()
+    (mysql,) = [c for c in promotion.connectors if c.engine == "mysql"]
+    plugin = plugin_of(promotion, mysql)
+    store: Any = FakeStore(tmp_path / "store")
+    content = build_plugin(promotion, plugin, store)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.namelist() == [
+            f"{plugin.name}/apicurio-converter-1.jar",
+            f"{plugin.name}/debezium-mysql-1.jar",
+            f"{plugin.name}/provider.jar",
+        ]
+        assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    assert (
+        hashlib.sha256(content).digest()
+        == hashlib.sha256(build_plugin(promotion, plugin, store)).digest()
+    )
+
+
+def test_another_provider_is_another_plugin(promote: Promote, project: Path) -> None:
+    def name() -> str:
+        promotion = promote()
+        return plugin_of(promotion, promotion.connectors[0]).name
+
+    before = name()
+    (project / "plugins").mkdir()
+    (project / "plugins" / "msk-config-providers.zip").write_bytes(b"other")
+    assert name() != before
+
+
+def test_a_provider_that_is_no_zip_is_named(
+    promote: Promote, project: Path, tmp_path: Path
+) -> None:
+    (project / "plugins").mkdir()
+    (project / "plugins" / "msk-config-providers.zip").write_bytes(b"no zip")
+    promotion = promote()
+    store: Any = FakeStore(tmp_path / "store")
+    with pytest.raises(LabError, match=r"msk-config-providers.zip is not a usable ZIP"):
+        build_plugin(promotion, plugin_of(promotion, promotion.connectors[0]), store)
+
+
+def test_the_application_reads_its_own_command_line(promote: Promote) -> None:
+    (step,) = render(promote(), None).work
+    arguments = step["HadoopJarStep"]["Args"]
+    (entry,) = [a for a in arguments if isinstance(a, str) and a.endswith(".py")]
+    assert re.fullmatch(r"s3://tickit-artifacts-111122223333/spark/silver-[0-9a-f]{12}\.py", entry)
+    own = [str(a) for a in arguments[arguments.index(entry) + 1 :]]
+    options = Options.parse(own)
+    assert options.target_base_path == "s3://tickit-lake-111122223333/silver"
+    assert options.bootstrap_servers == "kafka.BootstrapServers"
+    assert options.hoodie_conf["hoodie.write.table.version"] == "6"
+    assert options.hoodie_conf["hoodie.write.auto.upgrade"] == "false"
+    assert set(options.tables) >= {"sale", "event"}
+
+
+def test_serverless_runs_the_same_application(promote: Promote) -> None:
+    changes = {"emr.kind": "serverless", "emr.python": "python.tar.gz"}
+    plan = render(promote(changes), None)
+    (run,) = plan.work
+    (step,) = render(promote(), None).work
+    submit = run["jobDriver"]["sparkSubmit"]
+    args = step["HadoopJarStep"]["Args"]
+    assert submit["entryPointArguments"] == args[args.index(submit["entryPoint"]) + 1 :]
+    assert run["mode"] == "STREAMING"
+    assert "environment.tar.gz#environment" in submit["sparkSubmitParameters"]
+    assert plan.templates["spark"]["Resources"]["Silver"]["Type"].startswith("AWS::EMRServerless")
+
+
+def test_what_spark_gets_is_the_projects_files_and_no_secret(
+    promote: Promote, project: Path
+) -> None:
+    upload = project_archive(promote())
+    assert isinstance(upload.content, bytes)
+    with zipfile.ZipFile(io.BytesIO(upload.content)) as archive:
+        for path in sorted((project / "spark" / "properties").glob("*.properties")):
+            assert archive.read(f"spark/properties/{path.name}") == path.read_bytes()
+        references = archive.read("references/demo/objectstore").decode()
+    assert "access.key=\n" in references
+    assert "bucket=tickit-lake-111122223333\n" in references
+
+
+def test_cloudformation_can_own_the_connectors(promote: Promote) -> None:
+    plan = render(promote({"connect.connectors": "cloudformation"}), None)
+    resources = plan.templates["connect"]["Resources"]
+    connectors = [r for r in resources.values() if r["Type"] == "AWS::KafkaConnect::Connector"]
+    assert len(connectors) == len(plan.connectors)
+    configurations = [c["Properties"]["ConnectorConfiguration"] for c in connectors]
+    assert configurations == [r["connectorConfiguration"] for r in plan.connectors.values()]
+    assert set(plan.templates["connect"]["Parameters"]) == {
+        "BootstrapServers",
+        "ConnectGroup",
+        "ConnectRole",
+    }
+
+
+@pytest.mark.parametrize("engine", ["postgres", "mysql"])
+def test_sql_takes_the_password_from_its_client(promote: Promote, engine: str) -> None:
+    text = render(promote(), None).texts[f"sql/{engine}.sql"].decode()
+    assert "cdc_password" in text
+    wanted = {
+        "postgres": [
+            "GRANT rds_replication TO debezium",
+            'ALTER PUBLICATION tickit_debezium SET TABLE "ems"."category", "ems"."event"',
+        ],
+        "mysql": ["rds_set_configuration('binlog retention hours', 72)", "GRANT RELOAD"],
+    }
+    for words in wanted[engine]:
+        assert words in text
+
+
+def test_sqlserver_is_switched_on_by_rds_own_procedure(promote: Promote) -> None:
+    plan = render(promote({"rds.sqlserver.multi_az": True}), None)
+    text = plan.texts["sql/sqlserver.sql"].decode()
+    assert "EXEC msdb.dbo.rds_cdc_enable_db N'tickit'" in text
+    assert "@source_schema = N'crm'" in text
+    assert "@source_name = N'user'" in text
+    assert "cdc_capture_maxtrans', 1000" in text
+    assert "$(CDC_PASSWORD)" in text
+
+
+def test_secrets_have_names_and_no_values(promote: Promote) -> None:
+    plan = render(promote(), None)
+    resources = plan.templates["foundation"]["Resources"].values()
+    secrets = [r["Properties"] for r in resources if r["Type"] == "AWS::SecretsManager::Secret"]
+    assert {s["Name"] for s in secrets} >= {"demo/kafka", "demo/mysql", "demo/postgres"}
+    assert not any("SecretString" in secret for secret in secrets)
+    everything = b"\n".join(texts(plan).values())
+    assert b'"MasterUserPassword"' not in everything
+    assert b'"ManageMasterUserPassword": true' in everything
+
+
+def test_databases_and_buckets_outlive_their_stack(promote: Promote) -> None:
+    kept = {
+        resource["Type"]: resource["DeletionPolicy"]
+        for template in render(promote(), None).templates.values()
+        for resource in template["Resources"].values()
+        if "DeletionPolicy" in resource
+    }
+    assert kept == {
+        "AWS::S3::Bucket": "Retain",
+        "AWS::RDS::DBInstance": "Snapshot",
+    }
+
+
+def test_everything_that_can_have_tags_says_who_made_it(promote: Promote) -> None:
+    for template in render(promote(), None).templates.values():
+        for name, resource in template["Resources"].items():
+            tags = resource["Properties"].get("Tags")
+            if tags is None:
+                assert resource["Type"] in {
+                    "AWS::EC2::SecurityGroupEgress",
+                    "AWS::EC2::SecurityGroupIngress",
+                    "AWS::Glue::Database",
+                    "AWS::IAM::InstanceProfile",
+                    "AWS::MSK::Configuration",
+                }, name
+                continue
+            plain = tags if isinstance(tags, dict) else {t["Key"]: t["Value"] for t in tags}
+            assert plain["labctl"] == "tickit/aws", name
+            assert plain["project"] == "tickit-cdc", name
+
+
+def test_a_plan_replaces_a_plan_and_nothing_else(promote: Promote, tmp_path: Path) -> None:
+    folder = tmp_path / "plan"
+    plan = render(promote(), None)
+    write_plan(plan, folder)
+    (folder / "stray").write_text("x")
+    write_plan(plan, folder)
+    assert not (folder / "stray").exists()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "mine").write_text("x")
+    with pytest.raises(LabError, match="holds something that is no plan") as raised:
+        write_plan(plan, other)
+    assert raised.value.exit_code is ExitCode.USAGE
+    assert [path.name for path in other.iterdir()] == ["mine"]
+
+
+def test_costs_are_known_where_they_were_looked_up(promote: Promote) -> None:
+    here = render(promote(), None).texts["README.md"].decode()
+    assert "| MSK Connect unit (MCU) | 3 | 0.11 | 0.33 |" in here
+    elsewhere = (
+        render(
+            promote({"region": "eu-west-1", "network.subnets": {"eu-west-1a": "subnet-0a1b2c3d"}}),
+            None,
+        )
+        .texts["README.md"]
+        .decode()
+    )
+    assert "not known here" in elsewhere
+    assert "0.11" not in elsewhere
+
+
+def test_json_files_are_json(promote: Promote) -> None:
+    for path, content in texts(render(promote(), None)).items():
+        if path.endswith(".json"):
+            json.loads(content)
