@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -258,11 +259,12 @@ def sound_plan(promotion: Promotion, *, artifacts: bool) -> Plan:
     from labctl.promote.plan import needed_parts, render
     from labctl.promote.rules import require_sound
 
-    # Checked before anything is fetched, and again with what only the artifacts can tell.
+    plan = render(promotion, None)
+    # Before anything is fetched; of a plan with artifacts, the user's own files must be there.
     with stderr.status("checking the plan"):
-        require_sound(promotion, render(promotion, None))
+        require_sound(promotion, replace(plan, complete=artifacts))
     if not artifacts:
-        return render(promotion, None)
+        return plan
     store = ArtifactStore()
     with ConsoleProgress() as progress:
         store.fetch(needed_parts(promotion), progress=progress)

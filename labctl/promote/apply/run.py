@@ -75,7 +75,7 @@ class Apply:
     def _preview_stack(self, stage: Stack) -> list[Change]:
         template = self.plan.templates[stage]
         parameters = self._parameters(stage)
-        if self._stacks.settle(stage) in (None, "REVIEW_IN_PROGRESS") or parameters is None:
+        if parameters is None or not self._stacks.exists(stage):
             resources = template["Resources"].items()
             return [Change(stage, "add", name, one["Type"]) for name, one in resources]
         prepared = self._stacks.prepare(stage, template, parameters)

@@ -21,6 +21,7 @@ CHANGE_SET_SECONDS = 300.0
 EVENTS = 8
 _NOTHING = ("didn't contain changes", "No updates are to be performed")
 _GONE = ("DELETE_COMPLETE", "REVIEW_IN_PROGRESS")
+_STILLBORN = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED")
 
 
 @dataclass(frozen=True)
@@ -56,15 +57,23 @@ class Stacks:
         listed = found.get("Outputs", []) if found else []
         return {output["OutputKey"]: output["OutputValue"] for output in listed}
 
-    def settle(self, stack: Stack) -> str | None:
-        """Wait until nothing moves in the stack; how it is then.
+    def exists(self, stack: Stack) -> bool:
+        """Whether there is a stack that can be changed; waits while something moves in it.
 
-        A stack whose first creation failed holds nothing and can only be deleted: it is.
+        One whose first creation failed holds nothing and can only be deleted: it does not count.
         """
+        return self._settled(stack) not in (None, *_GONE, *_STILLBORN)
+
+    def _settled(self, stack: Stack) -> str | None:
         status = self.status(stack)
         if status and status.endswith("IN_PROGRESS") and status != "REVIEW_IN_PROGRESS":
             status = self._wait(stack)
-        if status in ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED"):
+        return status
+
+    def _cleared(self, stack: Stack) -> str | None:
+        """How the stack is, once what was left of a failed creation is removed."""
+        status = self._settled(stack)
+        if status in _STILLBORN:
             self._tell(f"{self._names.stack(stack)}: its creation had failed; removing the rest")
             self.delete(stack)
             return None
@@ -75,7 +84,7 @@ class Stacks:
     ) -> ChangeSet | None:
         """A change set that makes the stack what `template` says; None when it is that already."""
         client = self._aws.client("cloudformation")
-        status = self.settle(stack)
+        status = self._cleared(stack)
         body = json.dumps(template)
         digest = hashlib.sha256(f"{body}{sorted(parameters.items())}".encode()).hexdigest()[:12]
         name = f"labctl-{digest}"

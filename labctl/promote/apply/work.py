@@ -125,14 +125,12 @@ class ApplicationWork(Work):
     def running(self) -> dict[str, tuple[str, Any]]:
         client = self._aws.client("emr-serverless")
         runs = self._aws.pages(
-            "emr-serverless",
-            "list_job_runs",
-            "jobRuns",
-            applicationId=self._place,
-            states=_ALIVE_RUN,
+            "emr-serverless", "list_job_runs", "jobRuns", applicationId=self._place
         )
         found = {}
         for run in runs:
+            if run["state"] not in _ALIVE_RUN:
+                continue
             whole = client.get_job_run(applicationId=self._place, jobRunId=run["id"])["jobRun"]
             found[run.get("name", run["id"])] = (run["id"], whole["jobDriver"])
         return found

@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 
 from moto.cloudformation.models import ChangeSet, CloudFormationBackend
 from moto.core.common_models import CloudFormationModel
+from moto.emrserverless import models as emrserverless_models
+from moto.emrserverless.models import emrserverless_backends
 from moto.glue.models import glue_backends
 from moto.kafka.models import kafka_backends
 from moto.rds.models import DBInstance, DBParameterGroup
@@ -181,6 +183,44 @@ class Plugin(_Added):
         return cls(arn, {"CustomPluginArn": arn, "WorkerConfigurationArn": arn, "Revision": 1})
 
 
+class Connector(_Added):
+    @classmethod
+    def make(cls, name: str, properties: dict[str, Any], account: str, region: str) -> Any:
+        arn = f"arn:aws:kafkaconnect:{region}:{account}:connector/{properties['ConnectorName']}"
+        return cls(f"{arn}/{SUFFIX}")
+
+
+class SparkApplication(_Added):
+    @classmethod
+    def make(cls, name: str, properties: dict[str, Any], account: str, region: str) -> Any:
+        made = emrserverless_backends[account][region].create_application(
+            name=properties["Name"],
+            release_label=properties["ReleaseLabel"],
+            application_type=properties["Type"],
+            client_token="0",  # noqa: S106 - no secret
+            initial_capacity="",
+            maximum_capacity="",
+            tags={},
+            auto_start_configuration="",
+            auto_stop_configuration="",
+            network_configuration=None,
+        )
+        # moto knows no list of runs before the first one.
+        emrserverless_backends[account][region].job_runs.setdefault(made.id, [])
+        return cls(made.id, {"ApplicationId": made.id})
+
+    @classmethod
+    def drop(cls, name: str, properties: dict[str, Any], account: str, region: str) -> None:
+        backend = emrserverless_backends[account][region]
+        for identity, application in list(backend.applications.items()):
+            if application.name == properties["Name"]:
+                alive = ("RUNNING", "SUBMITTED", "PENDING", "SCHEDULED")
+                runs = backend.job_runs.get(identity, [])
+                assert not [run for run in runs if run.state in alive], "a job runs on it"
+                backend.stop_application(identity)
+                backend.delete_application(identity)
+
+
 # A class knows its subclasses only as long as somebody else does.
 _KEPT = [
     _direct(made, kind)
@@ -190,6 +230,8 @@ _KEPT = [
         (Catalog, "AWS::Glue::Database"),
         (BrokerConfiguration, "AWS::MSK::Configuration"),
         (Cluster, "AWS::MSK::Cluster"),
+        (SparkApplication, "AWS::EMRServerless::Application"),
+        (Connector, "AWS::KafkaConnect::Connector"),
         (Plugin, "AWS::KafkaConnect::CustomPlugin"),
         (Plugin, "AWS::KafkaConnect::WorkerConfiguration"),
     )
@@ -235,3 +277,5 @@ def _one_stack_a_name(backend: CloudFormationBackend, **request: Any) -> Any:
 
 
 patch(CloudFormationBackend, "create_change_set", _one_stack_a_name)
+# moto's jobs have ended as soon as they begin.
+patch(emrserverless_models, "JOB_STATUS", "RUNNING")

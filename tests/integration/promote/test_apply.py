@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from moto.cloudformation.models import Event, cloudformation_backends
 
 from labctl.config.promoted import load_promoted, outputs_path
 from labctl.errors import ExitCode, LabError
@@ -251,6 +252,86 @@ def test_destroy_keeps_data_unless_asked(deployment: Deployment) -> None:
     assert deployment.account.client("s3").list_buckets()["Buckets"] == []
     assert deployment.account.client("kafka").list_clusters_v2()["ClusterInfoList"] == []
     assert not outputs_path(promotion.project, "aws").exists()
+
+
+SERVERLESS = {"emr.kind": "serverless", "emr.python": "plugins/msk-config-providers.jar"}
+
+
+def test_a_job_of_emr_serverless_is_run_once_and_replaced_when_it_changes(
+    deployment: Deployment,
+) -> None:
+    promotion = deployment.promotion(**SERVERLESS)
+    deployment.apply(promotion).carry_out()
+    assert deployment.apply(promotion).preview() == []
+    larger = deployment.promotion(**SERVERLESS, **{"emr.driver_memory": "8g"})
+    changed = deployment.apply(larger)
+    assert summary(changed.preview()) == {("EMR", "replace", "tickit-silver")}
+    changed.carry_out()
+    assert deployment.apply(larger).preview() == []
+    client = deployment.account.client("emr-serverless")
+    (application,) = client.list_applications()["applications"]
+    runs = client.list_job_runs(applicationId=application["id"])["jobRuns"]
+    assert sorted(run["state"] for run in runs) == ["CANCELLED", "RUNNING"]
+    left = destroy(deployment.account.aws(), larger, deployment.said.append, data=False)
+    assert {part.name for part in left} == {"tickit-foundation", "tickit-data"}
+
+
+def test_cloudformation_makes_the_connectors_where_it_owns_them(deployment: Deployment) -> None:
+    promotion = deployment.promotion(**{"connect.connectors": "cloudformation"})
+    deployment.apply(promotion, until="connect").carry_out()
+    assert deployment.account.connect.connectors == {}
+    stack = deployment.account.client("cloudformation").describe_stack_resources(
+        StackName="tickit-connect"
+    )["StackResources"]
+    kinds = [one["ResourceType"] for one in stack]
+    assert kinds.count("AWS::KafkaConnect::Connector") == len(CONNECTORS)
+
+
+def test_a_stack_whose_creation_failed_is_made_anew(deployment: Deployment) -> None:
+    deployment.apply(until="foundation").carry_out()
+    backend = cloudformation_backends[ACCOUNT]["us-east-1"]
+    (stack,) = backend.stacks.values()
+    stack.status = "ROLLBACK_COMPLETE"
+    again = deployment.apply(until="foundation")
+    assert {change.action for change in again.preview()} == {"add"}
+    # Looking changes nothing: what is left of the failure is removed by the apply itself.
+    assert [one.status for one in backend.stacks.values()] == ["ROLLBACK_COMPLETE"]
+    s3 = deployment.account.client("s3")
+    for bucket in s3.list_buckets()["Buckets"]:
+        for one in s3.list_objects_v2(Bucket=bucket["Name"]).get("Contents", []):
+            s3.delete_object(Bucket=bucket["Name"], Key=one["Key"])
+        s3.delete_bucket(Bucket=bucket["Name"])
+    again.carry_out()
+    assert [one.status for one in backend.stacks.values()] == ["CREATE_COMPLETE"]
+
+
+def test_a_stack_that_fails_says_what_failed(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    applying = deployment.apply(until="foundation")
+    backend = cloudformation_backends[ACCOUNT]["us-east-1"]
+    execute = backend.execute_change_set
+
+    def fail(**request: Any) -> None:
+        execute(**request)
+        (stack,) = backend.stacks.values()
+        stack.status = "ROLLBACK_COMPLETE"
+        event = Event(
+            stack_id=stack.stack_id,
+            stack_name=stack.name,
+            logical_resource_id="LakeBucket",
+            physical_resource_id="",
+            resource_type="AWS::S3::Bucket",
+            resource_status="CREATE_FAILED",
+            resource_status_reason="tickit-lake already exists",
+            resource_properties=None,
+        )
+        stack.events.append(event)
+
+    monkeypatch.setattr(backend, "execute_change_set", fail)
+    with pytest.raises(LabError, match="could not be made what it should be") as raised:
+        applying.carry_out()
+    assert raised.value.details == ("LakeBucket: tickit-lake already exists",)
 
 
 def test_a_bucket_of_somebody_else_is_not_emptied(deployment: Deployment) -> None:
