@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from labctl.cli.app import Invocation, command, group
@@ -214,13 +213,16 @@ def _render_parts(parts: list[Part]) -> RenderableType:
     return _table(("kind", "name", "state"), [(p.kind, p.name, p.state.lower()) for p in parts])
 
 
-def _table(titles: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for title in titles:
-        table.add_column(title)
-    for row in rows:
-        table.add_row(*row)
-    return table
+def _table(titles: tuple[str, ...], rows: list[tuple[str, ...]]) -> RenderableType:
+    """Aligned columns, never shortened: what will be changed is to be read in full."""
+    lines = [titles, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(titles))]
+    return Text(
+        "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+    )
 
 
 def open_promotion(invocation: Invocation) -> Promotion:

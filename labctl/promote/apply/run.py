@@ -98,7 +98,8 @@ class Apply:
             except LabError as error:
                 if error.exit_code is ExitCode.USAGE:
                     raise
-                return [Change("MSK Connect", "add", n, "connector") for n in self.plan.connectors]
+                names = [r["connectorName"] for r in self.plan.connectors.values()]
+                return [Change("MSK Connect", "add", name, "connector") for name in names]
         if stage == "spark":
             work = work_of(self.aws, self.promotion, self._outputs, self.tell)
             if work is None or "kafka" not in self._outputs:

@@ -461,6 +461,8 @@ def test_the_example_is_clean_through_every_rule(promote: Promote) -> None:
             "emr.hudi": "release",
             "registry.security_group": "sg-0a1b2c3d",
             "connect.sink": {"file": "plugins/sink.zip"},
+            "rds.sqlserver.create": True,
+            "lake.create": False,
         },
     ],
     ids=["serverless", "endpoints", "scram"],
