@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from labctl.errors import ExitCode, LabError
+from labctl.promote.apply.uploads import owned_bucket
 from labctl.promote.kafka import serverless
+from labctl.promote.names import Names
 from labctl.promote.outputs import Outputs
 from labctl.promote.promotion import Promotion
+from labctl.promote.secrets import referenced
 from labctl.runtimes.aws.session import Aws
 
-__all__ = ["bootstrap_servers", "check_account", "check_offers"]
+__all__ = ["bootstrap_servers", "check_account", "check_names_free", "check_offers"]
 
 _BROKERS = {
     "iam": "BootstrapBrokerStringSaslIam",
@@ -62,6 +65,33 @@ def check_offers(aws: Aws, promotion: Promotion) -> None:
             hint="correct lab.toml; nothing was changed",
             exit_code=ExitCode.USAGE,
         )
+
+
+def check_names_free(aws: Aws, promotion: Promotion) -> None:
+    """Raise LabError (USAGE) for a secret or bucket the first stack could not make.
+
+    Secrets are named by the connector files, so an account and region holds one lab's; buckets
+    outlive their stack.
+    """
+    client = aws.client("secretsmanager")
+    for name in referenced(promotion):
+        try:
+            client.describe_secret(SecretId=name)
+        except client.exceptions.ResourceNotFoundException:
+            continue
+        raise LabError(
+            f"There is a secret {name} already, and the stack that makes it is not there",
+            hint="is another lab in this account and region? Remove the secret if it is not needed",
+            exit_code=ExitCode.USAGE,
+        )
+    lake = promotion.profile.lake
+    for bucket in (lake.bucket, lake.artifacts):
+        if lake.create and owned_bucket(aws, Names.of(promotion), bucket):
+            raise LabError(
+                f"The bucket {bucket} is there from an earlier promotion",
+                hint=f"set {promotion.key('lake.create')} = false to go on with what is in it",
+                exit_code=ExitCode.USAGE,
+            )
 
 
 def bootstrap_servers(aws: Aws, promotion: Promotion, outputs: Outputs, login: str) -> str | None:

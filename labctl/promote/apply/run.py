@@ -13,7 +13,12 @@ from typing import Any
 
 from labctl.config.promoted import outputs_path
 from labctl.errors import ExitCode, LabError
-from labctl.promote.apply.account import bootstrap_servers, check_account, check_offers
+from labctl.promote.apply.account import (
+    bootstrap_servers,
+    check_account,
+    check_names_free,
+    check_offers,
+)
 from labctl.promote.apply.changes import Change
 from labctl.promote.apply.connectors import Connectors
 from labctl.promote.apply.endpoints import promoted_endpoints
@@ -66,6 +71,8 @@ class Apply:
         """
         check_account(self.aws, self.promotion)
         check_offers(self.aws, self.promotion)
+        if not self._stacks.exists("foundation"):
+            check_names_free(self.aws, self.promotion)
         changes: list[Change] = []
         for stage in self.stages:
             changes += self._preview_stack(stage)

@@ -292,15 +292,19 @@ def test_a_stack_whose_creation_failed_is_made_anew(deployment: Deployment) -> N
     backend = cloudformation_backends[ACCOUNT]["us-east-1"]
     (stack,) = backend.stacks.values()
     stack.status = "ROLLBACK_COMPLETE"
-    again = deployment.apply(until="foundation")
-    assert {change.action for change in again.preview()} == {"add"}
-    # Looking changes nothing: what is left of the failure is removed by the apply itself.
-    assert [one.status for one in backend.stacks.values()] == ["ROLLBACK_COMPLETE"]
+    # A creation that is rolled back takes everything it had made with it.
     s3 = deployment.account.client("s3")
     for bucket in s3.list_buckets()["Buckets"]:
         for one in s3.list_objects_v2(Bucket=bucket["Name"]).get("Contents", []):
             s3.delete_object(Bucket=bucket["Name"], Key=one["Key"])
         s3.delete_bucket(Bucket=bucket["Name"])
+    secrets = deployment.account.client("secretsmanager")
+    for secret in secrets.list_secrets()["SecretList"]:
+        secrets.delete_secret(SecretId=secret["Name"], ForceDeleteWithoutRecovery=True)
+    again = deployment.apply(until="foundation")
+    assert {change.action for change in again.preview()} == {"add"}
+    # Looking changes nothing: what is left of the failure is removed by the apply itself.
+    assert [one.status for one in backend.stacks.values()] == ["ROLLBACK_COMPLETE"]
     again.carry_out()
     assert [one.status for one in backend.stacks.values()] == ["CREATE_COMPLETE"]
 
@@ -332,6 +336,31 @@ def test_a_stack_that_fails_says_what_failed(
     with pytest.raises(LabError, match="could not be made what it should be") as raised:
         applying.carry_out()
     assert raised.value.details == ("LakeBucket: tickit-lake already exists",)
+
+
+def test_a_secret_that_is_there_already_is_left_alone(deployment: Deployment) -> None:
+    client = deployment.account.client("secretsmanager")
+    client.create_secret(Name="demo/mysql", SecretString="theirs")
+    with pytest.raises(LabError, match="There is a secret demo/mysql already") as raised:
+        deployment.apply().preview()
+    assert raised.value.exit_code is ExitCode.USAGE
+    assert client.get_secret_value(SecretId="demo/mysql")["SecretString"] == "theirs"
+
+
+def test_a_bucket_of_an_earlier_promotion_is_gone_on_with(deployment: Deployment) -> None:
+    s3 = deployment.account.client("s3")
+    names = ("tickit-lake-111122223333", "tickit-artifacts-111122223333")
+    for name in names:
+        s3.create_bucket(Bucket=name)
+        tags = [{"Key": "labctl", "Value": "tickit/aws"}]
+        s3.put_bucket_tagging(Bucket=name, Tagging={"TagSet": tags})
+    with pytest.raises(LabError, match="is there from an earlier promotion") as raised:
+        deployment.apply().preview()
+    assert raised.value.hint is not None
+    assert "profiles.aws.lake.create = false" in raised.value.hint
+    kept = deployment.promotion(**{"lake.create": False})
+    deployment.apply(kept, until="foundation").carry_out()
+    assert deployment.apply(kept, until="foundation").preview() == []
 
 
 def test_a_bucket_of_somebody_else_is_not_emptied(deployment: Deployment) -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from click.testing import Result
 from typer.testing import CliRunner
 
 import labctl.cli.promote  # noqa: F401 - registers the commands
 from labctl.cli.app import root
 from tests.integration.promote.conftest import ACCOUNT, Deployment
 
-Run = Callable[..., Result]
+Run = Callable[..., Any]  # typer.testing.Result, which typer does not name
 
 
 @pytest.fixture
