@@ -31,7 +31,7 @@ def destroy_command(
 ) -> None:
     """Stop the lab and delete its data, secrets and logs. The cache of parts stays."""
     lab = invocation.lab()
-    lab.state.require()
+    lab.require_here().state.require()
     if not yes:
         if not stderr.is_terminal:
             raise LabError(

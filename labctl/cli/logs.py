@@ -24,7 +24,7 @@ def logs_command(
 ) -> None:
     """Print the last lines a service logged."""
     lab = invocation.lab()
-    lab.state.require()
+    lab.require_here().state.require()
     path = lab.state.log(lab.service(service).name)
     last = tail(path, lines)
     print_result(

@@ -9,14 +9,14 @@ __all__ = ["destroy", "down"]
 
 def down(lab: Lab) -> bool:
     """Stop every service in reverse order; data stays. False when nothing ran."""
-    lab.state.require()
+    lab.require_here().state.require()
     with lab.state.changing():
         return _stop(lab)
 
 
 def destroy(lab: Lab) -> None:
     """Stop the lab and delete its data, secrets and logs."""
-    lab.state.require()
+    lab.require_here().state.require()
     with lab.state.changing():
         _stop(lab)
         lab.state.remove()

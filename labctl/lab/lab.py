@@ -94,14 +94,14 @@ class Lab:
     @cached_property
     def ports(self) -> dict[str, dict[str, int]]:
         """Ports by service and endpoint; chosen once, then kept in the state folder."""
-        self._require_here()
+        self.require_here()
         return assign_ports(
             self.services, self.config, self.state.load().get("ports", {}), self._others_ports()
         )
 
     @cached_property
     def passwords(self) -> dict[str, str]:
-        self._require_here()
+        self.require_here()
         return load_passwords(self.state)
 
     @cached_property
@@ -114,7 +114,7 @@ class Lab:
 
     @cached_property
     def supervisor(self) -> Supervisor:
-        self._require_here()
+        self.require_here()
         return Supervisor(self.state)
 
     @cached_property
@@ -158,14 +158,15 @@ class Lab:
             artifacts=self.artifacts,
         )
 
-    def _require_here(self) -> None:
-        """Raise LabError (USAGE) when the profile has no processes on this machine."""
+    def require_here(self) -> Lab:
+        """This lab; LabError (USAGE) when its profile has no processes on this machine."""
         if isinstance(self.config.profiles[self.profile], AwsProfile):
             raise LabError(
                 f"Profile {self.profile!r} has no services on this machine",
                 hint="labctl promote status, apply and destroy are its commands",
                 exit_code=ExitCode.USAGE,
             )
+        return self
 
     def _others_ports(self) -> set[int]:
         """Ports that other labs hold, running or not."""

@@ -47,7 +47,7 @@ class LabStatus:
 
 def read_status(lab: Lab) -> LabStatus:
     """Ask the supervisor and every service. Raises LabError when the lab does not exist."""
-    lab.state.require()
+    lab.require_here().state.require()
     states = lab.supervisor.states()
     deaths = _deaths(lab)
 

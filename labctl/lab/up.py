@@ -53,7 +53,7 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
     """
     begun = time.monotonic()
     wanted = _with_dependencies(lab, names)
-    with lab.state.changing():
+    with lab.require_here().state.changing():
         problems = [c for c in check_machine(lab) if c.level is Level.FAIL]
         if problems:
             raise LabError(

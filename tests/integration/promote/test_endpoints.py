@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 
 import labctl.cli.connectors
 import labctl.cli.down
+import labctl.cli.logs
+import labctl.cli.status
 import labctl.cli.up  # noqa: F401 - these register the commands
 from labctl.cli.app import root
 from labctl.config.promoted import PromotedDatabase, PromotedEndpoints, PromotedKafka, PromotedStore
@@ -132,21 +134,26 @@ def test_a_secret_that_is_not_there_is_named(
         _ = find(WRITTEN).endpoints
 
 
-@pytest.mark.parametrize("words", [["up"], ["down"], ["destroy", "--yes"]])
+@pytest.mark.parametrize(
+    "words", [["up"], ["down"], ["destroy", "--yes"], ["status"], ["logs", "kafka"]]
+)
+@pytest.mark.parametrize("made", [True, False], ids=["with a lab", "without"])
 def test_commands_for_this_machine_do_not_touch_a_local_lab(
     find: Callable[[PromotedEndpoints], Lab],
     project: Path,
     monkeypatch: pytest.MonkeyPatch,
     words: list[str],
+    made: bool,
 ) -> None:
     lab = find(WRITTEN)
-    lab.state.create()
-    lab.state.save(project=str(project), ports={})
+    if made:
+        lab.state.create()
+        lab.state.save(project=str(project), ports={})
     monkeypatch.chdir(project)
     refused = CliRunner().invoke(root, [*words, "--profile", "aws"])
     assert refused.exit_code == 2, refused.output
     assert "has no services on this machine" in refused.stderr
-    assert lab.state.exists
+    assert lab.state.exists == made
 
 
 class _RestConnect(BaseHTTPRequestHandler):
