@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from labctl.errors import ExitCode, LabError
 from labctl.promote.apply.uploads import owned_bucket
 from labctl.promote.kafka import serverless
 from labctl.promote.names import Names
 from labctl.promote.outputs import Outputs
 from labctl.promote.promotion import Promotion
+from labctl.promote.rds import family, parameters
 from labctl.promote.secrets import referenced
 from labctl.runtimes.aws.session import Aws
 
@@ -58,6 +61,7 @@ def check_offers(aws: Aws, promotion: Promotion) -> None:
                 f"{promotion.key('network.subnets')}: {subnet['SubnetId']} lies in "
                 f"{subnet['AvailabilityZone']} of {subnet['VpcId']}"
             )
+    problems += _refused_parameters(aws, promotion)
     if problems:
         raise LabError(
             f"The account does not have what the profile names: {problems[0]}",
@@ -65,6 +69,28 @@ def check_offers(aws: Aws, promotion: Promotion) -> None:
             hint="correct lab.toml; nothing was changed",
             exit_code=ExitCode.USAGE,
         )
+
+
+def _refused_parameters(aws: Aws, promotion: Promotion) -> Iterator[str]:
+    """Parameters of the plan that RDS does not have, or does not let be changed.
+
+    CloudFormation finds out only when it makes the group.
+    """
+    pages = aws.client("rds").get_paginator("describe_engine_default_parameters")
+    for engine, database in promotion.rds.items():
+        wanted, name = parameters(promotion, engine), family(engine, database)
+        if not wanted:
+            continue
+        modifiable = {
+            one["ParameterName"]
+            for page in pages.paginate(DBParameterGroupFamily=name)
+            for one in page["EngineDefaults"].get("Parameters", [])
+            if one.get("IsModifiable", True)
+        }
+        for parameter in wanted:
+            if parameter not in modifiable:
+                key = promotion.key(f"rds.{engine}.version")
+                yield f"{key}: RDS's {name} has no parameter {parameter} that can be set"
 
 
 def check_names_free(aws: Aws, promotion: Promotion) -> None:

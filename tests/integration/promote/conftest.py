@@ -25,6 +25,16 @@ from tests.integration.promote.fake_connect import FakeConnect
 from tests.unit.promote.conftest import Promote, project, promote  # noqa: F401 - fixtures
 
 ACCOUNT = "123456789012"
+RDS_PARAMETERS = (
+    "rds.logical_replication",
+    "max_replication_slots",
+    "max_wal_senders",
+    "binlog_format",
+    "binlog_row_image",
+    "gtid-mode",
+    "enforce_gtid_consistency",
+)
+"""What RDS lets be set, as far as the plan sets it. moto knows no engine's defaults."""
 
 
 @dataclass
@@ -43,6 +53,8 @@ class Account:
     group: str = ""
     """A security group that is there already: the SQL Server instance's."""
 
+    rds_parameters: list[str] = field(default_factory=lambda: list(RDS_PARAMETERS))
+
     def client(self, service: str, config: Any = None) -> Any:
         made = boto3.client(  # type: ignore[call-overload]
             service,
@@ -58,6 +70,9 @@ class Account:
         if service == "kafka":
             events.register("before-call.kafka.ListKafkaVersions", _kafka_versions)
             events.register("before-call.kafka.GetBootstrapBrokers", _brokers)
+        if service == "rds":
+            name = "before-call.rds.DescribeEngineDefaultParameters"
+            events.register(name, self._engine_parameters)
         if service == "kafkaconnect":
             self.connect.attach(made)
         return made
@@ -69,6 +84,10 @@ class Account:
         if model.name == self.interrupt:
             self.interrupt = None
             raise KeyboardInterrupt
+
+    def _engine_parameters(self, **_: Any) -> tuple[Any, dict[str, Any]]:
+        found = [{"ParameterName": name, "IsModifiable": True} for name in self.rds_parameters]
+        return _Ok(), {"EngineDefaults": {"Parameters": found}}
 
     def _throttle(self, request: Any, **_: Any) -> AWSResponse | None:
         body = request.body if isinstance(request.body, bytes) else str(request.body).encode()

@@ -201,6 +201,12 @@ def test_a_version_the_account_does_not_offer_is_refused(deployment: Deployment)
         deployment.apply(old).preview()
 
 
+def test_a_parameter_that_rds_does_not_have_is_refused(deployment: Deployment) -> None:
+    deployment.account.rds_parameters.remove("gtid-mode")
+    with pytest.raises(LabError, match=r"rds.mysql.version: RDS's mysql8.4 has no .* gtid-mode"):
+        deployment.apply().preview()
+
+
 def test_a_subnet_of_another_zone_is_refused(deployment: Deployment) -> None:
     zones = deployment.account.subnets
     swapped = dict(zip(zones, reversed(zones.values()), strict=True))

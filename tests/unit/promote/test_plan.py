@@ -23,6 +23,8 @@ from labctl.promote.connectors import additions
 from labctl.promote.plan import Plan, render, write_plan
 from labctl.promote.plugins import build_plugin, plugin_of
 from lakehouse.options import Options
+from lakehouse.properties import load_tables
+from lakehouse.sink_config import load_sink_config
 from tests.unit.promote.conftest import Promote
 
 
@@ -204,6 +206,33 @@ def test_what_spark_gets_is_the_projects_files_and_no_secret(
         references = archive.read("references/demo/objectstore").decode()
     assert "access.key=\n" in references
     assert "bucket=tickit-lake-111122223333\n" in references
+
+
+def test_the_application_understands_the_files_it_is_given(
+    promote: Promote, tmp_path: Path
+) -> None:
+    promotion = promote()
+    upload = project_archive(promotion)
+    assert isinstance(upload.content, bytes)
+    with zipfile.ZipFile(io.BytesIO(upload.content)) as archive:
+        archive.extractall(tmp_path / "lab")
+    (step,) = render(promotion, None).work
+    arguments = [str(argument) for argument in step["HadoopJarStep"]["Args"]]
+    entry = next(i for i, argument in enumerate(arguments) if argument.endswith(".py"))
+    options = Options.parse(arguments[entry + 1 :])
+    assert options.sink_config is not None
+    assert options.secrets_dir is not None
+    sink = load_sink_config(tmp_path / options.sink_config, tmp_path / options.secrets_dir)
+    assert sink.bucket == "tickit-lake-111122223333"
+    assert sink.rotate_schedule_interval_ms == 60_000
+    tables = load_tables(
+        [tmp_path / folder for folder in options.properties],
+        only=options.tables,
+        overrides=options.hoodie_conf,
+    )
+    assert {table.name for table in tables} == {table.name for table in promotion.tables}
+    assert {table.hoodie["hoodie.write.table.version"] for table in tables} == {"6"}
+    assert {table.ordering_field for table in tables} == {"__kafka_offset"}
 
 
 def test_cloudformation_can_own_the_connectors(promote: Promote) -> None:
