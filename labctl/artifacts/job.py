@@ -144,7 +144,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def folder_size(folder: Path) -> int:
     """Bytes of the files below `folder`, which may change meanwhile."""
     total = 0
-    for file in folder.rglob("*"):
-        with suppress(FileNotFoundError):
-            total += file.lstat().st_size
+    # Unlike Path.rglob, os.walk passes over a folder that is gone when its turn comes.
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                total += Path(parent, name).lstat().st_size
     return total

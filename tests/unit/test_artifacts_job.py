@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import threading
@@ -11,7 +12,7 @@ import psutil
 import pytest
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
-from labctl.artifacts.job import CancelledError
+from labctl.artifacts.job import CancelledError, folder_size
 from labctl.artifacts.locking import exclusive
 from labctl.errors import LabError
 from tests.unit.artifacts_support import Tally, make_job
@@ -103,3 +104,23 @@ def test_an_untaken_lock_does_not_wait(tmp_path: Path) -> None:
         with exclusive(tmp_path / "fetch.lock", waited.set):
             pass
     assert not waited.is_set()
+
+
+def test_a_folder_is_measured_while_it_changes(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_bytes(b"x" * 10)
+    done = threading.Event()
+
+    def come_and_go() -> None:
+        while not done.is_set():
+            for number in range(20):
+                (tmp_path / f"passing{number}" / "deep").mkdir(parents=True)
+            for number in range(20):
+                shutil.rmtree(tmp_path / f"passing{number}")
+
+    changing = threading.Thread(target=come_and_go)
+    changing.start()
+    try:
+        assert {folder_size(tmp_path) for _ in range(2000)} == {10}
+    finally:
+        done.set()
+        changing.join()

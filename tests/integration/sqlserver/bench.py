@@ -1,7 +1,7 @@
 # ruff: noqa: S311 - chance, not secrets
 """Benchmarks of the stand-in: `python -m tests.integration.sqlserver.bench [seconds of faults]`.
 
-Prints one JSON object; figures are of this machine with whatever else runs on it.
+Prints one JSON object, kept as docs/benchmarks/sqlserver-stand-in.json.
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ import sys
 import tempfile
 import threading
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from labctl.artifacts import ArtifactStore
+from labctl.bench.environment import describe
+from labctl.config.model import find_project
 from tests.integration.sqlserver import test_debezium as debezium
 from tests.integration.sqlserver.conftest import (
     Postgres,
@@ -40,6 +43,7 @@ _CONNECTIONS = 200
 
 def main() -> None:
     """Run everything and print the figures."""
+    load = os.getloadavg()
     store = ArtifactStore()
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o711)
@@ -55,18 +59,22 @@ def main() -> None:
         postgres.sql("CREATE DATABASE bench")
         standin.start()
         cluster.start()
-        print(json.dumps(_measure(postgres, standin, cluster), indent=2))
+        print(json.dumps(_measure(postgres, standin, cluster, load), indent=2))
     finally:
         cluster.stop()
         standin.stop()
         postgres.stop()
 
 
-def _measure(postgres: Postgres, standin: StandIn, cluster: Cluster) -> dict[str, Any]:
+def _measure(
+    postgres: Postgres, standin: StandIn, cluster: Cluster, load: tuple[float, float, float]
+) -> dict[str, Any]:
     sql = Sql(standin.connect())
     _tables(sql, postgres)
     process = psutil.Process(standin.process.pid if standin.process else 0)
-    found: dict[str, Any] = {"load_average": os.getloadavg()[0]}
+    versions = {"sqlserver": sql("SELECT @@VERSION")[0][0].splitlines()[0]}
+    project = find_project(Path(__file__))
+    found: dict[str, Any] = {"environment": asdict(describe(project, versions, load))}
 
     begin = time.monotonic()
     rows = len(sql("SELECT * FROM crm.[user]"))
@@ -77,11 +85,13 @@ def _measure(postgres: Postgres, standin: StandIn, cluster: Cluster) -> dict[str
     eventually(lambda: _read(watch) >= _USERS, "snapshot in Kafka", 180)
     found["snapshot_rows"] = _USERS
     found["snapshot_standin_cpu_s"] = round(sum(process.cpu_times()[:2]) - before, 2)
-    found["snapshot_exporting"] = [
+    (exporting,) = (
         line.split("total duration")[-1].strip(" '\n")
         for line in (cluster.folder / "connect.log").read_text().splitlines()
-        if "Finished exporting" in line
-    ]
+        if "Finished exporting" in line and str(_USERS) in line
+    )
+    hours, minutes, seconds = map(float, exporting.split(":"))
+    found["snapshot_rows_per_s"] = round(_USERS / ((hours * 60 + minutes) * 60 + seconds))
     found["commit_to_kafka_ms"] = _latency(sql, watch)
 
     before = sum(process.cpu_times()[:2])
