@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable
 
 from pyspark import StorageLevel
@@ -49,6 +50,7 @@ class WarmUp:
 
     def _run(self, is_needed: Callable[[], bool]) -> None:
         storage = Storage(self._spark)
+        begun, commits = time.monotonic(), 0
         try:
             storage.delete(self._folder)
             self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", _POOL)
@@ -57,11 +59,13 @@ class WarmUp:
                     if not is_needed():
                         return
                     self._commit(HudiTable(self._spark, config, self._folder), number)
+                    commits += 1
         except Exception:
             # Nothing depends on it; while the application ends it is even to be expected.
             _log.info("warming up ended early", exc_info=True)
         finally:
             storage.delete(self._folder)
+            _log.info("warmed up by %d commits in %.1f s", commits, time.monotonic() - begun)
 
     def _commit(self, table: HudiTable, number: int) -> None:
         rows = self._rows(table.config.key_fields[0]).persist(StorageLevel.MEMORY_AND_DISK)

@@ -36,6 +36,14 @@ def row(key: int, **values: Any) -> dict[str, Any]:
     return base | values
 
 
+def test_warming_up_leaves_nothing_behind(silver: Silver) -> None:
+    lab = silver.lab
+    log, folder = lab.state.log("silver"), lab.state.data("silver")
+    silver.until(lambda: "warmed up by" in log.read_text(), "the application is warm")
+    assert "warming up ended early" not in log.read_text()
+    assert list(folder.rglob("_warm_up")) == []
+
+
 @pytest.mark.parametrize("table", ["mor_soft", "cow_soft"])
 def test_the_last_change_of_every_key_is_what_remains(
     silver: Silver, topics: Topics, table: str
