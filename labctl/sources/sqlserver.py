@@ -78,6 +78,14 @@ def _connect(endpoint: Database, database: str) -> pymssql.Connection:
         ) from error
 
 
+def _execute(cursor: pymssql.Cursor, sql: str, parameters: Sequence[Any]) -> None:
+    """Even empty parameters would have pymssql look for their places in the statement."""
+    if parameters:
+        cursor.execute(sql, tuple(parameters))
+    else:
+        cursor.execute(sql)
+
+
 def _said(error: pymssql.Error) -> str:
     """The server's own message: the client's comes behind it."""
     said = error.args[-1] if error.args else ""
@@ -123,12 +131,12 @@ class SqlServerSource(Source):
 
     def execute(self, sql: str, parameters: Sequence[Parameter] = ()) -> list[Row]:
         with self._cursor(sql) as cursor:
-            cursor.execute(sql, tuple[Any, ...](parameters) or None)
+            _execute(cursor, sql, parameters)
             return list(cursor.fetchall()) if cursor.description is not None else []
 
     def affect(self, sql: str, parameters: Sequence[Parameter] = ()) -> int:
         with self._cursor(sql) as cursor:
-            cursor.execute(sql, tuple[Any, ...](parameters) or None)
+            _execute(cursor, sql, parameters)
             return int(cursor.rowcount)
 
     def run_script(self, sql: str) -> None:

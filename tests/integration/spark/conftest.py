@@ -37,6 +37,7 @@ TABLES = {
     "cow_soft": (COW, ""),
     "mor_hard": (MOR, "lab.deletes=hard"),
     "cow_hard": (COW, "lab.deletes=hard"),
+    "daily": (COW, "lab.deletes=hard"),
     "mor_wide": (MOR, ""),
     "cow_wide": (COW, "hoodie.bucket.index.num.buckets=4"),
     "mor_schema": (MOR, ""),

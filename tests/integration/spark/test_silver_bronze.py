@@ -19,13 +19,13 @@ def content(silver: Silver, table: str, lake: str = "silver") -> dict[Any, dict[
 def test_files_are_taken_in_the_order_of_offsets_whatever_day_they_lie_in(
     silver: Silver, topics: Topics
 ) -> None:
-    topic = topic_of("cow_hard")
-    before = int(silver.status("cow_hard")["offsets"].get("0", 0))
+    topic = topic_of("daily")
+    before = int(silver.status("daily")["offsets"].get("0", 0))
     for n, day in enumerate([3, 1, 2, 0]):
         rows = [{"id": 500, "name": f"day {day}"}]
         topics.write(topic, COLUMNS, rows, timestamp_ms=SUMMER + day * DAY_MS)
-        silver.is_in_bronze("cow_hard", before + n + 1)
+        silver.is_in_bronze("daily", before + n + 1)
 
-    silver.run_once("cow_hard", source="bronze", target="by-day")
+    silver.run_once("daily", source="bronze", target="by-day")
 
-    assert content(silver, "cow_hard", "by-day")[500]["name"] == "day 0"
+    assert content(silver, "daily", "by-day")[500]["name"] == "day 0"
