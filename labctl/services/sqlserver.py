@@ -83,17 +83,29 @@ def _process(context: Context) -> Process:
     )
 
 
-def _probe(context: Context) -> str:
+def _connect(context: Context) -> pymssql.Connection:
     endpoint = context.endpoints.sqlserver
     assert endpoint is not None  # noqa: S101 - this service's own endpoint
-    with pymssql.connect(
+    return pymssql.connect(
         server=endpoint.host,
         port=str(endpoint.port),
         user=endpoint.user,
         password=endpoint.password.get_secret_value(),
+        autocommit=True,
         login_timeout=3,
-        timeout=5,
-    ) as connection:
+        timeout=10,
+    )
+
+
+def _setup(context: Context) -> None:
+    with _connect(context) as connection:
+        connection.cursor().execute(
+            f"IF DB_ID(N'{DATABASE}') IS NULL CREATE DATABASE {DATABASE}"
+        )
+
+
+def _probe(context: Context) -> str:
+    with _connect(context) as connection:
         cursor = connection.cursor()
         cursor.execute("SELECT SERVERPROPERTY('ProductVersion')")
         row = cursor.fetchone()
@@ -107,6 +119,7 @@ SERVICE = Service(
     ports={"tds": 1433},
     native=NativeService(artifacts=(), prepare=_prepare, process=_process),
     probe=_probe,
+    setup=_setup,
     after=("postgres",),
     urls=lambda _endpoints, ports: {
         "tds": f"sqlserver://{ADMIN}@127.0.0.1:{ports['tds']}/{DATABASE}"
