@@ -99,9 +99,7 @@ def _connect(context: Context) -> pymssql.Connection:
 
 def _setup(context: Context) -> None:
     with _connect(context) as connection:
-        connection.cursor().execute(
-            f"IF DB_ID(N'{DATABASE}') IS NULL CREATE DATABASE {DATABASE}"
-        )
+        connection.cursor().execute(f"IF DB_ID(N'{DATABASE}') IS NULL CREATE DATABASE {DATABASE}")
 
 
 def _probe(context: Context) -> str:
