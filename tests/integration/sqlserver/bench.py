@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def _measure(
     found["snapshot_standin_cpu_s"] = round(sum(process.cpu_times()[:2]) - before, 2)
     for _ in range(_FURTHER_SNAPSHOTS):
         again = debezium.Watch(sql, standin, cluster, **{"driver.encrypt": "false"})
-        eventually(lambda again=again: _read(again) >= _USERS, "snapshot in Kafka", 180)
+        eventually(partial(_has_all, again), "snapshot in Kafka", 180)
         again.close()
     # The first by a worker that has just started, the others by a warm one.
     found["snapshots_rows_per_s"] = [
@@ -113,6 +114,10 @@ def _measure(
     if len(sys.argv) > 1:
         found["faults"] = _faults(postgres, standin, cluster, float(sys.argv[1]))
     return found
+
+
+def _has_all(watch: debezium.Watch) -> bool:
+    return _read(watch) >= _USERS
 
 
 def _seconds(duration: str) -> float:
