@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pymssql
 
+from labctl.config.endpoints import Database
 from labctl.lab.state import write_private
 from labctl.services.model import Context, NativeService, Process, Service
-from labctl.services.postgres import ensure_database
 
 __all__ = ["ADMIN", "DATABASE", "SERVICE"]
 
@@ -25,9 +25,11 @@ CERTIFICATE_DAYS = 3650
 
 
 def _prepare(context: Context) -> None:
+    from labctl.sources.postgres import ensure_database
+
     postgres = context.endpoints.postgres
     assert postgres is not None  # noqa: S101 - `after` names it
-    ensure_database(context, STORE)
+    ensure_database(postgres.model_copy(update={"database": STORE}))
     dsn = (
         f"host={postgres.host} port={postgres.port} dbname={STORE} user={postgres.user} "
         f"password={postgres.password.get_secret_value()}"
@@ -83,27 +85,28 @@ def _process(context: Context) -> Process:
     )
 
 
-def _connect(context: Context) -> pymssql.Connection:
+def _setup(context: Context) -> None:
+    from labctl.sources.sqlserver import ensure_database
+
+    ensure_database(_endpoint(context))
+
+
+def _endpoint(context: Context) -> Database:
     endpoint = context.endpoints.sqlserver
     assert endpoint is not None  # noqa: S101 - this service's own endpoint
-    return pymssql.connect(
+    return endpoint
+
+
+def _probe(context: Context) -> str:
+    endpoint = _endpoint(context)
+    with pymssql.connect(
         server=endpoint.host,
         port=str(endpoint.port),
         user=endpoint.user,
         password=endpoint.password.get_secret_value(),
-        autocommit=True,
         login_timeout=3,
         timeout=10,
-    )
-
-
-def _setup(context: Context) -> None:
-    with _connect(context) as connection:
-        connection.cursor().execute(f"IF DB_ID(N'{DATABASE}') IS NULL CREATE DATABASE {DATABASE}")
-
-
-def _probe(context: Context) -> str:
-    with _connect(context) as connection:
+    ) as connection:
         cursor = connection.cursor()
         cursor.execute("SELECT SERVERPROPERTY('ProductVersion')")
         row = cursor.fetchone()
