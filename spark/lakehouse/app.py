@@ -96,6 +96,7 @@ class Application:
         server = None
         if self._options.status_port is not None:
             server = StatusServer(
+                self._options.status_host,
                 self._options.status_port,
                 self.status,
                 {"restart": self._supervisor.restart, "rebuild": self._rebuild},
