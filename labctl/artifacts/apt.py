@@ -10,12 +10,21 @@ from pathlib import Path
 from labctl.artifacts.job import Job, folder_size
 from labctl.errors import ExitCode, LabError
 
-__all__ = ["Apt"]
+__all__ = ["INDEX_TARGETS", "KEYRING", "Apt", "archive_address"]
 
 MYSQL_HINT = "install MySQL 8 or newer so that `mysqld` is on the PATH"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 SUITES = ("oldstable", "stable", "testing", "unstable", "sid")
 NETWORK_HINT = "check the network and apt's settings, then run the command again"
+
+INDEX_TARGETS = (
+    "apt-get",
+    "indextargets",
+    "--format",
+    "$(RELEASE)|$(COMPONENT)|$(REPO_URI)",
+    "Created-By: Packages",
+)
+"""Asks apt for the sources this machine is configured for; `archive_address` reads the answer."""
 
 # The system's own lists, installed packages, preferences and hooks must play no part, and every
 # package must be covered by the archive's signature.
@@ -122,28 +131,28 @@ class Apt:
 
     def _source(self, suite: str) -> str:
         """A sources line for `suite` of the archive that this machine gets Debian from."""
-        codename = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
         output = self._job.run(
-            [
-                "apt-get",
-                "indextargets",
-                "--format",
-                "$(RELEASE)|$(COMPONENT)|$(REPO_URI)",
-                "Created-By: Packages",
-            ],
-            what="apt-get cannot tell its sources",
-            hint=MYSQL_HINT,
+            list(INDEX_TARGETS), what="apt-get cannot tell its sources", hint=MYSQL_HINT
         )
-        for line in output.splitlines():
-            release, component, archive = line.split("|")
-            if release in {codename, *SUITES} and component == "main":
-                signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
-                return f"deb {signed}{archive} {suite} main"
-        raise LabError(
-            "apt's sources on this machine name no Debian archive",
-            hint=MYSQL_HINT,
-            exit_code=ExitCode.ENVIRONMENT,
-        )
+        archive = archive_address(output)
+        if archive is None:
+            raise LabError(
+                "apt's sources on this machine name no Debian archive",
+                hint=MYSQL_HINT,
+                exit_code=ExitCode.ENVIRONMENT,
+            )
+        signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
+        return f"deb {signed}{archive} {suite} main"
+
+
+def archive_address(index_targets: str) -> str | None:
+    """The Debian archive among the sources that `INDEX_TARGETS` printed, if there is one."""
+    codename = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
+    for line in index_targets.splitlines():
+        release, component, archive = line.split("|")
+        if release in {codename, *SUITES} and component == "main":
+            return archive
+    return None
 
 
 def _require_debian() -> None:

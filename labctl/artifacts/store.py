@@ -59,12 +59,24 @@ class ArtifactStatus:
 
 
 class ArtifactStore:
-    """Artefacts in `cache_dir` as `lock` wants them. Cheap to make: looks at nothing yet."""
+    """Artefacts in `cache_dir` as `lock` wants them. Cheap to make: looks at nothing yet.
 
-    def __init__(self, cache_dir: Path | None = None, lock: Lock | None = None) -> None:
+    `system_tools` says whether programs of this machine may take an artefact's place; what goes
+    elsewhere (into an image) must not depend on them.
+    """
+
+    def __init__(
+        self,
+        cache_dir: Path | None = None,
+        lock: Lock | None = None,
+        *,
+        system_tools: bool = True,
+    ) -> None:
         self.cache_dir = (cache_dir or default_cache()).absolute()
         self._given_lock = lock
-        self._tools: dict[str, SystemTool | None] = {}
+        self._tools: dict[str, SystemTool | None] = (
+            {} if system_tools else dict.fromkeys(SYSTEM_TOOLS)
+        )
 
     @cached_property
     def lock(self) -> Lock:

@@ -16,6 +16,8 @@ from labctl.artifacts.job import Job, Provenance
 
 __all__ = ["Entry", "Stamp", "damage", "publish", "read_stamp", "write_stamp"]
 
+SECOND = 10**9
+
 
 class Entry(BaseModel):
     """A file or symbolic link of an installed tree."""
@@ -134,7 +136,8 @@ def _intact(tree: Path, entry: Entry, thorough: bool) -> bool:
             return False
         if entry.link:
             return str(path.readlink()) == entry.content
-        unchanged = status.st_mtime_ns == entry.mtime_ns
+        # Archives, and so image layers, keep whole seconds.
+        unchanged = status.st_mtime_ns // SECOND == entry.mtime_ns // SECOND
         return (unchanged and not thorough) or sha256_of(path) == entry.content
     except OSError:
         return False

@@ -17,6 +17,7 @@ COMMANDS = {
     "doctor": "doctor",
     "env": "env",
     "artifacts": "artifacts",
+    "images": "images",
     "seed": "seed",
     "connectors": "connectors",
     "topics": "topics",

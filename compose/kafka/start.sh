@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Starts Kafka from the folder that apache/kafka has it in.
+set -euo pipefail
+properties=/tmp/server.properties
+{
+  cat /lab/kafka/server.properties
+  echo "advertised.listeners=INTERNAL://kafka:29092,EXTERNAL://127.0.0.1:$KAFKA_BROKER_PORT"
+} >"$properties"
+# A cluster id is 16 bytes in URL-safe base 64; this one follows from the lab's name.
+cluster=$(printf '%s' "$LAB_NAME" | md5sum | cut -c1-16 | tr -d '\n' | base64 | tr '+/' '-_' | tr -d '=')
+/opt/kafka/bin/kafka-storage.sh format --ignore-formatted --cluster-id "$cluster" --config "$properties"
+exec /opt/kafka/bin/kafka-server-start.sh "$properties"

@@ -1,0 +1,8 @@
+# Sourced once by the image's entrypoint, when the data folder is made; labctl's setup
+# (labctl/services/mysql.py) does the same on a server that it starts. One statement a line.
+docker_process_sql <<SQL
+CREATE USER 'labctl'@'%' IDENTIFIED BY '$(cat /run/secrets/mysql)';
+GRANT ALL ON *.* TO 'labctl'@'%' WITH GRANT OPTION;
+CREATE USER 'debezium'@'%' IDENTIFIED BY '$(cat /run/secrets/cdc)';
+GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT, LOCK TABLES ON *.* TO 'debezium'@'%';
+SQL

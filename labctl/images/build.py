@@ -1,0 +1,226 @@
+"""Which images there are, whether they are up to date, and making those that are not."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+from labctl.artifacts import ArtifactStore, Progress, SilentProgress
+from labctl.errors import ExitCode, LabError
+from labctl.images import base, wheels
+from labctl.images.commands import image_label, require_engine, run
+from labctl.images.recipes import BASE, RECIPES, REPOSITORY, SERVICES, Recipe
+
+__all__ = ["ImageStatus", "build", "references", "statuses"]
+
+LABEL = "labctl.inputs"
+"""On every image: a digest of all it was made from."""
+SOURCES = ("requirements.lock", "labctl", "seeds", "spark/lakehouse", ".dockerignore")
+"""Of the project, what the Spark application's image holds."""
+
+State = Literal["ready", "outdated", "missing"]
+
+
+@dataclass(frozen=True)
+class ImageStatus:
+    """One image and where it stands."""
+
+    name: str
+    reference: str
+    state: State
+    """"outdated": it is there, made from something else than it would be made from now."""
+    service: bool
+    """Whether a Compose service runs it; otherwise it is a step on the way to one that does."""
+
+
+def references(store: ArtifactStore) -> dict[str, str]:
+    """The image of every Compose service that has one here, by the service's name."""
+    return {name: _reference(store, name) for name in SERVICES}
+
+
+def statuses(project: Path, store: ArtifactStore) -> list[ImageStatus]:
+    """Every image, in the order in which they are built. Makes nothing; asks the engine."""
+    require_engine()
+    plan = _Plan(project, store)
+    return [plan.status(name) for name in (BASE, *RECIPES)]
+
+
+def build(
+    project: Path,
+    store: ArtifactStore,
+    names: Iterable[str] | None = None,
+    *,
+    progress: Progress | None = None,
+) -> list[ImageStatus]:
+    """Build `names` (all, if None) and what they are made from; what is up to date stays.
+
+    `store` must not take this machine's own programs for artefacts. Raises LabError.
+    """
+    wanted = _with_parents(names)
+    require_engine()
+    report = progress or SilentProgress()
+    store.fetch(_artifacts(wanted), progress=report)
+    plan = _Plan(project, store)
+    plan.work.mkdir(parents=True, exist_ok=True)
+    for name in wanted:
+        if plan.status(name).state != "ready":
+            _make(plan, name, report)
+    return [plan.status(name) for name in wanted]
+
+
+def _with_parents(names: Iterable[str] | None) -> list[str]:
+    """`names` and what they are made from, in building order. Raises LabError (USAGE)."""
+    known = [BASE, *RECIPES]
+    wanted = set(known if names is None else names)
+    if unknown := wanted - set(known):
+        raise LabError(
+            f"There is no image named {', '.join(sorted(unknown))}",
+            hint=f"there are: {', '.join(known)}",
+            exit_code=ExitCode.USAGE,
+        )
+    for name in reversed(RECIPES):
+        if name in wanted:
+            wanted.update(RECIPES[name].parents.values())
+    return [name for name in known if name in wanted]
+
+
+def _artifacts(names: Iterable[str]) -> list[str]:
+    recipes = [RECIPES[name] for name in names if name != BASE]
+    parts = (part for recipe in recipes for part in (*recipe.artifacts, *recipe.cached))
+    return list(dict.fromkeys(parts))
+
+
+def _reference(store: ArtifactStore, name: str) -> str:
+    """`labctl-local/<name>:<version>`, the version in characters a tag may have."""
+    if name == BASE:
+        version = base.SUITE
+    else:
+        artifact = RECIPES[name].version
+        version = store.status(artifact).version if artifact else metadata.version("labctl")
+    return f"{REPOSITORY}/{name}:{re.sub(r'[^A-Za-z0-9_.-]', '-', version)}"
+
+
+class _Plan:
+    """What each image would be made from now."""
+
+    def __init__(self, project: Path, store: ArtifactStore) -> None:
+        self.project = project
+        self.store = store
+        self.images = project / "compose" / "images"
+        # Beside the artefacts: contexts are made of hard links to them.
+        self.work = store.cache_dir / "images"
+        self.requirements = wheels.locked_text(project)
+        self._digests: dict[str, str] = {}
+
+    def reference(self, name: str) -> str:
+        return _reference(self.store, name)
+
+    def wheels(self) -> Path:
+        """The wheelhouse of today's requirements."""
+        digest = hashlib.sha256(self.requirements.encode()).hexdigest()
+        return self.work / f"wheels-{digest[:16]}"
+
+    def status(self, name: str) -> ImageStatus:
+        reference = self.reference(name)
+        label = image_label(reference, LABEL)
+        state: State = "missing"
+        if label is not None:
+            state = "ready" if label == self.digest(name) else "outdated"
+        return ImageStatus(name, reference, state, name in SERVICES)
+
+    def digest(self, name: str) -> str:
+        """Changes whenever anything the image is made from does."""
+        if name not in self._digests:
+            digest = hashlib.sha256()
+            for part in base.inputs() if name == BASE else self._inputs(RECIPES[name]):
+                digest.update(len(part).to_bytes(8, "big") + part)
+            self._digests[name] = digest.hexdigest()[:16]
+        return self._digests[name]
+
+    def _inputs(self, recipe: Recipe) -> Iterator[bytes]:
+        for argument, parent in recipe.parents.items():
+            yield f"{argument}={self.digest(parent)}".encode()
+        for part in (*recipe.artifacts, *recipe.cached):
+            locked = self.store.lock.artifacts[part]
+            yield f"{part} {locked.digest} {self.store.status(part).version}".encode()
+        yield from _contents(self.images / recipe.folder)
+        for shared in recipe.shared:
+            yield from _contents(self.images / "local" / shared)
+        if recipe.wheels:
+            yield self.requirements.encode()
+        if recipe.project:
+            for source in SOURCES:
+                yield from _contents(self.project / source)
+
+
+def _contents(path: Path) -> Iterator[bytes]:
+    """Names and contents of a file or of all files below a folder."""
+    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    for file in files:
+        if "__pycache__" not in file.parts:
+            yield str(file.relative_to(path.parent)).encode()
+            yield file.read_bytes()
+
+
+def _make(plan: _Plan, name: str, progress: Progress) -> None:
+    label = f"{LABEL}={plan.digest(name)}"
+    if name == BASE:
+        base.make(plan.reference(name), label, plan.work, progress)
+        return
+    recipe = RECIPES[name]
+    if recipe.wheels:
+        wheels.wheelhouse(plan.requirements, plan.wheels(), progress, name)
+    with TemporaryDirectory(dir=plan.work, prefix=f"{name}-") as folder:
+        context = plan.project if recipe.project else Path(folder)
+        if not recipe.project:
+            progress.begin(name, "gathering", None, "bytes")
+            _stage(plan, recipe, context)
+        progress.begin(name, "building", None, "bytes")
+        arguments = [f"{key}={plan.reference(parent)}" for key, parent in recipe.parents.items()]
+        run(
+            [
+                *("docker", "build", "--tag", plan.reference(name), "--label", label),
+                *("--file", str(plan.images / recipe.folder / "Dockerfile")),
+                *(part for argument in arguments for part in ("--build-arg", argument)),
+                str(context),
+            ],
+            what=f"The image of {name} could not be built",
+            hint="see what docker build says above",
+        )
+    progress.finish(name)
+
+
+def _stage(plan: _Plan, recipe: Recipe, context: Path) -> None:
+    """Fill a build context; files of the cache are linked, not copied."""
+    shutil.copytree(plan.images / recipe.folder, context, dirs_exist_ok=True)
+    for shared in recipe.shared:
+        shutil.copytree(plan.images / "local" / shared, context / shared)
+    for part in recipe.artifacts:
+        _link_tree(plan.store.path(part), context / "artifacts" / part)
+    for part in recipe.cached:
+        tree = plan.store.path(part)
+        target = context / "cache" / tree.relative_to(plan.store.cache_dir)
+        _link_tree(tree, target)
+        stamp = tree.with_name(f"{tree.name}.json")
+        _link(stamp, target.with_name(stamp.name))
+    if recipe.wheels:
+        _link_tree(plan.wheels(), context / "wheels")
+
+
+def _link_tree(source: Path, target: Path) -> None:
+    shutil.copytree(source, target, symlinks=True, copy_function=_link)
+
+
+def _link(source: str | Path, target: str | Path) -> None:
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:  # another file system, or one without hard links
+        shutil.copy2(source, target, follow_symlinks=False)

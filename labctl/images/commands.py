@@ -1,0 +1,98 @@
+"""Running docker and its like, with errors that say what to do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from labctl.errors import ExitCode, LabError
+
+__all__ = ["image_label", "require_engine", "run"]
+
+TAIL = 12
+"""Lines of a failed command's output that its error shows."""
+
+
+def require_engine() -> None:
+    """Raise LabError (ENVIRONMENT) unless a Docker engine answers."""
+    if shutil.which("docker") is None:
+        raise LabError(
+            "Images need Docker, and there is no `docker` on this machine",
+            hint="install Docker, or run .ci/engine on Debian",
+            exit_code=ExitCode.ENVIRONMENT,
+        )
+    done = subprocess.run(
+        ["docker", "version", "--format", "{{.Server.Version}}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise LabError(
+            "The Docker engine does not answer",
+            hint="start it, and see that this user may use it (`docker info`)",
+            details=tuple(done.stderr.strip().splitlines()[-3:]),
+            exit_code=ExitCode.ENVIRONMENT,
+        )
+
+
+def image_label(reference: str, label: str) -> str | None:
+    """The value of a label of a local image; None if there is no such image."""
+    done = subprocess.run(
+        [
+            *("docker", "image", "inspect", "--format"),
+            f'{{{{index .Config.Labels "{label}"}}}}',
+            reference,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    what: str,
+    hint: str,
+    cwd: Path | None = None,
+    line: Callable[[str], None] = lambda _line: None,
+) -> None:
+    """Run a command to its end, telling `line` each line it prints.
+
+    Raises LabError with `what`, `hint` and its last lines if it fails. Interrupted, it ends the
+    command and its children.
+    """
+    process = subprocess.Popen(
+        argv,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env={**os.environ, "LC_ALL": "C.UTF-8"},
+        start_new_session=True,
+    )
+    assert process.stdout is not None  # noqa: S101 - a pipe was asked for
+    tail: deque[str] = deque(maxlen=TAIL)
+    try:
+        for text in process.stdout:
+            tail.append(text.rstrip())
+            line(text)
+        process.wait()
+    finally:
+        if process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
+        process.stdout.close()
+    if process.returncode != 0:
+        raise LabError(what, hint=hint, details=tuple(tail))

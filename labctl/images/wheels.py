@@ -1,0 +1,74 @@
+"""The Python packages of requirements.lock as files, for a build without a network."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from labctl.artifacts import Progress
+from labctl.errors import ExitCode, LabError
+from labctl.images.commands import run
+
+__all__ = ["locked_text", "wheelhouse"]
+
+BUILD_TOOLS = ("setuptools", "wheel")
+"""What packages that come as source (PySpark) are built with; pinned in requirements-dev.lock."""
+
+
+def locked_text(project: Path) -> str:
+    """All requirements of a wheelhouse, with versions and hashes."""
+    try:
+        return "".join(
+            [
+                (project / "requirements.lock").read_text(encoding="utf-8"),
+                *_pinned((project / "requirements-dev.lock").read_text(encoding="utf-8")),
+            ]
+        )
+    except FileNotFoundError as error:
+        raise LabError(
+            f"Images are built from a checkout of the project, and {error.filename} is missing",
+            hint="run the command in the project's folder",
+            exit_code=ExitCode.USAGE,
+        ) from None
+
+
+def _pinned(lock: str) -> list[str]:
+    """The entries of `BUILD_TOOLS` in a lock file: a first line and its continuation lines."""
+    entries: list[str] = []
+    inside = False
+    for line in lock.splitlines(keepends=True):
+        if not line.startswith((" ", "#")):
+            inside = line.split("==")[0] in BUILD_TOOLS
+        if inside:
+            entries.append(line)
+    return entries
+
+
+def wheelhouse(text: str, target: Path, progress: Progress, name: str) -> None:
+    """Fill `target` with the packages of `text` (pip checks their hashes), unless it is there."""
+    if target.is_dir():
+        return
+    new = target.with_suffix(".new")
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    requirements = new / "requirements.txt"
+    requirements.write_text(text, encoding="utf-8")
+    progress.begin(name, "downloading Python packages", None, "packages")
+
+    def line(output: str) -> None:
+        if output.startswith("Saved "):
+            progress.advance(name, 1)
+
+    run(
+        [
+            *(sys.executable, "-m", "pip", "download", "--require-hashes", "--no-deps"),
+            *("--disable-pip-version-check", "--no-input", "--progress-bar", "off"),
+            *("--dest", str(new), "--requirement", str(requirements)),
+        ],
+        what="pip could not download the Python packages of requirements.lock",
+        hint="check the network, proxy and pip settings, then run the command again",
+        line=line,
+    )
+    requirements.unlink()
+    new.rename(target)
