@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -49,13 +50,13 @@ class MavenFile(LockedFile):
     classifier: str = ""
 
 
-class _Artifact(_Record):
+class _Artifact(_Record, ABC):
     version: str
 
     @property
+    @abstractmethod
     def download_size(self) -> int:
         """Bytes to download."""
-        raise NotImplementedError
 
     @property
     def digest(self) -> str:

@@ -13,7 +13,7 @@ from labctl.bench.change import change_sale
 from labctl.bench.environment import Environment, describe
 from labctl.errors import LabError
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import apply_sources, source_files
+from labctl.lab.connectors import apply_and_wait, lab_files
 from labctl.lab.down import destroy, down
 from labctl.lab.lab import Lab
 from labctl.lab.seeding import seed_lab
@@ -110,7 +110,7 @@ def measure_pipeline(
 def _snapshot(lab: Lab) -> float:
     begun = time.monotonic()
     client = connect_client(lab.endpoints.connect)
-    apply_sources(lab, client, source_files(lab))
+    apply_and_wait(client, lab_files(lab))
     report = verify_lab(lab, timeout=SNAPSHOT_SECONDS, patience=SNAPSHOT_SECONDS)
     if not report.equal:
         raise LabError("Sources and silver differ after the snapshot", hint="labctl verify")

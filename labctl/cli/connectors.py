@@ -15,7 +15,7 @@ from labctl.kafkaconnect.apply import validate_connectors
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import apply_sources, is_running, source_files, wait_running
+from labctl.lab.connectors import apply_and_wait, is_running, lab_files, wait_running
 from labctl.lab.lab import Lab
 
 __all__ = ["app"]
@@ -30,7 +30,7 @@ def list_command(invocation: Invocation) -> None:
     """List the connectors this lab's runtime applies, and those Connect runs."""
     lab, client = _open(invocation)
     running = set(client.names())
-    files = {file.name for file in source_files(lab)}
+    files = {file.name for file in lab_files(lab)}
     rows = [
         {"name": name, "file": name in files, "applied": name in running}
         for name in sorted(files | running)
@@ -49,7 +49,7 @@ def list_command(invocation: Invocation) -> None:
 def apply_command(invocation: Invocation, names: Names = None) -> None:
     """Create or update connectors from their files; each is validated by Connect first."""
     lab, client = _open(invocation)
-    applied = apply_sources(lab, client, _selected(lab, names))
+    applied = apply_and_wait(client, _selected(lab, names))
     print_result(
         invocation.format,
         {"connectors": applied},
@@ -124,7 +124,7 @@ def _open(invocation: Invocation) -> tuple[Lab, ConnectClient]:
 
 
 def _selected(lab: Lab, names: list[str] | None) -> list[ConnectorFile]:
-    files = source_files(lab)
+    files = lab_files(lab)
     if not names:
         return files
     known = {file.name: file for file in files}

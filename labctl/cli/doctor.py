@@ -9,7 +9,8 @@ from rich.text import Text
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result
 from labctl.errors import ExitCode
-from labctl.lab.doctor import Check, Level, diagnose
+from labctl.lab.doctor import diagnose
+from labctl.runtimes.model import Check, Level
 
 __all__ = ["doctor_command"]
 

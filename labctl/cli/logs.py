@@ -10,7 +10,6 @@ from rich.text import Text
 
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result
-from labctl.lab.logs import follow, tail
 
 __all__ = ["logs_command"]
 
@@ -25,14 +24,14 @@ def logs_command(
     """Print the last lines a service logged."""
     lab = invocation.lab()
     lab.require_here().state.require()
-    path = lab.state.log(lab.service(service).name)
-    last = tail(path, lines)
+    name = lab.service(service).name
+    file, last = lab.runtime.log_file(name), lab.runtime.tail(name, lines)
     print_result(
         invocation.format,
-        {"service": service, "file": str(path), "lines": last},
+        {"service": service, "file": str(file) if file else None, "lines": last},
         lambda: Text("\n".join(last)),
     )
     if follow_:
-        for line in follow(path):
+        for line in lab.runtime.follow(name):
             sys.stdout.write(line + "\n")
             sys.stdout.flush()

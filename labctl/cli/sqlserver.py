@@ -45,6 +45,9 @@ def serve_command(
     ] = None,
     user: Annotated[str, typer.Option(help="The login.")] = "sa",
     host: Annotated[str, typer.Option(help="A loopback address.")] = "127.0.0.1",
+    in_container: Annotated[
+        bool, typer.Option("--in-container", help="Allow the addresses of a container.")
+    ] = False,
     port: Annotated[int, typer.Option(help="0 picks a free one.", min=0, max=65535)] = 1433,
     port_file: Annotated[
         Path | None, typer.Option(help="Written once clients may connect.")
@@ -79,6 +82,7 @@ def serve_command(
         password=_secret(password_file),
         user=user,
         host=host,
+        in_container=in_container,
         port=port,
         certificate=tls_cert,
         key=tls_key,

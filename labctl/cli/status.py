@@ -30,6 +30,7 @@ STYLES = {
     "FAILED": "bold red",
     "stopped": "dim",
 }
+WRITERS = {"spark": "the Spark application", "connect": "the S3 sink connector"}
 
 
 @command(root, "status", example="labctl status --output json")
@@ -37,7 +38,7 @@ def status_command(invocation: Invocation) -> None:
     """Show every service, connector and silver table. Exits 0 when all are usable, else 3."""
     lab = invocation.lab()
     status = read_status(lab)
-    pipeline = read_pipeline(lab) if status.running else PipelineStatus([], [])
+    pipeline = read_pipeline(lab) if status.running else PipelineStatus([], [], None)
     data: dict[str, Any] = {**vars(status), **vars(pipeline)}
     print_result(invocation.format, data, lambda: _render(status, pipeline))
     if not status.ready:
@@ -50,6 +51,8 @@ def _render(status: LabStatus, pipeline: PipelineStatus) -> RenderableType:
         parts += ["", _connectors(pipeline)]
     if pipeline.tables:
         parts += ["", _tables(pipeline)]
+    if pipeline.bronze_writer:
+        parts += ["", f"bronze is written by {WRITERS[pipeline.bronze_writer]}"]
     total = sum(service.memory_bytes for service in status.services)
     parts += ["", f"lab {status.lab} · profile {status.profile} · {total / 1024**3:.2f} GiB"]
     return Group(*parts)

@@ -16,6 +16,7 @@ from labctl.config.section import Section
 from labctl.errors import ExitCode, LabError
 
 __all__ = [
+    "ComposeProfile",
     "LabConfig",
     "NativeProfile",
     "Profile",
@@ -70,8 +71,25 @@ class NativeProfile(Section):
     runtime: Literal["native"]
 
 
-Profile = Annotated[NativeProfile | AwsProfile, Field(discriminator="runtime")]
+class ComposeProfile(Section):
+    """Containers on this machine, by the Compose file in `compose/`."""
+
+    runtime: Literal["compose"]
+    images: Literal["official", "local"] = "official"
+    """`local`: those that `labctl images build` makes without any image hub."""
+    image: dict[ServiceName, str] = Field(default_factory=dict)
+    """Another image for a service, whichever `images` says."""
+    files: list[str] = Field(default_factory=list)
+    """Further Compose files laid over the lab's own, relative to `lab.toml`."""
+
+
+Profile = Annotated[NativeProfile | ComposeProfile | AwsProfile, Field(discriminator="runtime")]
 """A named set of values over one runtime."""
+_PROFILE_MODELS: dict[str, type[Section]] = {
+    "native": NativeProfile,
+    "compose": ComposeProfile,
+    "aws": AwsProfile,
+}
 _DEFAULT_PROFILES: dict[str, Profile] = {"native": NativeProfile(runtime="native")}
 
 
@@ -96,7 +114,7 @@ class LabConfig(Section):
         try:
             config = cls.model_validate(data)
         except ValidationError as error:
-            raise _explain(path, error) from None
+            raise _explain(path, error, data) from None
         if config.profile not in config.profiles:
             raise LabError(
                 f"{path}: profile: {config.profile!r} is not one of the profiles defined there",
@@ -136,7 +154,7 @@ def find_project(start: Path | None = None) -> Path:
     )
 
 
-def _explain(path: Path, error: ValidationError) -> LabError:
+def _explain(path: Path, error: ValidationError, data: dict[str, Any]) -> LabError:
     lines = []
     for issue in error.errors():
         location = _location(issue["loc"])
@@ -144,7 +162,7 @@ def _explain(path: Path, error: ValidationError) -> LabError:
             location.append("runtime")
         key = ".".join(location)
         if issue["type"] == "extra_forbidden":
-            known = _known_keys(location[:-1])
+            known = _known_keys(location[:-1], data)
             close = get_close_matches(location[-1], known, n=1)
             suggestion = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
             lines.append(f"{key}: unknown key; {suggestion}")
@@ -171,12 +189,12 @@ def _location(loc: tuple[int | str, ...]) -> list[str]:
     return parts
 
 
-def _known_keys(location: list[str]) -> list[str]:
+def _known_keys(location: list[str], data: dict[str, Any]) -> list[str]:
     """The keys allowed at `location`, walking the models as pydantic did."""
     model: Any = LabConfig
     if location[:1] == ["profiles"]:
-        # Only the longer profile has sections; of the others, all keys are among its own.
-        model, location = AwsProfile, location[2:]
+        runtime = data["profiles"][location[1]].get("runtime")
+        model, location = _PROFILE_MODELS[runtime], location[2:]
     for part in location:
         field = getattr(model, "model_fields", {}).get(part)
         if field is None:

@@ -10,10 +10,13 @@ from labctl.kafkaconnect.apply import Applied, apply_connectors
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile, read_connector
 from labctl.lab.lab import Lab
+from labctl.lab.pipeline import bronze_writer
+from labctl.services.silver import SINK_CONNECTOR
 
 __all__ = [
-    "apply_sources",
+    "apply_and_wait",
     "is_running",
+    "lab_files",
     "restart_failed_tasks",
     "source_files",
     "wait_running",
@@ -23,17 +26,24 @@ START_SECONDS = 60
 POLL_SECONDS = 0.1
 
 
-def source_files(lab: Lab) -> list[ConnectorFile]:
-    """The files of the source connectors that `lab.toml` names.
+def lab_files(lab: Lab) -> list[ConnectorFile]:
+    """The files of the connectors this lab runs.
 
-    The sink connector's file is not among them: natively the Spark application reads it and
-    writes bronze.
+    The sink connector's is among them where the Spark application leaves bronze to it.
     """
+    files = source_files(lab)
+    if bronze_writer(lab) == "connect":
+        files.append(read_connector(lab.project / "connectors" / f"{SINK_CONNECTOR}.json"))
+    return files
+
+
+def source_files(lab: Lab) -> list[ConnectorFile]:
+    """The files of the source connectors that `lab.toml` names."""
     folder = lab.project / "connectors"
     return [read_connector(folder / f"{s.connector}.json") for s in lab.config.sources.values()]
 
 
-def apply_sources(lab: Lab, client: ConnectClient, files: list[ConnectorFile]) -> list[Applied]:
+def apply_and_wait(client: ConnectClient, files: list[ConnectorFile]) -> list[Applied]:
     """Apply `files` and wait until they run. Raises LabError when one fails."""
     applied = apply_connectors(client, files)
     wait_running(client, [file.name for file in files])

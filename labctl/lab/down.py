@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from labctl.lab.lab import Lab
 
 __all__ = ["destroy", "down"]
@@ -19,13 +21,17 @@ def destroy(lab: Lab) -> None:
     lab.require_here().state.require()
     with lab.state.changing():
         _stop(lab)
+        for profile in lab.state.load().get("profiles", []):
+            # One that lab.toml no longer has cannot be asked.
+            if profile in lab.config.profiles:
+                replace(lab, profile=profile).runtime.remove()
         lab.state.remove()
 
 
 def _stop(lab: Lab) -> bool:
-    was_running = lab.supervisor.running()
+    was_running = lab.runtime.running()
     if was_running:
         for service in reversed(lab.services):
-            lab.supervisor.stop_process(service.name)
-    lab.supervisor.shutdown()
+            lab.runtime.stop(service.name)
+    lab.runtime.shutdown()
     return was_running

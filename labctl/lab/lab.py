@@ -17,9 +17,8 @@ from labctl.errors import ExitCode, LabError
 from labctl.lab.ports import assign_ports
 from labctl.lab.secrets import load_passwords
 from labctl.lab.state import LabState, lab_names
+from labctl.runtimes import Runtime, open_runtime
 from labctl.runtimes.aws.endpoints import aws_endpoints
-from labctl.runtimes.native.endpoints import native_endpoints
-from labctl.runtimes.native.supervisor import Supervisor
 from labctl.services import SERVICES, Context, Service
 
 __all__ = ["Lab"]
@@ -27,7 +26,7 @@ __all__ = ["Lab"]
 
 @dataclass(frozen=True)
 class Lab:
-    """A lab's definition (`lab.toml`), its state folder, and what controls its processes."""
+    """A lab's definition (`lab.toml`), its state folder, and the runtime of its services."""
 
     project: Path
     config: LabConfig
@@ -41,20 +40,22 @@ class Lab:
         """The lab `name` of the project around `project` (default: here), running or not."""
         project = find_project(project)
         config = LabConfig.load(project / "lab.toml")
-        chosen = profile or config.profile
-        if chosen not in config.profiles:
-            raise LabError(
-                f"There is no profile {chosen!r} in {project / 'lab.toml'}",
-                hint=f"defined: {', '.join(sorted(config.profiles))}",
-                exit_code=ExitCode.USAGE,
-            )
         if name is not None and not LabConfig.valid_name(name):
             raise LabError(
                 f"{name!r} cannot name a lab",
                 hint="lower-case letters, digits and dashes, a letter first, 30 at most",
                 exit_code=ExitCode.USAGE,
             )
-        return cls(project, config, chosen, LabState(name or config.name))
+        state = LabState(name or config.name)
+        # A lab stays with the profile it was made with, until another is named.
+        chosen = profile or state.load().get("profile") or config.profile
+        if chosen not in config.profiles:
+            raise LabError(
+                f"There is no profile {chosen!r} in {project / 'lab.toml'}",
+                hint=f"defined: {', '.join(sorted(config.profiles))}",
+                exit_code=ExitCode.USAGE,
+            )
+        return cls(project, config, chosen, state)
 
     @property
     def name(self) -> str:
@@ -102,7 +103,7 @@ class Lab:
     @cached_property
     def passwords(self) -> dict[str, str]:
         self.require_here()
-        return load_passwords(self.state)
+        return load_passwords(self.state.secrets)
 
     @cached_property
     def endpoints(self) -> Endpoints:
@@ -110,12 +111,21 @@ class Lab:
         if isinstance(profile := self.config.profiles[self.profile], AwsProfile):
             return aws_endpoints(profile, load_promoted(outputs_path(self.project, self.profile)))
         self.state.require()
-        return native_endpoints(self.config, self.ports, self.passwords)
+        return self.runtime.endpoints()
 
     @cached_property
-    def supervisor(self) -> Supervisor:
+    def runtime(self) -> Runtime:
+        """What runs this lab's services. LabError (USAGE) when they are not on this machine."""
         self.require_here()
-        return Supervisor(self.state)
+        return open_runtime(
+            self.project,
+            self.config,
+            self.profile,
+            self.state,
+            self.artifacts,
+            self.ports,
+            self.passwords,
+        )
 
     @cached_property
     def artifacts(self) -> ArtifactStore:
@@ -123,7 +133,7 @@ class Lab:
 
     @property
     def running(self) -> bool:
-        return self.state.exists and self.supervisor.running()
+        return self.state.exists and self.runtime.running()
 
     def require_running(self) -> Lab:
         """This lab, or a LabError that says how to start it.
@@ -156,6 +166,7 @@ class Lab:
             passwords=self.passwords,
             endpoints=self.endpoints,
             artifacts=self.artifacts,
+            build=lambda: self.runtime.build(service),
         )
 
     def require_here(self) -> Lab:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import requests
 
@@ -12,7 +12,18 @@ from labctl.kafkaconnect.client import RebalanceError
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab
 
-__all__ = ["ConnectorStatus", "PipelineStatus", "SilverTable", "read_pipeline", "silver_status"]
+__all__ = [
+    "BronzeWriter",
+    "ConnectorStatus",
+    "PipelineStatus",
+    "SilverTable",
+    "bronze_writer",
+    "read_pipeline",
+    "silver_status",
+]
+
+BronzeWriter = Literal["spark", "connect"]
+"""The Spark application, or the S3 sink connector: never both."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +47,21 @@ class SilverTable:
 class PipelineStatus:
     connectors: list[ConnectorStatus]
     tables: list[SilverTable]
+    bronze_writer: BronzeWriter | None
+    """None where it cannot be asked."""
 
 
 def read_pipeline(lab: Lab) -> PipelineStatus:
     """Ask Connect and the Spark application; what does not answer is left out."""
-    return PipelineStatus(_connectors(lab), _tables(lab))
+    return PipelineStatus(_connectors(lab), _tables(lab), bronze_writer(lab))
+
+
+def bronze_writer(lab: Lab) -> BronzeWriter | None:
+    """Who writes bronze. The application decides when it starts, and says so."""
+    try:
+        return "connect" if silver_status(lab)["bronze"] is None else "spark"
+    except (requests.RequestException, KeyError):
+        return None
 
 
 def silver_status(lab: Lab) -> dict[str, Any]:

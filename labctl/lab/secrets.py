@@ -18,12 +18,13 @@ from pydantic import SecretStr
 
 from labctl.config.endpoints import Database, Endpoints
 from labctl.config.model import SourceEngine
-from labctl.lab.state import LabState, write_private
+from labctl.lab.state import write_private
 
 __all__ = [
     "PASSWORDS",
     "SECRET_PREFIX",
     "load_passwords",
+    "properties_text",
     "reference_values",
     "write_connector_secrets",
 ]
@@ -40,9 +41,9 @@ PASSWORDS = ("postgres", "mysql", "sqlserver", "cdc", "registry", "objectstore")
 """Roles that have one."""
 
 
-def load_passwords(state: LabState) -> dict[str, str]:
-    """The lab's passwords by role, generated when first asked for."""
-    path = state.secrets / "passwords.json"
+def load_passwords(folder: Path) -> dict[str, str]:
+    """The passwords by role that `folder` keeps, generated when first asked for."""
+    path = folder / "passwords.json"
     known: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     missing = [role for role in PASSWORDS if role not in known]
     if missing:
@@ -56,8 +57,7 @@ def write_connector_secrets(
 ) -> None:
     """Write one properties file a secret below `folder`/demo. `logins` as `reference_values`."""
     for name, values in reference_values(endpoints, logins).items():
-        lines = (f"{key}={_escape(value)}" for key, value in values.items())
-        write_private(folder / SECRET_PREFIX / name, "\n".join(lines) + "\n")
+        write_private(folder / SECRET_PREFIX / name, properties_text(values))
 
 
 def reference_values(
@@ -93,10 +93,14 @@ def reference_values(
     return files
 
 
+def properties_text(values: Mapping[str, str]) -> str:
+    """`values` as a java.util.Properties file holds them."""
+    return "".join(f"{key}={_escape(value)}\n" for key, value in values.items())
+
+
 def _plain(secret: SecretStr | None) -> str:
     return secret.get_secret_value() if secret else ""
 
 
 def _escape(value: str) -> str:
-    """A value as a java.util.Properties file holds it."""
     return value.replace("\\", "\\\\").replace("\n", "\\n")

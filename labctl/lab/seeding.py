@@ -7,7 +7,7 @@ from pathlib import Path
 
 from labctl.kafkaconnect.apply import Applied
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import apply_sources, source_files
+from labctl.lab.connectors import apply_and_wait, lab_files
 from labctl.lab.lab import Lab
 from seeds.tickit.load import SeedResult, seed
 
@@ -23,7 +23,7 @@ def seed_lab(
     connect: bool = True,
     progress: Callable[[str, str], None] = lambda _table, _what: None,
 ) -> tuple[SeedResult, list[Applied]]:
-    """Load TICKIT, then apply the source connectors (unless not `connect`).
+    """Load TICKIT, then apply the connectors (unless not `connect`).
 
     In this order, so that the first load reaches the topics as Debezium's snapshot.
     """
@@ -31,4 +31,4 @@ def seed_lab(
     if not connect:
         return result, []
     client = connect_client(lab.endpoints.connect)
-    return result, apply_sources(lab, client, source_files(lab))
+    return result, apply_and_wait(client, lab_files(lab))

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
-
-import psutil
 
 from labctl.lab.lab import Lab
-from labctl.runtimes.native.supervisor import ProcessState
+from labctl.runtimes.model import ProcessState
 from labctl.services import Service
 
 __all__ = ["LabStatus", "ServiceStatus", "read_status"]
@@ -28,7 +24,7 @@ class ServiceStatus:
     started_at: float | None
     """Seconds since the epoch."""
     memory_bytes: int
-    """Proportional set size of the process and its children."""
+    """Of the process and its children; a container's."""
     restarts: int
     """Times it died and came back since the lab was started."""
     last_death_at: float | None
@@ -46,13 +42,13 @@ class LabStatus:
 
 
 def read_status(lab: Lab) -> LabStatus:
-    """Ask the supervisor and every service. Raises LabError when the lab does not exist."""
+    """Ask the runtime and every service. Raises LabError when the lab does not exist."""
     lab.require_here().state.require()
-    states = lab.supervisor.states()
-    deaths = _deaths(lab)
+    states = lab.runtime.states()
+    deaths = lab.runtime.deaths()
 
     def of(service: Service) -> ServiceStatus:
-        return _service_status(lab, service, states.get(service.name), deaths[service.name])
+        return _service_status(lab, service, states.get(service.name), deaths.get(service.name, []))
 
     with ThreadPoolExecutor(max_workers=len(lab.services)) as pool:
         services = list(pool.map(of, lab.services))
@@ -88,38 +84,8 @@ def _service_status(
         detail=detail,
         pid=process.pid if process else None,
         started_at=process.started_at if process else None,
-        memory_bytes=_memory(process.pid) if process and process.pid else 0,
+        memory_bytes=lab.runtime.memory(service.name),
         restarts=len(deaths),
         last_death_at=deaths[-1] if deaths else None,
         urls=dict(service.urls(lab.endpoints, lab.ports[service.name])),
     )
-
-
-def _memory(pid: int) -> int:
-    """Proportional set size: shared pages are counted once over the whole family."""
-    total = 0
-    try:
-        root = psutil.Process(pid)
-        family = [root, *root.children(recursive=True)]
-    except psutil.Error:
-        return 0
-    for process in family:
-        try:
-            total += process.memory_full_info().pss
-        except psutil.Error:
-            continue
-    return total
-
-
-def _deaths(lab: Lab) -> dict[str, list[float]]:
-    """Times of death by service, since the lab was last started."""
-    since = float(lab.state.load().get("started_at", 0))
-    deaths: dict[str, list[float]] = {service.name: [] for service in lab.services}
-    path = lab.state.deaths
-    if not path.is_file():
-        return deaths
-    for line in path.read_text(encoding="utf-8").splitlines():
-        death: dict[str, Any] = json.loads(line)
-        if death["at"] >= since and not death["gave_up"] and death["service"] in deaths:
-            deaths[death["service"]].append(float(death["at"]))
-    return deaths

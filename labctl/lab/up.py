@@ -7,19 +7,16 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from labctl.artifacts import Progress
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import restart_failed_tasks
-from labctl.lab.doctor import Level, check_machine
 from labctl.lab.lab import Lab
-from labctl.lab.logs import tail
 from labctl.lab.ports import is_free, owner_of
-from labctl.lab.secrets import write_connector_secrets
-from labctl.runtimes.native.endpoints import capture_logins
+from labctl.runtimes.model import Level
 from labctl.services import Service
 
 __all__ = ["Started", "UpReporter", "restart_service", "up"]
@@ -32,7 +29,7 @@ class UpReporter(Progress, Protocol):
     """Told how `up` goes on. Called from several threads."""
 
     def service(self, name: str, state: str, detail: str = "") -> None:
-        """`state`: waiting, preparing, starting, ready or failed."""
+        """`state`: waiting, starting, ready, stopped or failed."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +50,9 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
     """
     begun = time.monotonic()
     wanted = _with_dependencies(lab, names)
+    _require_one_profile(lab)
     with lab.require_here().state.changing():
-        problems = [c for c in check_machine(lab) if c.level is Level.FAIL]
+        problems = [c for c in lab.runtime.checks() if c.level is Level.FAIL]
         if problems:
             raise LabError(
                 f"This machine cannot run the lab: {problems[0].detail}",
@@ -62,22 +60,18 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
                 details=tuple(f"{c.name}: {c.detail}" for c in problems[1:]),
                 exit_code=ExitCode.ENVIRONMENT,
             )
-        states = lab.supervisor.states()
+        states = lab.runtime.states()
         running = [s for s in lab.services if s.name in states and states[s.name].running]
         idle = [s for s in wanted if s not in running]
         if not states:
             # What a killed supervisor left would still hold the lab's own ports.
-            lab.supervisor.end_strays()
+            lab.runtime.end_strays()
         _check_ports(lab, idle)
-        lab.artifacts.fetch(
-            sorted({name for s in wanted for name in s.native.artifacts}), progress=reporter
-        )
+        lab.runtime.fetch(wanted, reporter)
         _write_state(lab, fresh=not states)
         with _undo_on_failure(lab, idle, running):
             known = [s for s in lab.services if s in wanted or s in running]
-            changed = lab.supervisor.start(
-                {s.name: s.native.process(lab.context(s)) for s in known}
-            )
+            changed = lab.runtime.declare([(s, lab.context(s)) for s in known])
             idle += [s for s in running if s.name in changed]
             versions = _start_services(lab, wanted, idle, reporter)
         if "connect" in versions:
@@ -90,8 +84,21 @@ def restart_service(lab: Lab, name: str, reporter: UpReporter) -> str:
     """Stop one service, start it again, wait until it is usable; what it said of itself."""
     service = lab.service(name)
     with lab.require_running().state.changing():
-        lab.supervisor.stop_process(name)
+        lab.runtime.stop(name)
         return _bring_up(lab, service, reporter, threading.Event(), start=True)
+
+
+def _require_one_profile(lab: Lab) -> None:
+    """A lab that runs on one profile is not started on another beside it."""
+    made_with = lab.state.load().get("profile", lab.profile)
+    if made_with == lab.profile or made_with not in lab.config.profiles:
+        return
+    if replace(lab, profile=made_with).running:
+        raise LabError(
+            f"Lab {lab.name!r} runs on profile {made_with!r}",
+            hint="`labctl down` first, or start another lab with --lab NAME",
+            exit_code=ExitCode.BUSY,
+        )
 
 
 def _write_state(lab: Lab, *, fresh: bool) -> None:
@@ -99,16 +106,13 @@ def _write_state(lab: Lab, *, fresh: bool) -> None:
         "name": lab.name,
         "project": str(lab.project),
         "profile": lab.profile,
+        "profiles": sorted({*lab.state.load().get("profiles", []), lab.profile}),
         "ports": lab.ports,
     }
     if fresh:
         values["started_at"] = time.time()
     lab.state.save(**values)
-    write_connector_secrets(
-        lab.state.secrets,
-        lab.endpoints,
-        capture_logins(lab.passwords),
-    )
+    lab.runtime.write_secrets()
 
 
 def _check_ports(lab: Lab, idle: list[Service]) -> None:
@@ -132,9 +136,9 @@ def _undo_on_failure(lab: Lab, idle: list[Service], running: list[Service]) -> I
     except BaseException:
         if running:
             for service in reversed(idle):
-                lab.supervisor.stop_process(service.name)
+                lab.runtime.stop(service.name)
         else:
-            lab.supervisor.shutdown()
+            lab.runtime.shutdown()
         raise
 
 
@@ -186,11 +190,8 @@ def _bring_up(
     context = lab.context(service)
     begun = time.monotonic()
     if start:
-        reporter.service(service.name, "preparing")
-        context.conf.mkdir(parents=True, exist_ok=True, mode=0o700)
-        service.native.prepare(context)
         reporter.service(service.name, "starting")
-        lab.supervisor.start_process(service.name)
+        lab.runtime.start(service, context)
     try:
         version = _wait_until_usable(lab, service, cancelled)
         service.setup(context)
@@ -210,8 +211,8 @@ def _wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event) -
             return service.probe(context)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-        state = lab.supervisor.state(service.name).state
-        if state == "FATAL":
+        state = lab.runtime.states().get(service.name)
+        if state and state.state == "FATAL":
             raise _failure(lab, service, "died again and again and was given up")
         if time.monotonic() > deadline:
             raise _failure(
@@ -224,7 +225,7 @@ def _wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event) -
 def _failure(lab: Lab, service: Service, what: str) -> LabError:
     return LabError(
         f"{service.title} {what}",
-        hint=f"whole log: {lab.state.log(service.name)}",
-        details=tuple(tail(lab.state.log(service.name), 12)),
+        hint=f"whole log: {lab.runtime.log_file(service.name) or f'labctl logs {service.name}'}",
+        details=tuple(lab.runtime.tail(service.name, 12)),
         exit_code=ExitCode.NOT_READY,
     )

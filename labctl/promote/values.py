@@ -22,7 +22,7 @@ from labctl.promote.outputs import Output
 from labctl.promote.promotion import CONNECTORS, WORKER, Promotion, load_promotion
 from labctl.promote.secrets import GENERATED, known_values
 from labctl.promote.spark import application_arguments, spark_conf
-from labctl.runtimes.native.endpoints import capture_logins, native_endpoints
+from labctl.runtimes.endpoints import capture_logins, loopback_endpoints
 from labctl.services import SERVICES, Context
 from labctl.services.connect import worker_settings
 from labctl.services.silver import options, spark_settings
@@ -103,7 +103,7 @@ def _native(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[st
     del profile
     ports = {s.name: {**s.ports, **config.settings(s.name).ports} for s in SERVICES}
     passwords = dict.fromkeys(PASSWORDS, SECRET)
-    endpoints = native_endpoints(config, ports, passwords)
+    endpoints = loopback_endpoints(config, ports, passwords)
 
     def context(service: str) -> Context:
         return _context(project, config, service, ports[service], endpoints)
@@ -151,6 +151,7 @@ def _context(
         passwords=dict.fromkeys(PASSWORDS, SECRET),
         endpoints=endpoints,
         artifacts=ArtifactStore(),
+        build=lambda: "",
     )
 
 

@@ -1,0 +1,32 @@
+"""Where services run: as processes of this user, in containers, or as managed services."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from labctl.artifacts import ArtifactStore
+from labctl.config.model import ComposeProfile, LabConfig
+from labctl.lab.state import LabState
+from labctl.runtimes.model import Runtime
+
+__all__ = ["Runtime", "open_runtime"]
+
+
+def open_runtime(
+    project: Path,
+    config: LabConfig,
+    profile: str,
+    state: LabState,
+    artifacts: ArtifactStore,
+    ports: Mapping[str, Mapping[str, int]],
+    passwords: Mapping[str, str],
+) -> Runtime:
+    """The runtime that `profile` names, one of those on this machine."""
+    if isinstance(chosen := config.profiles[profile], ComposeProfile):
+        from labctl.runtimes.compose.runtime import ComposeRuntime
+
+        return ComposeRuntime(project, config, chosen, state, ports, passwords)
+    from labctl.runtimes.native.runtime import NativeRuntime
+
+    return NativeRuntime(config, state, artifacts, ports, passwords)

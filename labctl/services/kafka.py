@@ -102,7 +102,7 @@ def _probe(context: Context) -> str:
     metadata = client.list_topics(timeout=2)
     if not metadata.brokers:
         raise ConnectionError("no broker has registered yet")
-    return f"Kafka {context.artifacts.status('kafka').version}"
+    return f"Kafka {context.build()}"
 
 
 SERVICE = Service(

@@ -34,6 +34,8 @@ class Context:
     """Generated passwords by role."""
     endpoints: Endpoints
     artifacts: ArtifactStore
+    build: Callable[[], str]
+    """What the runtime made the service from: of use to one that cannot tell its own version."""
 
     @property
     def settings(self) -> ServiceSettings:

@@ -17,6 +17,8 @@ __all__ = ["ADMIN", "DATABASE", "SERVICE"]
 
 ADMIN = "labctl"
 DATABASE = "ecomm"
+_CAPTURE = "'debezium'@'%%'"
+"""Debezium's login, from wherever the server lets it in; in statements that have parameters."""
 
 
 def _options(context: Context) -> list[str]:
@@ -59,8 +61,8 @@ def _prepare(context: Context) -> None:
     statements = context.conf / "initialise.sql"
     write_private(
         statements,
-        f"CREATE USER '{ADMIN}'@'127.0.0.1' IDENTIFIED BY '{context.passwords['mysql']}';\n"
-        f"GRANT ALL ON *.* TO '{ADMIN}'@'127.0.0.1' WITH GRANT OPTION;\n"
+        f"CREATE USER '{ADMIN}'@'%' IDENTIFIED BY '{context.passwords['mysql']}';\n"
+        f"GRANT ALL ON *.* TO '{ADMIN}'@'%' WITH GRANT OPTION;\n"
         f"CREATE DATABASE {DATABASE};\n",
     )
     try:
@@ -116,13 +118,11 @@ def _setup(context: Context) -> None:
     with _connect(context) as connection, connection.cursor() as cursor:
         # `root` exists only until the first start: initialised without a password.
         cursor.execute("DROP USER IF EXISTS 'root'@'localhost'")
-        cursor.execute(
-            "CREATE USER IF NOT EXISTS 'debezium'@'127.0.0.1' IDENTIFIED BY %s", (password,)
-        )
-        cursor.execute("ALTER USER 'debezium'@'127.0.0.1' IDENTIFIED BY %s", (password,))
+        cursor.execute(f"CREATE USER IF NOT EXISTS {_CAPTURE} IDENTIFIED BY %s", (password,))
+        cursor.execute(f"ALTER USER {_CAPTURE} IDENTIFIED BY %s", (password,))
         cursor.execute(
             "GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT, "
-            "LOCK TABLES ON *.* TO 'debezium'@'127.0.0.1'"
+            "LOCK TABLES ON *.* TO 'debezium'@'%'"
         )
 
 

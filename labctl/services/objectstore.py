@@ -43,7 +43,7 @@ def _client(context: Context) -> S3Client:
 
 def _probe(context: Context) -> str:
     _client(context).list_buckets()
-    return f"MinIO {context.artifacts.status('minio').version}"
+    return f"MinIO {context.build()}"
 
 
 def _setup(context: Context) -> None:

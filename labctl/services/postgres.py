@@ -19,7 +19,6 @@ __all__ = [
     "DATABASE",
     "REGISTRY_DATABASE",
     "SERVICE",
-    "ensure_database",
     "unprivileged_prefix",
     "unprivileged_user",
 ]
@@ -143,29 +142,15 @@ def _setup(context: Context) -> None:
                     ),
                     (password,),
                 )
-                _ensure(cursor, database, owner=ADMIN if database == DATABASE else role)
+                if not _exists(cursor, "pg_database", "datname", database):
+                    owner = ADMIN if database == DATABASE else role
+                    cursor.execute(
+                        sql.SQL("CREATE DATABASE {} OWNER {}").format(
+                            sql.Identifier(database), sql.Identifier(owner)
+                        )
+                    )
     finally:
         connection.close()
-
-
-def ensure_database(context: Context, name: str) -> None:
-    """Create a database for another service, owned by `ADMIN`, unless it exists."""
-    connection = _connect(context, "postgres")
-    connection.autocommit = True
-    try:
-        with connection.cursor() as cursor:
-            _ensure(cursor, name, owner=ADMIN)
-    finally:
-        connection.close()
-
-
-def _ensure(cursor: psycopg2.extensions.cursor, database: str, *, owner: str) -> None:
-    if not _exists(cursor, "pg_database", "datname", database):
-        cursor.execute(
-            sql.SQL("CREATE DATABASE {} OWNER {}").format(
-                sql.Identifier(database), sql.Identifier(owner)
-            )
-        )
 
 
 def _exists(cursor: psycopg2.extensions.cursor, catalog: str, column: str, name: str) -> bool:

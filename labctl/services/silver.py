@@ -12,9 +12,10 @@ from labctl.lab.state import write_private
 from labctl.services.model import Context, NativeService, Process, Service
 from lakehouse.options import Options, submit_argv
 
-__all__ = ["SERVICE", "options", "spark_settings"]
+__all__ = ["SERVICE", "SINK_CONNECTOR", "options", "process", "spark_settings"]
 
 HEAP = "1g"
+LOOPBACK = "127.0.0.1"
 SINK_CONNECTOR = "sink_connector_kafka_s3_avro_tickit"
 
 
@@ -36,8 +37,8 @@ def spark_settings(context: Context) -> dict[str, str]:
         "spark.master": "local[*]",
         "spark.app.name": f"labctl-{context.lab}",
         "spark.driver.memory": context.settings.heap or HEAP,
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": LOOPBACK,
+        "spark.driver.bindAddress": LOOPBACK,
         "spark.driver.extraJavaOptions": (
             "-Duser.timezone=UTC -XX:+UseSerialGC -XX:+ExitOnOutOfMemoryError "
             # Spark loads 30,000 classes: growing by small steps, each would cost a full collection.
@@ -54,8 +55,13 @@ def spark_settings(context: Context) -> dict[str, str]:
     }
 
 
-def options(context: Context) -> Options:
-    """What the application is told on its command line."""
+def options(
+    context: Context, *, status_host: str = LOOPBACK, writes_bronze: bool = True
+) -> Options:
+    """What the application is told on its command line.
+
+    Without `writes_bronze` the sink connector writes those files, and the application none.
+    """
     bucket = f"s3a://{context.endpoints.objectstore.bucket}"
     return Options(
         properties=(str(context.project / PROPERTIES),),
@@ -66,21 +72,29 @@ def options(context: Context) -> Options:
         checkpoint_base_path=(context.data / "checkpoints").as_uri(),
         tables=tuple(t.name for t in lab_tables(context.project, context.config)),
         source=context.config.silver.source,
-        sink_config=str(context.project / "connectors" / f"{SINK_CONNECTOR}.json"),
+        sink_config=(
+            str(context.project / "connectors" / f"{SINK_CONNECTOR}.json")
+            if writes_bronze
+            else None
+        ),
         secrets_dir=str(context.secrets),
+        status_host=status_host,
         status_port=context.ports["status"],
         hoodie_conf={},
     )
 
 
-def _process(context: Context) -> Process:
+def process(
+    context: Context, *, status_host: str = LOOPBACK, writes_bronze: bool = True
+) -> Process:
+    """The application as a process: `spark-submit` with this machine's Python and Java."""
     import pyspark
 
     spark_home = Path(pyspark.__file__).parent
     return Process(
         argv=tuple(
             submit_argv(
-                options(context),
+                options(context, status_host=status_host, writes_bronze=writes_bronze),
                 spark_submit=(str(spark_home / "bin" / "spark-submit"),),
                 properties_file=str(context.conf / "spark.properties"),
                 application=str(context.project / "spark" / "silver.py"),
@@ -91,7 +105,7 @@ def _process(context: Context) -> Process:
             "JAVA_HOME": str(context.artifacts.java().resolve().parent.parent),
             "PYSPARK_PYTHON": sys.executable,
             "PYSPARK_DRIVER_PYTHON": sys.executable,
-            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_LOCAL_IP": LOOPBACK,
         },
         cwd=context.data,
         stop_seconds=60,
@@ -114,7 +128,7 @@ SERVICE = Service(
     name="silver",
     title="Spark application",
     ports={"status": 4041},
-    native=NativeService(artifacts=("jre", "spark-packages"), prepare=_prepare, process=_process),
+    native=NativeService(artifacts=("jre", "spark-packages"), prepare=_prepare, process=process),
     probe=_probe,
     after=("kafka", "registry", "objectstore"),
     urls=lambda endpoints, _ports: {"status": f"{endpoints.silver.status_url}/status"},

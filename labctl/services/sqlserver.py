@@ -11,35 +11,49 @@ from pathlib import Path
 
 import pymssql
 
+from labctl.config.endpoints import Database
 from labctl.lab.state import write_private
 from labctl.services.model import Context, NativeService, Process, Service
-from labctl.services.postgres import ensure_database
 
-__all__ = ["ADMIN", "DATABASE", "SERVICE"]
+__all__ = [
+    "ADMIN",
+    "DATABASE",
+    "SERVICE",
+    "self_signed_certificate",
+    "serve_argv",
+    "store_dsn",
+]
 
 ADMIN = "sa"
 DATABASE = "tickit"
+LOOPBACK = "127.0.0.1"
 STORE = "sqlserver"
 """The database in PostgreSQL that keeps everything of the stand-in."""
 CERTIFICATE_DAYS = 3650
 
 
 def _prepare(context: Context) -> None:
+    from labctl.sources.postgres import ensure_database
+
     postgres = context.endpoints.postgres
     assert postgres is not None  # noqa: S101 - `after` names it
-    ensure_database(context, STORE)
-    dsn = (
-        f"host={postgres.host} port={postgres.port} dbname={STORE} user={postgres.user} "
-        f"password={postgres.password.get_secret_value()}"
-    )
-    write_private(context.conf / "dsn", dsn)
+    ensure_database(postgres.model_copy(update={"database": STORE}))
+    write_private(context.conf / "dsn", store_dsn(postgres))
     write_private(context.conf / "password", context.passwords["sqlserver"])
     certificate = context.conf / "server.pem"
     if not certificate.is_file():
-        write_private(certificate, _self_signed())
+        write_private(certificate, self_signed_certificate())
 
 
-def _self_signed() -> str:
+def store_dsn(postgres: Database) -> str:
+    """How the stand-in reaches its database. Holds a password."""
+    return (
+        f"host={postgres.host} port={postgres.port} dbname={STORE} user={postgres.user} "
+        f"password={postgres.password.get_secret_value()}"
+    )
+
+
+def self_signed_certificate() -> str:
     """A key and a certificate for this machine, as PEM."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
@@ -68,42 +82,50 @@ def _self_signed() -> str:
 
 
 def _process(context: Context) -> Process:
-    files: dict[str, Path] = {
-        "--dsn-file": context.conf / "dsn",
-        "--password-file": context.conf / "password",
-        "--tls-cert": context.conf / "server.pem",
-    }
-    return Process(
-        argv=(
-            *(sys.executable, "-m", "labctl", "sqlserver", "serve"),
-            *(part for option, path in files.items() for part in (option, str(path))),
-            *("--user", ADMIN, "--port", str(context.ports["tds"])),
-        ),
-        cwd=context.conf,
+    argv = serve_argv(
+        dsn=context.conf / "dsn",
+        password=context.conf / "password",
+        certificate=context.conf / "server.pem",
+        port=context.ports["tds"],
     )
+    return Process(argv=tuple(argv), cwd=context.conf)
 
 
-def _connect(context: Context) -> pymssql.Connection:
+def serve_argv(
+    *, dsn: Path, password: Path, certificate: Path, port: int, host: str = LOOPBACK
+) -> list[str]:
+    """The command line of the stand-in. The files hold what their names say."""
+    return [
+        *(sys.executable, "-m", "labctl", "sqlserver", "serve"),
+        *("--dsn-file", str(dsn), "--password-file", str(password)),
+        *("--tls-cert", str(certificate), "--user", ADMIN),
+        *("--host", host, "--port", str(port)),
+        *(() if host == LOOPBACK else ("--in-container",)),
+    ]
+
+
+def _setup(context: Context) -> None:
+    from labctl.sources.sqlserver import ensure_database
+
+    ensure_database(_endpoint(context))
+
+
+def _endpoint(context: Context) -> Database:
     endpoint = context.endpoints.sqlserver
     assert endpoint is not None  # noqa: S101 - this service's own endpoint
-    return pymssql.connect(
+    return endpoint
+
+
+def _probe(context: Context) -> str:
+    endpoint = _endpoint(context)
+    with pymssql.connect(
         server=endpoint.host,
         port=str(endpoint.port),
         user=endpoint.user,
         password=endpoint.password.get_secret_value(),
-        autocommit=True,
         login_timeout=3,
         timeout=10,
-    )
-
-
-def _setup(context: Context) -> None:
-    with _connect(context) as connection:
-        connection.cursor().execute(f"IF DB_ID(N'{DATABASE}') IS NULL CREATE DATABASE {DATABASE}")
-
-
-def _probe(context: Context) -> str:
-    with _connect(context) as connection:
+    ) as connection:
         cursor = connection.cursor()
         cursor.execute("SELECT SERVERPROPERTY('ProductVersion')")
         row = cursor.fetchone()

@@ -102,7 +102,8 @@ class Source(ABC):
 
     engine: ClassVar[str]
     """Field of `Endpoints` it is opened from: `postgres`, `mysql`, …"""
-    _quotes: ClassVar[str] = '"'
+    _quotes: ClassVar[tuple[str, str]] = ('"', '"')
+    """What stands before and behind a name; the latter is doubled inside it."""
     _begin: ClassVar[str] = "BEGIN"
 
     def __init__(self) -> None:
@@ -172,10 +173,11 @@ class Source(ABC):
             with self.transaction():
                 yield
 
-    def quote(self, identifier: str) -> str:
+    @classmethod
+    def quote(cls, identifier: str) -> str:
         """An identifier as it is written in SQL."""
-        mark = self._quotes
-        return f"{mark}{identifier.replace(mark, mark * 2)}{mark}"
+        before, behind = cls._quotes
+        return f"{before}{identifier.replace(behind, behind * 2)}{behind}"
 
     def qualified(self, ref: TableRef) -> str:
         """A table as it is written in SQL."""
@@ -183,6 +185,10 @@ class Source(ABC):
 
     def _names(self, names: Sequence[str]) -> str:
         return ", ".join(self.quote(name) for name in names)
+
+    def _same(self, names: Sequence[str]) -> str:
+        """The condition that the rows `t` and `s` have the same values in these columns."""
+        return " AND ".join(f"t.{self.quote(name)} = s.{self.quote(name)}" for name in names)
 
     def tables(self, schema: str) -> list[TableRef]:
         """Base tables of a schema, by name."""

@@ -69,8 +69,8 @@ def ensure_database(endpoint: Database) -> None:
     connection = _connect(endpoint, None)
     try:
         with connection.cursor() as cursor:
-            name = endpoint.database.replace("`", "``")
-            cursor.execute(f"CREATE DATABASE IF NOT EXISTS `{name}` CHARACTER SET utf8mb4")
+            name = MySqlSource.quote(endpoint.database)
+            cursor.execute(f"CREATE DATABASE IF NOT EXISTS {name} CHARACTER SET utf8mb4")
     finally:
         connection.close()
 
@@ -79,7 +79,7 @@ class MySqlSource(Source):
     """One connection to a MySQL server; see `labctl.sources.base.Source`."""
 
     engine = "mysql"
-    _quotes = "`"
+    _quotes = ("`", "`")
 
     def __init__(self, endpoint: Database) -> None:
         super().__init__()

@@ -168,9 +168,7 @@ class PostgresSource(Source):
             )
 
     def delete(self, ref: TableRef, keys: pa.Table) -> None:
-        same = " AND ".join(
-            f"t.{self.quote(name)} = s.{self.quote(name)}" for name in keys.column_names
-        )
+        same = self._same(keys.column_names)
         with self._staged(ref, keys) as staged:
             self.execute(f"DELETE FROM {self.qualified(ref)} t USING {staged} s WHERE {same}")
 

@@ -102,7 +102,7 @@ def ensure_database(endpoint: Database) -> None:
         cursor = connection.cursor()
         cursor.execute("SELECT DB_ID(%s)", (endpoint.database,))
         if cursor.fetchone() == (None,):
-            cursor.execute(f"CREATE DATABASE [{endpoint.database.replace(']', ']]')}]")
+            cursor.execute(f"CREATE DATABASE {SqlServerSource.quote(endpoint.database)}")
     finally:
         connection.close()
 
@@ -111,6 +111,7 @@ class SqlServerSource(Source):
     """One connection to a SQL Server database; see `labctl.sources.base.Source`."""
 
     engine = "sqlserver"
+    _quotes = ("[", "]")
     _begin = "BEGIN TRANSACTION"
 
     def __init__(self, endpoint: Database) -> None:
@@ -125,9 +126,6 @@ class SqlServerSource(Source):
     @property
     def closed(self) -> bool:
         return self._closed
-
-    def quote(self, identifier: str) -> str:
-        return f"[{identifier.replace(']', ']]')}]"
 
     def execute(self, sql: str, parameters: Sequence[Parameter] = ()) -> list[Row]:
         with self._cursor(sql) as cursor:
@@ -187,20 +185,20 @@ class SqlServerSource(Source):
     def insert(self, ref: TableRef, rows: pa.Table) -> None:
         names = self._names(rows.column_names)
         self._run(
-            ref,
+            self.describe(ref),
             rows,
             f"INSERT INTO {self.qualified(ref)} ({names}) SELECT {names} FROM {_SOURCE} AS s",
         )
 
     def upsert(self, ref: TableRef, rows: pa.Table) -> None:
-        keys = self.describe(ref).keys
-        same = " AND ".join(f"t.{self.quote(n)} = s.{self.quote(n)}" for n in keys)
-        others = [name for name in rows.column_names if name not in keys]
+        table = self.describe(ref)
+        same = self._same(table.keys)
+        others = [name for name in rows.column_names if name not in table.keys]
         changes = ", ".join(f"{self.quote(n)} = s.{self.quote(n)}" for n in others)
         matched = f" WHEN MATCHED THEN UPDATE SET {changes}" if changes else ""
         values = ", ".join(f"s.{self.quote(name)}" for name in rows.column_names)
         self._run(
-            ref,
+            table,
             rows,
             f"MERGE INTO {self.qualified(ref)} WITH (HOLDLOCK) AS t"
             f" USING (SELECT * FROM {_SOURCE} AS j) AS s ON {same}{matched}"
@@ -208,18 +206,16 @@ class SqlServerSource(Source):
         )
 
     def delete(self, ref: TableRef, keys: pa.Table) -> None:
-        same = " AND ".join(
-            f"t.{self.quote(name)} = s.{self.quote(name)}" for name in keys.column_names
-        )
+        same = self._same(keys.column_names)
         self._run(
-            ref,
+            self.describe(ref),
             keys,
             f"DELETE t FROM {self.qualified(ref)} AS t JOIN {_SOURCE} AS s ON {same}",
         )
 
-    def _run(self, ref: TableRef, rows: pa.Table, statement: str) -> None:
+    def _run(self, table: SourceTable, rows: pa.Table, statement: str) -> None:
         """Run a statement over `_SOURCE`, which stands for the rows, in one transaction."""
-        declared = {column.name: column for column in self.describe(ref).columns}
+        declared = {column.name: column for column in table.columns}
         columns = [declared[name] for name in rows.column_names]
         shape = ", ".join(f"{self.quote(c.name)} {c.declared.full}" for c in columns)
         with self._atomic():
@@ -237,9 +233,10 @@ class SqlServerSource(Source):
             return False
         login, owned = self.quote(user), self.quote(schema)
         if password is not None:
-            secret = password.replace("'", "''")
             verb = "ALTER" if known else "CREATE"
-            self.execute(f"{verb} LOGIN {login} WITH PASSWORD = N'{secret}'")
+            # A parameter, so that no error shows it with its statement.
+            placed = login.replace("%", "%%")
+            self.execute(f"{verb} LOGIN {placed} WITH PASSWORD = %s", (password,))
         if not self.execute("SELECT 1 FROM sys.database_principals WHERE name = %s", (user,)):
             self.execute(f"CREATE USER {login} FOR LOGIN {login}")
         self.execute(f"GRANT SELECT ON SCHEMA::{owned} TO {login}")

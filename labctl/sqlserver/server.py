@@ -36,6 +36,8 @@ class Settings:
     password: str
     user: str = "sa"
     host: str = "127.0.0.1"
+    in_container: bool = False
+    """Other addresses than loopback are allowed: they are a container's own."""
     port: int = 1433
     server_name: str = "STANDIN"
     certificate: Path | None = None
@@ -50,9 +52,10 @@ async def serve(settings: Settings, *, ready: Callable[[int], None] | None = Non
 
     Raises `LabError` when PostgreSQL cannot be used or the port is taken.
     """
-    if settings.host not in _LOOPBACK:
+    if settings.host not in _LOOPBACK and not settings.in_container:
         raise LabError(
             f"the SQL Server stand-in listens on loopback only, not on {settings.host}",
+            hint="inside a container that publishes its port on loopback: --in-container",
             exit_code=ExitCode.USAGE,
         )
     backend = await _connect(settings.dsn)

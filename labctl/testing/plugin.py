@@ -1,32 +1,37 @@
 """pytest plugin: a real lab for tests, and waiting on what happens in it.
 
-Options: `--lab NAME` uses a lab that runs already; `--lab-runtime` says where a new one runs;
-`--keep-lab` leaves it running. Without `--lab`, the lab is made for the session and removed at
-its end.
+Options: `--lab NAME` uses a lab that runs already; `--lab-runtime` says where a new one runs, and
+`--lab-profile` which of its profiles it is made with; `--keep-lab` leaves it running. Without
+`--lab`, the lab is made for the session and removed at its end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from labctl.config.endpoints import Endpoints
-from labctl.config.model import find_project
+from labctl.config.model import LabConfig, find_project
 from labctl.lab.down import destroy
 from labctl.lab.lab import Lab
 from labctl.lab.up import up
 from labctl.lake import LATEST, Lake, View
+from labctl.runtimes.compose.runtime import ComposeRuntime
+from labctl.runtimes.model import Level
 from labctl.sources import Source, connect
 from labctl.testing.eventually import Eventually
+from labctl.testing.faults import Faults
 from labctl.testing.reporter import TerminalReporter
 
 __all__ = [
     "SilverReader",
     "endpoints",
     "eventually",
+    "faults",
     "lab",
     "lab_project",
     "lake",
@@ -34,7 +39,7 @@ __all__ = [
     "source",
 ]
 
-RUNTIMES = ("native",)
+RUNTIMES = ("native", "compose")
 SESSION_LAB = "pytest"
 
 SilverReader = Callable[..., list[dict[str, object]]]
@@ -48,6 +53,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=RUNTIMES,
         default="native",
         help="where the session's lab runs (default: %(default)s)",
+    )
+    group.addoption(
+        "--lab-profile",
+        metavar="NAME",
+        help="the profile it is made with (default: the first in lab.toml with that runtime)",
     )
     group.addoption(
         "--keep-lab", action="store_true", help="leave the session's lab running afterwards"
@@ -66,14 +76,47 @@ def lab(request: pytest.FixtureRequest, lab_project: Path) -> Iterator[Lab]:
     if name := request.config.getoption("--lab"):
         yield Lab.find(name=name, project=lab_project).require_running()
         return
-    lab = Lab.find(name=SESSION_LAB, project=lab_project)
-    if lab.state.exists:
-        destroy(lab)
-        lab = Lab.find(name=SESSION_LAB, project=lab_project)
-    up(lab, TerminalReporter(request.config))
-    yield lab
-    if not request.config.getoption("--keep-lab"):
-        destroy(lab)
+    profile = _profile(request.config, lab_project)
+    left = Lab.find(name=SESSION_LAB, project=lab_project)
+    if left.state.exists:
+        destroy(left)
+    lab = Lab.find(name=SESSION_LAB, profile=profile, project=lab_project)
+    with ExitStack() as stack:
+        if isinstance(runtime := lab.runtime, ComposeRuntime):
+            stack.enter_context(_containers(lab, runtime, request.config))
+        up(lab, TerminalReporter(request.config))
+        yield lab
+        if not request.config.getoption("--keep-lab"):
+            destroy(lab)
+
+
+def _profile(config: pytest.Config, project: Path) -> str:
+    """The profile that `--lab-profile` and `--lab-runtime` ask for."""
+    profiles = LabConfig.load(project / "lab.toml").profiles
+    runtime = config.getoption("--lab-runtime")
+    fitting = [name for name, profile in profiles.items() if profile.runtime == runtime]
+    named = config.getoption("--lab-profile") or next(iter(fitting), None)
+    if named not in fitting:
+        raise pytest.UsageError(f"lab.toml has no profile {named or ''} with runtime {runtime}")
+    return named
+
+
+@contextmanager
+def _containers(lab: Lab, runtime: ComposeRuntime, config: pytest.Config) -> Iterator[None]:
+    """The lab's containers; every test that needs them is skipped where no engine runs."""
+    from labctl.testing.containers import compose_stack
+
+    failed = [check for check in runtime.checks() if check.level is Level.FAIL]
+    if failed:
+        pytest.skip(f"no Compose lab on this machine: {failed[0].detail} ({failed[0].hint})")
+    with compose_stack(lab, runtime, keep=config.getoption("--keep-lab")):
+        yield
+
+
+@pytest.fixture(scope="session")
+def faults(lab: Lab) -> Faults:
+    """`faults.kill("kafka")`, `with faults.paused("mysql"): …`: what may happen to services."""
+    return Faults(lab)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from labctl.config.tables import LabTable
 from labctl.lab.in_flight import in_flight_records
 from labctl.lab.lab import Lab
-from labctl.lab.logs import tail
 from labctl.lab.pipeline import read_pipeline
 from labctl.lake import Lake, View
 from labctl.lake.bronze import Bronze
@@ -32,8 +31,8 @@ def trace_row(lab: Lab, row: tuple[str, Mapping[str, object]] | None) -> list[st
         lines += _stations(lab, lab.table(row[0]), row[1])
     lines += _told("states", lambda: "\n".join(_states(lab)))
     for service in LOGS:
-        lines.append(f"end of {lab.state.log(service)}:")
-        lines += [f"  {line}" for line in tail(lab.state.log(service), LOG_LINES)]
+        lines.append(f"end of {service}'s log:")
+        lines += [f"  {line}" for line in lab.runtime.tail(service, LOG_LINES)]
     return lines
 
 

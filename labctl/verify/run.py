@@ -159,7 +159,9 @@ def verify(
         for index, pair in enumerate(pairs):
             if index in verdicts:
                 continue
-            progress = looked_at.setdefault(index, _Progress(pair))
+            if index not in looked_at:
+                looked_at[index] = _Progress(pair)
+            progress = looked_at[index]
             progress.look(deadline)
             verdict = progress.verdict(min(patience, timeout), deadline)
             if verdict is not None:

@@ -84,11 +84,11 @@ class Application:
         self._maintenance = Maintenance(self._spark, self._tell_instant)
         self._rebuilders: dict[str, Rebuilder] = {}
         self._bronze = self._bronze_writer()
-        feeds = [self._feed(table) for table in tables]
-        self._feeds = feeds
+        self._feeds = [self._feed(table) for table in tables]
         self._warm_up = WarmUp(self._spark, tables, self._checkpoint("_warm_up"))
         self._supervisor = Supervisor(
-            feeds if self._bronze is None else [*feeds, self._bronze], once=options.once
+            self._feeds if self._bronze is None else [*self._feeds, self._bronze],
+            once=options.once,
         )
 
     def run(self) -> int:
@@ -96,13 +96,14 @@ class Application:
         server = None
         if self._options.status_port is not None:
             server = StatusServer(
+                self._options.status_host,
                 self._options.status_port,
                 self.status,
                 {"restart": self._supervisor.restart, "rebuild": self._rebuild},
             )
             server.start()
         self._maintenance.start()
-        if not self._options.once and self._is_idle():
+        if not self._options.once:
             self._warm_up.start(self._is_idle)
         try:
             sound = self._supervisor.run()

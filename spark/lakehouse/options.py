@@ -43,6 +43,8 @@ class Options:
     """The sink connector's JSON: with it, this application writes bronze."""
     secrets_dir: str | None = None
     """Where `${secretManager:<path>:<key>}` in the sink connector's JSON is looked up."""
+    status_host: str = "127.0.0.1"
+    """The address that `status_port` is opened on."""
     status_port: int | None = None
     once: bool = False
     """Take in what there is, then end."""
@@ -80,6 +82,7 @@ class Options:
         for name, value in (
             ("sink-config", self.sink_config),
             ("secrets-dir", self.secrets_dir),
+            ("status-host", self.status_host),
             ("status-port", self.status_port),
         ):
             if value is not None:
@@ -153,7 +156,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--checkpoint-base-path", required=True, metavar="URI")
     add("--sink-config", metavar="FILE", help="the sink connector's JSON: write bronze as it says")
     add("--secrets-dir", metavar="FOLDER", help="values for ${secretManager:path:key}")
-    add("--status-port", type=int, metavar="PORT", help="answer GET /status on 127.0.0.1")
+    add("--status-port", type=int, metavar="PORT", help="answer GET /status there")
+    add("--status-host", default="127.0.0.1", metavar="ADDRESS", help="where that port is opened")
     add("--once", action="store_true", help="take in what there is, then end")
     add("--rebuild", action="append", default=[], metavar="TABLE", help="from bronze; repeatable")
     add("--hoodie-conf", action="append", default=[], metavar="KEY=VALUE", help="repeatable")

@@ -1,4 +1,4 @@
-"""`GET /status` on 127.0.0.1: what every table is doing, as JSON."""
+"""`GET /status`: what every table is doing, as JSON."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ class StatusServer:
 
     def __init__(
         self,
+        host: str,
         port: int,
         status: Callable[[], Mapping[str, Any]],
         actions: Mapping[str, Callable[[str], bool]],
     ) -> None:
         """An action gets the table's name, and returns False when there is no such table."""
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(status, actions))
+        self._server = ThreadingHTTPServer((host, port), _handler(status, actions))
         self._server.daemon_threads = True
         self._thread = threading.Thread(
             target=self._server.serve_forever, name="status", daemon=True

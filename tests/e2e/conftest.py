@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import random
 import shutil
 import subprocess
 import sys
@@ -21,6 +23,9 @@ from labctl.lab.verification import verify_lab
 from labctl.sources import connect
 from labctl.verify import VerifyReport
 from seeds.tickit.load import prepare
+from tests.e2e.bronze_check import end_offsets
+from tests.e2e.fault_checks import Ends, Verify
+from tests.e2e.numbered_load import TARGETS, Load, writing
 from tests.e2e.wide_tables import DDL, EXTRA_PROPERTIES, FLEETING, ROWS, WIDE, insert_row
 
 SNAPSHOT_SECONDS = 300.0
@@ -28,7 +33,6 @@ VERIFY_SECONDS = 120.0
 COMMAND_SECONDS = 180.0
 
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
-Verify = Callable[..., None]
 
 
 @pytest.fixture(scope="session")
@@ -87,13 +91,18 @@ def verify_equal(lab: Lab) -> Verify:
 
 
 @pytest.fixture(scope="session")
-def labctl(lab_project: Path) -> Labctl:
-    """`labctl("query", "SELECT 1")`: run the real command line in the project's folder."""
+def labctl(lab_project: Path, lab: Lab) -> Labctl:
+    """`labctl("query", "SELECT 1")`: run the real command line in the project's folder.
+
+    Further labs that it makes are of the session's profile, too.
+    """
+    environment = {**os.environ, "LABCTL_PROFILE": lab.profile}
 
     def run(*arguments: str, project: Path = lab_project) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "labctl", *arguments],
             cwd=project,
+            env=environment,
             capture_output=True,
             text=True,
             timeout=COMMAND_SECONDS,
@@ -101,3 +110,25 @@ def labctl(lab_project: Path) -> Labctl:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def first_number() -> Callable[[], int]:
+    """Where a load begins to number its rows: a million apart."""
+    numbers = count(10_000_000, 1_000_000)
+    return lambda: next(numbers)
+
+
+@pytest.fixture
+def ends(lab: Lab) -> Ends:
+    """Where the topics of the load's tables end before it begins."""
+    topics = [lab.table(target.silver).topic for target in TARGETS]
+    return {topic: end_offsets(lab.endpoints, topic) for topic in topics}
+
+
+@pytest.fixture
+def load(lab: Lab, first_number: Callable[[], int]) -> Iterator[Load]:
+    """A write load on all databases, well under way."""
+    seed = random.randrange(2**32)  # noqa: S311 - not a secret
+    with writing(lab.endpoints, first=first_number(), seed=seed) as running:
+        yield running

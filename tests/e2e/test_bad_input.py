@@ -218,7 +218,7 @@ def test_ctrl_c_while_the_lab_comes_up(
     )
     second = Lab.find(name="second", project=lab_project)
     try:
-        eventually(lambda: any(state.pid for state in second.supervisor.states().values()))
+        eventually(lambda: any(state.pid for state in second.runtime.states().values()))
     finally:
         command.send_signal(signal.SIGINT)
         output, errors = command.communicate(timeout=INTERRUPT_SECONDS)

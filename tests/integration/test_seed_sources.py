@@ -309,3 +309,10 @@ def test_no_such_engine_and_no_answer(endpoints: Endpoints) -> None:
     wrong = endpoints.mysql.model_copy(update={"user": "nobody_there"})
     with pytest.raises(LabError, match="not to be reached"):
         connect(endpoints.model_copy(update={"mysql": wrong}), "mysql")
+
+
+def test_no_error_shows_the_connectors_password(endpoints: Endpoints) -> None:
+    """The stand-in has one login and refuses to make another: what it refused is shown."""
+    with connect(endpoints, "sqlserver") as source, pytest.raises(LabError) as caught:
+        source.grant_cdc("debezium", "crm", password="do not show me")  # noqa: S106
+    assert "do not show me" not in f"{caught.value} {caught.value.details}"

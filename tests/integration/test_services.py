@@ -110,7 +110,7 @@ def test_a_service_comes_up_alone_and_comes_back_when_killed(
     lab = new_lab("alone")
     versions = start(lab, name)
     assert set(versions) == NEEDED[name]
-    running = {n for n, state in lab.supervisor.states().items() if state.running}
+    running = {n for n, state in lab.runtime.states().items() if state.running}
     assert running == NEEDED[name]
     before = status_of(lab, name)
     assert (before.state, before.restarts) == ("ready", 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +34,7 @@ class WorkStep:
         return Change("EMR", self.action, self.name, "job")
 
 
-class Work:
+class Work(ABC):
     """Jobs by name, on a cluster or an application."""
 
     def __init__(self, aws: Aws, place: str, tell: Progress) -> None:
@@ -41,9 +42,9 @@ class Work:
         self._place = place
         self._tell = tell
 
+    @abstractmethod
     def running(self) -> dict[str, tuple[str, Any]]:
         """By name, id and command line of what runs."""
-        raise NotImplementedError
 
     def compare(self, items: Iterable[Mapping[str, Any]]) -> list[WorkStep]:
         """What has to be done so that exactly these run."""
@@ -70,14 +71,14 @@ class Work:
     def name_of(self, item: Mapping[str, Any]) -> str:
         return str(item.get("Name") or item["name"])
 
-    def command_of(self, item: Mapping[str, Any]) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def command_of(self, item: Mapping[str, Any]) -> Any: ...
 
-    def start(self, item: Mapping[str, Any]) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def start(self, item: Mapping[str, Any]) -> None: ...
 
-    def stop(self, name: str, identity: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def stop(self, name: str, identity: str) -> None: ...
 
 
 class ClusterWork(Work):

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import xmlrpc.client
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,39 +21,18 @@ from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixe
 
 from labctl.errors import LabError
 from labctl.lab.state import LabState, write_private
+from labctl.runtimes.model import RESTARTS_AT_MOST, ProcessState
 from labctl.services.model import Process
 
-__all__ = ["LAB_MARK", "ProcessState", "Supervisor"]
+__all__ = ["LAB_MARK", "Supervisor"]
 
 LAB_MARK = "LABCTL_LAB"
 """Environment variable of every process of a lab; its value is the lab's state folder."""
-
-RESTARTS_AT_MOST = 5
-"""Deaths within a few seconds of starting, in a row, after which a service is left dead."""
 
 LISTENER = "events"
 """The supervisor's own process that notes deaths."""
 
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
-
-
-@dataclass(frozen=True)
-class ProcessState:
-    """What the supervisor knows of a process."""
-
-    state: str
-    """RUNNING, STARTING, BACKOFF (dies at once, tried again), FATAL (given up), STOPPED, …"""
-    pid: int | None
-    started_at: float | None
-    """Seconds since the epoch."""
-
-    @property
-    def running(self) -> bool:
-        return self.state in ("RUNNING", "STARTING")
-
-    @property
-    def dead(self) -> bool:
-        return self.state in ("FATAL", "EXITED", "STOPPED", "UNKNOWN")
 
 
 class Supervisor:

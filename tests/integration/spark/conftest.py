@@ -194,7 +194,7 @@ class Silver:
 
     def kill(self, service: str) -> None:
         """`kill -9` a service; the lab's supervisor starts it again."""
-        pid = self.lab.supervisor.states()[service].pid
+        pid = self.lab.runtime.states()[service].pid
         subprocess.run(["kill", "-9", str(pid)], check=True)
 
     def run_once(self, *tables: str, source: Literal["kafka", "bronze"], target: str) -> None:

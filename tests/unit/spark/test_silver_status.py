@@ -28,7 +28,9 @@ def url(asked: list[str]) -> Iterator[str]:
         asked.append(table)
         return table == "sale"
 
-    server = StatusServer(port, lambda: {"application": "silver"}, {"restart": restart})
+    server = StatusServer(
+        "127.0.0.1", port, lambda: {"application": "silver"}, {"restart": restart}
+    )
     server.start()
     yield f"http://127.0.0.1:{port}"
     server.stop()

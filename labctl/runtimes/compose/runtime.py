@@ -1,0 +1,291 @@
+"""The Compose runtime: services as containers that Docker Compose makes and the engine keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from labctl.artifacts import ArtifactStore, Progress
+from labctl.config.endpoints import Endpoints
+from labctl.config.model import ComposeProfile, LabConfig
+from labctl.errors import ExitCode, LabError
+from labctl.images import references
+from labctl.lab.state import LabState, write_private
+from labctl.runtimes.compose.checks import check_engine
+from labctl.runtimes.compose.engine import COMPOSE_FOLDER, Compose, Engine
+from labctl.runtimes.compose.secrets import write_service_secrets
+from labctl.runtimes.endpoints import loopback_endpoints
+from labctl.runtimes.model import RESTARTS_AT_MOST, Check, Level, ProcessState
+from labctl.services import SERVICES, Context, Service
+
+__all__ = ["ComposeRuntime"]
+
+HASH_LABEL = "com.docker.compose.config-hash"
+STATES = {"running": "RUNNING", "restarting": "BACKOFF", "paused": "STARTING"}
+"""The engine's word for a container's state, and the runtime's."""
+COMPANIONS: Mapping[str, tuple[str, ...]] = {
+    "registry": ("registry-ui",),
+    # Asked by the application when it starts: whether the sink connector writes bronze.
+    "silver": ("connect",),
+}
+"""Services of the Compose file that are started with another, beside those it needs."""
+
+
+class ComposeRuntime:
+    """Runs services as the containers of one Compose project."""
+
+    def __init__(
+        self,
+        project: Path,
+        config: LabConfig,
+        profile: ComposeProfile,
+        state: LabState,
+        ports: Mapping[str, Mapping[str, int]],
+        passwords: Mapping[str, str],
+    ) -> None:
+        self._project = project
+        self._config = config
+        self._profile = profile
+        self._state = state
+        self._ports = ports
+        self._passwords = passwords
+        self.engine = Engine()
+        self.name = f"labctl-{state.name}"
+        """Of the Compose project: what containers, volumes and the network are named after."""
+
+    def endpoints(self) -> Endpoints:
+        return loopback_endpoints(self._config, self._ports, self._passwords)
+
+    def checks(self) -> list[Check]:
+        return check_engine(self.engine, self._profile, running=self.running)
+
+    def parts(self) -> list[Check]:
+        missing = self._missing(SERVICES)
+        if not missing:
+            return [Check("images", Level.OK, "all here")]
+        how = "`labctl images build` makes them"
+        if self._profile.images == "official":
+            how = "`labctl up` pulls and builds them"
+        return [Check("images", Level.WARN, f"not here yet: {', '.join(missing.values())}", how)]
+
+    def running(self) -> bool:
+        return bool(self.states())
+
+    def states(self) -> dict[str, ProcessState]:
+        found = {name: _state(container) for name, container in self._containers().items()}
+        return found if any(state.state != "STOPPED" for state in found.values()) else {}
+
+    def fetch(self, services: Sequence[Service], progress: Progress) -> None:
+        missing = self._missing(services)
+        if missing and self._profile.images == "local":
+            raise LabError(
+                f"These images are not here: {', '.join(missing.values())}",
+                hint="`labctl images build` makes them",
+                exit_code=ExitCode.ENVIRONMENT,
+            )
+        buildable = self._definitions
+        for service, image in missing.items():
+            verb, phase = (
+                ("build", "building")
+                if buildable[service].get("build")
+                else (
+                    "pull",
+                    "pulling",
+                )
+            )
+            progress.begin(image, phase, None, "packages")
+            self._compose.run(verb, service)
+            progress.finish(image)
+
+    def write_secrets(self) -> None:
+        write_service_secrets(self._state.secrets, self._config, self._passwords)
+
+    def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:
+        wanted = {service.name for service, _ in services}
+        hashes = self._compose.hashes()
+        return {
+            name
+            for name, container in self._containers().items()
+            if name in wanted and container.labels.get(HASH_LABEL) != hashes.get(name)
+        }
+
+    def start(self, service: Service, context: Context) -> None:
+        del context
+        beside = [name for name in COMPANIONS.get(service.name, ()) if name in self._definitions]
+        self._compose.run("up", "--detach", "--no-deps", "--no-build", service.name, *beside)
+
+    def stop(self, name: str) -> None:
+        if name in self._containers():
+            self._compose.run("stop", name)
+
+    def end_strays(self) -> None:
+        """The engine looks after every container there is."""
+
+    def shutdown(self) -> None:
+        self._compose.run("down", "--remove-orphans")
+
+    def remove(self) -> None:
+        self._compose.run("down", "--remove-orphans", "--volumes")
+
+    def memory(self, name: str) -> int:
+        """What the container's control group holds, less the file cache it could give back."""
+        container = self.engine.container(self.name, name)
+        if container is None or container.status != "running":
+            return 0
+        memory = container.stats(stream=False, one_shot=True).get("memory_stats", {})
+        details = memory.get("stats", {})
+        cache = details.get("inactive_file", details.get("total_inactive_file", 0))
+        return max(0, int(memory.get("usage", 0)) - int(cache))
+
+    def deaths(self) -> dict[str, list[float]]:
+        """The engine keeps their number, and the time of the last."""
+        found: dict[str, list[float]] = {}
+        for name, container in self._containers().items():
+            count = int(container.attrs.get("RestartCount", 0))
+            if at := _seconds(container.attrs["State"]["FinishedAt"]):
+                found[name] = [at] * count
+        return found
+
+    def build(self, service: Service) -> str:
+        """The tag of the service's image."""
+        return str(self._definitions[service.name].get("image", "")).rpartition(":")[2]
+
+    def log_file(self, name: str) -> None:
+        """The engine keeps logs."""
+        del name
+
+    def tail(self, name: str, lines: int) -> list[str]:
+        container = self.engine.container(self.name, name)
+        if container is None:
+            return []
+        text: bytes = container.logs(tail=lines)
+        return text.decode(errors="replace").splitlines()
+
+    def follow(self, name: str) -> Iterator[str]:
+        container = self.engine.container(self.name, name)
+        if container is None:
+            return
+        rest = b""
+        for chunk in container.logs(stream=True, follow=True, tail=0):
+            *whole, rest = (rest + chunk).split(b"\n")
+            for line in whole:
+                yield line.decode(errors="replace")
+
+    @property
+    def files(self) -> list[Path]:
+        """The Compose files, each laid over the one before."""
+        files = [COMPOSE_FOLDER / "compose.yaml"]
+        if self._profile.images == "local":
+            files.append(COMPOSE_FOLDER / "stand-in.yaml")
+        return files + [self._project / file for file in self._profile.files]
+
+    def write_variables(self) -> Path:
+        """Write what the Compose file leaves open, for `docker compose --env-file`; the file."""
+        env_file = self._state.folder / "compose.env"
+        lines = (f"{key}={value}\n" for key, value in self._variables().items())
+        write_private(env_file, "".join(lines))
+        return env_file
+
+    def kill(self, name: str) -> None:
+        """`kill -9` a service's container; the engine starts it again."""
+        self._container(name).kill("SIGKILL")
+
+    @contextmanager
+    def paused(self, name: str) -> Iterator[None]:
+        """A service's container stands still for a while."""
+        container = self._container(name)
+        container.pause()
+        try:
+            yield
+        finally:
+            container.unpause()
+
+    @contextmanager
+    def disconnected(self, name: str) -> Iterator[None]:
+        """A service's container is on no network for a while, its published ports included."""
+        container = self._container(name)
+        (network_name,) = container.attrs["NetworkSettings"]["Networks"]
+        network = self.engine.client.networks.get(network_name)
+        network.disconnect(container)
+        try:
+            yield
+        finally:
+            network.connect(container, aliases=[name])
+
+    def _container(self, name: str) -> Any:
+        """A service's container. Raises LabError (NOT_READY) when there is none."""
+        container = self.engine.container(self.name, name)
+        if container is None:
+            raise LabError(f"{name} has no container", exit_code=ExitCode.NOT_READY)
+        return container
+
+    def _containers(self) -> dict[str, Any]:
+        known = {service.name for service in SERVICES}
+        found = self.engine.containers(self.name)
+        return {name: container for name, container in found.items() if name in known}
+
+    def _missing(self, services: Sequence[Service]) -> dict[str, str]:
+        """Images that the engine does not have, by service."""
+        wanted = [service.name for service in services]
+        wanted += [name for service in wanted for name in COMPANIONS.get(service, ())]
+        images = {
+            name: str(definition["image"])
+            for name, definition in self._definitions.items()
+            if name in wanted
+        }
+        return {name: image for name, image in images.items() if not self.engine.has_image(image)}
+
+    @cached_property
+    def _definitions(self) -> dict[str, Any]:
+        """The services of the Compose file, every variable filled in."""
+        definitions: dict[str, Any] = self._compose.config()["services"]
+        return definitions
+
+    @cached_property
+    def _compose(self) -> Compose:
+        return Compose(self.name, self.files, self.write_variables())
+
+    def _variables(self) -> dict[str, str]:
+        """What the Compose file leaves open. No secret is among it."""
+        ports = {
+            f"{service}_{endpoint}_PORT".upper(): str(port)
+            for service, endpoints in self._ports.items()
+            for endpoint, port in endpoints.items()
+        }
+        images: dict[str, str] = {}
+        if self._profile.images == "local":
+            images = references(ArtifactStore(system_tools=False))
+        images |= {str(service): image for service, image in self._profile.image.items()}
+        return {
+            "COMPOSE_PROJECT_NAME": self.name,
+            "LAB_NAME": self.name,
+            "LAB_PROJECT": str(self._project),
+            "LAB_SECRETS": str(self._state.secrets),
+            "LAB_BUCKET": self._config.lake.bucket,
+            "LAB_REGION": self._config.lake.region,
+            **ports,
+            **{f"{service}_IMAGE".upper(): image for service, image in images.items()},
+        }
+
+
+def _state(container: Any) -> ProcessState:
+    state = container.attrs["State"]
+    word = STATES.get(state["Status"], "STOPPED")
+    given_up = int(container.attrs.get("RestartCount", 0)) >= RESTARTS_AT_MOST
+    if word == "BACKOFF" and given_up:
+        word = "FATAL"
+    return ProcessState(
+        state=word,
+        pid=int(state["Pid"]) or None,
+        started_at=_seconds(state["StartedAt"]) if state["Pid"] else None,
+    )
+
+
+def _seconds(text: str) -> float | None:
+    """The engine's time, with its nanoseconds, in seconds since the epoch; None: never."""
+    moment = datetime.fromisoformat(text)
+    return moment.timestamp() if moment.year > 1 else None

@@ -1,0 +1,88 @@
+"""Starts the Spark application inside its container, as the native runtime would.
+
+Settings come from the project mounted at $LAB_PROJECT, addresses and keys from the service's own
+secrets; the command line is the native one (`labctl/services/silver.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import requests
+
+from labctl.artifacts import ArtifactStore
+from labctl.config.model import LabConfig
+from labctl.kafkaconnect.files import read_connector
+from labctl.lab.secrets import SECRET_PREFIX
+from labctl.runtimes.compose.network import network_endpoints
+from labctl.services import Context, silver
+from lakehouse.properties import read_properties
+
+__all__ = ["main", "sink_is_installed"]
+
+SECRETS = Path("/run/secrets")
+DATA = Path("/data")
+CONF = Path("/run/lab")
+ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - of the container, published on the host's loopback
+CONNECT_SECONDS = 300.0
+POLL_SECONDS = 0.5
+
+
+def sink_is_installed(connect_url: str, connector_class: str, *, seconds: float) -> bool:
+    """Whether Connect has the sink connector's class: then that connector writes bronze.
+
+    Waits until Connect answers, `seconds` at most: whoever writes bronze must be certain that
+    nobody else does. Raises TimeoutError.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            answer = requests.get(f"{connect_url}/connector-plugins", timeout=5)
+            answer.raise_for_status()
+            return any(plugin["class"] == connector_class for plugin in answer.json())
+        except requests.RequestException as error:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"Kafka Connect does not answer: {error}") from None
+        time.sleep(POLL_SECONDS)
+
+
+def main() -> None:
+    """Replace this process by `spark-submit`."""
+    project = Path(os.environ["LAB_PROJECT"])
+    config = LabConfig.load(project / "lab.toml")
+    keys = read_properties(SECRETS / SECRET_PREFIX / "objectstore")
+    # Of all passwords only the object store's is this service's business.
+    passwords = dict.fromkeys(("postgres", "mysql", "sqlserver"), "") | {
+        "objectstore": keys["secret.key"]
+    }
+    endpoints = network_endpoints(config, passwords)
+    service = silver.SERVICE
+    sink = read_connector(project / "connectors" / f"{silver.SINK_CONNECTOR}.json")
+    installed = sink_is_installed(
+        endpoints.connect.url, sink.config["connector.class"], seconds=CONNECT_SECONDS
+    )
+    print(f"bronze is written by {'the sink connector' if installed else 'this application'}")
+    context = Context(
+        service=service.name,
+        lab=os.environ["LAB_NAME"],
+        project=project,
+        config=config,
+        data=DATA,
+        conf=CONF,
+        secrets=SECRETS,
+        ports=service.ports,
+        passwords=passwords,
+        endpoints=endpoints,
+        artifacts=ArtifactStore(),
+        build=lambda: "",
+    )
+    service.native.prepare(context)
+    process = silver.process(context, status_host=ANY_ADDRESS, writes_bronze=not installed)
+    os.chdir(DATA)
+    os.execvpe(process.argv[0], process.argv, {**os.environ, **process.env})  # noqa: S606
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""Where the services of a lab on this machine answer, and as whom to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from pydantic import SecretStr
+
+from labctl.config.endpoints import (
+    Connect,
+    Database,
+    Endpoints,
+    Kafka,
+    ObjectStore,
+    Registry,
+    Silver,
+)
+from labctl.config.model import LabConfig, SourceEngine
+from labctl.lab.ports import LOOPBACK
+from labctl.services import mysql, objectstore, postgres, sqlserver
+
+__all__ = ["Address", "capture_logins", "endpoints_at", "loopback_endpoints"]
+
+Address = Callable[[str, str], str]
+"""`host:port` of a service's endpoint: `address("kafka", "broker")`."""
+
+
+def loopback_endpoints(
+    config: LabConfig, ports: Mapping[str, Mapping[str, int]], passwords: Mapping[str, str]
+) -> Endpoints:
+    """The endpoints of a lab that listens on this machine, as processes or published by Docker."""
+    return endpoints_at(
+        lambda service, name: f"{LOOPBACK}:{ports[service][name]}", config, passwords
+    )
+
+
+def endpoints_at(address: Address, config: LabConfig, passwords: Mapping[str, str]) -> Endpoints:
+    """The endpoints of a lab whose services are found by `address`."""
+
+    def database(service: str, endpoint: str, user: str, name: str) -> Database:
+        host, _, port = address(service, endpoint).rpartition(":")
+        password = SecretStr(passwords[service])
+        return Database(host=host, port=int(port), user=user, password=password, database=name)
+
+    return Endpoints(
+        postgres=database("postgres", "sql", postgres.ADMIN, postgres.DATABASE),
+        mysql=database("mysql", "sql", mysql.ADMIN, mysql.DATABASE),
+        sqlserver=database("sqlserver", "tds", sqlserver.ADMIN, sqlserver.DATABASE),
+        kafka=Kafka(bootstrap_servers=address("kafka", "broker")),
+        connect=Connect(url=f"http://{address('connect', 'rest')}"),
+        registry=Registry(url=f"http://{address('registry', 'http')}"),
+        objectstore=ObjectStore(
+            endpoint_url=f"http://{address('objectstore', 's3')}",
+            region=config.lake.region,
+            access_key=SecretStr(objectstore.ADMIN),
+            secret_key=SecretStr(passwords["objectstore"]),
+            bucket=config.lake.bucket,
+        ),
+        silver=Silver(status_url=f"http://{address('silver', 'status')}"),
+    )
+
+
+def capture_logins(passwords: Mapping[str, str]) -> dict[SourceEngine, tuple[str, str]]:
+    """User and password that Debezium connects with. The stand-in has one login for everything."""
+    own = ("debezium", passwords["cdc"])
+    return {"postgres": own, "mysql": own, "sqlserver": (sqlserver.ADMIN, passwords["sqlserver"])}

@@ -1,0 +1,118 @@
+"""What a lab asks of the runtime its services run on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from labctl.artifacts import Progress
+from labctl.config.endpoints import Endpoints
+from labctl.services.model import Context, Service
+
+__all__ = ["RESTARTS_AT_MOST", "Check", "Level", "ProcessState", "Runtime"]
+
+RESTARTS_AT_MOST = 5
+"""Deaths within a few seconds of starting, in a row, after which a service is given up."""
+
+
+class Level(StrEnum):
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One finding about the machine, and what to do about it."""
+
+    name: str
+    level: Level
+    detail: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True)
+class ProcessState:
+    """What a runtime knows of a service's process."""
+
+    state: str
+    """RUNNING, STARTING, BACKOFF (dies at once, tried again), FATAL (given up), STOPPED, …"""
+    pid: int | None
+    """On this machine; of a container, that of its first process."""
+    started_at: float | None
+    """Seconds since the epoch."""
+
+    @property
+    def running(self) -> bool:
+        return self.state in ("RUNNING", "STARTING")
+
+    @property
+    def dead(self) -> bool:
+        return self.state in ("FATAL", "EXITED", "STOPPED", "UNKNOWN")
+
+
+class Runtime(Protocol):
+    """Starts a lab's services, watches them, and tells how they are.
+
+    It knows services by their records and names; what makes one usable is not its business.
+    """
+
+    def endpoints(self) -> Endpoints:
+        """Where the services answer, seen from this machine."""
+
+    def checks(self) -> list[Check]:
+        """What must hold before `up` starts anything."""
+
+    def parts(self) -> list[Check]:
+        """Whether what services are made of is there, or would be fetched by `up`."""
+
+    def running(self) -> bool:
+        """Whether anything of the lab runs."""
+
+    def states(self) -> dict[str, ProcessState]:
+        """Every service's process by service name; empty when nothing of the lab runs."""
+
+    def fetch(self, services: Sequence[Service], progress: Progress) -> None:
+        """Get what `services` are made of, unless it is there."""
+
+    def write_secrets(self) -> None:
+        """Write what services and connectors read, where only they and this user can."""
+
+    def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:
+        """Make services known, none started yet; the names of running ones that must start anew."""
+
+    def start(self, service: Service, context: Context) -> None:
+        """Start a service unless it runs."""
+
+    def stop(self, name: str) -> None:
+        """Stop a service and wait until it is gone."""
+
+    def end_strays(self) -> None:
+        """End what an earlier lab of this name left without anybody looking after it."""
+
+    def shutdown(self) -> None:
+        """Stop all there is, strays included. Data stays."""
+
+    def remove(self) -> None:
+        """Delete data that is not in the lab's state folder. Nothing runs any more."""
+
+    def memory(self, name: str) -> int:
+        """Bytes that a service takes now; 0 when it does not run."""
+
+    def deaths(self) -> dict[str, list[float]]:
+        """Times of death by service, in seconds since the epoch, since the lab was started."""
+
+    def build(self, service: Service) -> str:
+        """What a service is built from, for those that cannot tell their own version."""
+
+    def log_file(self, name: str) -> Path | None:
+        """The file a service logs to, where there is one."""
+
+    def tail(self, name: str, lines: int) -> list[str]:
+        """The last `lines` lines a service logged."""
+
+    def follow(self, name: str) -> Iterator[str]:
+        """Lines a service logs from now on, for ever."""

@@ -1,0 +1,113 @@
+"""Whether this machine can run the native lab, found out before anything is started."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from pathlib import Path
+
+import psutil
+
+from labctl.artifacts import ArtifactStore, default_cache
+from labctl.lab.state import LabState, state_home
+from labctl.runtimes.model import Check, Level
+
+__all__ = ["GIB", "check_machine", "check_parts", "free_space", "python"]
+
+GIB = 1024**3
+MEMORY_NEEDED = 4.5 * GIB
+"""What the whole lab takes (docs/benchmarks)."""
+STATE_NEEDED = 2 * GIB
+CACHE_NEEDED = 3 * GIB
+"""Parts, unpacked, and what building MinIO takes for a while."""
+
+
+def check_machine(state: LabState, artifacts: ArtifactStore, *, running: bool) -> list[Check]:
+    """What must hold before `up` starts anything. `running`: the lab has its memory already."""
+    return [_platform(), python(), _memory(running=running), *_disk(state, artifacts), *_root()]
+
+
+def check_parts(artifacts: ArtifactStore) -> list[Check]:
+    """Whether every part is in the cache."""
+    missing = _missing(artifacts)
+    if not missing:
+        return [Check("parts", Level.OK, f"all fetched, in {default_cache()}")]
+    return [
+        Check(
+            "parts",
+            Level.WARN,
+            f"not fetched yet: {', '.join(missing)}",
+            "`labctl up` fetches them, or `labctl artifacts fetch` now",
+        )
+    ]
+
+
+def _platform() -> Check:
+    found = f"{platform.system()} {platform.machine()}"
+    if found == "Linux x86_64":
+        return Check("platform", Level.OK, found)
+    return Check(
+        "platform",
+        Level.FAIL,
+        f"{found} is not supported by the native runtime",
+        "the parts that are fetched are built for Linux x86-64",
+    )
+
+
+def python() -> Check:
+    """Which Python runs this; a wrong one would not have installed the package."""
+    return Check("python", Level.OK, f"{platform.python_version()} ({sys.executable})")
+
+
+def _memory(*, running: bool) -> Check:
+    available = psutil.virtual_memory().available
+    detail = f"{available / GIB:.1f} GiB available, {MEMORY_NEEDED / GIB:.1f} GiB needed"
+    if available >= MEMORY_NEEDED or running:
+        return Check("memory", Level.OK, detail)
+    return Check(
+        "memory",
+        Level.FAIL,
+        f"too little memory: {detail}",
+        "close other programs, or stop another lab with `labctl down --lab NAME`",
+    )
+
+
+def _disk(state: LabState, artifacts: ArtifactStore) -> list[Check]:
+    cache_needed = CACHE_NEEDED if _missing(artifacts) else 0.0
+    return [
+        free_space("disk for the lab", state_home(), 0.0 if state.exists else STATE_NEEDED),
+        free_space("disk for parts", default_cache(), cache_needed),
+    ]
+
+
+def free_space(name: str, folder: Path, needed: float) -> Check:
+    """Whether `needed` bytes are free where `folder` is, or will be."""
+    existing = next(p for p in (folder, *folder.parents) if p.exists())
+    free = shutil.disk_usage(existing).free
+    detail = f"{free / GIB:.1f} GiB free at {folder}, {needed / GIB:.1f} GiB needed"
+    if free >= max(needed, 0.2 * GIB):
+        return Check(name, Level.OK, detail)
+    return Check(
+        name, Level.FAIL, f"too little disk: {detail}", "free some space, or set XDG_*_HOME"
+    )
+
+
+def _root() -> list[Check]:
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv"):
+        return [Check("root", Level.OK, "PostgreSQL will run as an unprivileged user")]
+    return [
+        Check(
+            "root",
+            Level.FAIL,
+            "PostgreSQL refuses to run as root, and there is no `setpriv` to change user with",
+            "run labctl as an ordinary user, or install util-linux",
+        )
+    ]
+
+
+def _missing(artifacts: ArtifactStore) -> list[str]:
+    return [s.name for s in artifacts.statuses() if s.state in ("missing", "damaged")]

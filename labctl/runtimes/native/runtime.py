@@ -1,0 +1,132 @@
+"""The native runtime: processes of this user, kept by one supervisor."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from labctl.artifacts import ArtifactStore, Progress
+from labctl.config.endpoints import Endpoints
+from labctl.config.model import LabConfig
+from labctl.lab.secrets import write_connector_secrets
+from labctl.lab.state import LabState
+from labctl.runtimes.endpoints import capture_logins, loopback_endpoints
+from labctl.runtimes.model import Check, ProcessState
+from labctl.runtimes.native.checks import check_machine, check_parts
+from labctl.runtimes.native.logs import follow, tail
+from labctl.runtimes.native.supervisor import Supervisor
+from labctl.services.model import Context, Service
+
+__all__ = ["NativeRuntime"]
+
+
+class NativeRuntime:
+    """Runs services as processes, from the parts that the artefact lock names."""
+
+    def __init__(
+        self,
+        config: LabConfig,
+        state: LabState,
+        artifacts: ArtifactStore,
+        ports: Mapping[str, Mapping[str, int]],
+        passwords: Mapping[str, str],
+    ) -> None:
+        self.supervisor = Supervisor(state)
+        self._state = state
+        self._config = config
+        self._artifacts = artifacts
+        self._ports = ports
+        self._passwords = passwords
+
+    def endpoints(self) -> Endpoints:
+        return loopback_endpoints(self._config, self._ports, self._passwords)
+
+    def checks(self) -> list[Check]:
+        return check_machine(self._state, self._artifacts, running=self.running())
+
+    def parts(self) -> list[Check]:
+        return check_parts(self._artifacts)
+
+    def running(self) -> bool:
+        return self.supervisor.running()
+
+    def states(self) -> dict[str, ProcessState]:
+        return self.supervisor.states()
+
+    def fetch(self, services: Sequence[Service], progress: Progress) -> None:
+        names = {name for service in services for name in service.native.artifacts}
+        self._artifacts.fetch(sorted(names), progress=progress)
+
+    def write_secrets(self) -> None:
+        write_connector_secrets(
+            self._state.secrets, self.endpoints(), capture_logins(self._passwords)
+        )
+
+    def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:
+        return self.supervisor.start(
+            {service.name: service.native.process(context) for service, context in services}
+        )
+
+    def start(self, service: Service, context: Context) -> None:
+        context.conf.mkdir(parents=True, exist_ok=True, mode=0o700)
+        service.native.prepare(context)
+        self.supervisor.start_process(service.name)
+
+    def stop(self, name: str) -> None:
+        self.supervisor.stop_process(name)
+
+    def end_strays(self) -> None:
+        self.supervisor.end_strays()
+
+    def shutdown(self) -> None:
+        self.supervisor.shutdown()
+
+    def remove(self) -> None:
+        """Everything is in the lab's state folder."""
+
+    def memory(self, name: str) -> int:
+        """Proportional set size: shared pages are counted once over the whole family."""
+        pid = self.supervisor.state(name).pid
+        total = 0
+        for process in _family(pid) if pid else ():
+            try:
+                total += process.memory_full_info().pss
+            except psutil.Error:
+                continue
+        return total
+
+    def deaths(self) -> dict[str, list[float]]:
+        since = float(self._state.load().get("started_at", 0))
+        deaths: dict[str, list[float]] = {}
+        path = self._state.deaths
+        for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
+            death: dict[str, Any] = json.loads(line)
+            if death["at"] >= since and not death["gave_up"]:
+                deaths.setdefault(death["service"], []).append(float(death["at"]))
+        return deaths
+
+    def build(self, service: Service) -> str:
+        """The version of the service's own part, the last that its record names."""
+        names = service.native.artifacts
+        return self._artifacts.status(names[-1]).version if names else ""
+
+    def log_file(self, name: str) -> Path:
+        return self._state.log(name)
+
+    def tail(self, name: str, lines: int) -> list[str]:
+        return tail(self._state.log(name), lines)
+
+    def follow(self, name: str) -> Iterator[str]:
+        return follow(self._state.log(name))
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    try:
+        root = psutil.Process(pid)
+        return [root, *root.children(recursive=True)]
+    except psutil.Error:
+        return []

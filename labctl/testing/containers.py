@@ -1,0 +1,36 @@
+"""A Compose lab for a test session, kept by testcontainers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from testcontainers.compose import DockerCompose
+
+from labctl.lab.lab import Lab
+from labctl.runtimes.compose.engine import COMPOSE_FOLDER
+from labctl.runtimes.compose.runtime import ComposeRuntime
+
+__all__ = ["compose_stack"]
+
+
+@contextmanager
+def compose_stack(lab: Lab, runtime: ComposeRuntime, *, keep: bool) -> Iterator[DockerCompose]:
+    """The lab's Compose project, up and healthy by Compose's own doing; removed at the end.
+
+    What `docker compose up` starts is all there is to start: `labctl up` finds it running.
+    """
+    lab.state.create()
+    runtime.write_secrets()
+    stack = DockerCompose(
+        context=COMPOSE_FOLDER,
+        compose_file_name=[str(file) for file in runtime.files],
+        env_file=str(runtime.write_variables()),
+        wait=True,
+    )
+    stack.start()
+    try:
+        yield stack
+    finally:
+        if not keep:
+            stack.stop(down=True)
