@@ -211,8 +211,7 @@ def _wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event) -
             return service.probe(context)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-        state = lab.runtime.states().get(service.name)
-        if state and state.state == "FATAL":
+        if lab.runtime.state(service.name).state == "FATAL":
             raise _failure(lab, service, "died again and again and was given up")
         if time.monotonic() > deadline:
             raise _failure(

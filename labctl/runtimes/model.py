@@ -75,6 +75,9 @@ class Runtime(Protocol):
     def states(self) -> dict[str, ProcessState]:
         """Every service's process by service name; empty when nothing of the lab runs."""
 
+    def state(self, name: str) -> ProcessState:
+        """One service's process; STOPPED when there is none."""
+
     def fetch(self, services: Sequence[Service], progress: Progress) -> None:
         """Get what `services` are made of, unless it is there."""
 

@@ -80,6 +80,10 @@ class ComposeRuntime:
         found = {name: _state(container) for name, container in self._containers().items()}
         return found if any(state.state != "STOPPED" for state in found.values()) else {}
 
+    def state(self, name: str) -> ProcessState:
+        container = self.engine.container(self.name, name)
+        return _state(container) if container else ProcessState("STOPPED", None, None)
+
     def fetch(self, services: Sequence[Service], progress: Progress) -> None:
         if self._profile.images == "local":
             local = {name for name, image in self._images(services).items() if is_local(image)}
@@ -106,11 +110,15 @@ class ComposeRuntime:
 
     def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:
         wanted = {service.name for service, _ in services}
+        # The network and the volumes are made by one command: those that start services are many.
+        self._compose.run("create", "--no-recreate", "--no-build", *sorted(wanted))
         hashes = self._compose.hashes()
         return {
             name
             for name, container in self._containers().items()
-            if name in wanted and container.labels.get(HASH_LABEL) != hashes.get(name)
+            if name in wanted
+            and container.status == "running"
+            and container.labels.get(HASH_LABEL) != hashes.get(name)
         }
 
     def start(self, service: Service, context: Context) -> None:
@@ -191,8 +199,11 @@ class ComposeRuntime:
         return env_file
 
     def kill(self, name: str) -> None:
-        """`kill -9` a service's container; the engine starts it again."""
-        self._container(name).kill("SIGKILL")
+        """`kill -9` everything in a service's container; the engine starts it again.
+
+        Killed through the engine it would count as stopped by hand, and stay dead.
+        """
+        self._container(name).exec_run(["sh", "-c", "kill -9 -1"], user="0")
 
     @contextmanager
     def paused(self, name: str) -> Iterator[None]:

@@ -57,6 +57,9 @@ class NativeRuntime:
     def states(self) -> dict[str, ProcessState]:
         return self.supervisor.states()
 
+    def state(self, name: str) -> ProcessState:
+        return self.supervisor.state(name)
+
     def fetch(self, services: Sequence[Service], progress: Progress) -> None:
         names = {name for service in services for name in service.native.artifacts}
         self._artifacts.fetch(sorted(names), progress=progress)
