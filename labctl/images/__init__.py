@@ -1,5 +1,12 @@
 """Images built without any image hub: Debian by debootstrap, the lock's artefacts on top."""
 
-from labctl.images.build import ImageStatus, build, references, statuses
+from labctl.images.build import (
+    ImageStatus,
+    build,
+    is_local,
+    references,
+    source_digest,
+    statuses,
+)
 
-__all__ = ["ImageStatus", "build", "references", "statuses"]
+__all__ = ["ImageStatus", "build", "is_local", "references", "source_digest", "statuses"]

@@ -19,7 +19,7 @@ from labctl.images import base, wheels
 from labctl.images.commands import image_label, require_engine, run
 from labctl.images.recipes import BASE, RECIPES, REPOSITORY, SERVICES, Recipe
 
-__all__ = ["ImageStatus", "build", "references", "statuses"]
+__all__ = ["ImageStatus", "build", "is_local", "references", "source_digest", "statuses"]
 
 LABEL = "labctl.inputs"
 """On every image: a digest of all it was made from."""
@@ -44,6 +44,20 @@ class ImageStatus:
 def references(store: ArtifactStore) -> dict[str, str]:
     """The image of every Compose service that has one here, by the service's name."""
     return {name: _reference(store, name) for name in SERVICES}
+
+
+def is_local(reference: str) -> bool:
+    """Whether an image of that name is one of these."""
+    return reference.startswith(f"{REPOSITORY}/")
+
+
+def source_digest(project: Path) -> str:
+    """Changes with whatever the Spark application's image holds of the project."""
+    digest = hashlib.sha256()
+    for source in (*SOURCES, "compose/images/silver"):
+        for part in _contents(project / source):
+            digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()[:12]
 
 
 def statuses(project: Path, store: ArtifactStore) -> list[ImageStatus]:

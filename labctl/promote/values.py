@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from labctl.artifacts import ArtifactStore
@@ -14,6 +14,7 @@ from labctl.config.model import LabConfig
 from labctl.config.tables import PROPERTIES, lab_tables
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import connector_files
+from labctl.lab.ports import LOOPBACK
 from labctl.lab.secrets import PASSWORDS, SECRET_PREFIX, reference_values
 from labctl.promote.connectors import additions, worker_properties
 from labctl.promote.emr import release_of
@@ -22,15 +23,18 @@ from labctl.promote.outputs import Output
 from labctl.promote.promotion import CONNECTORS, WORKER, Promotion, load_promotion
 from labctl.promote.secrets import GENERATED, known_values
 from labctl.promote.spark import application_arguments, spark_conf
+from labctl.runtimes.compose.engine import COMPOSE_FOLDER
+from labctl.runtimes.compose.network import network_endpoints
+from labctl.runtimes.compose.silver import ANY_ADDRESS, silver_context
 from labctl.runtimes.endpoints import capture_logins, loopback_endpoints
-from labctl.services import SERVICES, Context
+from labctl.services import SERVICES, Context, Service, connect, silver
 from labctl.services.connect import worker_settings
-from labctl.services.silver import options, spark_settings
 from lakehouse.properties import read_properties
 
 __all__ = ["Setting", "Settings", "profile_values", "read_values", "render_values"]
 
 SECRET = "(secret)"  # noqa: S105 - what is shown instead of one
+_HIDDEN = dict.fromkeys(PASSWORDS, SECRET)
 _STATE = "(state)"
 _SILVER = "labctl/services/silver.py"
 
@@ -102,23 +106,53 @@ def _native(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[st
     """A lab on this machine that has the ports it prefers. `labctl status` tells the real ones."""
     del profile
     ports = {s.name: {**s.ports, **config.settings(s.name).ports} for s in SERVICES}
-    passwords = dict.fromkeys(PASSWORDS, SECRET)
-    endpoints = loopback_endpoints(config, ports, passwords)
+    endpoints = loopback_endpoints(config, ports, _HIDDEN)
+    folder = Path(_STATE)
 
-    def context(service: str) -> Context:
-        return _context(project, config, service, ports[service], endpoints)
+    def context(service: Service) -> Context:
+        return Context(
+            service=service.name,
+            lab=config.name,
+            project=project,
+            config=config,
+            data=Path("/", folder, "data", service.name),
+            conf=folder / "conf" / service.name,
+            secrets=folder / "secrets",
+            ports=ports[service.name],
+            passwords=_HIDDEN,
+            endpoints=endpoints,
+            artifacts=ArtifactStore(),
+            build=lambda: "",
+        )
 
-    references = reference_values(endpoints, capture_logins(passwords))
-    for name, values in references.items():
+    worker = worker_settings(context(connect.SERVICE))
+    yield from _part("worker", worker, "labctl/services/connect.py")
+    yield from _lab_here(project, endpoints, context(silver.SERVICE))
+
+
+def _compose(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[str, Setting]]:
+    """A lab in containers, as its services see it."""
+    del profile
+    endpoints = network_endpoints(config, _HIDDEN)
+    path = COMPOSE_FOLDER / "connect" / "worker.properties"
+    yield from _part("worker", read_properties(path), "compose/connect/worker.properties")
+    context = silver_context(config, config.name, endpoints, _HIDDEN)
+    yield from _lab_here(project, endpoints, context, status_host=ANY_ADDRESS)
+
+
+def _lab_here(
+    project: Path, endpoints: Endpoints, context: Context, *, status_host: str = LOOPBACK
+) -> Iterable[tuple[str, Setting]]:
+    """What the runtimes on this machine have in common. `context` is the Spark application's."""
+    for name, values in reference_values(endpoints, capture_logins(_HIDDEN)).items():
         yield from _part(
             f"reference {SECRET_PREFIX}/{name}", _hidden(values), "labctl/lab/secrets.py"
         )
-    worker = worker_settings(context("connect"))
-    yield from _part("worker", worker, "labctl/services/connect.py")
     shared = project / "spark" / "spark-defaults.conf"
     yield from _part("spark conf", _pairs(shared), "spark/spark-defaults.conf")
-    yield from _part("spark conf", _hidden(spark_settings(context("silver"))), _SILVER)
-    yield from _part("spark argument", _arguments(options(context("silver")).argv()), _SILVER)
+    yield from _part("spark conf", _hidden(silver.spark_settings(context)), _SILVER)
+    argv = silver.options(replace(context, project=project), status_host=status_host).argv()
+    yield from _part("spark argument", _arguments(argv), _SILVER)
     artifacts = load_lock().artifacts
     lock = "labctl/artifacts/lock.json"
     hudi = next(
@@ -133,26 +167,6 @@ def _native(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[st
         "hudi": hudi,
     }
     yield from _part("version", versions, lock)
-
-
-def _context(
-    project: Path, config: LabConfig, service: str, ports: Mapping[str, int], endpoints: Endpoints
-) -> Context:
-    folder = Path(_STATE)
-    return Context(
-        service=service,
-        lab=config.name,
-        project=project,
-        config=config,
-        data=Path("/", folder, "data", service),
-        conf=folder / "conf" / service,
-        secrets=folder / "secrets",
-        ports=ports,
-        passwords=dict.fromkeys(PASSWORDS, SECRET),
-        endpoints=endpoints,
-        artifacts=ArtifactStore(),
-        build=lambda: "",
-    )
 
 
 def _aws(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[str, Setting]]:
@@ -243,5 +257,6 @@ def _arguments(argv: list[str]) -> dict[str, str]:
 
 _RUNTIMES: dict[str, Callable[[Path, LabConfig, str], Iterable[tuple[str, Setting]]]] = {
     "native": _native,
+    "compose": _compose,
     "aws": _aws,
 }

@@ -6,7 +6,14 @@ import re
 from pathlib import Path
 
 from labctl.cli import COMMANDS
-from labctl.config.model import LabConfig, LakeSettings, NativeProfile, ServiceSettings, Source
+from labctl.config.model import (
+    ComposeProfile,
+    LabConfig,
+    LakeSettings,
+    NativeProfile,
+    ServiceSettings,
+    Source,
+)
 from labctl.errors import ExitCode
 from labctl.services import SERVICES
 from labctl.sources.document import render
@@ -26,7 +33,8 @@ def test_every_exit_code_is_documented() -> None:
 
 def test_every_key_of_lab_toml_is_documented() -> None:
     text = (DOCS / "configuration.md").read_text()
-    for model in (LabConfig, Source, ServiceSettings, LakeSettings, NativeProfile):
+    models = (LabConfig, Source, ServiceSettings, LakeSettings, NativeProfile, ComposeProfile)
+    for model in models:
         for name, field in model.model_fields.items():
             assert f"`{field.alias or name}`" in text, f"{model.__name__}.{name}"
 

@@ -13,7 +13,7 @@ from labctl.artifacts import ArtifactStore, Progress
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import ComposeProfile, LabConfig
 from labctl.errors import ExitCode, LabError
-from labctl.images import references
+from labctl.images import build, is_local, references, source_digest
 from labctl.lab.state import LabState, write_private
 from labctl.runtimes.compose.checks import check_engine
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER, Compose, Engine
@@ -67,10 +67,11 @@ class ComposeRuntime:
         missing = self._missing(SERVICES)
         if not missing:
             return [Check("images", Level.OK, "all here")]
-        how = "`labctl images build` makes them"
+        names = ", ".join(sorted(set(missing.values())))
+        how = "`labctl up` builds them"
         if self._profile.images == "official":
             how = "`labctl up` pulls and builds them"
-        return [Check("images", Level.WARN, f"not here yet: {', '.join(missing.values())}", how)]
+        return [Check("images", Level.WARN, f"not here yet: {names}", how)]
 
     def running(self) -> bool:
         return bool(self.states())
@@ -80,13 +81,12 @@ class ComposeRuntime:
         return found if any(state.state != "STOPPED" for state in found.values()) else {}
 
     def fetch(self, services: Sequence[Service], progress: Progress) -> None:
+        if self._profile.images == "local":
+            local = {name for name, image in self._images(services).items() if is_local(image)}
+            # SQL Server's stand-in is in the Spark application's image.
+            names = sorted({"silver" if name == "sqlserver" else name for name in local})
+            build(COMPOSE_FOLDER.parent, _store(), names, progress=progress)
         missing = self._missing(services)
-        if missing and self._profile.images == "local":
-            raise LabError(
-                f"These images are not here: {', '.join(missing.values())}",
-                hint="`labctl images build` makes them",
-                exit_code=ExitCode.ENVIRONMENT,
-            )
         buildable = self._definitions
         for service, image in missing.items():
             verb, phase = (
@@ -230,14 +230,18 @@ class ComposeRuntime:
 
     def _missing(self, services: Sequence[Service]) -> dict[str, str]:
         """Images that the engine does not have, by service."""
+        images = self._images(services)
+        return {name: image for name, image in images.items() if not self.engine.has_image(image)}
+
+    def _images(self, services: Sequence[Service]) -> dict[str, str]:
+        """The image of each of `services` and of those started with them."""
         wanted = [service.name for service in services]
         wanted += [name for service in wanted for name in COMPANIONS.get(service, ())]
-        images = {
+        return {
             name: str(definition["image"])
             for name, definition in self._definitions.items()
             if name in wanted
         }
-        return {name: image for name, image in images.items() if not self.engine.has_image(image)}
 
     @cached_property
     def _definitions(self) -> dict[str, Any]:
@@ -256,9 +260,11 @@ class ComposeRuntime:
             for service, endpoints in self._ports.items()
             for endpoint, port in endpoints.items()
         }
-        images: dict[str, str] = {}
         if self._profile.images == "local":
-            images = references(ArtifactStore(system_tools=False))
+            images = references(_store())
+        else:
+            # Named after what it holds: another version of the code is another image.
+            images = {"silver": f"labctl/silver:{source_digest(COMPOSE_FOLDER.parent)}"}
         images |= {str(service): image for service, image in self._profile.image.items()}
         return {
             "COMPOSE_PROJECT_NAME": self.name,
@@ -270,6 +276,10 @@ class ComposeRuntime:
             **ports,
             **{f"{service}_IMAGE".upper(): image for service, image in images.items()},
         }
+
+
+def _store() -> ArtifactStore:
+    return ArtifactStore(system_tools=False)
 
 
 def _state(container: Any) -> ProcessState:

@@ -8,7 +8,6 @@ runs as; the folder around them is closed to everyone but this user.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,6 +27,8 @@ PASSWORDS_OF: Mapping[str, tuple[str, ...]] = {
     "objectstore": ("objectstore",),
 }
 """Roles whose passwords a service reads, each from a file of that name."""
+PROJECT = Path("/lab")
+"""Where a container finds the project."""
 READERS = ("connect", "silver")
 """Services that resolve the references in connector files."""
 
@@ -69,7 +70,7 @@ def main() -> None:
     """Make what is missing in the folder named on the command line; print nothing secret."""
     folder = Path(sys.argv[1])
     folder.chmod(0o700)
-    config = LabConfig.load(Path(os.environ["LAB_PROJECT"], "lab.toml"))
+    config = LabConfig.load(PROJECT / "lab.toml")
     write_service_secrets(folder, config, load_passwords(folder))
     print(f"secrets of {', '.join(sorted(PASSWORDS_OF))} and others are in place")
 

@@ -1,6 +1,6 @@
 """Starts the Spark application inside its container, as the native runtime would.
 
-Settings come from the project mounted at $LAB_PROJECT, addresses and keys from the service's own
+Settings come from the project mounted at /lab, addresses and keys from the service's own
 secrets; the command line is the native one (`labctl/services/silver.py`).
 """
 
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import requests
 
 from labctl.artifacts import ArtifactStore
+from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
 from labctl.kafkaconnect.files import read_connector
 from labctl.lab.secrets import SECRET_PREFIX
@@ -20,8 +22,9 @@ from labctl.runtimes.compose.network import network_endpoints
 from labctl.services import Context, silver
 from lakehouse.properties import read_properties
 
-__all__ = ["main", "sink_is_installed"]
+__all__ = ["ANY_ADDRESS", "main", "silver_context", "sink_is_installed"]
 
+PROJECT = Path("/lab")
 SECRETS = Path("/run/secrets")
 DATA = Path("/data")
 CONF = Path("/run/lab")
@@ -48,37 +51,42 @@ def sink_is_installed(connect_url: str, connector_class: str, *, seconds: float)
         time.sleep(POLL_SECONDS)
 
 
+def silver_context(
+    config: LabConfig, lab: str, endpoints: Endpoints, passwords: Mapping[str, str]
+) -> Context:
+    """What the application knows of the lab in its container: where things are mounted."""
+    return Context(
+        service=silver.SERVICE.name,
+        lab=lab,
+        project=PROJECT,
+        config=config,
+        data=DATA,
+        conf=CONF,
+        secrets=SECRETS,
+        ports=silver.SERVICE.ports,
+        passwords=passwords,
+        endpoints=endpoints,
+        artifacts=ArtifactStore(),
+        build=lambda: "",
+    )
+
+
 def main() -> None:
     """Replace this process by `spark-submit`."""
-    project = Path(os.environ["LAB_PROJECT"])
-    config = LabConfig.load(project / "lab.toml")
+    config = LabConfig.load(PROJECT / "lab.toml")
     keys = read_properties(SECRETS / SECRET_PREFIX / "objectstore")
     # Of all passwords only the object store's is this service's business.
     passwords = dict.fromkeys(("postgres", "mysql", "sqlserver"), "") | {
         "objectstore": keys["secret.key"]
     }
     endpoints = network_endpoints(config, passwords)
-    service = silver.SERVICE
-    sink = read_connector(project / "connectors" / f"{silver.SINK_CONNECTOR}.json")
+    sink = read_connector(PROJECT / "connectors" / f"{silver.SINK_CONNECTOR}.json")
     installed = sink_is_installed(
         endpoints.connect.url, sink.config["connector.class"], seconds=CONNECT_SECONDS
     )
     print(f"bronze is written by {'the sink connector' if installed else 'this application'}")
-    context = Context(
-        service=service.name,
-        lab=os.environ["LAB_NAME"],
-        project=project,
-        config=config,
-        data=DATA,
-        conf=CONF,
-        secrets=SECRETS,
-        ports=service.ports,
-        passwords=passwords,
-        endpoints=endpoints,
-        artifacts=ArtifactStore(),
-        build=lambda: "",
-    )
-    service.native.prepare(context)
+    context = silver_context(config, os.environ["LAB_NAME"], endpoints, passwords)
+    silver.SERVICE.native.prepare(context)
     process = silver.process(context, status_host=ANY_ADDRESS, writes_bronze=not installed)
     os.chdir(DATA)
     os.execvpe(process.argv[0], process.argv, {**os.environ, **process.env})  # noqa: S606
