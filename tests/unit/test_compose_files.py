@@ -146,6 +146,16 @@ def test_every_image_can_be_replaced(services: dict[str, Any]) -> None:
         assert re.fullmatch(rf"\$\{{{variable}_IMAGE:-\S+:\S+\}}", service["image"]), name
 
 
+def test_an_image_that_is_built_here_is_looked_for_nowhere_else() -> None:
+    """Its name could be anybody's on a hub, and it is given the lab's secrets."""
+    for file in ("compose.yaml", "stand-in.yaml"):
+        for name, service in load(file)["services"].items():
+            if "labctl/" in service.get("image", ""):
+                assert re.fullmatch(r"\$\{[A-Z]+_PULL_POLICY:-never\}", service["pull_policy"]), (
+                    name
+                )
+
+
 def test_images_are_of_the_locked_versions(services: dict[str, Any]) -> None:
     parts = (PROJECT / "labctl" / "artifacts" / "parts.toml").read_text(encoding="utf-8")
     for name in ("kafka", "connect", "registry", "registry-ui"):
