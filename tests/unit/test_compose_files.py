@@ -143,7 +143,8 @@ def test_everything_fits_eight_gigabytes(services: dict[str, Any]) -> None:
 def test_every_image_can_be_replaced(services: dict[str, Any]) -> None:
     for name, service in services.items():
         variable = "SILVER" if name == "secrets" else name.replace("-", "_").upper()
-        assert re.fullmatch(rf"\$\{{{variable}_IMAGE:-\S+:\S+\}}", service["image"]), name
+        pinned = rf"\$\{{{variable}_IMAGE:-[a-z0-9./-]+:[\w.-]+(@sha256:[0-9a-f]{{64}})?\}}"
+        assert re.fullmatch(pinned, service["image"]), name
 
 
 def test_an_image_that_is_built_here_is_looked_for_nowhere_else() -> None:
@@ -159,7 +160,7 @@ def test_an_image_that_is_built_here_is_looked_for_nowhere_else() -> None:
 def test_images_are_of_the_locked_versions(services: dict[str, Any]) -> None:
     parts = (PROJECT / "labctl" / "artifacts" / "parts.toml").read_text(encoding="utf-8")
     for name in ("kafka", "connect", "registry", "registry-ui"):
-        tag = services[name]["image"].removesuffix("}").rpartition(":")[2]
+        tag = services[name]["image"].removesuffix("}").partition("@")[0].rpartition(":")[2]
         assert f'version = "{tag}"' in parts, name
 
 
