@@ -50,7 +50,7 @@ def _show(invocation: Invocation, images: list[ImageStatus]) -> None:
 def _render(images: list[ImageStatus]) -> RenderableType:
     table = Table(box=None, pad_edge=False)
     for title in ("image", "reference", "state", "for"):
-        table.add_column(title)
+        table.add_column(title, overflow="fold")
     for image in images:
         use = "a service" if image.service else "other images"
         table.add_row(image.name, image.reference, image.state, use)

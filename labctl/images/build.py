@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
@@ -14,10 +12,10 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from labctl.artifacts import ArtifactStore, Progress, SilentProgress
-from labctl.errors import ExitCode, LabError
 from labctl.images import base, wheels
-from labctl.images.commands import image_label, require_engine, run
-from labctl.images.recipes import BASE, RECIPES, REPOSITORY, SERVICES, Recipe
+from labctl.images.commands import image_id, image_label, remove_image, require_engine, run
+from labctl.images.context import stage
+from labctl.images.recipes import BASE, RECIPES, REPOSITORY, SERVICES, Recipe, with_parents
 
 __all__ = ["ImageStatus", "build", "is_local", "references", "source_digest", "statuses"]
 
@@ -78,7 +76,7 @@ def build(
 
     `store` must not take this machine's own programs for artefacts. Raises LabError.
     """
-    wanted = _with_parents(names)
+    wanted = with_parents(names)
     require_engine()
     report = progress or SilentProgress()
     store.fetch(_artifacts(wanted), progress=report)
@@ -86,24 +84,11 @@ def build(
     plan.work.mkdir(parents=True, exist_ok=True)
     for name in wanted:
         if plan.status(name).state != "ready":
+            replaced = image_id(plan.reference(name))
             _make(plan, name, report)
+            if replaced is not None and replaced != image_id(plan.reference(name)):
+                remove_image(replaced)
     return [plan.status(name) for name in wanted]
-
-
-def _with_parents(names: Iterable[str] | None) -> list[str]:
-    """`names` and what they are made from, in building order. Raises LabError (USAGE)."""
-    known = [BASE, *RECIPES]
-    wanted = set(known if names is None else names)
-    if unknown := wanted - set(known):
-        raise LabError(
-            f"There is no image named {', '.join(sorted(unknown))}",
-            hint=f"there are: {', '.join(known)}",
-            exit_code=ExitCode.USAGE,
-        )
-    for name in reversed(RECIPES):
-        if name in wanted:
-            wanted.update(RECIPES[name].parents.values())
-    return [name for name in known if name in wanted]
 
 
 def _artifacts(names: Iterable[str]) -> list[str]:
@@ -196,7 +181,7 @@ def _make(plan: _Plan, name: str, progress: Progress) -> None:
         context = plan.project if recipe.project else Path(folder)
         if not recipe.project:
             progress.begin(name, "gathering", None, "bytes")
-            _stage(plan, recipe, context)
+            stage(recipe, context, images=plan.images, store=plan.store, wheels=plan.wheels())
         progress.begin(name, "building", None, "bytes")
         arguments = [f"{key}={plan.reference(parent)}" for key, parent in recipe.parents.items()]
         run(
@@ -210,31 +195,3 @@ def _make(plan: _Plan, name: str, progress: Progress) -> None:
             hint="see what docker build says above",
         )
     progress.finish(name)
-
-
-def _stage(plan: _Plan, recipe: Recipe, context: Path) -> None:
-    """Fill a build context; files of the cache are linked, not copied."""
-    shutil.copytree(plan.images / recipe.folder, context, dirs_exist_ok=True)
-    for shared in recipe.shared:
-        shutil.copytree(plan.images / "local" / shared, context / shared)
-    for part in recipe.artifacts:
-        _link_tree(plan.store.path(part), context / "artifacts" / part)
-    for part in recipe.cached:
-        tree = plan.store.path(part)
-        target = context / "cache" / tree.relative_to(plan.store.cache_dir)
-        _link_tree(tree, target)
-        stamp = tree.with_name(f"{tree.name}.json")
-        _link(stamp, target.with_name(stamp.name))
-    if recipe.wheels:
-        _link_tree(plan.wheels(), context / "wheels")
-
-
-def _link_tree(source: Path, target: Path) -> None:
-    shutil.copytree(source, target, symlinks=True, copy_function=_link)
-
-
-def _link(source: str | Path, target: str | Path) -> None:
-    try:
-        os.link(source, target, follow_symlinks=False)
-    except OSError:  # another file system, or one without hard links
-        shutil.copy2(source, target, follow_symlinks=False)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
 
-__all__ = ["image_label", "require_engine", "run"]
+__all__ = ["image_id", "image_label", "remove_image", "require_engine", "run"]
 
 TAIL = 12
 """Lines of a failed command's output that its error shows."""
@@ -44,17 +44,27 @@ def require_engine() -> None:
 
 def image_label(reference: str, label: str) -> str | None:
     """The value of a label of a local image; None if there is no such image."""
+    return _inspect(reference, f'{{{{index .Config.Labels "{label}"}}}}')
+
+
+def image_id(reference: str) -> str | None:
+    """The id of a local image; None if there is no such image."""
+    return _inspect(reference, "{{.Id}}")
+
+
+def _inspect(reference: str, template: str) -> str | None:
     done = subprocess.run(
-        [
-            *("docker", "image", "inspect", "--format"),
-            f'{{{{index .Config.Labels "{label}"}}}}',
-            reference,
-        ],
+        ["docker", "image", "inspect", "--format", template, reference],
         capture_output=True,
         text=True,
         check=False,
     )
     return done.stdout.strip() if done.returncode == 0 else None
+
+
+def remove_image(identifier: str) -> None:
+    """Remove an image without a name, unless something still uses it."""
+    subprocess.run(["docker", "image", "rm", identifier], capture_output=True, check=False)
 
 
 def run(

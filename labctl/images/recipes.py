@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["BASE", "RECIPES", "REPOSITORY", "SERVICES", "Recipe"]
+from labctl.errors import ExitCode, LabError
+
+__all__ = ["BASE", "RECIPES", "REPOSITORY", "SERVICES", "Recipe", "with_parents"]
 
 REPOSITORY = "labctl-local"
 BASE = "base"
@@ -85,3 +87,19 @@ RECIPES = {
 SERVICES = ("postgres", "mysql", "kafka", "connect", "registry", "objectstore", "silver")
 """Compose services that have an image here. SQL Server, and the user interfaces of Apicurio and
 Kafka, come in no package: they cannot be built without an image hub."""
+
+
+def with_parents(names: Iterable[str] | None) -> list[str]:
+    """`names` and what they are made from, in building order. Raises LabError (USAGE)."""
+    known = [BASE, *RECIPES]
+    wanted = set(known if names is None else names)
+    if unknown := wanted - set(known):
+        raise LabError(
+            f"There is no image named {', '.join(sorted(unknown))}",
+            hint=f"there are: {', '.join(known)}",
+            exit_code=ExitCode.USAGE,
+        )
+    for name in reversed(RECIPES):
+        if name in wanted:
+            wanted.update(RECIPES[name].parents.values())
+    return [name for name in known if name in wanted]

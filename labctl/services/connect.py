@@ -10,7 +10,7 @@ from labctl.lab.state import write_private
 from labctl.services.jvm import java, write_log4j
 from labctl.services.model import Context, NativeService, Process, Service
 
-__all__ = ["CONVERTER", "PLUGINS", "SERVICE", "worker_settings"]
+__all__ = ["CONVERTER", "HEAP", "PLUGINS", "QUIET", "SERVICE", "WORKER", "worker_settings"]
 
 HEAP = "640m"
 PLUGINS = ("debezium-postgres", "debezium-mysql", "debezium-sqlserver")
@@ -20,6 +20,32 @@ INTERNAL_TOPICS = {
     "offset": "connect-offsets",
     "status": "connect-status",
 }
+
+WORKER = {
+    # `service_load` would not find the converter: it has no service manifest.
+    "plugin.discovery": "hybrid_warn",
+    "config.providers": "secretManager",
+    "config.providers.secretManager.class": (
+        "org.apache.kafka.common.config.provider.FileConfigProvider"
+    ),
+    **{
+        f"{kind}.storage.{key}": value
+        for kind, topic in INTERNAL_TOPICS.items()
+        for key, value in (("topic", topic), ("replication.factor", "1"))
+    },
+    "offset.storage.partitions": "1",
+    "status.storage.partitions": "1",
+    "scheduled.rebalance.max.delay.ms": "0",
+}
+"""What every local runtime adds to `connectors/worker.properties`, beside addresses."""
+QUIET = (
+    "org.apache.kafka.clients",
+    "org.apache.kafka.common",
+    "org.apache.kafka.connect.runtime.isolation",
+    "org.eclipse.jetty",
+    "org.reflections",
+)
+"""Loggers that speak only of warnings."""
 
 
 def _prepare(context: Context) -> None:
@@ -38,20 +64,7 @@ def worker_settings(context: Context) -> dict[str, str]:
         "listeners": f"http://127.0.0.1:{context.ports['rest']}",
         "rest.advertised.host.name": "127.0.0.1",
         "plugin.path": str(context.conf / "plugins"),
-        # `service_load` would not find the converter: it has no service manifest.
-        "plugin.discovery": "hybrid_warn",
-        "config.providers": "secretManager",
-        "config.providers.secretManager.class": (
-            "org.apache.kafka.common.config.provider.FileConfigProvider"
-        ),
-        **{
-            f"{kind}.storage.{key}": value
-            for kind, topic in INTERNAL_TOPICS.items()
-            for key, value in (("topic", topic), ("replication.factor", "1"))
-        },
-        "offset.storage.partitions": "1",
-        "status.storage.partitions": "1",
-        "scheduled.rebalance.max.delay.ms": "0",
+        **WORKER,
     }
 
 
@@ -70,13 +83,7 @@ def _process(context: Context) -> Process:
             *java(context, heap=HEAP, classpath=context.artifacts.path("kafka")),
             write_log4j(
                 context,
-                quiet=(
-                    "org.apache.kafka.clients",
-                    "org.apache.kafka.common",
-                    "org.apache.kafka.connect.runtime.isolation",
-                    "org.eclipse.jetty",
-                    "org.reflections",
-                ),
+                quiet=QUIET,
             ),
             "org.apache.kafka.connect.cli.ConnectDistributed",
             str(context.conf / "worker.properties"),

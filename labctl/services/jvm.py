@@ -7,7 +7,26 @@ from pathlib import Path
 from labctl.lab.state import write_private
 from labctl.services.model import Context
 
-__all__ = ["java", "write_log4j"]
+__all__ = ["FLAGS", "LOG4J", "java", "write_log4j"]
+
+
+FLAGS = (
+    # One small heap on few cores: the serial collector costs least memory and start-up time,
+    # and the optimising compiler would take the cores from what starts beside it.
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+ExitOnOutOfMemoryError",
+    "-Djava.awt.headless=true",
+    "-Duser.timezone=UTC",
+)
+LOG4J = {
+    "appender.out.type": "Console",
+    "appender.out.name": "out",
+    "appender.out.layout.type": "PatternLayout",
+    "appender.out.layout.pattern": "%d{yyyy-MM-dd HH:mm:ss.SSS} %-5p %c{1} %m%n",
+    "rootLogger.level": "info",
+    "rootLogger.appenderRef.out.ref": "out",
+}
 
 
 def java(context: Context, *, heap: str, classpath: Path | None = None) -> list[str]:
@@ -15,13 +34,7 @@ def java(context: Context, *, heap: str, classpath: Path | None = None) -> list[
     command = [
         str(context.artifacts.java()),
         f"-Xmx{context.settings.heap or heap}",
-        # One small heap on few cores: the serial collector costs least memory and start-up time,
-        # and the optimising compiler would take the cores from what starts beside it.
-        "-XX:+UseSerialGC",
-        "-XX:TieredStopAtLevel=1",
-        "-XX:+ExitOnOutOfMemoryError",
-        "-Djava.awt.headless=true",
-        "-Duser.timezone=UTC",
+        *FLAGS,
     ]
     if classpath is not None:
         command += ["-cp", f"{classpath}/*"]
@@ -35,14 +48,7 @@ def write_log4j(context: Context, *, quiet: tuple[str, ...] = ()) -> str:
     that speak only of warnings.
     """
     path = context.conf / "log4j2.properties"
-    lines = [
-        "appender.out.type = Console",
-        "appender.out.name = out",
-        "appender.out.layout.type = PatternLayout",
-        "appender.out.layout.pattern = %d{yyyy-MM-dd HH:mm:ss.SSS} %-5p %c{1} %m%n",
-        "rootLogger.level = info",
-        "rootLogger.appenderRef.out.ref = out",
-    ]
+    lines = [f"{key} = {value}" for key, value in LOG4J.items()]
     for index, name in enumerate(quiet):
         lines += [f"logger.q{index}.name = {name}", f"logger.q{index}.level = warn"]
     write_private(path, "\n".join(lines) + "\n")

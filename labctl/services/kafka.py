@@ -13,36 +13,42 @@ from labctl.lab.state import write_private
 from labctl.services.jvm import java, write_log4j
 from labctl.services.model import Context, NativeService, Process, Service
 
-__all__ = ["SERVICE"]
+__all__ = ["HEAP", "QUIET", "SERVICE", "SETTINGS"]
 
 HEAP = "320m"
+QUIET = ("org.apache.kafka", "kafka", "state.change.logger")
+"""Loggers that speak only of warnings."""
+SETTINGS = {
+    "process.roles": "broker,controller",
+    "node.id": "1",
+    "controller.listener.names": "CONTROLLER",
+    "num.partitions": "1",
+    "default.replication.factor": "1",
+    "offsets.topic.replication.factor": "1",
+    "offsets.topic.num.partitions": "4",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "transaction.state.log.num.partitions": "4",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    # A topic comes from a connector's own settings, never from a mistyped name.
+    "auto.create.topics.enable": "false",
+    "group.initial.rebalance.delay.ms": "0",
+    # A lab's topics stay whole, so that silver can be replayed from their start.
+    "log.retention.ms": "-1",
+    "log.segment.bytes": str(128 * 1024 * 1024),
+}
+"""What holds in every runtime; addresses and folders differ."""
 
 
 def _properties(context: Context) -> str:
     broker, controller = context.ports["broker"], context.ports["controller"]
     values = {
-        "process.roles": "broker,controller",
-        "node.id": "1",
+        **SETTINGS,
         "controller.quorum.voters": f"1@127.0.0.1:{controller}",
         "listeners": f"PLAINTEXT://127.0.0.1:{broker},CONTROLLER://127.0.0.1:{controller}",
         "advertised.listeners": f"PLAINTEXT://127.0.0.1:{broker}",
-        "controller.listener.names": "CONTROLLER",
         "log.dirs": str(context.data),
-        "num.partitions": "1",
-        "default.replication.factor": "1",
-        "offsets.topic.replication.factor": "1",
-        "offsets.topic.num.partitions": "4",
-        "transaction.state.log.replication.factor": "1",
-        "transaction.state.log.min.isr": "1",
-        "transaction.state.log.num.partitions": "4",
-        "share.coordinator.state.topic.replication.factor": "1",
-        "share.coordinator.state.topic.min.isr": "1",
-        # A topic comes from a connector's own settings, never from a mistyped name.
-        "auto.create.topics.enable": "false",
-        "group.initial.rebalance.delay.ms": "0",
-        # A lab's topics stay whole, so that silver can be replayed from their start.
-        "log.retention.ms": "-1",
-        "log.segment.bytes": str(128 * 1024 * 1024),
     }
     return "".join(f"{key}={value}\n" for key, value in values.items())
 
@@ -83,7 +89,7 @@ def _process(context: Context) -> Process:
     return Process(
         argv=(
             *java(context, heap=HEAP, classpath=context.artifacts.path("kafka")),
-            write_log4j(context, quiet=("org.apache.kafka", "kafka", "state.change.logger")),
+            write_log4j(context, quiet=QUIET),
             "kafka.Kafka",
             str(context.conf / "server.properties"),
         ),

@@ -13,12 +13,32 @@ from labctl.errors import LabError
 from labctl.lab.state import write_private
 from labctl.services.model import Context, NativeService, Process, Service
 
-__all__ = ["ADMIN", "DATABASE", "SERVICE"]
+__all__ = ["ADMIN", "DATABASE", "OPTIONS", "SERVICE"]
 
 ADMIN = "labctl"
 DATABASE = "ecomm"
 _CAPTURE = "'debezium'@'%%'"
 """Debezium's login, from wherever the server lets it in; in statements that have parameters."""
+
+OPTIONS = (
+    "--mysqlx=OFF",
+    "--secure-file-priv=NULL",
+    # What Debezium reads.
+    "--server-id=1",
+    "--log-bin=binlog",
+    "--binlog-format=ROW",
+    "--binlog-row-image=FULL",
+    "--gtid-mode=ON",
+    "--enforce-gtid-consistency=ON",
+    "--character-set-server=utf8mb4",
+    "--default-time-zone=+00:00",
+    # It would size itself by the host's memory.
+    "--innodb-buffer-pool-size=96M",
+    "--performance-schema=OFF",
+    "--table-open-cache=400",
+    "--max-connections=60",
+)
+"""What holds in every runtime; addresses and folders differ."""
 
 
 def _options(context: Context) -> list[str]:
@@ -30,22 +50,7 @@ def _options(context: Context) -> list[str]:
         # Relative to the data folder: an absolute path may be too long for a unix socket.
         "--socket=mysql.sock",
         "--pid-file=mysql.pid",
-        "--mysqlx=OFF",
-        "--secure-file-priv=NULL",
-        # What Debezium reads.
-        "--server-id=1",
-        "--log-bin=binlog",
-        "--binlog-format=ROW",
-        "--binlog-row-image=FULL",
-        "--gtid-mode=ON",
-        "--enforce-gtid-consistency=ON",
-        "--character-set-server=utf8mb4",
-        "--default-time-zone=+00:00",
-        # It would size itself by the host's memory.
-        "--innodb-buffer-pool-size=96M",
-        "--performance-schema=OFF",
-        "--table-open-cache=400",
-        "--max-connections=60",
+        *OPTIONS,
     ]
     if os.geteuid() == 0:
         options.append("--user=root")

@@ -19,6 +19,7 @@ __all__ = [
     "DATABASE",
     "REGISTRY_DATABASE",
     "SERVICE",
+    "SETTINGS",
     "unprivileged_prefix",
     "unprivileged_user",
 ]

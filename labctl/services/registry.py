@@ -11,9 +11,19 @@ from labctl.services.jvm import java
 from labctl.services.model import Context, NativeService, Process, Service
 from labctl.services.postgres import REGISTRY_DATABASE
 
-__all__ = ["SERVICE"]
+__all__ = ["ENVIRONMENT", "HEAP", "SERVICE"]
 
 HEAP = "192m"
+ENVIRONMENT = {
+    "QUARKUS_BANNER_ENABLED": "false",
+    "APICURIO_STORAGE_KIND": "sql",
+    "APICURIO_STORAGE_SQL_KIND": "postgresql",
+    "APICURIO_DATASOURCE_USERNAME": "registry",
+    "APICURIO_DATASOURCE_JDBC_INITIAL_SIZE": "1",
+    "APICURIO_DATASOURCE_JDBC_MIN_SIZE": "1",
+    "APICURIO_DATASOURCE_JDBC_MAX_SIZE": "8",
+}
+"""What holds in every runtime; addresses and the password differ."""
 
 
 def _process(context: Context) -> Process:
@@ -26,17 +36,11 @@ def _process(context: Context) -> Process:
         env={
             "QUARKUS_HTTP_HOST": "127.0.0.1",
             "QUARKUS_HTTP_PORT": str(context.ports["http"]),
-            "QUARKUS_BANNER_ENABLED": "false",
-            "APICURIO_STORAGE_KIND": "sql",
-            "APICURIO_STORAGE_SQL_KIND": "postgresql",
+            **ENVIRONMENT,
             "APICURIO_DATASOURCE_URL": (
                 f"jdbc:postgresql://{postgres.host}:{postgres.port}/{REGISTRY_DATABASE}"
             ),
-            "APICURIO_DATASOURCE_USERNAME": "registry",
             "APICURIO_DATASOURCE_PASSWORD": context.passwords["registry"],
-            "APICURIO_DATASOURCE_JDBC_INITIAL_SIZE": "1",
-            "APICURIO_DATASOURCE_JDBC_MIN_SIZE": "1",
-            "APICURIO_DATASOURCE_JDBC_MAX_SIZE": "8",
         },
         cwd=context.conf,
     )

@@ -160,7 +160,8 @@ class ComposeRuntime:
 
     def build(self, service: Service) -> str:
         """The tag of the service's image."""
-        return str(self._definitions[service.name].get("image", "")).rpartition(":")[2]
+        image = str(self._definitions[service.name].get("image", ""))
+        return image.partition("@")[0].rpartition(":")[2]
 
     def log_file(self, name: str) -> None:
         """The engine keeps logs."""

@@ -10,7 +10,7 @@ fi
 data=/var/lib/mysql/data
 libraries=/opt/mysql/usr/lib/x86_64-linux-gnu
 mysqld=("$libraries/ld-linux-x86-64.so.2" --library-path "$libraries" /opt/mysql/usr/sbin/mysqld
-  --no-defaults --socket=/tmp/mysql.sock --pid-file=/tmp/mysqld.pid)
+  --no-defaults --socket=mysql.sock --pid-file=mysql.pid)
 options=("${@:2}")
 
 initialise() {
