@@ -95,6 +95,8 @@ class Backend:
             )
             if not whole:
                 self._pg.set_chunked_rows_mode(_CHUNK_ROWS)
+            # What the socket does not take at once goes out while we wait, not before.
+            await self._connection.wait(generators.send(self._pg))
             failure: PgError | None = None
             while True:
                 result = await self._connection.wait(generators.fetch(self._pg))

@@ -15,6 +15,12 @@ import pytest
 from tests.integration.sqlserver.conftest import PASSWORD, Sql, StandIn
 
 
+def test_a_statement_larger_than_a_socket_takes_at_once(sql: Sql) -> None:
+    """What PostgreSQL's socket does not take at first must follow: it never answers half of it."""
+    text = "x" * 24_000_000
+    assert sql("SELECT LEN(%s)", (text,)) == [(len(text),)]
+
+
 def test_says_that_it_is_a_stand_in(sql: Sql) -> None:
     assert "stand-in" in sql("SELECT @@VERSION")[0][0]
 
