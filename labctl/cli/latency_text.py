@@ -69,8 +69,8 @@ def _counted(report: RunReport) -> list[RenderableType]:
     counts = report.counts
     words = (
         f"{counts.written:,} changes in {report.seconds:,.1f} s: "
-        f"{report.committed_per_second:,.0f}/s committed, "
-        f"{report.queryable_per_second:,.0f}/s queryable"
+        f"{_rate(report.committed_per_second)} committed, "
+        f"{_rate(report.queryable_per_second)} queryable"
     )
     outcome = f"lost {counts.lost:,}, there twice {counts.duplicates:,}, wrong {counts.wrong:,}"
     lines: list[RenderableType] = [
@@ -86,6 +86,10 @@ def _counted(report: RunReport) -> list[RenderableType]:
         for fault in report.faults
     ]
     return lines
+
+
+def _rate(per_second: float | None) -> str:
+    return "at once" if per_second is None else f"{per_second:,.0f}/s"
 
 
 def _services(report: RunReport) -> Table:

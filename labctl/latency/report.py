@@ -185,9 +185,9 @@ class RunReport(_Part):
     warm_up: int
     """Changes of each table that are left out of hops, seconds and samples."""
     counts: Counts
-    committed_per_second: float
-    """From the first commit to the last."""
-    queryable_per_second: float
+    committed_per_second: float | None
+    """From the first commit to the last; None where all are committed at once, as in a snapshot."""
+    queryable_per_second: float | None
     """From the first commit until the last change was queryable."""
     hops: list[Hop]
     services: list[ServiceUsage] | None

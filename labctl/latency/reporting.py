@@ -186,8 +186,8 @@ def _table_run(target: Target) -> TableRun:
     )
 
 
-def _per_second(count: int, seconds: float) -> float:
-    return round(count / seconds, 1) if seconds > 0 else 0.0
+def _per_second(count: int, seconds: float) -> float | None:
+    return round(count / seconds, 1) if seconds > 0 else None
 
 
 def _per_change(amount: int | None, traces: Sequence[Trace]) -> float | None:
