@@ -38,7 +38,11 @@ _BATCH = 2_000
 _CONSUME_SECONDS = 0.05
 _TIMEOUT = 10.0
 _LOOK_SECONDS = 0.02
-"""Between two looks at a timeline while a change is under way: how exact `queryable` is."""
+"""Between two looks at a timeline while a change is under way and nobody tells of commits."""
+_QUIET_SECONDS = 0.5
+"""The same while somebody does."""
+_COMMITTED = "commit"
+"""How the name of a completed write ends on a timeline (commit, deltacommit, replacecommit)."""
 
 
 class _Follower:
@@ -174,7 +178,11 @@ def _number(value: Any) -> int | None:
 
 
 class SilverFollower(_Follower):
-    """Looks at one silver table's timeline while `is_awaited`, and reads what each commit wrote."""
+    """Looks at one silver table's timeline, and reads what each commit wrote.
+
+    It looks when `told` of a commit, and meanwhile only while a change `is_awaited`: seldom when
+    `is_told` says that commits are told of, else all the time.
+    """
 
     def __init__(
         self,
@@ -182,20 +190,31 @@ class SilverFollower(_Follower):
         target: Target,
         first_key: int,
         is_awaited: Callable[[], bool],
+        is_told: Callable[[], bool],
         shown: queue.SimpleQueue[tuple[str, list[Version]]],
     ) -> None:
         super().__init__(f"silver {target.silver}")
         self._target = target
         self._first_key = first_key
         self._is_awaited = is_awaited
+        self._is_told = is_told
+        self._wake = threading.Event()
+        self._timeline = f"/silver/{target.silver}/.hoodie/"
         self._shown = shown
         self._watch = Watch(lake.table(target.silver))
         self.failures = 0
         """Looks that failed: the object store may be away for a while."""
 
+    def told(self, path: str) -> None:
+        """An object was written to the lake; from any thread."""
+        if self._timeline in path and path.endswith(_COMMITTED):
+            self._wake.set()
+
     def _run(self) -> None:
-        while not self._stop.wait(_LOOK_SECONDS):
-            if not self._is_awaited():
+        while not self._stop.is_set():
+            told = self._wake.wait(_QUIET_SECONDS if self._is_told() else _LOOK_SECONDS)
+            self._wake.clear()
+            if not told and not self._is_awaited():
                 continue
             try:
                 rows = self._watch.poll()

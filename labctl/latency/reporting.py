@@ -29,8 +29,8 @@ _CLOCKS = {
     "captured": "Kafka Connect, when Debezium made the event (record header __ts_us); microseconds",
     "bronze": "the object store, LastModified of the object; milliseconds on MinIO, seconds on S3",
     "hudi": "the Spark application, completion time on the table's timeline; milliseconds",
-    "queryable": "this program, when the query that shows the change had answered; it looks "
-    "every 20 ms while a change is under way",
+    "queryable": "this program, when the query that shows the change had answered; it "
+    "asks when the store tells of a commit, or every 20 ms where the store does not",
 }
 
 

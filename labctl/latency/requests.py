@@ -1,6 +1,7 @@
 """The object store's requests during a run, from MinIO's own trace of them.
 
 The trace names the client of every request, so that those of the measuring itself are told apart.
+It also tells of every commit the moment it is there: nobody has to ask all the time.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import hashlib
 import json
 import threading
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import requests
@@ -24,15 +26,18 @@ __all__ = ["RequestTrace"]
 _PATH = "/minio/admin/v3/trace?s3=true"
 _PIPELINE = "aws-sdk-java"
 """In the user agent of Spark and Kafka Connect, and of no client of this program."""
+_WRITES = ("PutObject", "CompleteMultipartUpload")
 _TIMEOUT = 5.0
 _RECONNECT_SECONDS = 0.5
 
 
 class RequestTrace:
-    """Counts requests by client and kind until it is stopped."""
+    """Counts requests by client and kind, and tells of what is written, until it is stopped."""
 
-    def __init__(self, store: ObjectStore) -> None:
+    def __init__(self, store: ObjectStore, on_write: Callable[[str], None]) -> None:
+        """`on_write` is told the path of every object written, on this trace's own thread."""
         self._store = store
+        self._on_write = on_write
         self._counts: dict[bool, Counter[str]] = defaultdict(Counter)
         self._bytes: dict[bool, Counter[str]] = defaultdict(Counter)
         self._gaps = 0
@@ -40,21 +45,36 @@ class RequestTrace:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="requests", daemon=True)
 
-    def start(self) -> bool:
-        """Count from now on; False when the store is not a MinIO that shows its requests."""
+    def start(self) -> None:
+        """Begin, unless the store is no MinIO that shows its requests."""
         if self._store.endpoint_url is None or self._store.secret_key is None:
-            return False
+            return
         try:
             self._open = self._connect()
         except requests.RequestException:
-            return False
+            return
         self._thread.start()
-        return True
 
-    def stop(self) -> StoreUsage:
-        """What was counted."""
+    @property
+    def is_live(self) -> bool:
+        """Whether the store tells of its requests now."""
+        return self._open is not None
+
+    def begin(self) -> None:
+        """Count from now on."""
+        self._counts, self._bytes = defaultdict(Counter), defaultdict(Counter)
+        self._gaps = 0
+
+    def stop(self) -> None:
+        """End; safe to repeat."""
         self._stop.set()
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def usage(self) -> StoreUsage | None:
+        """What was counted; None when the store does not tell."""
+        if self._thread.ident is None:
+            return None
         return StoreUsage(
             pipeline=self._figures(True), measuring=self._figures(False), gaps=self._gaps
         )
@@ -113,7 +133,10 @@ class RequestTrace:
         http = entry.get("http") or {}
         headers = (http.get("request") or {}).get("headers") or {}
         pipeline = any(_PIPELINE in agent for agent in headers.get("User-Agent", ()))
-        self._counts[pipeline][str(entry.get("funcname", "")).removeprefix("s3.")] += 1
+        kind = str(entry.get("funcname", "")).removeprefix("s3.")
+        self._counts[pipeline][kind] += 1
+        if kind in _WRITES:
+            self._on_write(str(entry.get("path", "")))
         stats = http.get("stats") or {}
         self._bytes[pipeline]["received"] += int(stats.get("inputbytes", 0))
         self._bytes[pipeline]["sent"] += int(stats.get("outputbytes", 0))

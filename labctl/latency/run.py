@@ -46,6 +46,14 @@ class Observer(UpReporter, Protocol):
         """Where the changes are; `away` is the service that is stopped, if any."""
 
 
+class _Part(Protocol):
+    """Something that goes on beside the run."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
 @dataclass
 class _Queues:
     received: queue.SimpleQueue[Message] = field(default_factory=queue.SimpleQueue)
@@ -100,18 +108,25 @@ class _Run:
         )
         self._tables = [
             SilverFollower(
-                self._lake, t, load.first_keys[t.silver], self._is_awaited, self._queues.shown
+                self._lake,
+                target,
+                load.first_keys[target.silver],
+                self._is_awaited,
+                lambda: self._requests.is_live,
+                self._queues.shown,
             )
-            for t in load.targets
+            for target in load.targets
         ]
+        self._requests = RequestTrace(at.lab.endpoints.objectstore, self._tell_of_write)
         self._outage = OutageMaker(at.lab, scenario.outage) if scenario.outage else None
         self._is_here = at.lab.config.profiles[at.lab.profile].runtime == "native"
 
     def report(self) -> RunReport:
         with ExitStack() as ended:
-            for follower in (self._topics, *self._tables):
-                follower.start()
-                ended.callback(follower.stop)
+            parts: list[_Part] = [self._requests, self._topics, *self._tables]
+            for part in parts:
+                part.start()
+                ended.callback(part.stop)
             self._prepare()
             taken = self._measure(ended)
             self._observer.phase("waiting for bronze")
@@ -130,6 +145,10 @@ class _Run:
             findings,
             producer_time=self._topics.timestamp_type == 1,
         )
+
+    def _tell_of_write(self, path: str) -> None:
+        for table in self._tables:
+            table.told(path)
 
     def _is_awaited(self) -> bool:
         return self._preparing or self._ledger.queryable < self._ledger.in_kafka
@@ -159,8 +178,8 @@ class _Run:
         self._preparing = False
 
     def _measure(self, ended: ExitStack) -> Taken:
-        requests, usage = RequestTrace(self._at.lab.endpoints.objectstore), None
-        traced = requests.start()
+        self._requests.begin()
+        usage: ServiceSampler | None = None
         machine_load = psutil.getloadavg()
         if self._is_here:
             usage = ServiceSampler(self._at.lab)
@@ -176,7 +195,7 @@ class _Run:
         return Taken(
             services=services,
             measuring_cpu_seconds=own,
-            object_store=requests.stop() if traced else None,
+            object_store=self._requests.usage(),
             outage=self._outage,
             machine_load=machine_load,
         )
