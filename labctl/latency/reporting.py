@@ -16,11 +16,12 @@ from labctl.latency.ledger import Ledger, Trace
 from labctl.latency.load import Load
 from labctl.latency.outage import OutageMaker
 from labctl.latency.plan import Kind
-from labctl.latency.pointing import Pointed, type_of
+from labctl.latency.pointing import Pointed
 from labctl.latency.report import Counts, RunReport, ServiceUsage, StoreUsage, TableRun
 from labctl.latency.scenario import Scenario
 from labctl.latency.statistics import hops_of, samples_of, seconds_of
 from labctl.latency.targets import Target
+from labctl.latency.twins import type_of
 
 __all__ = ["Finding", "Taken", "compose"]
 
