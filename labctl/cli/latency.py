@@ -13,6 +13,7 @@ from rich.table import Table
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
 from labctl.errors import ExitCode, LabError
+from labctl.latency.growth_report import GrowthName
 from labctl.latency.scenario import (
     SilverSource,
     TableType,
@@ -23,7 +24,7 @@ from labctl.latency.scenario import (
 if TYPE_CHECKING:
     pass
 
-__all__ = ["compare_command", "list_command", "report_command", "run_command"]
+__all__ = ["compare_command", "growth_command", "list_command", "report_command", "run_command"]
 
 latency = group("latency", "Measure a change's way from the source's commit to a query, by hop.")
 _SEEDS = 2**32
@@ -74,8 +75,7 @@ def run_command(
         count=changes,
         rate=rate,
     )
-    chosen = random.randrange(_SEEDS) if seed is None else seed  # noqa: S311 - not a secret
-    stderr.print(f"seed {chosen}", highlight=False)
+    chosen = _seed(seed)
     with LiveView() as view:
         report = run_scenario(lab, name, found, seed=chosen, observer=view)
     if write is not None:
@@ -135,6 +135,72 @@ def compare_command(
 
     found = compare(RunReport.load(a), RunReport.load(b))
     print_result(invocation.format, found, lambda: comparison_table(found, a.stem, b.stem))
+
+
+@command(latency, "growth", example="labctl latency growth rows --steps 100000,1000000")
+def growth_command(
+    invocation: Invocation,
+    growth: Annotated[GrowthName, typer.Argument(help="What is made larger.")],
+    steps: Annotated[str, typer.Option(help="Its sizes, rising, with commas between.")],
+    scenario: Annotated[
+        str, typer.Option(help="What is run at each size; on its first table.")
+    ] = "idle",
+    changes: Annotated[
+        int | None, typer.Option(min=1, help="Changes at each size [default: the scenario's].")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Repeats an earlier one [random].")] = None,
+    write: Annotated[Path | None, typer.Option(help="Write the figures (JSON) to it.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page with a chart to it.")] = None,
+) -> None:
+    """Run a scenario at several sizes of a table, of the application, or at several rates.
+
+    rows: of the scenario's first table. tables: of the application, with twins of a small table.
+    rate: changes a second. age: changes made to the table so far. What was added is removed again;
+    silver keeps removed rows as deleted ones, so use a lab made for this.
+    """
+    from labctl.cli.latency_live import LiveView
+    from labctl.cli.latency_text import growth_table
+    from labctl.latency.growth import measure_growth
+    from labctl.latency.html import render_growth
+
+    lab = invocation.lab()
+    name, found = find_scenario(lab.project, scenario)
+    chosen = _seed(seed)
+    with LiveView() as view:
+        report = measure_growth(
+            lab,
+            growth,
+            _numbers(steps),
+            name,
+            found.with_options(count=changes),
+            seed=chosen,
+            observer=view,
+            note=view.step,
+        )
+    if write is not None:
+        _write(write, report.to_json())
+    if html is not None:
+        _write(html, render_growth(report))
+    print_result(invocation.format, report.model_dump(mode="json"), lambda: growth_table(report))
+    if not report.sound:
+        raise typer.Exit(int(ExitCode.DIFFERENT))
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise LabError(
+            f"{text!r} is no list of whole numbers",
+            hint="--steps 10000,100000",
+            exit_code=ExitCode.USAGE,
+        ) from None
+
+
+def _seed(given: int | None) -> int:
+    chosen = random.randrange(_SEEDS) if given is None else given  # noqa: S311 - not a secret
+    stderr.print(f"seed {chosen}", highlight=False)
+    return chosen
 
 
 def _write(path: Path, text: str) -> None:

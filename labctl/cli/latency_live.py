@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from labctl.cli.output import stderr
+from labctl.latency.growth_report import Step
 from labctl.latency.ledger import Ledger, Trace
 
 __all__ = ["LiveView"]
@@ -69,6 +70,12 @@ class LiveView:
             self._live.update(self._table(ledger, planned, away, recent), refresh=True)
         else:
             stderr.print(_line(ledger, planned, away, recent), highlight=False)
+
+    def step(self, step: Step) -> None:
+        """One size of a growth measurement is done."""
+        took = step.end_to_end
+        words = "nothing arrived" if took is None else f"p50 {took.p50:.2f} s, p99 {took.p99:.2f} s"
+        stderr.print(f"at {step.at:,}: {words}", highlight=False)
 
     def service(self, name: str, state: str, detail: str = "") -> None:
         """A service's step on its way up, while the lab is pointed at the scenario."""

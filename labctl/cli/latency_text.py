@@ -7,11 +7,12 @@ from rich.table import Table
 from rich.text import Text
 
 from labctl.latency.compare import Comparison, Difference
+from labctl.latency.growth_report import GrowthReport
 from labctl.latency.report import Hop, RunReport
 
-__all__ = ["HOP_WORDS", "comparison_table", "run_summary"]
+__all__ = ["comparison_table", "growth_table", "run_summary"]
 
-HOP_WORDS = {
+_HOP_WORDS = {
     "event": "commit → Debezium event",
     "kafka": "event → Kafka",
     "bronze": "Kafka → bronze object",
@@ -52,7 +53,7 @@ def _hops(report: RunReport) -> Table:
 
 
 def _words(hop: Hop) -> str:
-    words = HOP_WORDS[hop.name]
+    words = _HOP_WORDS[hop.name]
     if hop.name == "hudi":
         words = ("Kafka " if hop.begins == "appended" else "bronze ") + words
     return words if hop.on_the_way else f"({words})"
@@ -116,6 +117,47 @@ def comparison_table(found: Comparison, a: str, b: str) -> RenderableType:
         table.add_row(one.figure + unit, _figure(one.a), _figure(one.b), _change(one))
     differing = [f"{name}: {x} | {y}" for name, (x, y) in found.conditions.items()]
     return Group(table, *(["", "Not the same:", *differing] if differing else []))
+
+
+def growth_table(report: GrowthReport) -> RenderableType:
+    """A line a size."""
+    table = Table(box=None, pad_edge=False)
+    for title in (
+        report.growth,
+        "p50, s",
+        "p99, s",
+        "Hudi p50, s",
+        "query p50, s",
+        "queryable/s",
+        "Spark, MiB",
+        "requests/change",
+        "data files",
+        "data, MiB",
+        "timeline files",
+        "sound",
+    ):
+        table.add_column(title, justify="right")
+    for step in report.steps:
+        table.add_row(
+            f"{step.at:,}",
+            *(
+                "-" if taken is None else f"{getattr(taken, name):.3f}"
+                for taken, name in (
+                    (step.end_to_end, "p50"),
+                    (step.end_to_end, "p99"),
+                    (step.hudi, "p50"),
+                    (step.query, "p50"),
+                )
+            ),
+            _figure(step.queryable_per_second),
+            "-" if step.silver_memory_bytes is None else f"{step.silver_memory_bytes / _MIB:,.0f}",
+            _figure(step.requests_per_change),
+            f"{step.data_files:,}",
+            f"{step.data_bytes / _MIB:,.1f}",
+            f"{step.timeline_files:,}",
+            "yes" if step.sound else Text("no", style="bold red"),
+        )
+    return table
 
 
 def _figure(value: float | None) -> str:

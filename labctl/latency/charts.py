@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import plotly.graph_objects as go
 
+from labctl.latency.growth_report import GrowthName, GrowthReport
 from labctl.latency.report import HopName, RunReport
 
-__all__ = ["CHARTS"]
+__all__ = ["CHARTS", "growth_chart"]
 
 _COLOURS: dict[HopName, str] = {
     "event": "#4c78a8",
@@ -19,6 +20,13 @@ _COLOURS: dict[HopName, str] = {
     "end_to_end": "#333333",
 }
 _HEIGHT = 420
+_GIB = 1024**3
+_GROWN: dict[GrowthName, str] = {
+    "rows": "rows in the table",
+    "tables": "tables in the application",
+    "rate": "changes a second",
+    "age": "changes made to the table",
+}
 _FAULT = "rgba(214, 39, 40, 0.18)"
 
 
@@ -138,6 +146,46 @@ def _throughput(report: RunReport) -> go.Figure:
         yaxis2={"title": "lag, changes", "overlaying": "y", "side": "right", "rangemode": "tozero"}
     )
     figure.update_yaxes(rangemode="tozero")
+    return figure
+
+
+def growth_chart(report: GrowthReport) -> go.Figure:
+    """Latency and memory against what grew; logarithmic where it grew a hundredfold."""
+    figure = go.Figure()
+    at = [step.at for step in report.steps]
+    for name, dash in (("p50", "solid"), ("p99", "dot")):
+        figure.add_scatter(
+            x=at,
+            y=[getattr(step.end_to_end, name, None) for step in report.steps],
+            mode="lines+markers",
+            line={"color": _COLOURS["end_to_end"], "dash": dash},
+            name=f"end to end, {name}",
+        )
+    figure.add_scatter(
+        x=at,
+        y=[getattr(step.hudi, "p50", None) for step in report.steps],
+        mode="lines+markers",
+        line={"color": _COLOURS["hudi"]},
+        name="to the Hudi commit, p50",
+    )
+    figure.add_scatter(
+        x=at,
+        y=[m and m / _GIB for m in (step.silver_memory_bytes for step in report.steps)],
+        mode="lines+markers",
+        line={"color": "#b279a2"},
+        name="Spark application, GiB",
+        yaxis="y2",
+    )
+    figure.update_layout(
+        template="plotly_white",
+        height=_HEIGHT,
+        xaxis_title=_GROWN[report.growth],
+        yaxis={"title": "seconds", "rangemode": "tozero"},
+        yaxis2={"title": "GiB", "overlaying": "y", "side": "right", "rangemode": "tozero"},
+        legend={"orientation": "h", "y": 1.12},
+    )
+    if at[-1] >= 100 * at[0]:
+        figure.update_xaxes(type="log")
     return figure
 
 

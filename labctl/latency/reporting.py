@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from labctl.bench.environment import describe
 from labctl.lab.lab import Lab
-from labctl.lab.status import read_status
+from labctl.lab.status import service_versions
 from labctl.latency.ledger import Ledger, Trace
 from labctl.latency.load import Load
 from labctl.latency.outage import OutageMaker
@@ -108,7 +108,7 @@ def compose(
         scenario=scenario,
         lab=lab.name,
         profile=lab.profile,
-        environment=describe(lab.project, _versions(lab), taken.machine_load),
+        environment=describe(lab.project, service_versions(lab), taken.machine_load),
         seed=seed,
         source=at.source,
         tables=[_table_run(target) for target in load.targets],
@@ -132,12 +132,6 @@ def compose(
         timeline=seconds_of(measured, begin),
         samples=samples_of(measured, begin, at.source),
     )
-
-
-def _versions(lab: Lab) -> dict[str, str]:
-    if lab.config.profiles[lab.profile].runtime != "native":
-        return {}
-    return {service.name: service.detail for service in read_status(lab).services}
 
 
 def _counts(ledger: Ledger, findings: Sequence[Finding]) -> Counts:

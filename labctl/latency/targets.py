@@ -69,12 +69,16 @@ class Target:
         return pa.schema([pa.field(c.name, c.arrow, nullable=c.nullable) for c in self.columns])
 
     def first_key(self, source: Source) -> int:
-        """A key above all that the table has."""
-        column = source.quote(self.key)
+        """The first key of a run: above all that the table has."""
+        return max(_FIRST_KEY, self.highest_key(source) + 1)
+
+    def highest_key(self, source: Source) -> int:
+        """The highest key the table has; 0 when it is empty."""
         ((highest,),) = source.execute(
-            f"SELECT max({column}) FROM {source.qualified(self.ref)}"  # noqa: S608
+            f"SELECT max({source.quote(self.key)}) "  # noqa: S608
+            f"FROM {source.qualified(self.ref)}"
         )
-        return max(_FIRST_KEY, int(highest or 0) + 1)
+        return int(highest or 0)
 
     def all_keys(self, source: Source) -> list[int]:
         """Keys of the rows the table has."""

@@ -24,7 +24,7 @@ from labctl.lake.objectstore import Storage
 from labctl.latency.scenario import SilverSource, TableType
 from lakehouse.properties import read_properties
 
-__all__ = ["Twin", "changed", "type_of"]
+__all__ = ["Twin", "changed", "type_of", "wait_until_caught_up"]
 
 _TYPES: dict[TableType, str] = {"cow": "COPY_ON_WRITE", "mor": "MERGE_ON_READ"}
 """As Hudi calls them."""
@@ -68,7 +68,7 @@ def changed(
         other = replace(lab, project=folder, config=_with_source(lab, source))
         try:
             up(other, reporter)
-            _wait_until_caught_up(other, [other.table(twin.name) for twin in twins])
+            wait_until_caught_up(other, [other.table(twin.name) for twin in twins])
             yield other
         finally:
             up(lab, reporter)
@@ -109,13 +109,16 @@ def _write_properties(folder: Path, twin: Twin) -> None:
     place.write_text("".join(f"{key}={value}\n" for key, value in values.items()), "utf-8")
 
 
-def _wait_until_caught_up(lab: Lab, tables: Sequence[LabTable]) -> None:
-    deadline = time.monotonic() + _CATCH_UP_SECONDS
+def wait_until_caught_up(
+    lab: Lab, tables: Sequence[LabTable], *, seconds: float = _CATCH_UP_SECONDS
+) -> None:
+    """Until silver has committed all that is in the tables' topics; LabError after `seconds`."""
+    deadline = time.monotonic() + seconds
     for table in tables:
         while in_flight_records(lab, table) != 0:
             if time.monotonic() > deadline:
                 raise LabError(
-                    f"{table.name} has not taken in its topic after {_CATCH_UP_SECONDS:.0f} s",
+                    f"{table.name} has not taken in its topic after {seconds:.0f} s",
                     hint="labctl status, labctl logs silver",
                     exit_code=ExitCode.NOT_READY,
                 )
