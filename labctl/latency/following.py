@@ -41,6 +41,7 @@ _LOOK_SECONDS = 0.02
 """Between two looks at a timeline while a change is under way and nobody tells of commits."""
 _QUIET_SECONDS = 0.5
 """The same while somebody does."""
+_OFFSET = "__kafka_offset"
 _COMMITTED = "commit"
 """How the name of a completed write ends on a timeline (commit, deltacommit, replacecommit)."""
 
@@ -201,7 +202,13 @@ class SilverFollower(_Follower):
         self._wake = threading.Event()
         self._timeline = f"/silver/{target.silver}/.hoodie/"
         self._shown = shown
-        self._watch = Watch(lake.table(target.silver))
+        table = lake.table(target.silver)
+        if _OFFSET not in table.schema().names:
+            raise LabError(
+                f"{target.silver} has no column {_OFFSET}, which says how far it is",
+                hint="a table written by the lab's own Spark application has it",
+            )
+        self._watch = Watch(table)
         self.failures = 0
         """Looks that failed: the object store may be away for a while."""
 
@@ -226,7 +233,7 @@ class SilverFollower(_Follower):
 
     def _tell(self, rows: pa.Table, seen: float) -> None:
         key = self._target.key
-        rows = rows.select([key, "__kafka_offset", COMMIT_TIME])
+        rows = rows.select([key, _OFFSET, COMMIT_TIME])
         rows = rows.filter(pc.field(key) >= self._first_key)
         completed = {k: v.timestamp() for k, v in self._watch.completions.items()}
         columns = (rows.column(name).to_pylist() for name in rows.column_names)

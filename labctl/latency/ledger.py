@@ -128,8 +128,12 @@ class Ledger:
         self._ends[place] = max(self._ends.get(place, -1), message.offset)
         row = (trace.table, trace.change.key)
         self._waiting[row].append(trace)
-        for version in self._seen.get(row, ()):
+        seen = self._seen.pop(row, [])
+        for version in seen:
             self._show(row, version)
+        # Records of a row come in order: what is not newer than this one is of no more use.
+        if later := [version for version in seen if version.offset > message.offset]:
+            self._seen[row] = later
 
     def shown(self, table: str, versions: Iterable[Version]) -> None:
         """A query over silver returned rows of the run."""

@@ -17,7 +17,7 @@ from labctl.config.tables import LabTable
 from labctl.errors import ExitCode, LabError
 from labctl.sources import Source, SourceColumn, SourceTable, TableRef
 
-__all__ = ["Target", "describe_target"]
+__all__ = ["Target", "describe_target", "numbered_target"]
 
 _FIRST_KEY = 1_000_000_000
 """Rows of a run have keys from here on, above those of any row that was there already."""
@@ -95,11 +95,17 @@ class Target:
 
 
 def describe_target(table: LabTable, source: Source, *, snapshot: bool = False) -> Target:
-    """What a run needs to know of `table`. Raises LabError (USAGE) for one it cannot use.
+    """What a run needs to know of `table`, see `numbered_target`."""
+    found = source.describe(TableRef(table.db_schema, table.source_name))
+    return numbered_target(table, found, snapshot=snapshot)
+
+
+def numbered_target(table: LabTable, found: SourceTable, *, snapshot: bool = False) -> Target:
+    """How changes of `table`, whose source is as `found`, carry their numbers.
 
     In a snapshot nothing is written: a row's key is its number, and may be of any whole type.
+    Raises LabError (USAGE) for a table it cannot use.
     """
-    found = source.describe(TableRef(table.db_schema, table.source_name))
     kinds = (*_WHOLE, "smallint") if snapshot else _WHOLE
     if len(found.keys) != 1 or _kind(found, found.keys[0]) not in kinds:
         raise LabError(

@@ -24,7 +24,7 @@ from labctl.lake.objectstore import Storage
 from labctl.latency.scenario import SilverSource, TableType
 from lakehouse.properties import read_properties
 
-__all__ = ["Twin", "changed", "type_of", "wait_until_caught_up"]
+__all__ = ["Twin", "changed", "type_of", "wait_until_caught_up", "write_twin"]
 
 _TYPES: dict[TableType, str] = {"cow": "COPY_ON_WRITE", "mor": "MERGE_ON_READ"}
 """As Hudi calls them."""
@@ -64,7 +64,7 @@ def changed(
     try:
         _link_project(lab.project, folder)
         for twin in twins:
-            _write_properties(folder / PROPERTIES, twin)
+            write_twin(folder / PROPERTIES, twin)
         other = replace(lab, project=folder, config=_with_source(lab, source))
         try:
             up(other, reporter)
@@ -95,7 +95,8 @@ def _link_project(project: Path, folder: Path) -> None:
     shutil.copytree(project / PROPERTIES, folder / PROPERTIES)
 
 
-def _write_properties(folder: Path, twin: Twin) -> None:
+def write_twin(folder: Path, twin: Twin) -> None:
+    """Give a twin a properties file in `folder`, in place of its table's or beside it."""
     path = next(
         path
         for path in folder.glob("*.*.*.properties")
