@@ -120,20 +120,18 @@ def comparison_table(found: Comparison, a: str, b: str) -> RenderableType:
 
 
 def growth_table(report: GrowthReport) -> RenderableType:
-    """A line a size."""
+    """A line a size: medians in seconds, the Spark application's memory, requests a change."""
     table = Table(box=None, pad_edge=False)
     for title in (
         report.growth,
-        "p50, s",
-        "p99, s",
-        "Hudi p50, s",
-        "query p50, s",
-        "queryable/s",
-        "Spark, MiB",
-        "requests/change",
-        "data files",
-        "data, MiB",
-        "timeline files",
+        "p50",
+        "p99",
+        "to Hudi",
+        "query",
+        "Spark",
+        "requests",
+        "files",
+        "size",
         "sound",
     ):
         table.add_column(title, justify="right")
@@ -149,15 +147,17 @@ def growth_table(report: GrowthReport) -> RenderableType:
                     (step.query, "p50"),
                 )
             ),
-            _figure(step.queryable_per_second),
-            "-" if step.silver_memory_bytes is None else f"{step.silver_memory_bytes / _MIB:,.0f}",
+            _mib(step.silver_memory_bytes),
             _figure(step.requests_per_change),
             f"{step.data_files:,}",
-            f"{step.data_bytes / _MIB:,.1f}",
-            f"{step.timeline_files:,}",
+            _mib(step.data_bytes),
             "yes" if step.sound else Text("no", style="bold red"),
         )
     return table
+
+
+def _mib(size: int | None) -> str:
+    return "-" if size is None else f"{size / _MIB:,.0f} MiB"
 
 
 def _figure(value: float | None) -> str:

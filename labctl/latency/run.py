@@ -21,7 +21,7 @@ from labctl.latency.ledger import Ledger, Message, Version
 from labctl.latency.load import ChangeLoad, Load, SnapshotLoad
 from labctl.latency.outage import OutageMaker
 from labctl.latency.pointing import Pointed, pointed
-from labctl.latency.report import RunReport
+from labctl.latency.report import RunReport, ServiceUsage
 from labctl.latency.reporting import Finding, Taken, compose
 from labctl.latency.requests import RequestTrace
 from labctl.latency.scenario import Scenario
@@ -184,6 +184,7 @@ class _Run:
         if self._is_here:
             usage = ServiceSampler(self._at.lab)
             usage.start()
+            ended.callback(usage.stop)
         self._observer.phase(self._scenario.title)
         self._load.start()
         ended.callback(self._load.stop)
@@ -191,7 +192,11 @@ class _Run:
             self._outage.start()
             ended.callback(self._outage.cancel)
         self._follow()
-        services, own = usage.stop() if usage else (None, None)
+        services: list[ServiceUsage] | None = None
+        own: float | None = None
+        if usage is not None:
+            usage.stop()
+            services, own = usage.usage()
         return Taken(
             services=services,
             measuring_cpu_seconds=own,

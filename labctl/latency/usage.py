@@ -36,10 +36,13 @@ class ServiceSampler:
         self._own_begin = _cpu_seconds(self._own)
         self._thread.start()
 
-    def stop(self) -> tuple[list[ServiceUsage], float]:
-        """What each service took, and the CPU seconds of this process itself."""
+    def stop(self) -> None:
+        """End; safe to repeat."""
         self._stop.set()
         self._thread.join()
+
+    def usage(self) -> tuple[list[ServiceUsage], float]:
+        """What each service took until now, and the CPU seconds of this process itself."""
         self._sample(count=True)
         usage = [
             ServiceUsage(

@@ -11,10 +11,13 @@ from pathlib import Path
 import pytest
 
 from labctl.lab.lab import Lab
+from labctl.lab.pipeline import silver_status
+from labctl.lake import Lake
 from labctl.latency.ledger import Ledger
 from labctl.latency.report import RunReport
 from labctl.latency.run import run_scenario
 from labctl.latency.scenario import Scenario, find_scenario
+from labctl.sources import Source, TableRef
 from labctl.testing.reporter import TerminalReporter
 
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -76,6 +79,30 @@ def test_inserts_updates_and_deletes_of_all_sources_arrive_once(
     assert report.counts.written == 450
     assert {table.engine for table in report.tables} == {"postgres", "mysql", "sqlserver"}
     verify_equal("event", "sale", "user")
+
+
+def test_a_snapshot_is_followed_row_by_row(
+    lab: Lab, request: pytest.FixtureRequest, source: Callable[[str], Source]
+) -> None:
+    tables = ("category", "venue")
+    rows = sum(source("postgres").count(TableRef("ems", table)) for table in tables)
+    report = run(lab, "snapshot", Watcher(request.config), tables=tables)
+    assert report.sound, report.counts
+    assert report.counts.written == rows
+
+
+def test_a_table_of_another_type_and_source_stands_in_and_goes_again(
+    lab: Lab, lake: Lake, request: pytest.FixtureRequest, verify_equal: Verify
+) -> None:
+    watcher = Watcher(request.config)
+    options = {"tables": ("event",), "table_type": "cow", "source": "bronze"}
+    report = run(lab, "idle", watcher, count=CHANGES, rate=3.0, **options)
+    assert report.sound, report.counts
+    (table,) = report.tables
+    assert (table.table, table.table_type, report.source) == ("event_cow", "cow", "bronze")
+    assert "event_cow" not in lake.table_names()
+    assert silver_status(lab)["source"] == "kafka"
+    verify_equal("event")
 
 
 def test_the_command_writes_what_it_prints(labctl: Labctl, lab: Lab, tmp_path: Path) -> None:
