@@ -18,7 +18,7 @@ class ExitCode(IntEnum):
     NOT_READY = 3
     """The lab or one of its services is not running or not usable."""
     DIFFERENT = 4
-    """`verify` found rows that differ between a source and its silver table."""
+    """Silver is not as the sources are: rows differ, or changes were lost or are there twice."""
     ENVIRONMENT = 5
     """This machine lacks something the lab needs (memory, disk, a port, a part)."""
     BUSY = 6

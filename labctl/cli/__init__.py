@@ -27,6 +27,7 @@ COMMANDS = {
     "rebuild": "rebuild",
     "sqlserver": "sqlserver",
     "bench": "bench",
+    "latency": "latency",
     "promote": "promote",
     "demo": "demo",
 }

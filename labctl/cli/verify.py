@@ -27,7 +27,7 @@ def verify_command(
     tables: Annotated[list[str] | None, typer.Argument(help="Which tables [default: all].")] = None,
     timeout: Annotated[
         float, typer.Option(min=0, help="Seconds to wait for changes on their way.")
-    ] = 60.0,
+    ] = 300.0,
 ) -> None:
     """Compare every source table with its silver table, row by row. Exits 4 if they differ."""
     lab = invocation.lab().require_running()

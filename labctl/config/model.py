@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from labctl.config.aws import AwsProfile
+from labctl.config.reading import read_section
 from labctl.config.section import Section
 from labctl.errors import ExitCode, LabError
 
@@ -85,11 +84,6 @@ class ComposeProfile(Section):
 
 Profile = Annotated[NativeProfile | ComposeProfile | AwsProfile, Field(discriminator="runtime")]
 """A named set of values over one runtime."""
-_PROFILE_MODELS: dict[str, type[Section]] = {
-    "native": NativeProfile,
-    "compose": ComposeProfile,
-    "aws": AwsProfile,
-}
 _DEFAULT_PROFILES: dict[str, Profile] = {"native": NativeProfile(runtime="native")}
 
 
@@ -107,14 +101,7 @@ class LabConfig(Section):
     @classmethod
     def load(cls, path: Path) -> LabConfig:
         """Read and check `path`. Raises LabError naming file, key and a hint."""
-        try:
-            data = tomllib.loads(path.read_text(encoding="utf-8"))
-        except tomllib.TOMLDecodeError as error:
-            raise LabError(f"{path} is not valid TOML: {error}", exit_code=ExitCode.USAGE) from None
-        try:
-            config = cls.model_validate(data)
-        except ValidationError as error:
-            raise _explain(path, error, data) from None
+        config = read_section(path, cls, hint="docs/configuration.md lists every key")
         if config.profile not in config.profiles:
             raise LabError(
                 f"{path}: profile: {config.profile!r} is not one of the profiles defined there",
@@ -152,54 +139,3 @@ def find_project(start: Path | None = None) -> Path:
         hint="run labctl inside the project, or set LABCTL_PROJECT to its folder",
         exit_code=ExitCode.USAGE,
     )
-
-
-def _explain(path: Path, error: ValidationError, data: dict[str, Any]) -> LabError:
-    lines = []
-    for issue in error.errors():
-        location = _location(issue["loc"])
-        if issue["type"].startswith("union_tag"):
-            location.append("runtime")
-        key = ".".join(location)
-        if issue["type"] == "extra_forbidden":
-            known = _known_keys(location[:-1], data)
-            close = get_close_matches(location[-1], known, n=1)
-            suggestion = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
-            lines.append(f"{key}: unknown key; {suggestion}")
-        else:
-            lines.append(f"{key}: {issue['msg']} (found {_found(issue['input'])})")
-    return LabError(
-        f"{path} is not usable: {lines[0]}",
-        details=tuple(lines[1:]),
-        hint="docs/configuration.md lists every key",
-        exit_code=ExitCode.USAGE,
-    )
-
-
-def _found(value: object) -> str:
-    """What was written, shortened: of a section, its keys."""
-    return f"the keys {', '.join(value)}" if isinstance(value, dict) else repr(value)
-
-
-def _location(loc: tuple[int | str, ...]) -> list[str]:
-    """Keys as they are in the file: without pydantic's marks for a key and a profile's runtime."""
-    parts = [str(part) for part in loc if part != "[key]"]
-    if parts[:1] == ["profiles"] and len(parts) > 2:
-        del parts[2]
-    return parts
-
-
-def _known_keys(location: list[str], data: dict[str, Any]) -> list[str]:
-    """The keys allowed at `location`, walking the models as pydantic did."""
-    model: Any = LabConfig
-    if location[:1] == ["profiles"]:
-        runtime = data["profiles"][location[1]].get("runtime")
-        model, location = _PROFILE_MODELS[runtime], location[2:]
-    for part in location:
-        field = getattr(model, "model_fields", {}).get(part)
-        if field is None:
-            continue  # a key of a dictionary, such as a service's name
-        annotation = field.annotation
-        arguments = getattr(annotation, "__args__", ())
-        model = next((a for a in (annotation, *arguments) if hasattr(a, "model_fields")), model)
-    return sorted(field.alias or name for name, field in model.model_fields.items())

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import requests
-from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
+from tenacity import (
+    Retrying,
+    retry_if_exception_message,
+    retry_if_exception_type,
+    stop_after_delay,
+    wait_exponential,
+)
 
 from labctl.errors import ExitCode, LabError
 
@@ -82,6 +88,18 @@ class ConnectClient:
             )
         else:
             self._call("PUT", f"/connectors/{name}/{action}")
+
+    def forget_offsets(self, name: str) -> None:
+        """Stop `name` and have it forget its source positions: resumed, it begins anew."""
+        self.act(name, "stop")
+        for attempt in Retrying(
+            retry=retry_if_exception_message(match=r"(?s).*STOPPED.*"),
+            wait=wait_exponential(multiplier=0.1, max=1),
+            stop=stop_after_delay(SECONDS),
+            reraise=True,
+        ):
+            with attempt:
+                self._call("DELETE", f"/connectors/{name}/offsets")
 
     def _call(self, method: str, path: str, **options: Any) -> Any:
         for attempt in Retrying(

@@ -9,7 +9,7 @@ from labctl.lab.lab import Lab
 from labctl.runtimes.model import ProcessState
 from labctl.services import Service
 
-__all__ = ["LabStatus", "ServiceStatus", "read_status"]
+__all__ = ["LabStatus", "ServiceStatus", "read_status", "service_versions"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,13 @@ def read_status(lab: Lab) -> LabStatus:
         ready=all(s.state == "ready" for s in services),
         services=services,
     )
+
+
+def service_versions(lab: Lab) -> dict[str, str]:
+    """What each service says of itself; of a profile without services here, nothing."""
+    if lab.config.profiles[lab.profile].runtime != "native":
+        return {}
+    return {service.name: service.detail for service in read_status(lab).services}
 
 
 def _service_status(

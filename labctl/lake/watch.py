@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from labctl.errors import ExitCode, LabError
+from labctl.lake.instants import to_datetime
 from labctl.lake.silver import SilverTable
 
 __all__ = ["Watch"]
@@ -36,6 +39,12 @@ class Watch:
         rows = self._table.changes(self._mark, mark)
         self._mark = mark
         return rows
+
+    @property
+    def completions(self) -> Mapping[str, datetime]:
+        """By commit instant, when the write completed, of those on the timeline at the last call
+        of `poll`."""
+        return {i.requested: to_datetime(i.completed) for i in self._timeline.writes if i.completed}
 
     def wait_for(
         self, condition: pc.Expression, *, timeout_seconds: float = 30, interval: float = 0.01

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from testcontainers.compose import DockerCompose
 
 from labctl.lab.lab import Lab
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER
 from labctl.runtimes.compose.runtime import ComposeRuntime
 
-__all__ = ["compose_stack"]
+__all__ = ["start_stack"]
 
 
-@contextmanager
-def compose_stack(lab: Lab, runtime: ComposeRuntime, *, keep: bool) -> Iterator[DockerCompose]:
-    """The lab's Compose project, up and healthy by Compose's own doing; removed at the end.
+def start_stack(lab: Lab, runtime: ComposeRuntime) -> None:
+    """Bring the lab's Compose project up and healthy, by Compose's own doing.
 
     What `docker compose up` starts is all there is to start: `labctl up` finds it running.
     """
@@ -29,8 +25,3 @@ def compose_stack(lab: Lab, runtime: ComposeRuntime, *, keep: bool) -> Iterator[
         wait=True,
     )
     stack.start()
-    try:
-        yield stack
-    finally:
-        if not keep:
-            stack.stop(down=True)

@@ -8,7 +8,6 @@ Options: `--lab NAME` uses a lab that runs already; `--lab-runtime` says where a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -81,12 +80,13 @@ def lab(request: pytest.FixtureRequest, lab_project: Path) -> Iterator[Lab]:
     if left.state.exists:
         destroy(left)
     lab = Lab.find(name=SESSION_LAB, profile=profile, project=lab_project)
-    with ExitStack() as stack:
+    try:
         if isinstance(runtime := lab.runtime, ComposeRuntime):
-            stack.enter_context(_containers(lab, runtime, request.config))
+            _start_containers(lab, runtime)
         up(lab, TerminalReporter(request.config))
         yield lab
-        if not request.config.getoption("--keep-lab"):
+    finally:
+        if lab.state.exists and not request.config.getoption("--keep-lab"):
             destroy(lab)
 
 
@@ -101,16 +101,14 @@ def _profile(config: pytest.Config, project: Path) -> str:
     return named
 
 
-@contextmanager
-def _containers(lab: Lab, runtime: ComposeRuntime, config: pytest.Config) -> Iterator[None]:
-    """The lab's containers; every test that needs them is skipped where no engine runs."""
-    from labctl.testing.containers import compose_stack
+def _start_containers(lab: Lab, runtime: ComposeRuntime) -> None:
+    """Start the lab's containers; every test that needs them is skipped where no engine runs."""
+    from labctl.testing.containers import start_stack
 
     failed = [check for check in runtime.checks() if check.level is Level.FAIL]
     if failed:
         pytest.skip(f"no Compose lab on this machine: {failed[0].detail} ({failed[0].hint})")
-    with compose_stack(lab, runtime, keep=config.getoption("--keep-lab")):
-        yield
+    start_stack(lab, runtime)
 
 
 @pytest.fixture(scope="session")

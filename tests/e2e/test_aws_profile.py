@@ -170,6 +170,17 @@ def test_no_login_is_printed(aws_labctl: AwsCommand, lab: Lab) -> None:
         assert secret not in answer.stdout + answer.stderr
 
 
+def test_a_latency_run_measures_what_it_can_reach(aws_labctl: AwsCommand) -> None:
+    done = aws_labctl(
+        *("latency", "run", "idle", "--changes", "12", "--rate", "4", "--output", "json")
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["counts"]["queryable"] == 12
+    assert report["services"] is None
+    assert report["one_clock"] is False
+
+
 def test_bronze_schemas_are_what_a_streamer_needs(
     aws_labctl: AwsCommand, aws_project: Path
 ) -> None:

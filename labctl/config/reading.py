@@ -1,0 +1,97 @@
+"""A TOML file into its model, or an error that names file, key and what was meant."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from labctl.config.section import Section
+from labctl.errors import ExitCode, LabError
+
+__all__ = ["read_section"]
+
+S = TypeVar("S", bound=Section)
+
+
+def read_section(path: Path, model: type[S], *, hint: str) -> S:
+    """Read and check `path`. Raises LabError (USAGE) naming file and key, with `hint`."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise LabError(f"{path} is not valid TOML: {error}", exit_code=ExitCode.USAGE) from None
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise _explain(path, error, model, hint) from None
+
+
+def _explain(path: Path, error: ValidationError, root: type[Section], hint: str) -> LabError:
+    lines = []
+    for issue in error.errors():
+        location = _location(issue["loc"])
+        if issue["type"].startswith("union_tag"):
+            location.append("runtime")
+        key = ".".join(location)
+        if issue["type"] == "extra_forbidden":
+            known = _known_keys(root, [str(part) for part in issue["loc"][:-1]])
+            close = get_close_matches(location[-1], known, n=1)
+            suggestion = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+            lines.append(f"{key}: unknown key; {suggestion}")
+        elif not key:
+            lines.append(issue["msg"].removeprefix("Value error, "))
+        else:
+            lines.append(f"{key}: {issue['msg']} (found {_found(issue['input'])})")
+    return LabError(
+        f"{path} is not usable: {lines[0]}",
+        details=tuple(lines[1:]),
+        hint=hint,
+        exit_code=ExitCode.USAGE,
+    )
+
+
+def _found(value: object) -> str:
+    """What was written, shortened: of a section, its keys."""
+    return f"the keys {', '.join(value)}" if isinstance(value, dict) else repr(value)
+
+
+def _location(loc: tuple[int | str, ...]) -> list[str]:
+    """Keys as they are in the file: without pydantic's marks for a key and a profile's runtime."""
+    parts = [str(part) for part in loc if part != "[key]"]
+    if parts[:1] == ["profiles"] and len(parts) > 2:
+        del parts[2]
+    return parts
+
+
+def _known_keys(root: type[Section], location: list[str]) -> list[str]:
+    """The keys allowed at `location`, walking the models as pydantic did.
+
+    Where one of several models may stand, pydantic's location names the one that was chosen.
+    """
+    model: Any = root
+    choices: list[Any] = []
+    for part in location:
+        field = model.model_fields.get(part)
+        if field is not None:
+            choices = list(_models(field.annotation))
+            if len(choices) == 1:
+                model = choices[0]
+        elif chosen := [choice for choice in choices if _is_chosen_by(choice, part)]:
+            model = chosen[0]
+    return sorted(field.alias or name for name, field in model.model_fields.items())
+
+
+def _models(annotation: Any) -> Iterator[Any]:
+    """Every model in a type, however deep: of a dictionary's values, of a union's members."""
+    if hasattr(annotation, "model_fields"):
+        yield annotation
+    for argument in getattr(annotation, "__args__", ()):
+        yield from _models(argument)
+
+
+def _is_chosen_by(model: Any, tag: str) -> bool:
+    return any(tag in getattr(f.annotation, "__args__", ()) for f in model.model_fields.values())

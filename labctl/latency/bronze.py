@@ -1,0 +1,52 @@
+"""Which bronze objects a run's records are in."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from labctl.config.endpoints import ObjectStore
+from labctl.errors import LabError
+from labctl.lake.bronze import Bronze, BronzeObject
+from labctl.latency.ledger import Ledger, Stored
+from labctl.latency.targets import Target
+
+__all__ = ["BronzeObjects"]
+
+
+class BronzeObjects:
+    """Looks at the bronze files of the run's topics, after the run: not while it is timed."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._bronze = Bronze(store)
+        self._ends: dict[str, int] = {}
+
+    def note(self, ledger: Ledger, target: Target) -> None:
+        """Tell the ledger of the objects there are of the target's topic."""
+        try:
+            found = self._bronze.objects(target.table.topic)
+        except LabError:
+            return  # none yet
+        by_partition: dict[int, list[BronzeObject]] = {}
+        for one in sorted(found):
+            by_partition.setdefault(one.partition, []).append(one)
+        stored = [
+            _stored(one, end)
+            for objects in by_partition.values()
+            for one, end in self._with_ends(objects)
+        ]
+        ledger.stored(target.silver, [one for one in stored if one])
+
+    def _with_ends(self, objects: list[BronzeObject]) -> list[tuple[BronzeObject, int]]:
+        """An object ends where the next begins; the last has to be read."""
+        ends = [(one, following.start_offset) for one, following in pairwise(objects)]
+        last = objects[-1]
+        if last.path not in self._ends:
+            records = self._bronze.read(last)
+            self._ends[last.path] = max((r.offset for r in records), default=-1) + 1
+        return [*ends, (last, self._ends[last.path])]
+
+
+def _stored(one: BronzeObject, end: int) -> Stored | None:
+    if one.modified is None:
+        return None
+    return Stored(one.partition, one.start_offset, end, one.modified.timestamp())

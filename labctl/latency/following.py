@@ -1,0 +1,244 @@
+"""Following a run's changes: its topics by a consumer, silver by a look at every new commit."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from confluent_kafka import (
+    TIMESTAMP_NOT_AVAILABLE,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    TopicPartition,
+)
+from confluent_kafka import Message as Record
+
+from labctl.config.endpoints import Endpoints
+from labctl.errors import LabError
+from labctl.lake import Lake, Watch
+from labctl.lake.kafka import client_settings
+from labctl.lake.schemas import Schemas
+from labctl.lake.view import COMMIT_TIME
+from labctl.latency.ledger import Message, Version
+from labctl.latency.targets import Target
+
+__all__ = ["SilverFollower", "TopicFollower"]
+
+_EVENT_HEADER = "__ts_us"
+"""Debezium's own time of the event, put there by the connectors' `add.headers`."""
+_SCHEMA_HEADER = "apicurio.value.globalId"
+_BATCH = 2_000
+_CONSUME_SECONDS = 0.05
+_TIMEOUT = 10.0
+_LOOK_SECONDS = 0.02
+"""Between two looks at a timeline while a change is under way and nobody tells of commits."""
+_QUIET_SECONDS = 0.5
+"""The same while somebody does."""
+_OFFSET = "__kafka_offset"
+_COMMITTED = "commit"
+"""How the name of a completed write ends on a timeline (commit, deltacommit, replacecommit)."""
+
+
+class _Follower:
+    """A thread that works until it is stopped; its error ends the run."""
+
+    def __init__(self, name: str) -> None:
+        self._stop = threading.Event()
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._guarded, name=name, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def check(self) -> None:
+        """Raises what ended the thread early."""
+        if self._error is not None:
+            raise self._error
+
+    def _guarded(self) -> None:
+        try:
+            self._run()
+        except Exception as error:
+            self._error = error
+
+    def _run(self) -> None:
+        raise NotImplementedError
+
+
+class TopicFollower(_Follower):
+    """Reads the topics of `targets` from where they end when this is made."""
+
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        targets: Sequence[Target],
+        first_keys: Mapping[str, int],
+        received: queue.SimpleQueue[Message],
+    ) -> None:
+        super().__init__("topics")
+        self._targets = {target.table.topic: target for target in targets}
+        self._first_keys = first_keys
+        self._received = received
+        self._schemas = Schemas(endpoints.registry)
+        self._consumer = Consumer(
+            {
+                **client_settings(endpoints.kafka),
+                "group.id": f"labctl-{uuid.uuid4()}",
+                "enable.auto.commit": False,
+                "fetch.wait.max.ms": 50,
+                # An outage of the broker can be part of the scenario: it is waited for.
+                "reconnect.backoff.max.ms": 500,
+                "log_level": 0,
+            }
+        )
+        self.timestamp_type: int | None = None
+        """As confluent_kafka says: 1 when the producer set the timestamps, 2 when the broker did;
+        None before the first record."""
+        self._assign()
+
+    def _assign(self) -> None:
+        known = self._consumer.list_topics(timeout=_TIMEOUT).topics
+        if missing := [topic for topic in self._targets if topic not in known]:
+            raise LabError(
+                f"There is no topic {missing[0]} yet",
+                hint="labctl seed fills the sources and starts their connectors",
+            )
+        starts = []
+        for topic in self._targets:
+            for partition in known[topic].partitions:
+                _, end = self._consumer.get_watermark_offsets(
+                    TopicPartition(topic, partition), timeout=_TIMEOUT
+                )
+                starts.append(TopicPartition(topic, partition, end))
+        self._consumer.assign(starts)
+
+    def _run(self) -> None:
+        try:
+            while not self._stop.is_set():
+                for record in self._consumer.consume(_BATCH, timeout=_CONSUME_SECONDS):
+                    self._take(record)
+        finally:
+            self._consumer.close()
+
+    def _take(self, record: Record) -> None:
+        if error := record.error():
+            if error.retriable() or error.code() in _AWAY:
+                return
+            raise KafkaException(error)
+        headers = dict(record.headers() or ())
+        content, schema = record.value(), headers.get(_SCHEMA_HEADER)
+        if content is None or schema is None:
+            return
+        value = self._schemas.decoder(_schema_id(schema)).decode(content)
+        target = self._targets[record.topic() or ""]
+        key = int(value[target.key])
+        if key < self._first_keys[target.silver]:
+            return
+        kind, millis = record.timestamp()
+        self.timestamp_type = kind
+        event = headers.get(_EVENT_HEADER)
+        self._received.put(
+            Message(
+                table=target.silver,
+                key=key,
+                number=_number(value[target.number]),
+                deleted=value.get("__deleted") == "true",
+                captured=None if event is None else int(event) / 1_000_000,
+                appended=None if kind == TIMESTAMP_NOT_AVAILABLE else millis / 1_000,
+                partition=record.partition() or 0,
+                offset=record.offset() or 0,
+            )
+        )
+
+
+def _schema_id(header: Any) -> int:
+    return int.from_bytes(header, "big")
+
+
+_AWAY = (KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._TIMED_OUT)
+
+
+def _number(value: Any) -> int | None:
+    """What the number's column holds; None for what is no number."""
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return None
+
+
+class SilverFollower(_Follower):
+    """Looks at one silver table's timeline, and reads what each commit wrote.
+
+    It looks when `told` of a commit, and meanwhile only while a change `is_awaited`: seldom when
+    `is_told` says that commits are told of, else all the time.
+    """
+
+    def __init__(
+        self,
+        lake: Lake,
+        target: Target,
+        first_key: int,
+        is_awaited: Callable[[], bool],
+        is_told: Callable[[], bool],
+        shown: queue.SimpleQueue[tuple[str, list[Version]]],
+    ) -> None:
+        super().__init__(f"silver {target.silver}")
+        self._target = target
+        self._first_key = first_key
+        self._is_awaited = is_awaited
+        self._is_told = is_told
+        self._wake = threading.Event()
+        self._timeline = f"/silver/{target.silver}/.hoodie/"
+        self._shown = shown
+        table = lake.table(target.silver)
+        if _OFFSET not in table.schema().names:
+            raise LabError(
+                f"{target.silver} has no column {_OFFSET}, which says how far it is",
+                hint="a table written by the lab's own Spark application has it",
+            )
+        self._watch = Watch(table)
+        self.failures = 0
+        """Looks that failed: the object store may be away for a while."""
+
+    def told(self, path: str) -> None:
+        """An object was written to the lake; from any thread."""
+        if self._timeline in path and path.endswith(_COMMITTED):
+            self._wake.set()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            told = self._wake.wait(_QUIET_SECONDS if self._is_told() else _LOOK_SECONDS)
+            self._wake.clear()
+            if not told and not self._is_awaited():
+                continue
+            try:
+                rows = self._watch.poll()
+            except (LabError, OSError):
+                self.failures += 1
+                continue
+            if rows is not None:
+                self._tell(rows, time.time())
+
+    def _tell(self, rows: pa.Table, seen: float) -> None:
+        key = self._target.key
+        rows = rows.select([key, _OFFSET, COMMIT_TIME])
+        rows = rows.filter(pc.field(key) >= self._first_key)
+        completed = {k: v.timestamp() for k, v in self._watch.completions.items()}
+        columns = (rows.column(name).to_pylist() for name in rows.column_names)
+        versions = [
+            Version(int(row), int(offset), completed.get(str(instant)), seen)
+            for row, offset, instant in zip(*columns, strict=True)
+        ]
+        self._shown.put((self._target.silver, versions))

@@ -1,0 +1,209 @@
+"""How cost grows: the same scenario again and again, with one thing about the lab larger each time.
+
+Table size (rows), number of tables, rate of changes, and age (changes made to one table so far).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+import psutil
+from pyarrow import fs
+
+from labctl.bench.environment import describe
+from labctl.errors import ExitCode, LabError
+from labctl.lab.lab import Lab
+from labctl.lab.status import service_versions
+from labctl.lake.objectstore import Storage
+from labctl.lake.topics import Topics
+from labctl.latency.growth_report import GrowthName, GrowthReport, Step
+from labctl.latency.report import RunReport
+from labctl.latency.run import Observer, run_scenario
+from labctl.latency.scenario import Scenario
+from labctl.latency.targets import describe_target
+from labctl.latency.twins import Twin, changed, type_of, wait_until_caught_up
+from labctl.latency.writing import prepare_rows, remove_rows
+from labctl.sources import connect
+
+__all__ = ["measure_growth"]
+
+_FILL_FROM = 500_000_000
+"""Keys of the rows that make a table large: below those of runs."""
+_TWINNED = "category"
+"""The table whose twins make the application's tables many: it has eleven rows."""
+_FILL_SECONDS = 3_600.0
+_POLL_SECONDS = 0.5
+
+Steps = Generator["_Grown", None, None]
+
+
+@dataclass(frozen=True)
+class _Grown:
+    """What a step is measured on."""
+
+    lab: Lab
+    scenario: Scenario
+
+
+def measure_growth(
+    lab: Lab,
+    growth: GrowthName,
+    steps: Sequence[int],
+    name: str,
+    scenario: Scenario,
+    *,
+    seed: int,
+    observer: Observer,
+    note: Callable[[Step], None] = lambda _step: None,
+) -> GrowthReport:
+    """Run `scenario` (on its first table) at each of `steps`, which must rise.
+
+    `note` is told each step when it is measured. What was added is removed again, but for rows
+    that silver keeps as deleted. Raises LabError (USAGE) for steps that cannot be made.
+    """
+    lab.require_running().require_here()
+    scenario = scenario.model_copy(update={"tables": scenario.tables[:1]})
+    _check(growth, steps, scenario)
+    environment = describe(lab.project, service_versions(lab), psutil.getloadavg())
+    taken: list[Step] = []
+    with closing(_GROWTHS[growth](lab, steps, scenario, observer)) as all_grown:
+        for at, grown in zip(steps, all_grown, strict=True):
+            report = run_scenario(grown.lab, name, grown.scenario, seed=seed, observer=observer)
+            taken.append(_step(at, report, lab))
+            note(taken[-1])
+    return GrowthReport(
+        growth=growth,
+        name=name,
+        scenario=scenario,
+        environment=environment,
+        seed=seed,
+        table=scenario.tables[0],
+        steps=taken,
+    )
+
+
+def _check(growth: GrowthName, steps: Sequence[int], scenario: Scenario) -> None:
+    if list(steps) != sorted({*steps}) or not steps or steps[0] < 1:
+        raise LabError(
+            f"Steps must be numbers from 1 on that rise, found {', '.join(map(str, steps))}",
+            hint="--steps 10000,100000,1000000",
+            exit_code=ExitCode.USAGE,
+        )
+    if scenario.changes is None or (scenario.table_type and growth != "rate"):
+        raise LabError(
+            f"Growth by {growth} needs a scenario with changes, to a table as it is",
+            hint="--scenario idle, without a table type",
+            exit_code=ExitCode.USAGE,
+        )
+
+
+def _rows(lab: Lab, steps: Sequence[int], scenario: Scenario, observer: Observer) -> Steps:
+    """More rows in the table, at the source and so in silver."""
+    table = lab.table(scenario.tables[0])
+    topics = Topics(lab.endpoints.kafka, lab.endpoints.registry)
+    with connect(lab.endpoints, table.engine) as source:
+        target = describe_target(table, source)
+        try:
+            for step in steps:
+                have = source.count(target.ref)
+                if have > step:
+                    raise LabError(
+                        f"{target.ref} has {have:,} rows already, more than {step:,}",
+                        hint="begin --steps above that",
+                        exit_code=ExitCode.USAGE,
+                    )
+                observer.phase(f"making {step - have:,} rows more in {target.ref}")
+                before = _records(topics, table.topic)
+                first = max(_FILL_FROM, target.highest_key(source) + 1)
+                prepare_rows(source, target, first, step - have)
+                _wait_for_records(topics, table.topic, before + step - have)
+                wait_until_caught_up(lab, [table], seconds=_FILL_SECONDS)
+                yield _Grown(lab, scenario)
+        finally:
+            observer.phase(f"removing the rows from {target.ref} again")
+            remove_rows(source, target, _FILL_FROM)
+
+
+def _records(topics: Topics, topic: str) -> int:
+    return next((found.records for found in topics.topics() if found.name == topic), 0)
+
+
+def _wait_for_records(topics: Topics, topic: str, count: int) -> None:
+    deadline = time.monotonic() + _FILL_SECONDS
+    while (records := _records(topics, topic)) < count:
+        if time.monotonic() > deadline:
+            raise LabError(
+                f"{topic} has {records:,} of {count:,} records after {_FILL_SECONDS:.0f} s",
+                hint="labctl connectors status, labctl logs connect",
+            )
+        time.sleep(_POLL_SECONDS)
+
+
+def _tables(lab: Lab, steps: Sequence[int], scenario: Scenario, observer: Observer) -> Steps:
+    """More tables in the same application: twins of a small one."""
+    small, have = lab.table(_TWINNED), len(lab.tables)
+    for step in steps:
+        if step < have:
+            raise LabError(
+                f"This lab has {have} tables already, more than {step}",
+                hint=f"begin --steps with {have}",
+                exit_code=ExitCode.USAGE,
+            )
+        twins = [
+            Twin(small, f"{small.name}_{number}", type_of(small), in_its_place=False)
+            for number in range(1, step - have + 1)
+        ]
+        observer.phase(f"bringing the application up with {step} tables")
+        with changed(lab, observer, twins=twins) as other:
+            yield _Grown(other, scenario)
+
+
+def _rate(lab: Lab, steps: Sequence[int], scenario: Scenario, _observer: Observer) -> Steps:
+    """More changes a second."""
+    for step in steps:
+        yield _Grown(lab, scenario.with_options(rate=float(step)))
+
+
+def _age(lab: Lab, steps: Sequence[int], scenario: Scenario, _observer: Observer) -> Steps:
+    """More changes behind the table. Each step makes those that are still to be made."""
+    made = 0
+    for step in steps:
+        yield _Grown(lab, scenario.with_options(count=step - made))
+        made = step
+
+
+_GROWTHS: dict[GrowthName, Callable[[Lab, Sequence[int], Scenario, Observer], Steps]] = {
+    "rows": _rows,
+    "tables": _tables,
+    "rate": _rate,
+    "age": _age,
+}
+
+
+def _step(at: int, report: RunReport, lab: Lab) -> Step:
+    services = report.services or []
+    silver = next((one for one in services if one.service == "silver"), None)
+    storage = Storage.of(lab.endpoints.objectstore)
+    entries = storage.list(f"silver/{report.tables[0].table}", recursive=True)
+    files = [entry for entry in entries if entry.type == fs.FileType.File]
+    data = [entry for entry in files if "/.hoodie/" not in entry.path]
+    return Step(
+        at=at,
+        end_to_end=report.hop("end_to_end").percentiles,
+        hudi=report.hop("hudi").percentiles,
+        query=report.hop("query").percentiles,
+        queryable_per_second=report.queryable_per_second,
+        silver_memory_bytes=silver.peak_memory_bytes if silver else None,
+        lab_memory_bytes=sum(one.peak_memory_bytes for one in services) if services else None,
+        silver_cpu_seconds_per_change=(
+            round(silver.cpu_seconds / report.counts.written, 4) if silver else None
+        ),
+        requests_per_change=report.requests_per_change,
+        data_files=len(data),
+        data_bytes=sum(entry.size or 0 for entry in data),
+        timeline_files=len(files) - len(data),
+        sound=report.sound,
+    )

@@ -1,0 +1,89 @@
+"""The outage of a scenario: a service stopped for a while, on a thread beside the run."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from labctl.lab.lab import Lab
+from labctl.lab.up import up
+from labctl.latency.report import Fault
+from labctl.latency.scenario import Outage
+
+__all__ = ["OutageMaker"]
+
+
+class _Silent:
+    """An `UpReporter` for a service that comes back in the middle of a live view."""
+
+    def begin(self, artifact: str, phase: str, total: int | None, unit: str) -> None:
+        pass
+
+    def advance(self, artifact: str, amount: int) -> None:
+        pass
+
+    def finish(self, artifact: str) -> None:
+        pass
+
+    def service(self, name: str, state: str, detail: str = "") -> None:
+        pass
+
+
+class OutageMaker:
+    """Stops and starts one service once."""
+
+    def __init__(self, lab: Lab, outage: Outage) -> None:
+        self._lab = lab.require_here()
+        self._outage = outage
+        self._begun: float | None = None
+        self._ended: float | None = None
+        self._error: BaseException | None = None
+        self._cancelled = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="outage", daemon=True)
+
+    def start(self) -> None:
+        """Count the seconds from now."""
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """End early; a service that is stopped is started again."""
+        self._cancelled.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    @property
+    def current(self) -> str | None:
+        """The service that is away now."""
+        away = self._begun is not None and self._ended is None
+        return self._outage.service if away else None
+
+    def is_over(self) -> bool:
+        """Whether the service is back. Raises what kept it from coming back."""
+        if self._error is not None:
+            raise self._error
+        return self._ended is not None
+
+    def fault(self, begin: float) -> Fault | None:
+        """What happened; `begin` is when the first change was made, seconds since the epoch."""
+        if self._begun is None or self._ended is None:
+            return None
+        return Fault(
+            service=self._outage.service,
+            begin=round(self._begun - begin, 3),
+            end=round(self._ended - begin, 3),
+        )
+
+    def _run(self) -> None:
+        service = self._outage.service
+        try:
+            if self._cancelled.wait(self._outage.after):
+                return
+            self._begun = time.time()
+            try:
+                self._lab.runtime.stop(service)
+                self._cancelled.wait(self._outage.seconds)
+            finally:
+                up(self._lab, _Silent(), [service])
+                self._ended = time.time()
+        except Exception as error:
+            self._error = error

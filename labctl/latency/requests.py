@@ -1,0 +1,142 @@
+"""The object store's requests during a run, from MinIO's own trace of them.
+
+The trace names the client of every request, so that those of the measuring itself are told apart.
+It also tells of every commit the moment it is there: nobody has to ask all the time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import requests
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
+from labctl.config.endpoints import ObjectStore
+from labctl.latency.report import RequestFigures, StoreUsage
+
+__all__ = ["RequestTrace"]
+
+_PATH = "/minio/admin/v3/trace?s3=true"
+_PIPELINE = "aws-sdk-java"
+"""In the user agent of Spark and Kafka Connect, and of no client of this program."""
+_WRITES = ("PutObject", "CompleteMultipartUpload")
+_TIMEOUT = 5.0
+_RECONNECT_SECONDS = 0.5
+
+
+class RequestTrace:
+    """Counts requests by client and kind, and tells of what is written, until it is stopped."""
+
+    def __init__(self, store: ObjectStore, on_write: Callable[[str], None]) -> None:
+        """`on_write` is told the path of every object written, on this trace's own thread."""
+        self._store = store
+        self._on_write = on_write
+        self._counts: dict[bool, Counter[str]] = defaultdict(Counter)
+        self._bytes: dict[bool, Counter[str]] = defaultdict(Counter)
+        self._gaps = 0
+        self._open: requests.Response | None = None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="requests", daemon=True)
+
+    def start(self) -> None:
+        """Begin, unless the store is no MinIO that shows its requests."""
+        if self._store.endpoint_url is None or self._store.secret_key is None:
+            return
+        try:
+            self._open = self._connect()
+        except requests.RequestException:
+            return
+        self._thread.start()
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the store tells of its requests now."""
+        return self._open is not None
+
+    def begin(self) -> None:
+        """Count from now on."""
+        self._counts, self._bytes = defaultdict(Counter), defaultdict(Counter)
+        self._gaps = 0
+
+    def stop(self) -> None:
+        """End; safe to repeat."""
+        self._stop.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def usage(self) -> StoreUsage | None:
+        """What was counted; None when the store does not tell."""
+        if self._thread.ident is None:
+            return None
+        return StoreUsage(
+            pipeline=self._figures(True), measuring=self._figures(False), gaps=self._gaps
+        )
+
+    def _figures(self, pipeline: bool) -> RequestFigures:
+        counts, size = self._counts[pipeline], self._bytes[pipeline]
+        return RequestFigures(
+            requests=sum(counts.values()),
+            by_kind=dict(sorted(counts.items())),
+            bytes_received=size["received"],
+            bytes_sent=size["sent"],
+        )
+
+    def _connect(self) -> requests.Response:
+        access, secret = self._store.access_key, self._store.secret_key
+        assert access is not None  # noqa: S101 - `start` looked
+        assert secret is not None  # noqa: S101
+        digest = hashlib.sha256(b"").hexdigest()
+        request = AWSRequest(
+            "GET", f"{self._store.endpoint_url}{_PATH}", headers={"X-Amz-Content-Sha256": digest}
+        )
+        credentials = Credentials(access.get_secret_value(), secret.get_secret_value())
+        SigV4Auth(credentials, "s3", self._store.region).add_auth(request)
+        response = requests.get(
+            str(request.url), headers=dict(request.headers), stream=True, timeout=_TIMEOUT
+        )
+        response.raise_for_status()
+        return response
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                if self._open is None:
+                    self._open = self._connect()
+                self._read(self._open)
+            except requests.RequestException:
+                # The store is away: an outage may be part of the scenario.
+                self._stop.wait(_RECONNECT_SECONDS)
+            if not self._stop.is_set():
+                self._gaps += 1
+            self._open = None
+
+    def _read(self, response: requests.Response) -> None:
+        rest = b""
+        with response:
+            # A blank every half second when there is nothing to tell, so that this can end.
+            for part in response.iter_content(None):
+                *lines, rest = (rest + part).split(b"\n")
+                for line in lines:
+                    if line.strip():
+                        self._count(json.loads(line))
+                if self._stop.is_set():
+                    return
+
+    def _count(self, entry: dict[str, Any]) -> None:
+        http = entry.get("http") or {}
+        headers = (http.get("request") or {}).get("headers") or {}
+        pipeline = any(_PIPELINE in agent for agent in headers.get("User-Agent", ()))
+        kind = str(entry.get("funcname", "")).removeprefix("s3.")
+        self._counts[pipeline][kind] += 1
+        if kind in _WRITES:
+            self._on_write(str(entry.get("path", "")))
+        stats = http.get("stats") or {}
+        self._bytes[pipeline]["received"] += int(stats.get("inputbytes", 0))
+        self._bytes[pipeline]["sent"] += int(stats.get("outputbytes", 0))

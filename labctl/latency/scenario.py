@@ -1,0 +1,139 @@
+"""Scenarios: what is written to which tables, at what pace, and what goes wrong meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ValidationError, model_validator
+
+from labctl.config.reading import read_section
+from labctl.config.section import Section
+from labctl.errors import ExitCode, LabError
+
+__all__ = [
+    "Changes",
+    "Outage",
+    "Scenario",
+    "SilverSource",
+    "TableType",
+    "find_scenario",
+    "scenario_files",
+]
+
+FOLDER = "scenarios"
+"""Below the project's folder."""
+HINT = "docs/latency.md lists every key of a scenario"
+SilverSource = Literal["kafka", "bronze"]
+TableType = Literal["cow", "mor"]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+Share = Annotated[int, Field(ge=0, le=1_000)]
+
+
+class Changes(Section):
+    """Changes of single rows, the same number to each table."""
+
+    count: int = Field(ge=1, le=2_000_000)
+    """Of each table, warm-up included."""
+    rate: float | None = Field(default=None, gt=0, le=100_000)
+    """Changes a second of each table; left out: as fast as its database takes them."""
+    jitter: float = Field(default=0.0, ge=0, le=1)
+    """How far a pause between two transactions may be from its length, as a share of it."""
+    rows_per_transaction: int = Field(default=1, ge=1, le=1_000_000)
+    inserts: Share = 0
+    """Share of inserts, against those of updates and deletes."""
+    updates: Share = 1
+    deletes: Share = 0
+    rows: int = Field(default=100, ge=1, le=2_000_000)
+    """Rows made beforehand, that updates and deletes go round."""
+    warm_up: int = Field(default=0, ge=0)
+    """The first changes of each table; counted for loss and duplicates, left out of the times."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if not self.inserts + self.updates + self.deletes:
+            raise ValueError("one of inserts, updates and deletes must not be 0")
+        if self.warm_up >= self.count:
+            raise ValueError("warm_up leaves nothing of count")
+        if self.rows_per_transaction > self.rows and self.inserts == 0:
+            raise ValueError("rows must be at least rows_per_transaction: a row once a transaction")
+        return self
+
+
+class Outage(Section):
+    """A service that is stopped and started again while changes are made."""
+
+    service: Literal["kafka", "connect", "registry", "objectstore", "silver"]
+    after: Seconds
+    """Since the first change, in seconds."""
+    seconds: Seconds
+    """How long it stays stopped; starting it takes its own time on top."""
+
+
+class Scenario(Section):
+    """One file of `scenarios/`."""
+
+    title: str
+    tables: tuple[str, ...] = Field(min_length=1)
+    """Silver tables, each with a writer of its own at its source."""
+    source: SilverSource | None = None
+    """Where silver reads changes from; left out: as the lab is set."""
+    table_type: TableType | None = None
+    """Left out: as the tables' properties say."""
+    changes: Changes | None = None
+    snapshot: bool = False
+    """Have the connectors read the tables as they stand, in place of `changes`."""
+    outage: Outage | None = None
+    drain: Seconds = 120.0
+    """Seconds without any progress after which what is still under way counts as lost."""
+
+    @model_validator(mode="after")
+    def _has_one_load(self) -> Self:
+        if self.snapshot == (self.changes is not None):
+            raise ValueError("a scenario has either a section [changes] or snapshot = true")
+        return self
+
+    def with_options(self, **options: Any) -> Scenario:
+        """This scenario with what was given on the command line; None leaves a key as it is.
+
+        Raises LabError (USAGE) for values that do not fit together.
+        """
+        given = {key: value for key, value in options.items() if value is not None}
+        nested = {key: given.pop(key) for key in ("count", "rate", "rows") if key in given}
+        values = self.model_dump()
+        if nested and values["changes"] is None:
+            raise LabError(
+                f"A snapshot takes no {', '.join(nested)}: it reads the tables as they stand",
+                exit_code=ExitCode.USAGE,
+            )
+        if nested:
+            values["changes"] |= nested
+        try:
+            return Scenario.model_validate(values | given)
+        except ValidationError as error:
+            issue = error.errors()[0]
+            key = ".".join(str(part) for part in issue["loc"])
+            raise LabError(
+                f"The scenario cannot be run so: {key + ': ' if key else ''}"
+                f"{issue['msg'].removeprefix('Value error, ')}",
+                hint=HINT,
+                exit_code=ExitCode.USAGE,
+            ) from None
+
+
+def scenario_files(project: Path) -> dict[str, Path]:
+    """The project's own scenarios by name."""
+    return {path.stem: path for path in sorted((project / FOLDER).glob("*.toml"))}
+
+
+def find_scenario(project: Path, name: str) -> tuple[str, Scenario]:
+    """The scenario of that name or path, with its name. Raises LabError (USAGE)."""
+    files = scenario_files(project)
+    path = files.get(name) or Path(name)
+    if not path.is_file():
+        raise LabError(
+            f"There is no scenario {name!r}",
+            hint=f"scenarios: {', '.join(files)}; or the path of a file",
+            exit_code=ExitCode.USAGE,
+        )
+    return path.stem, read_section(path, Scenario, hint=HINT)

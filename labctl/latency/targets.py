@@ -1,0 +1,151 @@
+"""Where a change's number goes: a table's key, the column that carries it, and whole rows.
+
+Any table works that has one integer key and a column wide enough for a number; all that is known
+of it is what its database says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from labctl.config.tables import LabTable
+from labctl.errors import ExitCode, LabError
+from labctl.sources import Source, SourceColumn, SourceTable, TableRef
+
+__all__ = ["Target", "describe_target", "numbered_target"]
+
+_FIRST_KEY = 1_000_000_000
+"""Rows of a run have keys from here on, above those of any row that was there already."""
+_WHOLE = ("integer", "int", "bigint")
+_TEXT = ("character varying", "varchar", "nvarchar", "text")
+
+
+@dataclass(frozen=True)
+class Target:
+    """One table that numbered changes are made to."""
+
+    table: LabTable
+    ref: TableRef
+    key: str
+    number: str
+    """The column that carries a change's number."""
+    columns: tuple[SourceColumn, ...]
+    """Those that a row of a run has values in: what may be null is left out."""
+
+    @property
+    def engine(self) -> str:
+        """Of the source database."""
+        return self.table.engine
+
+    @property
+    def silver(self) -> str:
+        """Name of the silver table."""
+        return self.table.name
+
+    def rows(self, numbers: dict[int, int]) -> pa.Table:
+        """Whole rows for `Source.upsert`, from numbers by key."""
+        count = len(numbers)
+        values: dict[str, list[Any]] = {
+            self.key: list(numbers),
+            self.number: list(numbers.values()),
+        }
+        arrays = []
+        for column in self.columns:
+            held = values.get(column.name) or [_filler(column.arrow)] * count
+            arrays.append(pa.array(held).cast(column.arrow))
+        return pa.Table.from_arrays(arrays, schema=self._schema)
+
+    def keys(self, keys: list[int]) -> pa.Table:
+        """Keys for `Source.delete`."""
+        return pa.table({self.key: keys}, schema=pa.schema([self._schema.field(self.key)]))
+
+    @property
+    def _schema(self) -> pa.Schema:
+        return pa.schema([pa.field(c.name, c.arrow, nullable=c.nullable) for c in self.columns])
+
+    def first_key(self, source: Source) -> int:
+        """The first key of a run: above all that the table has."""
+        return max(_FIRST_KEY, self.highest_key(source) + 1)
+
+    def highest_key(self, source: Source) -> int:
+        """The highest key the table has; 0 when it is empty."""
+        ((highest,),) = source.execute(
+            f"SELECT max({source.quote(self.key)}) "  # noqa: S608
+            f"FROM {source.qualified(self.ref)}"
+        )
+        return int(highest or 0)
+
+    def all_keys(self, source: Source) -> list[int]:
+        """Keys of the rows the table has."""
+        column = source.quote(self.key)
+        rows = source.execute(f"SELECT {column} FROM {source.qualified(self.ref)}")  # noqa: S608
+        return [int(key) for (key,) in rows]
+
+    def update_statement(self, source: Source) -> str:
+        """Gives one row another number; parameters are number and key."""
+        return (
+            f"UPDATE {source.qualified(self.ref)} SET {source.quote(self.number)} = %s "  # noqa: S608
+            f"WHERE {source.quote(self.key)} = %s"
+        )
+
+
+def describe_target(table: LabTable, source: Source, *, snapshot: bool = False) -> Target:
+    """What a run needs to know of `table`, see `numbered_target`."""
+    found = source.describe(TableRef(table.db_schema, table.source_name))
+    return numbered_target(table, found, snapshot=snapshot)
+
+
+def numbered_target(table: LabTable, found: SourceTable, *, snapshot: bool = False) -> Target:
+    """How changes of `table`, whose source is as `found`, carry their numbers.
+
+    In a snapshot nothing is written: a row's key is its number, and may be of any whole type.
+    Raises LabError (USAGE) for a table it cannot use.
+    """
+    kinds = (*_WHOLE, "smallint") if snapshot else _WHOLE
+    if len(found.keys) != 1 or _kind(found, found.keys[0]) not in kinds:
+        raise LabError(
+            f"Changes of {found.ref} cannot be numbered: its key is not one integer column",
+            hint="name another table with --table",
+            exit_code=ExitCode.USAGE,
+        )
+    key = found.keys[0]
+    number = key if snapshot else _number_column(found, key)
+    kept = tuple(c for c in found.columns if c.name in (key, number) or not c.nullable)
+    return Target(table, found.ref, key, number, kept)
+
+
+def _kind(table: SourceTable, column: str) -> str:
+    return next(c.declared.name for c in table.columns if c.name == column)
+
+
+def _number_column(table: SourceTable, key: str) -> str:
+    """The first integer beside the key, else the first text."""
+    for kinds in (_WHOLE, _TEXT):
+        for column in table.columns:
+            if column.name != key and column.declared.name in kinds:
+                return column.name
+    raise LabError(
+        f"Changes of {table.ref} cannot be numbered: no column of it can carry a number",
+        hint="name another table with --table",
+        exit_code=ExitCode.USAGE,
+    )
+
+
+def _filler(kind: pa.DataType) -> object:
+    """A value for a column that must have one."""
+    if pa.types.is_boolean(kind):
+        return False
+    if pa.types.is_integer(kind):
+        return 1
+    if pa.types.is_decimal(kind) or pa.types.is_floating(kind):
+        return Decimal(0)
+    if pa.types.is_date(kind):
+        return date(2008, 1, 1)
+    if pa.types.is_timestamp(kind):
+        return datetime(2008, 1, 1, tzinfo=UTC if getattr(kind, "tz", None) else None)
+    return "" if pa.types.is_string(kind) else b""

@@ -1,0 +1,134 @@
+"""A lab with other settings for a while: silver from another source, and twins of tables.
+
+A table's type is fixed when it is made. Another type is therefore another table, a twin fed by the
+same topic; the table itself is left as it is, and catches up when it is back.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import mkdtemp
+
+from labctl.config.model import LabConfig
+from labctl.config.tables import PROPERTIES, LabTable
+from labctl.errors import ExitCode, LabError
+from labctl.lab.in_flight import in_flight_records
+from labctl.lab.lab import Lab
+from labctl.lab.up import UpReporter, up
+from labctl.lake.objectstore import Storage
+from labctl.latency.scenario import SilverSource, TableType
+from lakehouse.properties import read_properties
+
+__all__ = ["Twin", "changed", "type_of", "wait_until_caught_up", "write_twin"]
+
+_TYPES: dict[TableType, str] = {"cow": "COPY_ON_WRITE", "mor": "MERGE_ON_READ"}
+"""As Hudi calls them."""
+_CATCH_UP_SECONDS = 600.0
+_POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A silver table that takes in another one's topic."""
+
+    of: LabTable
+    name: str
+    table_type: TableType
+    in_its_place: bool
+    """Whether the Spark application leaves the other one alone meanwhile."""
+
+
+def type_of(table: LabTable) -> TableType:
+    """The type of a table, by its properties."""
+    return next(name for name, hudi in _TYPES.items() if hudi == table.properties.table_type)
+
+
+@contextmanager
+def changed(
+    lab: Lab,
+    reporter: UpReporter,
+    *,
+    source: SilverSource | None = None,
+    twins: Sequence[Twin] = (),
+) -> Iterator[Lab]:
+    """The lab reading from `source` (None: as it does) with `twins`, which have caught up.
+
+    Afterwards it is as it was, and the twins are gone.
+    """
+    folder = Path(mkdtemp(prefix="project-", dir=lab.require_here().state.folder))
+    try:
+        _link_project(lab.project, folder)
+        for twin in twins:
+            write_twin(folder / PROPERTIES, twin)
+        other = replace(lab, project=folder, config=_with_source(lab, source))
+        try:
+            up(other, reporter)
+            wait_until_caught_up(other, [other.table(twin.name) for twin in twins])
+            yield other
+        finally:
+            up(lab, reporter)
+            _remove_tables(lab, twins)
+    finally:
+        shutil.rmtree(folder)
+
+
+def _with_source(lab: Lab, source: SilverSource | None) -> LabConfig:
+    if source is None:
+        return lab.config
+    silver = lab.config.silver.model_copy(update={"source": source})
+    return lab.config.model_copy(update={"silver": silver})
+
+
+def _link_project(project: Path, folder: Path) -> None:
+    """A copy of the project's definitions; what is not changed is linked to."""
+    (folder / "spark").mkdir()
+    shutil.copy(project / "lab.toml", folder)
+    (folder / "connectors").symlink_to(project / "connectors")
+    for path in (project / "spark").iterdir():
+        if path.name != PROPERTIES.name:
+            (folder / "spark" / path.name).symlink_to(path)
+    shutil.copytree(project / PROPERTIES, folder / PROPERTIES)
+
+
+def write_twin(folder: Path, twin: Twin) -> None:
+    """Give a twin a properties file in `folder`, in place of its table's or beside it."""
+    path = next(
+        path
+        for path in folder.glob("*.*.*.properties")
+        if read_properties(path)["hoodie.table.name"] == twin.of.name
+    )
+    values = read_properties(path) | {
+        "hoodie.table.name": twin.name,
+        "hoodie.datasource.write.table.type": _TYPES[twin.table_type],
+    }
+    place = path if twin.in_its_place else path.with_name(f"twin.of.{twin.name}.properties")
+    place.write_text("".join(f"{key}={value}\n" for key, value in values.items()), "utf-8")
+
+
+def wait_until_caught_up(
+    lab: Lab, tables: Sequence[LabTable], *, seconds: float = _CATCH_UP_SECONDS
+) -> None:
+    """Until silver has committed all that is in the tables' topics; LabError after `seconds`."""
+    deadline = time.monotonic() + seconds
+    for table in tables:
+        while in_flight_records(lab, table) != 0:
+            if time.monotonic() > deadline:
+                raise LabError(
+                    f"{table.name} has not taken in its topic after {seconds:.0f} s",
+                    hint="labctl status, labctl logs silver",
+                    exit_code=ExitCode.NOT_READY,
+                )
+            time.sleep(_POLL_SECONDS)
+
+
+def _remove_tables(lab: Lab, twins: Sequence[Twin]) -> None:
+    storage = Storage.of(lab.endpoints.objectstore)
+    names = {entry.base_name for entry in storage.list("silver")}
+    for twin in twins:
+        if twin.name in names:
+            storage.filesystem.delete_dir(storage.path(f"silver/{twin.name}"))

@@ -1,0 +1,92 @@
+"""What the services of a lab on this machine take while a run goes on: CPU and memory."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+
+import psutil
+
+from labctl.lab.lab import Lab
+from labctl.latency.report import ServiceUsage
+
+__all__ = ["ServiceSampler"]
+
+_SAMPLE_SECONDS = 2.0
+"""A look at every process costs some milliseconds. What a process takes between the last look and
+its end is not seen."""
+
+
+class ServiceSampler:
+    """Samples process trees by service until it is stopped."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self._cpu: dict[str, float] = defaultdict(float)
+        self._peak: dict[str, int] = defaultdict(int)
+        self._known: dict[tuple[int, float], float] = {}
+        self._own = psutil.Process()
+        self._own_begin = _cpu_seconds(self._own)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="usage", daemon=True)
+
+    def start(self) -> None:
+        """Count from now on."""
+        self._sample(count=False)
+        self._own_begin = _cpu_seconds(self._own)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; safe to repeat."""
+        self._stop.set()
+        self._thread.join()
+
+    def usage(self) -> tuple[list[ServiceUsage], float]:
+        """What each service took until now, and the CPU seconds of this process itself."""
+        self._sample(count=True)
+        usage = [
+            ServiceUsage(
+                service=name,
+                cpu_seconds=round(self._cpu[name], 2),
+                peak_memory_bytes=self._peak[name],
+            )
+            for name in self._peak
+        ]
+        return usage, round(_cpu_seconds(self._own) - self._own_begin, 2)
+
+    def _run(self) -> None:
+        while not self._stop.wait(_SAMPLE_SECONDS):
+            self._sample(count=True)
+
+    def _sample(self, *, count: bool) -> None:
+        states = self._lab.runtime.states()
+        for service in self._lab.services:
+            state = states.get(service.name)
+            if state is not None and state.pid:
+                memory = self._tree(service.name, state.pid, count=count)
+                self._peak[service.name] = max(self._peak[service.name], memory)
+
+    def _tree(self, service: str, pid: int, *, count: bool) -> int:
+        """Count the CPU time since the last look; the memory now, shared pages counted once."""
+        memory = 0
+        try:
+            root = psutil.Process(pid)
+            family = [root, *root.children(recursive=True)]
+        except psutil.Error:
+            return 0
+        for process in family:
+            try:
+                identity = (process.pid, process.create_time())
+                seconds = _cpu_seconds(process)
+                memory += process.memory_full_info().pss
+            except psutil.Error:
+                continue
+            if count:
+                self._cpu[service] += seconds - self._known.get(identity, 0.0)
+            self._known[identity] = seconds
+        return memory
+
+
+def _cpu_seconds(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from labctl.config.model import LabConfig
+from labctl.config.tables import PROPERTIES, LabTable, lab_tables
+from labctl.latency.twins import Twin, type_of, write_twin
+from lakehouse.properties import TableConfig, load_tables
+
+PROJECT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(PROJECT / PROPERTIES, tmp_path / "properties"))
+
+
+def sale() -> LabTable:
+    tables = lab_tables(PROJECT, LabConfig.load(PROJECT / "lab.toml"))
+    return next(table for table in tables if table.name == "sale")
+
+
+def by_name(folder: Path) -> dict[str, TableConfig]:
+    return {table.name: table for table in load_tables([folder])}
+
+
+def test_a_twin_of_another_type_takes_the_tables_place(folder: Path) -> None:
+    before = by_name(folder)
+    assert type_of(sale()) == "mor"
+    write_twin(folder, Twin(sale(), "sale_cow", "cow", in_its_place=True))
+    after = by_name(folder)
+    assert set(after) == {*before, "sale_cow"} - {"sale"}
+    twin = after["sale_cow"]
+    assert twin.table_type == "COPY_ON_WRITE"
+    assert (twin.topic, twin.key_fields) == (before["sale"].topic, before["sale"].key_fields)
+    differing = {k for k in twin.hoodie if twin.hoodie[k] != before["sale"].hoodie.get(k)}
+    assert differing == {"hoodie.table.name", "hoodie.datasource.write.table.type"}
+
+
+def test_twins_can_stand_beside_their_table(folder: Path) -> None:
+    before = by_name(folder)
+    for number in (1, 2):
+        write_twin(folder, Twin(sale(), f"sale_{number}", "mor", in_its_place=False))
+    assert set(by_name(folder)) == {*before, "sale_1", "sale_2"}
