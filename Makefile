@@ -5,16 +5,20 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit up down clean bench
+.PHONY: help demo test test-compose check up down clean
 
 help: ## what can be made
-	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
 
 demo: $(VENV)/run ## start the lab, seed it, change a row, see it in the lake
 	$(BIN)/labctl demo
 
 test: check ## every check and test, on a lab of its own
 	$(BIN)/pytest
+
+PROFILE := compose
+test-compose: $(VENV)/dev ## the end-to-end tests in containers: PROFILE=compose-local without an image hub
+	$(BIN)/pytest tests/e2e --lab-runtime compose --lab-profile $(PROFILE)
 
 check: $(VENV)/dev ## format, lint, types
 	$(BIN)/ruff format --check .

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from testcontainers.compose import DockerCompose
 
-from labctl.lab.lab import Lab
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER
 from labctl.runtimes.compose.runtime import ComposeRuntime
 
 __all__ = ["start_stack"]
 
 
-def start_stack(lab: Lab, runtime: ComposeRuntime) -> None:
-    """Bring the lab's Compose project up and healthy, by Compose's own doing.
+def start_stack(runtime: ComposeRuntime) -> None:
+    """Bring a lab's Compose project up and healthy, by Compose's own doing.
 
     What `docker compose up` starts is all there is to start: `labctl up` finds it running.
     """
-    lab.state.create()
     runtime.write_secrets()
     stack = DockerCompose(
         context=COMPOSE_FOLDER,

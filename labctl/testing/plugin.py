@@ -82,7 +82,7 @@ def lab(request: pytest.FixtureRequest, lab_project: Path) -> Iterator[Lab]:
     lab = Lab.find(name=SESSION_LAB, profile=profile, project=lab_project)
     try:
         if isinstance(runtime := lab.runtime, ComposeRuntime):
-            _start_containers(lab, runtime)
+            _start_containers(lab, runtime, request.config)
         up(lab, TerminalReporter(request.config))
         yield lab
     finally:
@@ -101,14 +101,16 @@ def _profile(config: pytest.Config, project: Path) -> str:
     return named
 
 
-def _start_containers(lab: Lab, runtime: ComposeRuntime) -> None:
+def _start_containers(lab: Lab, runtime: ComposeRuntime, config: pytest.Config) -> None:
     """Start the lab's containers; every test that needs them is skipped where no engine runs."""
     from labctl.testing.containers import start_stack
 
     failed = [check for check in runtime.checks() if check.level is Level.FAIL]
     if failed:
         pytest.skip(f"no Compose lab on this machine: {failed[0].detail} ({failed[0].hint})")
-    start_stack(lab, runtime)
+    lab.state.create()
+    runtime.fetch(lab.services, TerminalReporter(config))
+    start_stack(runtime)
 
 
 @pytest.fixture(scope="session")

@@ -51,12 +51,12 @@ class Engine:
         found: dict[str, Any] = self.client.info()
         return found
 
-    def has_image(self, image: str) -> bool:
+    def image_id(self, image: str) -> str | None:
+        """Of the image that has this name now; None when there is none."""
         try:
-            self.client.images.get(image)
+            return str(self.client.images.get(image).id)
         except docker.errors.ImageNotFound:
-            return False
-        return True
+            return None
 
     def containers(self, project: str) -> dict[str, Any]:
         """Every container of a Compose project by service, whatever its state."""

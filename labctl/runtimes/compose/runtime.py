@@ -118,7 +118,11 @@ class ComposeRuntime:
             for name, container in self._containers().items()
             if name in wanted
             and container.status == "running"
-            and container.labels.get(HASH_LABEL) != hashes.get(name)
+            and (
+                container.labels.get(HASH_LABEL) != hashes.get(name)
+                or container.attrs["Image"]
+                != self.engine.image_id(container.attrs["Config"]["Image"])
+            )
         }
 
     def start(self, service: Service, context: Context) -> None:
@@ -243,7 +247,7 @@ class ComposeRuntime:
     def _missing(self, services: Sequence[Service]) -> dict[str, str]:
         """Images that the engine does not have, by service."""
         images = self._images(services)
-        return {name: image for name, image in images.items() if not self.engine.has_image(image)}
+        return {name: image for name, image in images.items() if not self.engine.image_id(image)}
 
     def _images(self, services: Sequence[Service]) -> dict[str, str]:
         """The image of each of `services` and of those started with them."""
