@@ -93,13 +93,22 @@ def _tables(lab: Lab) -> list[SilverTable]:
         tables = silver_status(lab)["tables"]
     except (requests.RequestException, KeyError):
         return []
+    instants = _instants(lab)
     return [
         SilverTable(
-            name,
-            table["state"],
-            table["table_type"],
-            table.get("last_commit_instant"),
-            table.get("error"),
+            name, table["state"], table["table_type"], instants.get(name), table.get("error")
         )
         for name, table in sorted(tables.items())
     ]
+
+
+def _instants(lab: Lab) -> dict[str, str | None]:
+    """The last commit of every table, which its timeline alone knows."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    from labctl.lake import Lake
+
+    try:
+        return {info.name: info.latest for info in Lake(lab.endpoints.objectstore).tables()}
+    except (LabError, BotoCoreError, ClientError):
+        return {}

@@ -71,7 +71,6 @@ class Application:
             table.name: Progress(
                 source=options.source,
                 table_type=table.table_type,
-                last_commit_instant=None,
                 last_commit_at=None,
                 offsets={},
             )
@@ -81,7 +80,7 @@ class Application:
         self._registry = SchemaRegistry(options.registry_url)
         self._storage = Storage(self._spark)
         self._dead_letters = DeadLetters(self._storage, options.dead_letter_base_path)
-        self._maintenance = Maintenance(self._spark, self._tell_instant)
+        self._maintenance = Maintenance(self._spark)
         self._rebuilders: dict[str, Rebuilder] = {}
         self._bronze = self._bronze_writer()
         self._feeds = [self._feed(table) for table in tables]
@@ -193,6 +192,3 @@ class Application:
     def _is_idle(self) -> bool:
         """Whether no table has anything to read yet."""
         return all(feed.waiting_for() is not None for feed in self._feeds)
-
-    def _tell_instant(self, table: str, instant: str) -> None:
-        self._tables[table].set(last_commit_instant=instant)

@@ -32,7 +32,6 @@ class TableState:
     """Columns without Hudi's own; None before the first commit."""
     next_offsets: Mapping[int, int]
     """By partition, the offset to go on with."""
-    last_instant: str | None
     commits_since_compaction: int
 
 
@@ -50,11 +49,11 @@ class HudiTable:
     def state(self) -> TableState:
         """Read the table's timeline: schema, offsets, and how far compaction lags behind."""
         if not Storage(self._spark).exists(f"{self.path}/.hoodie/hoodie.properties"):
-            return TableState(None, {}, None, 0)
+            return TableState(None, {}, 0)
         timeline = self.meta_client().getActiveTimeline().getCommitsTimeline()
         timeline = timeline.filterCompletedInstants()
         if timeline.empty():
-            return TableState(None, {}, None, 0)
+            return TableState(None, {}, 0)
         utils = self._jvm.org.apache.hudi.common.table.timeline.TimelineUtils
         offsets: dict[int, int] = {}
         since_compaction = 0
@@ -70,7 +69,6 @@ class HudiTable:
         return TableState(
             schema=self._schema(),
             next_offsets=offsets,
-            last_instant=timeline.lastInstant().get().requestedTime(),
             commits_since_compaction=since_compaction,
         )
 

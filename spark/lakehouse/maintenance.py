@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,10 +34,8 @@ class _Backlog:
 class Maintenance:
     """One background thread that serves all tables, one after the other."""
 
-    def __init__(self, spark: SparkSession, on_instant: Callable[[str, str], None]) -> None:
-        """`on_instant` is told a table's name and its last commit instant, after commits."""
+    def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        self._on_instant = on_instant
         self._backlogs: dict[str, _Backlog] = {}
         self._due: dict[str, None] = {}
         self._stopped = False
@@ -75,8 +72,9 @@ class Maintenance:
                 backlog.wants.add("rewrite" if rewrite else "compaction")
             if backlog.untidied >= _TIDY_AFTER_COMMITS:
                 backlog.wants.add("tidying")
-            self._due[name] = None
-            self._lock.notify()
+            if backlog.wants:
+                self._due[name] = None
+                self._lock.notify()
 
     def _work(self) -> None:
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", _POOL)
@@ -88,7 +86,7 @@ class Maintenance:
                 _log.exception("maintenance of %s failed", backlog.table.config.name)
 
     def _next(self) -> _Backlog | None:
-        """The next table with something new; None when the application stops."""
+        """The next table that wants a service; None when the application stops."""
         with self._lock:
             self._lock.wait_for(lambda: self._due or self._stopped)
             if self._stopped:
@@ -101,25 +99,20 @@ class Maintenance:
         with self._lock:
             wants, backlog.wants = backlog.wants, set()
         table = backlog.table
-        if wants:
-            started = time.monotonic()
-            client = table.write_client()
-            try:
-                if wants & {"compaction", "rewrite"}:
-                    self._compact(client, backlog)
-                if "tidying" in wants:
-                    client.clean()
-                    client.archive()
-                    with self._lock:
-                        backlog.untidied = 0
-            finally:
-                client.close()
-            took = time.monotonic() - started
-            _log.info("%s: %s took %.1f s", table.config.name, " and ".join(sorted(wants)), took)
-        timeline = table.meta_client().getActiveTimeline().getCommitsTimeline()
-        last = timeline.filterCompletedInstants().lastInstant()
-        if last.isPresent():
-            self._on_instant(table.config.name, last.get().requestedTime())
+        started = time.monotonic()
+        client = table.write_client()
+        try:
+            if wants & {"compaction", "rewrite"}:
+                self._compact(client, backlog)
+            if "tidying" in wants:
+                client.clean()
+                client.archive()
+                with self._lock:
+                    backlog.untidied = 0
+        finally:
+            client.close()
+        took = time.monotonic() - started
+        _log.info("%s: %s took %.1f s", table.config.name, " and ".join(sorted(wants)), took)
 
     def _compact(self, client: Any, backlog: _Backlog) -> None:
         jvm: Any = self._spark.sparkContext._jvm

@@ -56,7 +56,7 @@ class TableWriter:
         self._schema = state.schema
         self._next_offsets = dict(state.next_offsets)
         self._maintenance.opened(self.table, state.commits_since_compaction)
-        self.progress.set(last_commit_instant=state.last_instant, offsets=self._shown_offsets())
+        self.progress.set(offsets=self._shown_offsets())
 
     def schema_with(self, incoming: Iterable[StructType]) -> StructType:
         """The table's columns once rows of the `incoming` schemas are in it."""
