@@ -20,12 +20,15 @@ from labctl.lab.lab import Lab
 from labctl.lab.seeding import seed_lab
 from labctl.lab.state import LabState
 from labctl.lab.verification import verify_lab
+from labctl.lake import Lake
 from labctl.sources import connect
+from labctl.testing.eventually import Eventually
+from labctl.testing.faults import Faults
 from labctl.verify import VerifyReport
 from seeds.tickit.load import prepare
 from tests.e2e.bronze_check import end_offsets
-from tests.e2e.fault_checks import Ends, Verify
-from tests.e2e.numbered_load import TARGETS, Load, writing
+from tests.e2e.fault_trial import Trial, Verify
+from tests.e2e.numbered_load import TARGETS, writing
 from tests.e2e.wide_tables import DDL, EXTRA_PROPERTIES, FLEETING, ROWS, WIDE, insert_row
 
 SNAPSHOT_SECONDS = 300.0
@@ -96,13 +99,12 @@ def labctl(lab_project: Path, lab: Lab) -> Labctl:
 
     Further labs that it makes are of the session's profile, too.
     """
-    environment = {**os.environ, "LABCTL_PROFILE": lab.profile}
 
     def run(*arguments: str, project: Path = lab_project) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "labctl", *arguments],
             cwd=project,
-            env=environment,
+            env={**os.environ, "LABCTL_PROFILE": lab.profile},
             capture_output=True,
             text=True,
             timeout=COMMAND_SECONDS,
@@ -120,15 +122,17 @@ def first_number() -> Callable[[], int]:
 
 
 @pytest.fixture
-def ends(lab: Lab) -> Ends:
-    """Where the topics of the load's tables end before it begins."""
+def trial(
+    lab: Lab,
+    faults: Faults,
+    lake: Lake,
+    verify_equal: Verify,
+    eventually: Eventually,
+    first_number: Callable[[], int],
+) -> Iterator[Trial]:
+    """A write load on all databases, and what may happen to the lab meanwhile."""
     topics = [lab.table(target.silver).topic for target in TARGETS]
-    return {topic: end_offsets(lab.endpoints, topic) for topic in topics}
-
-
-@pytest.fixture
-def load(lab: Lab, first_number: Callable[[], int]) -> Iterator[Load]:
-    """A write load on all databases, well under way."""
+    ends = {topic: end_offsets(lab.endpoints, topic) for topic in topics}
     seed = random.randrange(2**32)  # noqa: S311 - not a secret
-    with writing(lab.endpoints, first=first_number(), seed=seed) as running:
-        yield running
+    with writing(lab.endpoints, first=first_number(), seed=seed) as load:
+        yield Trial(lab, faults, load, ends, lake, verify_equal, eventually)

@@ -31,7 +31,7 @@ from labctl.promote.plan import render
 from labctl.promote.rules import RULES, Subject
 from labctl.sources import engines_of
 from tests.e2e.conftest import COMMAND_SECONDS
-from tests.e2e.fault_checks import Verify
+from tests.e2e.fault_trial import Verify
 
 REGION = "us-east-1"
 STORE_SECRET = "lab-objectstore"  # noqa: S105 - its name

@@ -227,6 +227,7 @@ def test_ctrl_c_while_the_lab_comes_up(
     assert "interrupted" in errors
     assert "Traceback" not in errors
     assert processes_in(elsewhere) == []
+    assert not second.runtime.running()
 
 
 @pytest.mark.parametrize("arguments", [["query", "SELECT 1"], ["verify"], ["connectors", "list"]])

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import docker.errors
+from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from labctl.artifacts import ArtifactStore, Progress
 from labctl.config.endpoints import Endpoints
@@ -18,9 +23,10 @@ from labctl.lab.state import LabState, write_private
 from labctl.runtimes.compose.checks import check_engine
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER, Compose, Engine
 from labctl.runtimes.compose.secrets import write_service_secrets
+from labctl.runtimes.compose.silver import silver_context
 from labctl.runtimes.endpoints import loopback_endpoints
 from labctl.runtimes.model import RESTARTS_AT_MOST, Check, Level, ProcessState
-from labctl.services import SERVICES, Context, Service
+from labctl.services import SERVICES, Context, Service, silver
 
 __all__ = ["ComposeRuntime"]
 
@@ -214,7 +220,7 @@ class ComposeRuntime:
     def paused(self, name: str) -> Iterator[None]:
         """A service's container stands still for a while."""
         container = self._container(name)
-        container.pause()
+        _pause(container)
         try:
             yield
         finally:
@@ -269,6 +275,12 @@ class ComposeRuntime:
     def _compose(self) -> Compose:
         return Compose(self.name, self.files, self.write_variables())
 
+    def _silver_digest(self) -> str:
+        """Changes with the Spark application's command line."""
+        context = silver_context(self._config, self.name, self.endpoints(), self._passwords)
+        argv = silver.options(replace(context, project=self._project)).argv()
+        return hashlib.sha256("\n".join(argv).encode()).hexdigest()[:12]
+
     def _variables(self) -> dict[str, str]:
         """What the Compose file leaves open. No secret is among it."""
         ports = {
@@ -289,9 +301,21 @@ class ComposeRuntime:
             "LAB_SECRETS": str(self._state.secrets),
             "LAB_BUCKET": self._config.lake.bucket,
             "LAB_REGION": self._config.lake.region,
+            "LAB_SILVER": self._silver_digest(),
             **ports,
             **{f"{service}_IMAGE".upper(): image for service, image in images.items()},
         }
+
+
+@retry(
+    retry=retry_if_exception_type(docker.errors.APIError),
+    wait=wait_fixed(0.5),
+    stop=stop_after_delay(15),
+    reraise=True,
+)
+def _pause(container: Any) -> None:
+    """Freezing all processes at once may fail where they are busy; the engine then gives up."""
+    container.pause()
 
 
 def _store() -> ArtifactStore:
