@@ -110,7 +110,12 @@ def _start_containers(lab: Lab, runtime: ComposeRuntime, config: pytest.Config) 
         pytest.skip(f"no Compose lab on this machine: {failed[0].detail} ({failed[0].hint})")
     lab.state.create()
     runtime.fetch(lab.services, TerminalReporter(config))
-    start_stack(runtime)
+    try:
+        start_stack(runtime)
+    except BaseException:
+        runtime.remove()
+        lab.state.remove()
+        raise
 
 
 @pytest.fixture(scope="session")
