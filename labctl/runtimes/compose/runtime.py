@@ -276,10 +276,11 @@ class ComposeRuntime:
         return Compose(self.name, self.files, self.write_variables())
 
     def _silver_digest(self) -> str:
-        """Changes with the Spark application's command line."""
+        """Changes with lab.toml and with the Spark application's command line."""
         context = silver_context(self._config, self.name, self.endpoints(), self._passwords)
         argv = silver.options(replace(context, project=self._project)).argv()
-        return hashlib.sha256("\n".join(argv).encode()).hexdigest()[:12]
+        text = (self._project / "lab.toml").read_text(encoding="utf-8")
+        return hashlib.sha256("\n".join([text, *argv]).encode()).hexdigest()[:12]
 
     def _variables(self) -> dict[str, str]:
         """What the Compose file leaves open. No secret is among it."""
