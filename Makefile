@@ -17,8 +17,9 @@ test: check ## every check and test, on a lab of its own
 	$(BIN)/pytest
 
 PROFILE := compose
+TESTS := tests/e2e
 test-compose: $(VENV)/dev ## the end-to-end tests in containers: PROFILE=compose-local without an image hub
-	$(BIN)/pytest tests/e2e --lab-runtime compose --lab-profile $(PROFILE)
+	$(BIN)/pytest $(TESTS) --lab-runtime compose --lab-profile $(PROFILE)
 
 check: $(VENV)/dev ## format, lint, types
 	$(BIN)/ruff format --check .
