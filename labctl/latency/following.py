@@ -6,6 +6,7 @@ import queue
 import threading
 import time
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -46,7 +47,7 @@ _COMMITTED = "commit"
 """How the name of a completed write ends on a timeline (commit, deltacommit, replacecommit)."""
 
 
-class _Follower:
+class _Follower(ABC):
     """A thread that works until it is stopped; its error ends the run."""
 
     def __init__(self, name: str) -> None:
@@ -73,8 +74,9 @@ class _Follower:
         except Exception as error:
             self._error = error
 
+    @abstractmethod
     def _run(self) -> None:
-        raise NotImplementedError
+        """Work until `_stop` is set."""
 
 
 class TopicFollower(_Follower):

@@ -13,7 +13,7 @@ from labctl.lab.lab import Lab
 from labctl.runtimes.compose.runtime import ComposeRuntime
 from labctl.runtimes.native.supervisor import LAB_MARK
 
-__all__ = ["Faults"]
+__all__ = ["Faults", "processes_of"]
 
 DEATH_SECONDS = 60.0
 
@@ -40,7 +40,7 @@ class Faults:
             for service in self.lab.services:
                 runtime.kill(service.name)
             return
-        killed = _processes_of(self.lab)
+        killed = processes_of(self.lab)
         for process in killed:
             process.kill()
         psutil.wait_procs(killed, timeout=DEATH_SECONDS)
@@ -77,7 +77,7 @@ class Faults:
         return psutil.Process(pid)
 
 
-def _processes_of(lab: Lab) -> list[psutil.Process]:
+def processes_of(lab: Lab) -> list[psutil.Process]:
     """Every process of the lab, its supervisor first: nobody restarts the others then."""
     found = []
     for process in psutil.process_iter():

@@ -24,9 +24,9 @@ from labctl.lab.lab import Lab
 from labctl.lab.state import lab_names
 from labctl.lab.status import ServiceStatus, read_status
 from labctl.lab.up import up
-from labctl.runtimes.native.supervisor import LAB_MARK
 from labctl.services import SERVICES
 from labctl.sources import connect
+from labctl.testing.faults import processes_of
 from labctl.testing.reporter import TerminalReporter
 
 NEEDED = {
@@ -77,18 +77,6 @@ def wait_for(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(POLL_SECONDS)
-
-
-def processes_of(lab: Lab) -> list[psutil.Process]:
-    """Every process of the lab, the supervisor's own included."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get(LAB_MARK) == str(lab.state.folder):
-                found.append(process)
-        except (psutil.Error, OSError):
-            continue
-    return found
 
 
 def status_of(lab: Lab, name: str) -> ServiceStatus:

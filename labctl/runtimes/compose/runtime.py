@@ -97,17 +97,9 @@ class ComposeRuntime:
             names = sorted({"silver" if name == "sqlserver" else name for name in local})
             build(COMPOSE_FOLDER.parent, _store(), names, progress=progress)
         missing = self._missing(services)
-        buildable = self._definitions
         for service, image in missing.items():
-            verb, phase = (
-                ("build", "building")
-                if buildable[service].get("build")
-                else (
-                    "pull",
-                    "pulling",
-                )
-            )
-            progress.begin(image, phase, None, "packages")
+            verb = "build" if self._definitions[service].get("build") else "pull"
+            progress.begin(image, f"{verb}ing", None, "packages")
             self._compose.run(verb, service)
             progress.finish(image)
 
