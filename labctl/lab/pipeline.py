@@ -53,15 +53,13 @@ class PipelineStatus:
 
 def read_pipeline(lab: Lab) -> PipelineStatus:
     """Ask Connect and the Spark application; what does not answer is left out."""
-    return PipelineStatus(_connectors(lab), _tables(lab), bronze_writer(lab))
+    status = _silver_status(lab)
+    return PipelineStatus(_connectors(lab), _tables(lab, status), _bronze_writer(status))
 
 
 def bronze_writer(lab: Lab) -> BronzeWriter | None:
     """Who writes bronze. The application decides when it starts, and says so."""
-    try:
-        return "connect" if silver_status(lab)["bronze"] is None else "spark"
-    except (requests.RequestException, KeyError):
-        return None
+    return _bronze_writer(_silver_status(lab))
 
 
 def silver_status(lab: Lab) -> dict[str, Any]:
@@ -72,6 +70,20 @@ def silver_status(lab: Lab) -> dict[str, Any]:
     response.raise_for_status()
     status: dict[str, Any] = response.json()
     return status
+
+
+def _silver_status(lab: Lab) -> dict[str, Any]:
+    """`silver_status`; empty when the application does not answer."""
+    try:
+        return silver_status(lab)
+    except requests.RequestException:
+        return {}
+
+
+def _bronze_writer(status: dict[str, Any]) -> BronzeWriter | None:
+    if "bronze" not in status:
+        return None
+    return "connect" if status["bronze"] is None else "spark"
 
 
 def _connectors(lab: Lab) -> list[ConnectorStatus]:
@@ -88,10 +100,9 @@ def _connector(name: str, status: dict[str, Any]) -> ConnectorStatus:
     )
 
 
-def _tables(lab: Lab) -> list[SilverTable]:
-    try:
-        tables = silver_status(lab)["tables"]
-    except (requests.RequestException, KeyError):
+def _tables(lab: Lab, status: dict[str, Any]) -> list[SilverTable]:
+    tables = status.get("tables", {})
+    if not tables:
         return []
     instants = _instants(lab)
     return [
