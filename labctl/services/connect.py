@@ -42,6 +42,7 @@ QUIET = (
     "org.apache.kafka.clients",
     "org.apache.kafka.common",
     "org.apache.kafka.connect.runtime.isolation",
+    "org.apache.kafka.connect.runtime.rest.RestServer",
     "org.eclipse.jetty",
     "org.reflections",
 )

@@ -63,6 +63,17 @@ class Faults:
                 process.send_signal(signal.SIGCONT)
 
     @contextmanager
+    def away(self, service: str) -> Iterator[None]:
+        """The service is killed, and not started again until the block ends."""
+        found, runtime = self.lab.service(service), self.lab.runtime
+        self.kill(service)
+        runtime.stop(service)
+        try:
+            yield
+        finally:
+            runtime.start(found, self.lab.context(found))
+
+    @contextmanager
     def cut_off(self, service: str) -> Iterator[None]:
         """The service runs on and no packet reaches it. In containers only: raises TypeError."""
         runtime = self.lab.runtime

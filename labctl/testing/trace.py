@@ -16,7 +16,7 @@ from labctl.sources import TableRef, connect
 
 __all__ = ["trace_row"]
 
-LOG_LINES = 5
+LOG_LINES = 15
 LOGS = ("connect", "silver")
 
 

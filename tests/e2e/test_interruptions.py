@@ -1,14 +1,15 @@
-"""Services stand still or are cut off for a while in a write load: no row is lost."""
+"""Services stand still, are cut off or away for a while in a write load: no row is lost."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 
 import pytest
 
 from labctl.runtimes.native.runtime import NativeRuntime
 from labctl.services import SERVICES
-from tests.e2e.fault_trial import Trial
+from tests.e2e.fault_trial import RECOVERY_SECONDS, Trial
 
 PAUSED = ("postgres", "kafka", "objectstore")
 WAITING = {
@@ -17,6 +18,9 @@ WAITING = {
     "sqlserver": ("user",),
 }
 """Silver tables whose source cannot be written to while a service is away."""
+REVOKED = "Revoking previous assignment"
+"""In Connect's log, at the moment it stops tasks because it does not reach Kafka."""
+LOG_LINES = 5000
 
 
 @pytest.mark.parametrize("name", PAUSED)
@@ -29,6 +33,22 @@ def test_a_service_that_was_cut_off_comes_back_and_no_row_is_lost(name: str, tri
     if isinstance(trial.lab.runtime, NativeRuntime):
         pytest.skip("all native services are on one loopback interface")
     interrupt(trial, name, trial.faults.cut_off(name))
+
+
+def test_kafka_is_away_for_longer_than_connect_keeps_its_tasks(trial: Trial) -> None:
+    """A task of Debezium's PostgreSQL connector that is abandoned would keep the slot for good."""
+    trial.begin()
+    since = datetime.now(UTC).isoformat(" ", "milliseconds")
+
+    def gives_up_its_tasks() -> bool:
+        lines = trial.lab.runtime.tail("connect", LOG_LINES)
+        return any(REVOKED in line and line > since for line in lines)
+
+    with trial.faults.away("kafka"):
+        trial.eventually(gives_up_its_tasks, seconds=RECOVERY_SECONDS)
+    trial.wait_for_connectors()
+    trial.go_on()
+    trial.end()
 
 
 def interrupt(trial: Trial, name: str, fault: AbstractContextManager[None]) -> None:
