@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import fastavro
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from lakehouse.bronze_files import (
@@ -23,10 +24,9 @@ from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import SCHEMA_HEADER, SCHEMA_ID_SQL, Undecodable
 from lakehouse.kafka import Kafka
 from lakehouse.progress import Progress, now
-from lakehouse.query import KafkaQuery
+from lakehouse.query import KafkaQuery, Spans
 from lakehouse.registry import SchemaRegistry
 from lakehouse.sink_config import SinkConfig
-from lakehouse.storage import Storage
 
 __all__ = ["BronzeWriter"]
 
@@ -59,12 +59,10 @@ class BronzeWriter(KafkaQuery):
             max_offsets=_MAX_OFFSETS_PER_BATCH,
             trigger_ms=None if once else config.rotate_schedule_interval_ms,
         )
-        self._jvm: Any = spark.sparkContext._jvm
         self._registry = registry
         self._config = config
         self._dead_letters = dead_letters
         self._base_path = base_path.rstrip("/")
-        self._storage = Storage(spark)
         self._schemas: dict[int, tuple[str, Any]] = {}
         self._next_offsets: dict[str, dict[int, int]] = {}
         self._stopped: dict[str, str] = {}
@@ -91,7 +89,7 @@ class BronzeWriter(KafkaQuery):
             )
         return found
 
-    def take_in(self, records: DataFrame) -> None:
+    def take_in(self, records: DataFrame, _spans: Spans | None) -> None:
         rows = records.where("value IS NOT NULL").selectExpr(
             "topic",
             "partition",
@@ -195,7 +193,7 @@ class BronzeWriter(KafkaQuery):
         return known
 
     def _compress_snappy(self, block: bytes) -> bytes:
-        return bytes(self._jvm.org.xerial.snappy.Snappy.compress(bytearray(block)))
+        return bytes(pa.compress(block, codec="snappy", asbytes=True))
 
     def _shown_offsets(self) -> dict[str, dict[str, int]]:
         return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -22,6 +22,7 @@ __all__ = [
     "SCHEMA_HEADER",
     "SCHEMA_ID_BYTES",
     "SCHEMA_ID_SQL",
+    "UNEXPECTED",
     "Decoder",
     "Undecodable",
     "column_values",
@@ -36,6 +37,9 @@ FLAG_SCHEMA = "__lab_schema"
 """Of a decoded row: the header's bytes; null when there was none."""
 FLAG_BAD = "__lab_bad"
 """Of a decoded row: it could not be decoded."""
+
+UNEXPECTED = "__lab_unexpected"
+"""In the error of a row that `Decoder.decode_sound` was not to meet."""
 
 _PERMISSIVE = {"mode": "PERMISSIVE", "datetimeRebaseMode": "CORRECTED"}
 _FAILFAST = {"mode": "FAILFAST", "datetimeRebaseMode": "CORRECTED"}
@@ -58,6 +62,24 @@ class Undecodable:
     headers: tuple[tuple[str, bytes | None], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Decoding:
+    """How records become rows: made once, for making it costs more than decoding a small batch."""
+
+    schema_ids: tuple[bytes, ...]
+    target: StructType
+    steps: tuple[list[Column], ...]
+
+    def is_for(self, schema_ids: Sequence[bytes], target: StructType) -> bool:
+        return self.schema_ids == tuple(schema_ids) and self.target == target
+
+    def apply(self, records: DataFrame) -> DataFrame:
+        rows = records.where("value IS NOT NULL")
+        for columns in self.steps:
+            rows = rows.select(*columns)
+        return rows
+
+
 class Decoder:
     """Decodes the Kafka source's rows of one table."""
 
@@ -67,6 +89,7 @@ class Decoder:
         self._registry = registry
         self._key = key
         self._columns: dict[bytes, StructType] = {}
+        self._decoding: _Decoding | None = None
 
     def columns(self, schema_id: bytes) -> StructType:
         """Columns of the rows that were written with a schema, position columns included."""
@@ -84,39 +107,61 @@ class Decoder:
         )
 
     def decode(
-        self, records: DataFrame, schema_ids: Iterable[bytes], target: StructType
+        self, records: DataFrame, schema_ids: Sequence[bytes], target: StructType
     ) -> DataFrame:
         """`records` as rows of `target`, with `FLAG_SCHEMA` and `FLAG_BAD`.
 
         A row whose schema is not among `schema_ids` is null throughout, but for the flags and its
         position. Tombstones are left out: they repeat a delete that came before them.
         """
-        positioned = records.where("value IS NOT NULL").selectExpr(
-            "value",
-            f"{SCHEMA_ID_SQL} AS {FLAG_SCHEMA}",
-            "partition AS __kafka_partition",
-            "offset AS __kafka_offset",
-            "unix_millis(timestamp) AS __kafka_timestamp",
+        decoding = self._decoding
+        if decoding is None or not decoding.is_for(schema_ids, target):
+            decoding = self._decoding = self._plan(tuple(schema_ids), target)
+        return decoding.apply(records)
+
+    def decode_sound(
+        self, records: DataFrame, schema_ids: Sequence[bytes], target: StructType
+    ) -> DataFrame:
+        """The same, of a batch that has nothing else: no schema but these, and no bad row.
+
+        A row that is otherwise ends what reads it, with `UNEXPECTED` in the error.
+        """
+        return self.decode(records, schema_ids, target).where(
+            f"CASE WHEN {FLAG_BAD} OR {FLAG_SCHEMA} NOT IN ({', '.join(map(_literal, schema_ids))})"
+            f" THEN raise_error('{UNEXPECTED}') IS NULL ELSE TRUE END"
         )
-        ids = list(schema_ids)
+
+    def _plan(self, schema_ids: tuple[bytes, ...], target: StructType) -> _Decoding:
+        positioned = [
+            f.expr(f"{SCHEMA_ID_SQL} AS {FLAG_SCHEMA}"),
+            f.expr("partition AS __kafka_partition"),
+            f.expr("offset AS __kafka_offset"),
+            f.expr("unix_millis(timestamp) AS __kafka_timestamp"),
+        ]
         row = f.lit(None)
-        for schema_id in ids:
-            mine = f.col(FLAG_SCHEMA) == f.lit(schema_id)
+        for schema_id in schema_ids:
+            mine = f.expr(f"{SCHEMA_ID_SQL} = {_literal(schema_id)}")
             schema = self._schema(schema_id)
             record = from_avro(f.when(mine, f.col("value")), schema.text, _PERMISSIVE)
-            positioned = positioned.withColumn(_record(schema_id), record)
-            row = f.when(mine, f.expr(self._row(schema_id, target))).otherwise(row)
-        decoded = positioned.select(FLAG_SCHEMA, *POSITION_COLUMNS.names, row.alias("row"))
+            positioned.append(record.alias(_record(schema_id)))
+            written = f.col(FLAG_SCHEMA) == f.expr(_literal(schema_id))
+            row = f.when(written, f.expr(self._row(schema_id, target))).otherwise(row)
         bad = f.col(FLAG_SCHEMA).isNull() | (f.length(FLAG_SCHEMA) != SCHEMA_ID_BYTES)
-        if ids:
+        if schema_ids:
             bad = bad | (
                 f.col("row").isNotNull()
                 & (f.col(f"row.`{self._key}`").isNull() | ~f.col(f"row.{_EXACT}"))
             )
-        return decoded.select(
-            *(_column(field, decoded=bool(ids)) for field in target.fields),
-            FLAG_SCHEMA,
-            bad.alias(FLAG_BAD),
+        columns = [_column(field, decoded=bool(schema_ids)) for field in target.fields]
+        return _Decoding(
+            schema_ids,
+            target,
+            steps=(
+                positioned,
+                [f.col(name) for name in (FLAG_SCHEMA, *POSITION_COLUMNS.names)]
+                + [row.alias("row")],
+                [*columns, f.col(FLAG_SCHEMA), bad.alias(FLAG_BAD)],
+            ),
         )
 
     def explain(self, records: DataFrame, bad: DataFrame) -> list[Undecodable]:
@@ -227,6 +272,10 @@ def columns_of(spark: SparkSession, schema: WriterSchema) -> StructType:
 
 def _record(schema_id: bytes) -> str:
     return f"record_{schema_id.hex()}"
+
+
+def _literal(schema_id: bytes) -> str:
+    return f"X'{schema_id.hex()}'"
 
 
 def _number(schema_id: bytes) -> int:

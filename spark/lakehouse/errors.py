@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["BadRecordError", "ConfigurationError", "PermanentError", "SchemaChangeError"]
+__all__ = [
+    "BadRecordError",
+    "ConfigurationError",
+    "PermanentError",
+    "SchemaChangeError",
+    "in_one_line",
+]
+
+_CAUSE = "Caused by: "
+_JAVA_ERROR = ": "
+"""What the line of py4j's message begins with that names the Java exception."""
 
 
 class PermanentError(Exception):
@@ -27,3 +37,15 @@ class BadRecordError(PermanentError):
 
 class SchemaChangeError(PermanentError):
     """The source changed a column in a way its table cannot follow."""
+
+
+def in_one_line(error: BaseException) -> str:
+    """What went wrong, without Java's stack: the innermost cause it names, or the first line."""
+    lines = [line.strip("\n") for line in str(error).strip().splitlines()]
+    causes = [line for line in lines if line.startswith(_CAUSE)]
+    if causes:
+        return causes[-1].removeprefix(_CAUSE)
+    named = [line for line in lines[1:] if line.startswith(_JAVA_ERROR)]
+    if named:
+        return named[0].removeprefix(_JAVA_ERROR)
+    return lines[0] if lines else type(error).__name__

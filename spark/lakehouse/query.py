@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -14,10 +15,14 @@ from lakehouse.kafka import Kafka
 from lakehouse.progress import Progress
 from lakehouse.storage import Storage
 
-__all__ = ["KafkaQuery"]
+__all__ = ["KafkaQuery", "Spans"]
 
 _DATA_LOSS = "data may have been lost"
 """In Spark's message when Kafka no longer has the offsets to go on with."""
+
+
+Spans = Mapping[str, Mapping[int, range]]
+"""By topic and partition, the offsets of a batch."""
 
 
 class KafkaQuery(ABC):
@@ -55,14 +60,19 @@ class KafkaQuery(ABC):
         self._stopping = False
         self._batch = threading.Lock()
         self._query: StreamingQuery | None = None
+        self._storage = Storage(spark)
+        self._position: dict[str, dict[int, int]] = {}
 
     @abstractmethod
     def open(self, partitions: Mapping[str, list[int]]) -> Mapping[str, Mapping[int, int]]:
         """Prepare to take in batches. Returns, by topic and partition, the offset to begin with."""
 
     @abstractmethod
-    def take_in(self, records: DataFrame) -> None:
-        """Make a batch durable; rows are the Kafka source's. What it raises ends the query."""
+    def take_in(self, records: DataFrame, spans: Spans | None) -> None:
+        """Make a batch durable; rows are the Kafka source's. What it raises ends the query.
+
+        `spans` are the batch's offsets; None where Spark alone knows where it began.
+        """
 
     def waiting_for(self) -> str | None:
         """What is missing before the query can start."""
@@ -73,8 +83,10 @@ class KafkaQuery(ABC):
         self._failure = None
         self._stopping = False
         partitions = self._kafka.partitions(self._topics)
-        starting = self._kafka.starting_offsets(partitions, self.open(partitions))
-        Storage(self._spark).delete(self._checkpoint)
+        next_offsets = self.open(partitions)
+        starting = self._kafka.starting_offsets(partitions, next_offsets)
+        self._position = {topic: dict(offsets) for topic, offsets in next_offsets.items()}
+        self._storage.delete(self._checkpoint)
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", self.name)
         stream = (
             self._spark.readStream.format("kafka")
@@ -117,12 +129,35 @@ class KafkaQuery(ABC):
         if self._query is not None:
             self._query.stop()
 
-    def _on_batch(self, records: DataFrame, _batch_id: int) -> None:
+    def _on_batch(self, records: DataFrame, batch_id: int) -> None:
         with self._batch:
             if self._stopping:
                 return
             try:
-                self.take_in(records)
+                self.take_in(records, self._spans(batch_id))
             except Exception as error:
                 self._failure = error
                 raise
+
+    def _spans(self, batch_id: int) -> Spans | None:
+        """Where the batch begins and ends, by what Spark noted before it began."""
+        log = self._storage.read(f"{self._checkpoint}/offsets/{batch_id}").decode("utf-8")
+        ends = json.loads(log.splitlines()[-1])
+        before, self._position = (
+            self._position,
+            {
+                topic: {int(number): end for number, end in partitions.items()}
+                for topic, partitions in ends.items()
+            },
+        )
+        spans: dict[str, dict[int, range]] = {}
+        for topic, partitions in self._position.items():
+            known = before.get(topic, {})
+            if not known.keys() >= partitions.keys():
+                return None
+            spans[topic] = {
+                number: range(known[number], end)
+                for number, end in partitions.items()
+                if end > known[number]
+            }
+        return spans

@@ -29,7 +29,9 @@ class Storage:
     """Reading and writing whole objects. Usable from several threads."""
 
     def __init__(self, spark: SparkSession) -> None:
-        self._jvm: Any = spark.sparkContext._jvm
+        jvm: Any = spark.sparkContext._jvm
+        self._jvm = jvm
+        self._path = jvm.org.apache.hadoop.fs.Path
         self._conf: Any = spark.sparkContext._jsc.hadoopConfiguration()
         self._s3_clients: dict[str, Any] = {}
 
@@ -116,9 +118,6 @@ class Storage:
         abortable = stream.getWrappedStream()
         if hasattr(abortable, "abort"):
             abortable.abort()
-
-    def _path(self, path: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(path)
 
     def _fs(self, path: str) -> Any:
         return self._path(path).getFileSystem(self._conf)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable
 from typing import Literal, Protocol
 
-from lakehouse.errors import PermanentError
+from lakehouse.errors import PermanentError, in_one_line
 from lakehouse.progress import Progress
 
 __all__ = ["Supervisor", "Worker"]
@@ -100,7 +100,7 @@ class _Supervised:
 
     def _pause_after(self, error: Exception) -> None:
         """Wait before the next try: a while, or until somebody has changed something."""
-        name, message = self.worker.name, str(error).strip() or type(error).__name__
+        name, message = self.worker.name, in_one_line(error)
         if isinstance(error, PermanentError):
             _log.error("%s has stopped: %s", name, message)
             self.worker.progress.set(error=message)
@@ -109,8 +109,11 @@ class _Supervised:
         pause = min(_FIRST_PAUSE_SECONDS * 2**self._failures, _LONGEST_PAUSE_SECONDS)
         self._failures += 1
         self.worker.progress.restarted(message)
-        brief = message.splitlines()[0][:300]
-        _log.warning("%s failed and is started again in %.1f s: %s", name, pause, brief)
+        _log.warning(
+            "%s failed and is started again in %.1f s: %s",
+            *(name, pause, message),
+            exc_info=error if self._failures == 1 else None,
+        )
         self._again.wait(pause)
 
     def _end(self, state: Literal["done", "failed"]) -> None:

@@ -10,7 +10,7 @@ from pyspark.sql import functions as f
 
 from lakehouse.decode import FLAG_BAD, FLAG_SCHEMA, SCHEMA_ID_BYTES
 
-__all__ = ["BatchPart", "next_offsets", "summarize"]
+__all__ = ["BatchPart", "next_offsets", "summarize", "unseen"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,18 @@ def summarize(rows: DataFrame) -> list[BatchPart]:
         )
         for row in found
     ]
+
+
+def unseen(partition: int, span: range) -> BatchPart:
+    """What a batch has of one partition, by its offsets: all taken to be sound."""
+    return BatchPart(
+        partition=partition,
+        rows=len(span),
+        bad=0,
+        first=span.start,
+        last=span.stop - 1,
+        schema_ids=(),
+    )
 
 
 def next_offsets(parts: Iterable[BatchPart]) -> dict[int, int]:
