@@ -119,7 +119,7 @@ class _Run:
         ]
         self._requests = RequestTrace(at.lab.endpoints.objectstore, self._tell_of_write)
         self._outage = OutageMaker(at.lab, scenario.outage) if scenario.outage else None
-        self._is_here = at.lab.config.profiles[at.lab.profile].runtime == "native"
+        self._is_here = at.lab.config.profiles[at.lab.profile].runtime != "aws"
 
     def report(self) -> RunReport:
         with ExitStack() as ended:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import mkdtemp
 
-from labctl.config.model import LabConfig
+from labctl.config.model import ComposeProfile, LabConfig
 from labctl.config.tables import PROPERTIES, LabTable
 from labctl.errors import ExitCode, LabError
 from labctl.lab.in_flight import in_flight_records
@@ -62,10 +62,10 @@ def changed(
     """
     folder = Path(mkdtemp(prefix="project-", dir=lab.require_here().state.folder))
     try:
-        _link_project(lab.project, folder)
+        _copy_project(lab.project, folder)
         for twin in twins:
             write_twin(folder / PROPERTIES, twin)
-        other = replace(lab, project=folder, config=_with_source(lab, source))
+        other = replace(lab, project=folder, config=_config(lab, source))
         try:
             up(other, reporter)
             wait_until_caught_up(other, [other.table(twin.name) for twin in twins])
@@ -77,22 +77,25 @@ def changed(
         shutil.rmtree(folder)
 
 
-def _with_source(lab: Lab, source: SilverSource | None) -> LabConfig:
+def _config(lab: Lab, source: SilverSource | None) -> LabConfig:
+    """The lab's configuration with another source, wherever its project lies."""
+    config = lab.config
+    profile = config.profiles[lab.profile]
+    if isinstance(profile, ComposeProfile):
+        files = [str(lab.project / file) for file in profile.files]
+        there = profile.model_copy(update={"files": files})
+        config = config.model_copy(update={"profiles": config.profiles | {lab.profile: there}})
     if source is None:
-        return lab.config
-    silver = lab.config.silver.model_copy(update={"source": source})
-    return lab.config.model_copy(update={"silver": silver})
+        return config
+    silver = config.silver.model_copy(update={"source": source})
+    return config.model_copy(update={"silver": silver})
 
 
-def _link_project(project: Path, folder: Path) -> None:
-    """A copy of the project's definitions; what is not changed is linked to."""
-    (folder / "spark").mkdir()
+def _copy_project(project: Path, folder: Path) -> None:
+    """A copy of what the project defines: a container sees nothing that lies outside of it."""
     shutil.copy(project / "lab.toml", folder)
-    (folder / "connectors").symlink_to(project / "connectors")
-    for path in (project / "spark").iterdir():
-        if path.name != PROPERTIES.name:
-            (folder / "spark" / path.name).symlink_to(path)
-    shutil.copytree(project / PROPERTIES, folder / PROPERTIES)
+    for part in ("connectors", "spark"):
+        shutil.copytree(project / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def write_twin(folder: Path, twin: Twin) -> None:

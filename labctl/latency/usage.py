@@ -18,13 +18,13 @@ its end is not seen."""
 
 
 class ServiceSampler:
-    """Samples process trees by service until it is stopped."""
+    """Samples services until it is stopped."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
         self._cpu: dict[str, float] = defaultdict(float)
         self._peak: dict[str, int] = defaultdict(int)
-        self._known: dict[tuple[int, float], float] = {}
+        self._known: dict[tuple[str, str], float] = {}
         self._own = psutil.Process()
         self._own_begin = _cpu_seconds(self._own)
         self._stop = threading.Event()
@@ -59,32 +59,17 @@ class ServiceSampler:
             self._sample(count=True)
 
     def _sample(self, *, count: bool) -> None:
-        states = self._lab.runtime.states()
+        runtime = self._lab.runtime
+        running = {name for name, state in runtime.states().items() if state.running}
         for service in self._lab.services:
-            state = states.get(service.name)
-            if state is not None and state.pid:
-                memory = self._tree(service.name, state.pid, count=count)
-                self._peak[service.name] = max(self._peak[service.name], memory)
-
-    def _tree(self, service: str, pid: int, *, count: bool) -> int:
-        """Count the CPU time since the last look; the memory now, shared pages counted once."""
-        memory = 0
-        try:
-            root = psutil.Process(pid)
-            family = [root, *root.children(recursive=True)]
-        except psutil.Error:
-            return 0
-        for process in family:
-            try:
-                identity = (process.pid, process.create_time())
-                seconds = _cpu_seconds(process)
-                memory += process.memory_full_info().pss
-            except psutil.Error:
+            name = service.name
+            if name not in running:
                 continue
-            if count:
-                self._cpu[service] += seconds - self._known.get(identity, 0.0)
-            self._known[identity] = seconds
-        return memory
+            self._peak[name] = max(self._peak[name], runtime.memory(name))
+            for counter, seconds in runtime.cpu_seconds(name).items():
+                if count:
+                    self._cpu[name] += seconds - self._known.get((name, counter), 0.0)
+                self._known[name, counter] = seconds
 
 
 def _cpu_seconds(process: psutil.Process) -> float:

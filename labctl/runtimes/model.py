@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -104,6 +104,9 @@ class Runtime(Protocol):
 
     def memory(self, name: str) -> int:
         """Bytes that a service takes now; 0 when it does not run."""
+
+    def cpu_seconds(self, name: str) -> Mapping[str, float]:
+        """CPU seconds so far, by what counts them from 0: a process, or a container's start."""
 
     def deaths(self) -> dict[str, list[float]]:
         """Times of death by service, in seconds since the epoch, since the lab was started."""

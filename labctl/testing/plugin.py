@@ -19,6 +19,7 @@ from labctl.lab.down import destroy
 from labctl.lab.lab import Lab
 from labctl.lab.up import up
 from labctl.lake import LATEST, Lake, View
+from labctl.runtimes.compose.engine import Engine, EngineMissingError
 from labctl.runtimes.compose.runtime import ComposeRuntime
 from labctl.runtimes.model import Level
 from labctl.sources import Source, connect
@@ -76,6 +77,8 @@ def lab(request: pytest.FixtureRequest, lab_project: Path) -> Iterator[Lab]:
         yield Lab.find(name=name, project=lab_project).require_running()
         return
     profile = _profile(request.config, lab_project)
+    if request.config.getoption("--lab-runtime") == "compose":
+        _require_engine()
     left = Lab.find(name=SESSION_LAB, project=lab_project)
     if left.state.exists:
         destroy(left)
@@ -101,8 +104,16 @@ def _profile(config: pytest.Config, project: Path) -> str:
     return named
 
 
+def _require_engine() -> None:
+    """Skip every test that needs containers where no engine runs them."""
+    try:
+        Engine().info()
+    except EngineMissingError as error:
+        pytest.skip(f"no Compose lab on this machine: {error}")
+
+
 def _start_containers(lab: Lab, runtime: ComposeRuntime, config: pytest.Config) -> None:
-    """Start the lab's containers; every test that needs them is skipped where no engine runs."""
+    """Start the lab's containers, or skip every test where something they need is missing."""
     from labctl.testing.containers import start_stack
 
     failed = [check for check in runtime.checks() if check.level is Level.FAIL]

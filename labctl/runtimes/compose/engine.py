@@ -39,6 +39,9 @@ class Engine:
     def client(self) -> docker.DockerClient:
         """Raises EngineMissingError when no engine answers."""
         url = os.environ.get("DOCKER_HOST") or self._context_host()
+        socket = Path(url.removeprefix("unix://")) if url.startswith("unix://") else None
+        if socket is not None and not socket.exists():
+            raise EngineMissingError(f"No container engine: there is no {socket}")
         try:
             client = docker.DockerClient(base_url=url, timeout=int(QUERY_SECONDS))
             client.ping()

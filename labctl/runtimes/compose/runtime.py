@@ -143,13 +143,25 @@ class ComposeRuntime:
 
     def memory(self, name: str) -> int:
         """What the container's control group holds, less the file cache it could give back."""
-        container = self.engine.container(self.name, name)
-        if container is None or container.status != "running":
-            return 0
-        memory = container.stats(stream=False, one_shot=True).get("memory_stats", {})
+        memory = self._stats(name).get("memory_stats", {})
         details = memory.get("stats", {})
         cache = details.get("inactive_file", details.get("total_inactive_file", 0))
         return max(0, int(memory.get("usage", 0)) - int(cache))
+
+    def cpu_seconds(self, name: str) -> Mapping[str, float]:
+        stats = self._stats(name)
+        taken = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage")
+        if taken is None:
+            return {}
+        return {f"{stats['id']} {self.state(name).started_at}": taken / 1e9}
+
+    def _stats(self, name: str) -> dict[str, Any]:
+        """What the engine counts of a service's container; nothing when it does not run."""
+        container = self.engine.container(self.name, name)
+        if container is None or container.status != "running":
+            return {}
+        stats: dict[str, Any] = container.stats(stream=False, one_shot=True)
+        return stats
 
     def deaths(self) -> dict[str, list[float]]:
         """The engine keeps their number, and the time of the last."""
@@ -295,6 +307,7 @@ class ComposeRuntime:
             "LAB_BUCKET": self._config.lake.bucket,
             "LAB_REGION": self._config.lake.region,
             "LAB_SILVER": self._silver_digest(),
+            "LAB_SILVER_SOURCE": self._config.silver.source,
             **ports,
             **{f"{service}_IMAGE".upper(): image for service, image in images.items()},
         }

@@ -102,6 +102,17 @@ class NativeRuntime:
                 continue
         return total
 
+    def cpu_seconds(self, name: str) -> Mapping[str, float]:
+        pid = self.supervisor.state(name).pid
+        found: dict[str, float] = {}
+        for process in _family(pid) if pid else ():
+            try:
+                times = process.cpu_times()
+                found[f"{process.pid} {process.create_time()}"] = times.user + times.system
+            except psutil.Error:
+                continue
+        return found
+
     def deaths(self) -> dict[str, list[float]]:
         since = float(self._state.load().get("started_at", 0))
         deaths: dict[str, list[float]] = {}
