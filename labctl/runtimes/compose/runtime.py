@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import threading
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -59,6 +61,7 @@ class ComposeRuntime:
         self._state = state
         self._ports = ports
         self._passwords = passwords
+        self._starting: dict[str, threading.Lock] = defaultdict(threading.Lock)
         self.engine = Engine()
         self.name = f"labctl-{state.name}"
         """Of the Compose project: what containers, volumes and the network are named after."""
@@ -126,7 +129,12 @@ class ComposeRuntime:
     def start(self, service: Service, context: Context) -> None:
         del context
         beside = [name for name in COMPANIONS.get(service.name, ()) if name in self._definitions]
-        self._compose.run("up", "--detach", "--no-deps", "--no-build", service.name, *beside)
+        names = sorted([service.name, *beside])
+        with ExitStack() as held:
+            # Two commands that make one container anew at once get in each other's way.
+            for name in names:
+                held.enter_context(self._starting[name])
+            self._compose.run("up", "--detach", "--no-deps", "--no-build", *names)
 
     def stop(self, name: str) -> None:
         if name in self._containers():
