@@ -1,0 +1,32 @@
+"""What the Spark application's container makes of its environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from labctl.config.model import LabConfig
+from labctl.runtimes.compose.silver import with_source
+
+
+@pytest.fixture
+def config() -> LabConfig:
+    return LabConfig.load(Path(__file__).parents[2] / "lab.toml")
+
+
+def test_a_lab_may_read_from_elsewhere_for_a_while(config: LabConfig) -> None:
+    other = with_source(config, "bronze")
+    assert other.silver.source == "bronze"
+    assert other.lake == config.lake
+    assert config.silver.source == "kafka"
+
+
+def test_without_another_source_lab_toml_holds(config: LabConfig) -> None:
+    assert with_source(config, "") is config
+
+
+def test_a_source_that_does_not_exist_is_refused(config: LabConfig) -> None:
+    with pytest.raises(ValidationError):
+        with_source(config, "tape")
