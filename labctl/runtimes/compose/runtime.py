@@ -111,6 +111,8 @@ class ComposeRuntime:
 
     def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:
         wanted = {service.name for service, _ in services}
+        # Another project or source may have had the lab meanwhile (labctl/latency/twins.py).
+        self.write_variables()
         # The network and the volumes are made by one command: those that start services are many.
         self._compose.run("create", "--no-recreate", "--no-build", *sorted(wanted))
         hashes = self._compose.hashes()
