@@ -110,6 +110,13 @@ class LabConfig(Section):
             )
         return config
 
+    def with_source(self, source: str | None) -> LabConfig:
+        """The same but for where silver reads; unchanged where `source` is None or empty."""
+        if not source:
+            return self
+        silver = SilverSettings.model_validate(self.silver.model_dump() | {"source": source})
+        return self.model_copy(update={"silver": silver})
+
     @staticmethod
     def valid_name(name: str) -> bool:
         """Whether `name` can name a lab."""

@@ -91,7 +91,7 @@ def _service_status(
         detail=detail,
         pid=process.pid if process else None,
         started_at=process.started_at if process else None,
-        memory_bytes=lab.runtime.memory(service.name),
+        memory_bytes=lab.runtime.usage(service.name).memory_bytes,
         restarts=len(deaths),
         last_death_at=deaths[-1] if deaths else None,
         urls=dict(service.urls(lab.endpoints, lab.ports[service.name])),

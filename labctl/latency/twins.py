@@ -85,10 +85,7 @@ def _config(lab: Lab, source: SilverSource | None) -> LabConfig:
         files = [str(lab.project / file) for file in profile.files]
         there = profile.model_copy(update={"files": files})
         config = config.model_copy(update={"profiles": config.profiles | {lab.profile: there}})
-    if source is None:
-        return config
-    silver = config.silver.model_copy(update={"source": source})
-    return config.model_copy(update={"silver": silver})
+    return config.with_source(source)
 
 
 def _copy_project(project: Path, folder: Path) -> None:

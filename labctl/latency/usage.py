@@ -65,8 +65,9 @@ class ServiceSampler:
             name = service.name
             if name not in running:
                 continue
-            self._peak[name] = max(self._peak[name], runtime.memory(name))
-            for counter, seconds in runtime.cpu_seconds(name).items():
+            usage = runtime.usage(name)
+            self._peak[name] = max(self._peak[name], usage.memory_bytes)
+            for counter, seconds in usage.cpu_seconds.items():
                 if count:
                     self._cpu[name] += seconds - self._known.get((name, counter), 0.0)
                 self._known[name, counter] = seconds

@@ -54,6 +54,16 @@ class ProcessState:
         return self.state in ("FATAL", "EXITED", "STOPPED", "UNKNOWN")
 
 
+@dataclass(frozen=True)
+class Usage:
+    """What a service takes."""
+
+    memory_bytes: int
+    """Now."""
+    cpu_seconds: Mapping[str, float]
+    """So far, by what counts them from 0: a process, or a container's start."""
+
+
 class Runtime(Protocol):
     """Starts a lab's services, watches them, and tells how they are.
 
@@ -102,11 +112,8 @@ class Runtime(Protocol):
     def remove(self) -> None:
         """Delete data that is not in the lab's state folder. Nothing runs any more."""
 
-    def memory(self, name: str) -> int:
-        """Bytes that a service takes now; 0 when it does not run."""
-
-    def cpu_seconds(self, name: str) -> Mapping[str, float]:
-        """CPU seconds so far, by what counts them from 0: a process, or a container's start."""
+    def usage(self, name: str) -> Usage:
+        """What a service takes; nothing when it does not run."""
 
     def deaths(self) -> dict[str, list[float]]:
         """Times of death by service, in seconds since the epoch, since the lab was started."""

@@ -43,7 +43,8 @@ def spark_settings(context: Context) -> dict[str, str]:
             "-Duser.timezone=UTC -XX:+UseSerialGC -XX:+ExitOnOutOfMemoryError "
             # Spark loads 30,000 classes: growing by small steps, each would cost a full collection.
             "-XX:MetaspaceSize=320m -XX:NewRatio=1 "
-            f"-Dlog4j2.configurationFile={context.project / 'spark' / 'log4j2.properties'}"
+            # Quoted: the project's path may have a blank.
+            f'-Dlog4j2.configurationFile="{context.project / "spark" / "log4j2.properties"}"'
         ),
         "spark.local.dir": str(context.data / "scratch"),
         "spark.sql.warehouse.dir": str(context.data / "warehouse"),

@@ -41,7 +41,7 @@ class SchemaChangeError(PermanentError):
 
 def in_one_line(error: BaseException) -> str:
     """What went wrong, without Java's stack: the innermost cause it names, or the first line."""
-    lines = [line.strip("\n") for line in str(error).strip().splitlines()]
+    lines = str(error).strip().splitlines()
     causes = [line for line in lines if line.startswith(_CAUSE)]
     if causes:
         return causes[-1].removeprefix(_CAUSE)

@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 __all__ = ["remember_classes"]
 
-_NAMES = ("PythonSQLUtils", "PythonUtils", "SparkSession", "functions", "java", "org")
+_NAMES = ("PythonSQLUtils", "PythonUtils", "SparkSession", "functions", "org")
 
 
 def remember_classes(spark: SparkSession) -> None:

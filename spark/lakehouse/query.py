@@ -143,13 +143,11 @@ class KafkaQuery(ABC):
         """Where the batch begins and ends, by what Spark noted before it began."""
         log = self._storage.read(f"{self._checkpoint}/offsets/{batch_id}").decode("utf-8")
         ends = json.loads(log.splitlines()[-1])
-        before, self._position = (
-            self._position,
-            {
-                topic: {int(number): end for number, end in partitions.items()}
-                for topic, partitions in ends.items()
-            },
-        )
+        before = self._position
+        self._position = {
+            topic: {int(number): end for number, end in partitions.items()}
+            for topic, partitions in ends.items()
+        }
         spans: dict[str, dict[int, range]] = {}
         for topic, partitions in self._position.items():
             known = before.get(topic, {})

@@ -100,19 +100,19 @@ class _Supervised:
 
     def _pause_after(self, error: Exception) -> None:
         """Wait before the next try: a while, or until somebody has changed something."""
-        name, message = self.worker.name, in_one_line(error)
+        name = self.worker.name
         if isinstance(error, PermanentError):
-            _log.error("%s has stopped: %s", name, message)
-            self.worker.progress.set(error=message)
+            _log.error("%s has stopped: %s", name, error)
+            self.worker.progress.set(error=str(error))
             self._end("failed")
             return
         pause = min(_FIRST_PAUSE_SECONDS * 2**self._failures, _LONGEST_PAUSE_SECONDS)
         self._failures += 1
+        message = in_one_line(error)
         self.worker.progress.restarted(message)
+        stack = error if self._failures == 1 else None
         _log.warning(
-            "%s failed and is started again in %.1f s: %s",
-            *(name, pause, message),
-            exc_info=error if self._failures == 1 else None,
+            "%s failed and is started again in %.1f s: %s", name, pause, message, exc_info=stack
         )
         self._again.wait(pause)
 

@@ -27,7 +27,7 @@ from labctl.runtimes.compose.engine import COMPOSE_FOLDER, Compose, Engine
 from labctl.runtimes.compose.secrets import write_service_secrets
 from labctl.runtimes.compose.silver import silver_context
 from labctl.runtimes.endpoints import loopback_endpoints
-from labctl.runtimes.model import RESTARTS_AT_MOST, Check, Level, ProcessState
+from labctl.runtimes.model import RESTARTS_AT_MOST, Check, Level, ProcessState, Usage
 from labctl.services import SERVICES, Context, Service, silver
 
 __all__ = ["ComposeRuntime"]
@@ -151,27 +151,18 @@ class ComposeRuntime:
     def remove(self) -> None:
         self._compose.run("down", "--remove-orphans", "--volumes")
 
-    def memory(self, name: str) -> int:
-        """What the container's control group holds, less the file cache it could give back."""
-        memory = self._stats(name).get("memory_stats", {})
-        details = memory.get("stats", {})
-        cache = details.get("inactive_file", details.get("total_inactive_file", 0))
-        return max(0, int(memory.get("usage", 0)) - int(cache))
-
-    def cpu_seconds(self, name: str) -> Mapping[str, float]:
-        stats = self._stats(name)
-        taken = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage")
-        if taken is None:
-            return {}
-        return {f"{stats['id']} {self.state(name).started_at}": taken / 1e9}
-
-    def _stats(self, name: str) -> dict[str, Any]:
-        """What the engine counts of a service's container; nothing when it does not run."""
+    def usage(self, name: str) -> Usage:
+        """Memory as the container's control group holds it, less the cache it could give back."""
         container = self.engine.container(self.name, name)
         if container is None or container.status != "running":
-            return {}
+            return Usage(0, {})
         stats: dict[str, Any] = container.stats(stream=False, one_shot=True)
-        return stats
+        memory = stats.get("memory_stats", {})
+        details = memory.get("stats", {})
+        cache = details.get("inactive_file", details.get("total_inactive_file", 0))
+        taken = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)
+        counter = f"{container.id} {_state(container).started_at}"
+        return Usage(max(0, int(memory.get("usage", 0)) - int(cache)), {counter: taken / 1e9})
 
     def deaths(self) -> dict[str, list[float]]:
         """The engine keeps their number, and the time of the last."""

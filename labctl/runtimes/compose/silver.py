@@ -71,16 +71,9 @@ def silver_context(
     )
 
 
-def with_source(config: LabConfig, source: str) -> LabConfig:
-    """`config` with silver's source as it is for now; unchanged where `source` is empty."""
-    if not source:
-        return config
-    return LabConfig.model_validate(config.model_dump() | {"silver": {"source": source}})
-
-
 def main() -> None:
     """Replace this process by `spark-submit`."""
-    config = with_source(LabConfig.load(PROJECT / "lab.toml"), os.environ["LAB_SILVER_SOURCE"])
+    config = LabConfig.load(PROJECT / "lab.toml").with_source(os.environ["LAB_SILVER_SOURCE"])
     keys = read_properties(SECRETS / SECRET_PREFIX / "objectstore")
     # Of all passwords only the object store's is this service's business.
     passwords = dict.fromkeys(("postgres", "mysql", "sqlserver"), "") | {

@@ -15,7 +15,7 @@ from labctl.config.model import LabConfig
 from labctl.lab.secrets import write_connector_secrets
 from labctl.lab.state import LabState
 from labctl.runtimes.endpoints import capture_logins, loopback_endpoints
-from labctl.runtimes.model import Check, ProcessState
+from labctl.runtimes.model import Check, ProcessState, Usage
 from labctl.runtimes.native.checks import check_machine, check_parts
 from labctl.runtimes.native.logs import follow, tail
 from labctl.runtimes.native.supervisor import Supervisor
@@ -91,27 +91,19 @@ class NativeRuntime:
     def remove(self) -> None:
         """Everything is in the lab's state folder."""
 
-    def memory(self, name: str) -> int:
-        """Proportional set size: shared pages are counted once over the whole family."""
+    def usage(self, name: str) -> Usage:
+        """Memory as proportional set size: shared pages are counted once over the whole family."""
         pid = self.supervisor.state(name).pid
-        total = 0
-        for process in _family(pid) if pid else ():
-            try:
-                total += process.memory_full_info().pss
-            except psutil.Error:
-                continue
-        return total
-
-    def cpu_seconds(self, name: str) -> Mapping[str, float]:
-        pid = self.supervisor.state(name).pid
-        found: dict[str, float] = {}
+        memory = 0
+        seconds: dict[str, float] = {}
         for process in _family(pid) if pid else ():
             try:
                 times = process.cpu_times()
-                found[f"{process.pid} {process.create_time()}"] = times.user + times.system
+                seconds[f"{process.pid} {process.create_time()}"] = times.user + times.system
+                memory += process.memory_full_info().pss
             except psutil.Error:
                 continue
-        return found
+        return Usage(memory, seconds)
 
     def deaths(self) -> dict[str, list[float]]:
         since = float(self._state.load().get("started_at", 0))

@@ -1,4 +1,4 @@
-"""What the Spark application's container makes of its environment."""
+"""Silver's source, other than lab.toml's for a while."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 from pydantic import ValidationError
 
 from labctl.config.model import LabConfig
-from labctl.runtimes.compose.silver import with_source
 
 
 @pytest.fixture
@@ -17,16 +16,16 @@ def config() -> LabConfig:
 
 
 def test_a_lab_may_read_from_elsewhere_for_a_while(config: LabConfig) -> None:
-    other = with_source(config, "bronze")
+    other = config.with_source("bronze")
     assert other.silver.source == "bronze"
     assert other.lake == config.lake
     assert config.silver.source == "kafka"
 
 
 def test_without_another_source_lab_toml_holds(config: LabConfig) -> None:
-    assert with_source(config, "") is config
+    assert config.with_source("") is config
 
 
 def test_a_source_that_does_not_exist_is_refused(config: LabConfig) -> None:
     with pytest.raises(ValidationError):
-        with_source(config, "tape")
+        config.with_source("tape")
