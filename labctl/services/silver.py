@@ -47,6 +47,10 @@ def spark_settings(context: Context) -> dict[str, str]:
             f'-Dlog4j2.configurationFile="{context.project / "spark" / "log4j2.properties"}"'
         ),
         "spark.local.dir": str(context.data / "scratch"),
+        # Spark's own choice for local checkpoints starts 24 processes a batch, to ask for links.
+        "spark.sql.streaming.checkpointFileManagerClass": (
+            "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
+        ),
         "spark.sql.warehouse.dir": str(context.data / "warehouse"),
         "spark.hadoop.fs.s3a.endpoint": store.endpoint_url or "",
         "spark.hadoop.fs.s3a.endpoint.region": store.region,

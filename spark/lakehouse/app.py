@@ -16,7 +16,7 @@ from lakehouse.bronze_writer import BronzeWriter
 from lakehouse.deadletter import DeadLetters
 from lakehouse.errors import ConfigurationError, PermanentError
 from lakehouse.hudi import HudiTable
-from lakehouse.jvm import remember_classes
+from lakehouse.jvm import forget_yarn, remember_classes
 from lakehouse.kafka import Kafka
 from lakehouse.kafka_feed import KafkaFeed
 from lakehouse.maintenance import Maintenance
@@ -68,6 +68,7 @@ class Application:
         self._options = options
         self._spark = SparkSession.builder.appName(_NAME).getOrCreate()
         remember_classes(self._spark)
+        forget_yarn(self._spark)
         self._started_at = now()
         self._tables = {
             table.name: Progress(

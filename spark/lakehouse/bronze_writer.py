@@ -22,7 +22,7 @@ from lakehouse.bronze_files import (
 from lakehouse.bronze_listing import BronzeListing
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import SCHEMA_HEADER, SCHEMA_ID_SQL, Undecodable
-from lakehouse.kafka import Kafka
+from lakehouse.kafka import Kafka, Topics
 from lakehouse.progress import Progress, now
 from lakehouse.query import KafkaQuery, Spans
 from lakehouse.registry import SchemaRegistry
@@ -54,7 +54,7 @@ class BronzeWriter(KafkaQuery):
             kafka,
             Progress(offsets={}, stopped_topics={}, last_file=None, last_commit_at=None),
             name="bronze",
-            topics=config.topics_regex,
+            topics=Topics(config.topics_regex, is_pattern=True),
             checkpoint=checkpoint,
             max_offsets=_MAX_OFFSETS_PER_BATCH,
             trigger_ms=None if once else config.rotate_schedule_interval_ms,

@@ -126,10 +126,14 @@ class Decoder:
 
         A row that is otherwise ends what reads it, with `UNEXPECTED` in the error.
         """
-        return self.decode(records, schema_ids, target).where(
-            f"CASE WHEN {FLAG_BAD} OR {FLAG_SCHEMA} NOT IN ({', '.join(map(_literal, schema_ids))})"
-            f" THEN raise_error('{UNEXPECTED}') IS NULL ELSE TRUE END"
+        rows = self.decode(records, schema_ids, target)
+        known = ", ".join(map(_literal, schema_ids))
+        # In a column, not in a condition on rows: Spark would decode once for each.
+        checked = f.expr(
+            f"CASE WHEN {FLAG_BAD} OR {FLAG_SCHEMA} NOT IN ({known}) "
+            f"THEN raise_error('{UNEXPECTED}') ELSE __kafka_offset END"
         )
+        return rows.withColumn("__kafka_offset", checked.cast("bigint"))
 
     def _plan(self, schema_ids: tuple[bytes, ...], target: StructType) -> _Decoding:
         positioned = [

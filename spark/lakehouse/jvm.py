@@ -1,11 +1,14 @@
-"""Java classes that PySpark asks for by name."""
+"""What the JVM does with every batch, and need not."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyspark.sql import SparkSession
 
-__all__ = ["remember_classes"]
+__all__ = ["forget_yarn", "remember_classes"]
 
+_YARN = "yarn."
 _NAMES = ("PythonSQLUtils", "PythonUtils", "SparkSession", "functions", "org")
 
 
@@ -18,3 +21,16 @@ def remember_classes(spark: SparkSession) -> None:
     jvm = spark.sparkContext._jvm
     for name in _NAMES:
         setattr(jvm, name, getattr(jvm, name))
+
+
+def forget_yarn(spark: SparkSession) -> None:
+    """Drop YARN's settings, six of ten, from the Hadoop configuration that tasks get.
+
+    It goes with Hudi's closures and tasks some ten times a commit, each entry compressed on its
+    own: by profile a tenth of a commit. Nothing in a task asks YARN.
+    """
+    jvm: Any = spark.sparkContext._jvm
+    configuration = spark.sparkContext._jsc.hadoopConfiguration()
+    names = configuration.getPropsWithPrefix(_YARN).keySet()
+    for name in jvm.java.lang.String.join("\n", names).splitlines():
+        configuration.unset(_YARN + name)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-__all__ = ["KAFKA_CONF_PREFIX", "Kafka"]
+__all__ = ["KAFKA_CONF_PREFIX", "Kafka", "Topics"]
 
 KAFKA_CONF_PREFIX = "spark.lakehouse.kafka."
 """Spark properties with this prefix are given to every Kafka client (`security.protocol`, …)."""
@@ -26,6 +27,23 @@ _CONSUMER_OPTIONS = {
     "fetch.max.wait.ms": "10",
     "max.poll.records": "5000",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """Which topics a stream reads."""
+
+    names: str
+    """One topic's name, or a regular expression for whole names."""
+    is_pattern: bool
+
+    def include(self, topic: str) -> bool:
+        return bool(re.fullmatch(self.names, topic)) if self.is_pattern else topic == self.names
+
+    def source_option(self) -> tuple[str, str]:
+        """The Kafka source's option. A name costs less than a pattern: with a pattern, each look
+        for new records asks for all topics first."""
+        return "subscribePattern" if self.is_pattern else "subscribe", self.names
 
 
 class Kafka:
@@ -54,12 +72,10 @@ class Kafka:
             "failOnDataLoss": "true",
         }
 
-    def partitions(self, pattern: str) -> dict[str, list[int]]:
-        """Partitions of the topics whose whole name matches the regular expression `pattern`."""
+    def partitions(self, topics: Topics) -> dict[str, list[int]]:
+        """Partitions of those of `topics` that exist."""
         admin = self._connected()
-        names = [
-            name for name in admin.listTopics().names().get() if re.fullmatch(pattern, str(name))
-        ]
+        names = [name for name in admin.listTopics().names().get() if topics.include(str(name))]
         described = admin.describeTopics(names).allTopicNames().get()
         return {
             str(name): sorted(int(info.partition()) for info in described[name].partitions())

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from lakehouse.decode import UNEXPECTED, Decoder, Undecodable
-from lakehouse.kafka import Kafka
+from lakehouse.kafka import Kafka, Topics
 from lakehouse.query import KafkaQuery, Spans
 from lakehouse.registry import SchemaRegistry
 from lakehouse.table import TableWriter
@@ -42,7 +41,7 @@ class KafkaFeed(KafkaQuery):
             kafka,
             writer.progress,
             name=config.name,
-            topics=re.escape(config.topic),
+            topics=Topics(config.topic, is_pattern=False),
             checkpoint=checkpoint,
             max_offsets=_MAX_OFFSETS_PER_BATCH,
             trigger_ms=None if once else _TRIGGER_MS,

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lakehouse.errors import PermanentError
-from lakehouse.kafka import Kafka
+from lakehouse.kafka import Kafka, Topics
 from lakehouse.progress import Progress
 from lakehouse.storage import Storage
 
@@ -39,15 +39,12 @@ class KafkaQuery(ABC):
         progress: Progress,
         *,
         name: str,
-        topics: str,
+        topics: Topics,
         checkpoint: str,
         max_offsets: int,
         trigger_ms: int | None,
     ) -> None:
-        """`topics` is a regular expression for whole names.
-
-        `trigger_ms` is the time between two looks for new records; None: once, to the end.
-        """
+        """`trigger_ms` is the time between two looks for new records; None: once, to the end."""
         self.name = name
         self.progress = progress
         self._spark = spark
@@ -77,7 +74,7 @@ class KafkaQuery(ABC):
     def waiting_for(self) -> str | None:
         """What is missing before the query can start."""
         found = self._kafka.partitions(self._topics)
-        return None if found else f"a topic named {self._topics}"
+        return None if found else f"a topic named {self._topics.names}"
 
     def start(self) -> None:
         self._failure = None
@@ -91,7 +88,7 @@ class KafkaQuery(ABC):
         stream = (
             self._spark.readStream.format("kafka")
             .options(**self._kafka.source_options())
-            .option("subscribePattern", self._topics)
+            .option(*self._topics.source_option())
             .option("startingOffsets", starting)
             .option("maxOffsetsPerTrigger", self._max_offsets)
             .load()
