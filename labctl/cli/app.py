@@ -8,13 +8,15 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Annotated, Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 
 import typer
 
 from labctl.cli.output import Format, print_error, stderr
 from labctl.errors import ExitCode, LabError
-from labctl.lab.lab import Lab
+
+if TYPE_CHECKING:
+    from labctl.lab.lab import Lab
 
 __all__ = ["Invocation", "command", "group", "root", "run"]
 
@@ -37,6 +39,9 @@ class Invocation:
     format: Format
 
     def lab(self) -> Lab:
+        # Not above: the SQL Server stand-in is a command too, and has no use for all it brings.
+        from labctl.lab.lab import Lab
+
         return Lab.find(name=self.name, profile=self.profile)
 
 
