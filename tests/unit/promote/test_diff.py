@@ -30,8 +30,8 @@ def values(project: Path) -> Values:
 def change_one_digit(project: Path) -> None:
     path = project / "connectors" / f"{CONNECTOR}.json"
     text = path.read_text()
-    assert text.count('"poll.interval.ms": "20"') == 1
-    path.write_text(text.replace('"poll.interval.ms": "20"', '"poll.interval.ms": "21"'))
+    assert text.count('"poll.interval.ms": "50"') == 1
+    path.write_text(text.replace('"poll.interval.ms": "50"', '"poll.interval.ms": "51"'))
 
 
 def test_one_changed_digit_is_the_only_difference(
@@ -45,8 +45,8 @@ def test_one_changed_digit_is_the_only_difference(
     assert differences(planned, values("aws")) == [
         Difference(
             f"connector {CONNECTOR} / poll.interval.ms",
-            Setting("20", source),
-            Setting("21", source),
+            Setting("50", source),
+            Setting("51", source),
         )
     ]
 
@@ -106,8 +106,8 @@ def test_the_command_line_plans_and_compares(
     change_one_digit(project)
     changed = runner.invoke(root, ["promote", "diff"]).stdout.splitlines()
     assert changed[0] == f"connector {CONNECTOR} / poll.interval.ms"
-    assert changed[1].startswith("  - 20 ")
-    assert changed[2].startswith("  + 21 ")
+    assert changed[1].startswith("  - 50 ")
+    assert changed[2].startswith("  + 51 ")
     assert changed[3:] == ["1 setting differs"]
 
 
