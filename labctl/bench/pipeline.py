@@ -1,4 +1,4 @@
-"""The lab's own figures: coming up, the snapshot, one changed row, memory."""
+"""The lab's own figures: coming up, the snapshot, one changed row, what it takes at rest."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from labctl.lab.seeding import seed_lab
 from labctl.lab.status import read_status
 from labctl.lab.up import UpReporter, up
 from labctl.lab.verification import verify_lab
+from labctl.latency.usage import ServiceSampler
 
 __all__ = ["Percentiles", "PipelineFigures", "measure_pipeline"]
 
 SNAPSHOT_SECONDS = 600.0
 SALE = 200
 WARM_UP = 10
+REST_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ class PipelineFigures:
     """MySQL commit until a query over silver (merge-on-read, source Kafka) returned the change."""
     memory_gib: float
     """Proportional set size of all services after all that."""
+    idle_cores: float
+    """Processor time of all services by the second, over a minute without a change."""
 
 
 def measure_pipeline(
@@ -88,6 +92,8 @@ def measure_pipeline(
         one_row = Percentiles.of(seconds)
         say(f"one row p50 {one_row.p50:.2f} s")
         memory = sum(s.memory_bytes for s in read_status(lab).services) / 1024**3
+        idle = _cores_at_rest(lab)
+        say(f"idle {idle:.2f} cores")
         again = []
         for _ in range(ups):
             down(lab)
@@ -104,6 +110,7 @@ def measure_pipeline(
         snapshot=round(snapshot, 1),
         one_row=one_row,
         memory_gib=round(memory, 2),
+        idle_cores=round(idle, 3),
     )
 
 
@@ -115,3 +122,12 @@ def _snapshot(lab: Lab) -> float:
     if not report.equal:
         raise LabError("Sources and silver differ after the snapshot", hint="labctl verify")
     return time.monotonic() - begun
+
+
+def _cores_at_rest(lab: Lab) -> float:
+    sampler = ServiceSampler(lab)
+    sampler.start()
+    time.sleep(REST_SECONDS)
+    sampler.stop()
+    services, _ = sampler.usage()
+    return sum(service.cpu_seconds for service in services) / REST_SECONDS

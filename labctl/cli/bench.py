@@ -27,7 +27,7 @@ def bench_command(
     ups: Annotated[int, typer.Option(min=1, help="How often to stop and start the lab.")] = 3,
     changes: Annotated[int, typer.Option(min=2, help="How many one-row changes to time.")] = 50,
 ) -> None:
-    """Measure the lab on this machine: start, snapshot, one changed row, memory.
+    """Measure the lab on this machine: start, snapshot, one changed row, what it takes at rest.
 
     Makes a lab of its own (named bench unless --lab says otherwise) and removes it afterwards.
     """
@@ -53,6 +53,7 @@ def _render(figures: PipelineFigures) -> RenderableType:
             f"p50 {row.p50} s, p90 {row.p90} s, p99 {row.p99} s, max {row.maximum} s",
         ),
         ("memory", f"{figures.memory_gib} GiB"),
+        ("idle", f"{figures.idle_cores:.0%} of a core"),
         ("machine", f"{figures.environment.cores} cores, load before {load[0]:.1f}"),
     ):
         table.add_row(name, value)
