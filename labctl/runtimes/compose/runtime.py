@@ -160,9 +160,11 @@ class ComposeRuntime:
         memory = stats.get("memory_stats", {})
         details = memory.get("stats", {})
         cache = details.get("inactive_file", details.get("total_inactive_file", 0))
-        taken = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)
-        counter = f"{container.id} {_state(container).started_at}"
-        return Usage(max(0, int(memory.get("usage", 0)) - int(cache)), {counter: taken / 1e9})
+        held = max(0, int(memory.get("usage", 0)) - int(cache))
+        taken = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage")
+        if taken is None:  # it ended meanwhile: no figure, which is not a counter at 0
+            return Usage(held, {})
+        return Usage(held, {f"{container.id} {_state(container).started_at}": taken / 1e9})
 
     def deaths(self) -> dict[str, list[float]]:
         """The engine keeps their number, and the time of the last."""
