@@ -12,6 +12,7 @@ from labctl.config.promoted import load_promoted, outputs_path
 from labctl.errors import ExitCode, LabError
 from labctl.promote.apply.state import destroy, read_state
 from labctl.promote.names import STACKS
+from tests.connector_file import raise_by_one
 from tests.integration.promote.conftest import ACCOUNT, Account, Deployment
 
 CONNECTORS = {
@@ -90,11 +91,9 @@ def test_outputs_are_written_for_the_profile(deployment: Deployment) -> None:
 def test_a_changed_connector_is_changed_in_place(deployment: Deployment) -> None:
     deployment.apply().carry_out()
     before = dict(deployment.account.connect.connectors)
-    path = deployment.promotion().project / "connectors"
-    file = path / "source_connector_mysql_kafka_avro_tickit.json"
-    file.write_text(
-        file.read_text().replace('"poll.interval.ms": "20"', '"poll.interval.ms": "21"')
-    )
+    connectors = deployment.promotion().project / "connectors"
+    file = connectors / "source_connector_mysql_kafka_avro_tickit.json"
+    _, after = raise_by_one(file, "poll.interval.ms")
     changed = deployment.apply()
     words = "source-connector-mysql-kafka-avro-tickit (connectorConfiguration)"
     found = summary(changed.preview())
@@ -107,7 +106,7 @@ def test_a_changed_connector_is_changed_in_place(deployment: Deployment) -> None
     (mysql,) = [
         c for c in deployment.account.connect.connectors.values() if "mysql" in c["connectorName"]
     ]
-    assert mysql["connectorConfiguration"]["poll.interval.ms"] == "21"
+    assert mysql["connectorConfiguration"]["poll.interval.ms"] == after
     assert mysql["currentVersion"] == "V2"
 
 

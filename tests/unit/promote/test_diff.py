@@ -15,9 +15,11 @@ from labctl.errors import LabError
 from labctl.promote.diff import Difference, differences
 from labctl.promote.plan import render, write_plan
 from labctl.promote.values import Setting, Settings, profile_values, read_values
+from tests.connector_file import raise_by_one
 from tests.unit.promote.conftest import Promote
 
 CONNECTOR = "source_connector_mysql_kafka_avro_tickit"
+KEY = "poll.interval.ms"
 
 Values = Callable[[str], Settings]
 
@@ -27,11 +29,8 @@ def values(project: Path) -> Values:
     return lambda name: profile_values(project, LabConfig.load(project / "lab.toml"), name)
 
 
-def change_one_digit(project: Path) -> None:
-    path = project / "connectors" / f"{CONNECTOR}.json"
-    text = path.read_text()
-    assert text.count('"poll.interval.ms": "50"') == 1
-    path.write_text(text.replace('"poll.interval.ms": "50"', '"poll.interval.ms": "51"'))
+def change_one_digit(project: Path) -> tuple[str, str]:
+    return raise_by_one(project / "connectors" / f"{CONNECTOR}.json", KEY)
 
 
 def test_one_changed_digit_is_the_only_difference(
@@ -40,13 +39,13 @@ def test_one_changed_digit_is_the_only_difference(
     write_plan(render(promote(), None), tmp_path / "plan")
     planned = read_values(tmp_path / "plan" / "values.json")
     assert differences(planned, values("aws")) == []
-    change_one_digit(project)
+    before, after = change_one_digit(project)
     source = f"connectors/{CONNECTOR}.json"
     assert differences(planned, values("aws")) == [
         Difference(
-            f"connector {CONNECTOR} / poll.interval.ms",
-            Setting("50", source),
-            Setting("51", source),
+            f"connector {CONNECTOR} / {KEY}",
+            Setting(before, source),
+            Setting(after, source),
         )
     ]
 
