@@ -12,10 +12,10 @@ from rich.table import Table
 
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
+from labctl.config.model import SilverSource
 from labctl.errors import ExitCode, LabError
 from labctl.latency.growth_report import GrowthName
 from labctl.latency.scenario import (
-    SilverSource,
     TableType,
     find_scenario,
     scenario_files,

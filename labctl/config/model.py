@@ -21,6 +21,7 @@ __all__ = [
     "Profile",
     "ServiceSettings",
     "SilverSettings",
+    "SilverSource",
     "Source",
     "SourceEngine",
     "find_project",
@@ -31,6 +32,7 @@ ServiceName = Literal[
     "postgres", "mysql", "sqlserver", "kafka", "connect", "registry", "objectstore", "silver"
 ]
 SourceEngine = Literal["postgres", "mysql", "sqlserver"]
+SilverSource = Literal["kafka", "bronze"]
 Port = Annotated[int, Field(ge=1024, le=65535)]
 Memory = Annotated[str, Field(pattern=r"^[1-9][0-9]*[mg]$")]
 """A JVM-style size: `256m`, `2g`."""
@@ -55,7 +57,7 @@ class Source(Section):
 
 
 class SilverSettings(Section):
-    source: Literal["kafka", "bronze"] = "kafka"
+    source: SilverSource = "kafka"
     """Where the Spark application reads changes: the topics, or the bronze files."""
 
 

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from pydantic import SecretStr
 
 from labctl.config.endpoints import Database, Endpoints
-from labctl.config.model import SourceEngine
+from labctl.config.model import SilverSource, SourceEngine
 from labctl.lab.state import write_private
 
 __all__ = [
@@ -34,9 +34,11 @@ SECRET_NAMES: Mapping[SourceEngine, str] = MappingProxyType(
     {"postgres": "postgres", "mysql": "mysql", "sqlserver": "mssql"}
 )
 """What connector files call the secret of a source."""
-BRONZE_ROTATION_MS = "1000"
-"""How long a change waits for its bronze file at most: a lab shows it at once, at the price of
-small files."""
+BRONZE_ROTATION_MS: Mapping[SilverSource, str] = MappingProxyType(
+    {"kafka": "1000", "bronze": "250"}
+)
+"""How long a change waits for its bronze file at most, by where silver reads. A lab shows it at
+once, at the price of small files; shortest where silver waits for it."""
 PASSWORDS = ("postgres", "mysql", "sqlserver", "cdc", "registry", "objectstore")
 """Roles that have one."""
 
@@ -53,19 +55,23 @@ def load_passwords(folder: Path) -> dict[str, str]:
 
 
 def write_connector_secrets(
-    folder: Path, endpoints: Endpoints, logins: Mapping[SourceEngine, tuple[str, str]]
+    folder: Path,
+    endpoints: Endpoints,
+    logins: Mapping[SourceEngine, tuple[str, str]],
+    source: SilverSource,
 ) -> None:
-    """Write one properties file a secret below `folder`/demo. `logins` as `reference_values`."""
-    for name, values in reference_values(endpoints, logins).items():
+    """Write one properties file a secret below `folder`/demo, of what `reference_values` says."""
+    for name, values in reference_values(endpoints, logins, source).items():
         write_private(folder / SECRET_PREFIX / name, properties_text(values))
 
 
 def reference_values(
-    endpoints: Endpoints, logins: Mapping[SourceEngine, tuple[str, str]]
+    endpoints: Endpoints, logins: Mapping[SourceEngine, tuple[str, str]], source: SilverSource
 ) -> dict[str, dict[str, str]]:
     """What connectors refer to, by the secret's name below `demo/` and by key.
 
-    `logins` are user and password that Debezium connects to each source with.
+    `logins` are user and password that Debezium connects to each source with; `source` is where
+    silver reads.
     """
     files: dict[str, dict[str, str]] = {
         "kafka": {"bootstrap.servers": endpoints.kafka.bootstrap_servers},
@@ -76,7 +82,7 @@ def reference_values(
             "url": endpoints.objectstore.endpoint_url or "",
             "access.key": _plain(endpoints.objectstore.access_key),
             "secret.key": _plain(endpoints.objectstore.secret_key),
-            "rotate.schedule.interval.ms": BRONZE_ROTATION_MS,
+            "rotate.schedule.interval.ms": BRONZE_ROTATION_MS[source],
         },
     }
     for engine, (user, password) in logins.items():

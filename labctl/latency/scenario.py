@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
+from labctl.config.model import SilverSource
 from labctl.config.reading import read_section
 from labctl.config.section import Section
 from labctl.errors import ExitCode, LabError
@@ -15,7 +16,6 @@ __all__ = [
     "Changes",
     "Outage",
     "Scenario",
-    "SilverSource",
     "TableType",
     "find_scenario",
     "scenario_files",
@@ -24,7 +24,6 @@ __all__ = [
 FOLDER = "scenarios"
 """Below the project's folder."""
 HINT = "docs/latency.md lists every key of a scenario"
-SilverSource = Literal["kafka", "bronze"]
 TableType = Literal["cow", "mor"]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Share = Annotated[int, Field(ge=0, le=1_000)]

@@ -144,7 +144,8 @@ def _lab_here(
     project: Path, endpoints: Endpoints, context: Context, *, status_host: str = LOOPBACK
 ) -> Iterable[tuple[str, Setting]]:
     """What the runtimes on this machine have in common. `context` is the Spark application's."""
-    for name, values in reference_values(endpoints, capture_logins(_HIDDEN)).items():
+    source = context.config.silver.source
+    for name, values in reference_values(endpoints, capture_logins(_HIDDEN), source).items():
         yield from _part(
             f"reference {SECRET_PREFIX}/{name}", _hidden(values), "labctl/lab/secrets.py"
         )

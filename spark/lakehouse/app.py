@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,8 @@ class Application:
         self._dead_letters = DeadLetters(self._storage, options.dead_letter_base_path)
         self._maintenance = Maintenance(self._spark)
         self._rebuilders: dict[str, Rebuilder] = {}
+        # Files that this application writes are read by it at once, without looking for them.
+        self._arrived = {table.topic: threading.Event() for table in tables}
         self._bronze = self._bronze_writer()
         self._feeds = [self._feed(table) for table in tables]
         self._warm_up = WarmUp(self._spark, tables, self._checkpoint("_warm_up"))
@@ -148,6 +151,7 @@ class Application:
                 self._storage,
                 writer,
                 base_path=self._options.bronze_base_path,
+                arrived=self._arrived[config.topic],
                 once=self._options.once,
             )
         return KafkaFeed(
@@ -178,6 +182,7 @@ class Application:
             self._dead_letters,
             base_path=options.bronze_base_path,
             checkpoint=self._checkpoint("_bronze"),
+            arrived=self._arrived,
             once=options.once,
         )
 

@@ -11,15 +11,16 @@ from pyspark import InheritableThread, StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from lakehouse.bronze_listing import BronzeListing, BronzeObject
-from lakehouse.bronze_reader import BronzeReader
-from lakehouse.decode import Undecodable
+from lakehouse.bronze_reader import BronzeReader, parts_in
+from lakehouse.decode import FLAG_BAD, Undecodable, none_that
 from lakehouse.storage import Storage
 from lakehouse.table import TableWriter
 from lakehouse.table_batch import BatchPart, summarize
 
 __all__ = ["BronzeFeed"]
 
-_POLL_SECONDS = 0.2
+_POLL_SECONDS = 1.0
+"""Between two looks for new files, where nobody tells of them."""
 _SURVEY_SECONDS = 30.0
 """Between two looks at all files, for partitions and days that polling does not expect."""
 _MAX_FILES_PER_BATCH = 200
@@ -36,8 +37,10 @@ class BronzeFeed:
         writer: TableWriter,
         *,
         base_path: str,
+        arrived: threading.Event,
         once: bool,
     ) -> None:
+        """`arrived` is set by whoever has written a file of this topic."""
         config = writer.table.config
         self.name = config.name
         self.progress = writer.progress
@@ -47,6 +50,7 @@ class BronzeFeed:
         self._folder = f"{base_path.rstrip('/')}/{config.bronze_root}"
         self._listing = BronzeListing(storage, self._folder)
         self._reader = BronzeReader(spark, storage, config.key_fields[0])
+        self._arrived = arrived
         self._once = once
         self._backlog: list[BronzeObject] = []
         self._taken: dict[int, int] = {}
@@ -79,6 +83,7 @@ class BronzeFeed:
     def stop(self) -> None:
         """End after the batch under way."""
         self._stop.set()
+        self._arrived.set()
         if self._thread is not None:
             self._thread.join()
 
@@ -91,12 +96,13 @@ class BronzeFeed:
                 elif self._once:
                     return
                 elif not self._look():
-                    self._stop.wait(_POLL_SECONDS)
+                    self._arrived.wait(_POLL_SECONDS)
         except Exception as error:
             self._failure = error
 
     def _look(self) -> bool:
         """Look for new files; whether there are any."""
+        self._arrived.clear()
         if time.monotonic() - self._surveyed_at >= _SURVEY_SECONDS:
             self._survey()
         else:
@@ -122,21 +128,40 @@ class BronzeFeed:
         return batch
 
     def _take_in(self, batch: Sequence[BronzeObject]) -> None:
-        groups = self._reader.by_schema(batch)
+        contents = self._reader.small(batch)
+        groups = self._reader.by_schema(batch, contents)
         target = self._writer.schema_with(self._reader.columns(group.schema) for group in groups)
-        rows = self._reader.rows(groups, target).persist(StorageLevel.MEMORY_AND_DISK)
+        rows = self._reader.rows(groups, target)
+        unseen = parts_in(contents.values()) if contents else None
+        if not (unseen and self._try_unseen(rows, unseen)) and not self._try(batch, rows):
+            return
+        self._backlog = self._backlog[len(batch) :]
+        self._taken |= {file.partition: file.start_offset for file in batch}
+
+    def _try_unseen(self, rows: DataFrame, parts: Sequence[BatchPart]) -> bool:
+        """Take a small batch in without looking through it first, if it is what comes next.
+
+        As `KafkaFeed` does: whether a row is bad shows while they are written, before the commit.
+        """
+        known = self._writer.next_offsets
+        if any(known.get(part.partition) != part.first for part in parts):
+            return False
+        return self._writer.try_unseen(none_that(FLAG_BAD, rows), parts)
+
+    def _try(self, batch: Sequence[BronzeObject], rows: DataFrame) -> bool:
+        """Look through a batch and take it in, unless files before it were overlooked."""
+        rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
         try:
             parts = summarize(rows)
             if overlooked := self._overlooked(batch, parts):
                 self._backlog = sorted(
                     {*overlooked, *self._backlog}, key=lambda x: (x.partition, x.start_offset)
                 )
-                return
+                return False
             self._writer.take_in(rows, parts, self._explain)
+            return True
         finally:
             rows.unpersist()
-        self._backlog = self._backlog[len(batch) :]
-        self._taken |= {file.partition: file.start_offset for file in batch}
 
     def _overlooked(
         self, batch: Sequence[BronzeObject], parts: Sequence[BatchPart]

@@ -12,7 +12,7 @@ from lakehouse.storage import FileInfo, Storage
 
 __all__ = ["BronzeListing", "BronzeObject"]
 
-_DAYS_KEPT_SECONDS = 1.0
+_DAYS_KEPT_SECONDS = 5.0
 """How old the knowledge may be which day folders there are."""
 
 

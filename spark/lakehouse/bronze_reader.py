@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import io
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
 
+import fastavro
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
@@ -17,12 +22,16 @@ from lakehouse.errors import PermanentError
 from lakehouse.mapping import WriterSchema
 from lakehouse.schema import POSITION_COLUMNS
 from lakehouse.storage import Storage
+from lakehouse.table_batch import BatchPart, unseen
 
-__all__ = ["BronzeReader", "FilesOfSchema"]
+__all__ = ["BronzeReader", "FilesOfSchema", "parts_in"]
 
 _HEADER_BYTES = 16 * 1024
-_PARALLEL_HEADERS = 8
-_TIMESTAMP = "__kafka_timestamp"
+_SMALL_BATCH_BYTES = 64 * 1024
+_PARALLEL_READS = 8
+_PARTITION, _OFFSET, _TIMESTAMP = POSITION_COLUMNS.names
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +53,22 @@ class BronzeReader:
         self._columns: dict[str, StructType] = {}
         self._schemas: dict[str, WriterSchema] = {}
 
-    def by_schema(self, files: Sequence[BronzeObject]) -> list[FilesOfSchema]:
-        """Group `files` by the schema in their headers."""
-        if len(files) == 1:
-            texts = [self._schema_text(files[0])]
-        else:
-            with ThreadPoolExecutor(_PARALLEL_HEADERS) as pool:
-                texts = list(pool.map(self._schema_text, files))
+    def small(self, files: Sequence[BronzeObject]) -> Mapping[str, bytes]:
+        """The contents of `files` by path, if they are small all together; else nothing."""
+        if sum(file.size for file in files) > _SMALL_BATCH_BYTES:
+            return {}
+        paths = [file.path for file in files]
+        return dict(zip(paths, _each(self._storage.read, paths), strict=True))
+
+    def by_schema(
+        self, files: Sequence[BronzeObject], contents: Mapping[str, bytes] = MappingProxyType({})
+    ) -> list[FilesOfSchema]:
+        """Group `files` by the schema in their headers; `contents` are known ones, by path."""
+
+        def text_of(file: BronzeObject) -> str:
+            return self._schema_text(file, contents.get(file.path))
+
+        texts = _each(text_of, files)
         paths: dict[str, list[str]] = {}
         for file, text in zip(files, texts, strict=True):
             paths.setdefault(text, []).append(file.path)
@@ -85,8 +103,8 @@ class BronzeReader:
             *(f"{value} AS `{name}`" for name, value in values.items()), f"{bad} AS {FLAG_BAD}"
         )
 
-    def _schema_text(self, file: BronzeObject) -> str:
-        head = self._storage.read(file.path, _HEADER_BYTES)
+    def _schema_text(self, file: BronzeObject, content: bytes | None) -> str:
+        head = content or self._storage.read(file.path, _HEADER_BYTES)
         try:
             text = schema_in(head)
             if text is None:
@@ -101,6 +119,33 @@ class BronzeReader:
         if text not in self._schemas:
             self._schemas[text] = WriterSchema.parse(text)
         return self._schemas[text]
+
+
+def parts_in(contents: Iterable[bytes]) -> list[BatchPart] | None:
+    """What a batch of whole files has of each partition, all taken to be sound.
+
+    None where the files cannot be read this way, or records are missing between them.
+    """
+    offsets: dict[int, list[int]] = defaultdict(list)
+    try:
+        for content in contents:
+            for record in cast("Iterable[Any]", fastavro.reader(io.BytesIO(content))):
+                offsets[record[_PARTITION]].append(record[_OFFSET])
+    except Exception:
+        # Spark will say what is wrong with them, if anything is.
+        return None
+    spans = {number: range(min(found), max(found) + 1) for number, found in offsets.items()}
+    if any(len(spans[number]) != len(found) for number, found in offsets.items()):
+        return None
+    return [unseen(number, span) for number, span in spans.items()]
+
+
+def _each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """`work` on each of `items`, side by side if they are several."""
+    if len(items) == 1:
+        return [work(items[0])]
+    with ThreadPoolExecutor(_PARALLEL_READS) as pool:
+        return list(pool.map(work, items))
 
 
 def _unreadable(path: str, reason: str) -> PermanentError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -47,8 +48,10 @@ class BronzeWriter(KafkaQuery):
         *,
         base_path: str,
         checkpoint: str,
+        arrived: Mapping[str, threading.Event],
         once: bool,
     ) -> None:
+        """`arrived` has an event for each topic of which somebody waits for files."""
         super().__init__(
             spark,
             kafka,
@@ -62,6 +65,7 @@ class BronzeWriter(KafkaQuery):
         self._registry = registry
         self._config = config
         self._dead_letters = dead_letters
+        self._arrived = arrived
         self._base_path = base_path.rstrip("/")
         self._schemas: dict[int, tuple[str, Any]] = {}
         self._next_offsets: dict[str, dict[int, int]] = {}
@@ -181,6 +185,8 @@ class BronzeWriter(KafkaQuery):
         self._storage.write(f"{self._base_path}/{key}", content)
         self._next_offsets[last.topic][last.partition] = last.offset + 1
         self.progress.set(last_file=key)
+        if last.topic in self._arrived:
+            self._arrived[last.topic].set()
 
     def _schema(self, schema_id: int) -> tuple[str, Any]:
         """The schema of files with records of `schema_id`, and the values' own, parsed."""

@@ -28,6 +28,7 @@ __all__ = [
     "column_values",
     "columns_of",
     "exactness",
+    "none_that",
 ]
 
 SCHEMA_HEADER = "apicurio.value.globalId"
@@ -126,14 +127,9 @@ class Decoder:
 
         A row that is otherwise ends what reads it, with `UNEXPECTED` in the error.
         """
-        rows = self.decode(records, schema_ids, target)
         known = ", ".join(map(_literal, schema_ids))
-        # In a column, not in a condition on rows: Spark would decode once for each.
-        checked = f.expr(
-            f"CASE WHEN {FLAG_BAD} OR {FLAG_SCHEMA} NOT IN ({known}) "
-            f"THEN raise_error('{UNEXPECTED}') ELSE __kafka_offset END"
-        )
-        return rows.withColumn("__kafka_offset", checked.cast("bigint"))
+        rows = self.decode(records, schema_ids, target)
+        return none_that(f"{FLAG_BAD} OR {FLAG_SCHEMA} NOT IN ({known})", rows)
 
     def _plan(self, schema_ids: tuple[bytes, ...], target: StructType) -> _Decoding:
         positioned = [
@@ -238,6 +234,16 @@ class Decoder:
         return (
             f"named_struct({', '.join(parts)}, '{_EXACT}', {exactness(schema, _record(schema_id))})"
         )
+
+
+def none_that(is_unexpected: str, rows: DataFrame) -> DataFrame:
+    """`rows`, of which none is to meet a condition: one that does ends what reads it.
+
+    `UNEXPECTED` is then in the error.
+    """
+    # In a column, not in a condition on rows: Spark would decode once for each.
+    checked = f"CASE WHEN {is_unexpected} THEN raise_error('{UNEXPECTED}') ELSE __kafka_offset END"
+    return rows.withColumn("__kafka_offset", f.expr(f"CAST({checked} AS bigint)"))
 
 
 def _column(field: StructField, *, decoded: bool) -> Column:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
-from lakehouse.decode import UNEXPECTED, Decoder, Undecodable
+from lakehouse.decode import Decoder
 from lakehouse.kafka import Kafka, Topics
 from lakehouse.query import KafkaQuery, Spans
 from lakehouse.registry import SchemaRegistry
@@ -76,13 +76,7 @@ class KafkaFeed(KafkaQuery):
             return False
         target = self._writer.schema_with(self._decoder.columns(one) for one in self._schema_ids)
         rows = self._decoder.decode_sound(records, self._schema_ids, target)
-        try:
-            self._writer.take_in(rows, [unseen(*item) for item in spans.items()], _nothing_bad)
-        except Exception as error:
-            if UNEXPECTED not in str(error):
-                raise
-            return False
-        return True
+        return self._writer.try_unseen(rows, [unseen(*item) for item in spans.items()])
 
     def _try(self, records: DataFrame) -> bool:
         """Take the batch in, if its schemas are the ones expected; if not, expect them."""
@@ -100,7 +94,3 @@ class KafkaFeed(KafkaQuery):
             return expected
         finally:
             rows.unpersist()
-
-
-def _nothing_bad(_rows: DataFrame) -> list[Undecodable]:
-    return []

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from lakehouse.deadletter import DeadLetters
-from lakehouse.decode import FLAG_BAD, Undecodable
+from lakehouse.decode import FLAG_BAD, UNEXPECTED, Undecodable
 from lakehouse.errors import BadRecordError
 from lakehouse.hudi import HudiTable
 from lakehouse.maintenance import Maintenance
@@ -84,6 +84,19 @@ class TableWriter:
             count = good.count()
         names = [name for name in good.columns if not name.startswith("__lab_")]
         self._commit(good.select(*names), count, next_offsets(parts))
+
+    def try_unseen(self, rows: DataFrame, parts: Sequence[BatchPart]) -> bool:
+        """Commit a batch that `none_that` makes end where there is a bad row in it.
+
+        False when there was: then nothing is committed, and the batch must be looked through.
+        """
+        try:
+            self.take_in(rows, parts, lambda _bad: [])
+        except Exception as error:
+            if UNEXPECTED not in str(error):
+                raise
+            return False
+        return True
 
     def _put_aside(self, records: Sequence[Undecodable]) -> None:
         if self.table.config.on_bad_record == "deadletter":

@@ -40,7 +40,8 @@ def write_service_secrets(folder: Path, config: LabConfig, passwords: Mapping[st
         for role in roles:
             _write(folder / service / role, passwords[role])
     endpoints = network_endpoints(config, passwords)
-    for name, values in reference_values(endpoints, capture_logins(passwords)).items():
+    logins = capture_logins(passwords)
+    for name, values in reference_values(endpoints, logins, config.silver.source).items():
         for service in READERS:
             _write(folder / service / SECRET_PREFIX / name, properties_text(values))
     datasource = {"apicurio.datasource.password": passwords["registry"]}

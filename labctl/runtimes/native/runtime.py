@@ -66,7 +66,10 @@ class NativeRuntime:
 
     def write_secrets(self) -> None:
         write_connector_secrets(
-            self._state.secrets, self.endpoints(), capture_logins(self._passwords)
+            self._state.secrets,
+            self.endpoints(),
+            capture_logins(self._passwords),
+            self._config.silver.source,
         )
 
     def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:

@@ -38,6 +38,7 @@ TABLES = {
     "mor_hard": (MOR, "lab.deletes=hard"),
     "cow_hard": (COW, "lab.deletes=hard"),
     "daily": (COW, "lab.deletes=hard"),
+    "later": (COW, "lab.on.bad.record=deadletter"),
     "mor_wide": (MOR, ""),
     "cow_wide": (COW, "hoodie.bucket.index.num.buckets=4"),
     "mor_schema": (MOR, ""),

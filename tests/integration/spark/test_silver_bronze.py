@@ -29,3 +29,21 @@ def test_files_are_taken_in_the_order_of_offsets_whatever_day_they_lie_in(
     silver.run_once("daily", source="bronze", target="by-day")
 
     assert content(silver, "daily", "by-day")[500]["name"] == "day 0"
+
+
+def test_a_bad_row_among_those_that_follow_is_put_aside_and_no_other(
+    silver: Silver, topics: Topics
+) -> None:
+    topic = topic_of("later")
+    columns = [column("id", nullable("int")), column("name", nullable("string"))]
+    batches: list[list[int | None]] = [[1], [2], [None, 3]]
+    for offset, ids in enumerate(batches):
+        topics.write(topic, columns, [{"id": number, "name": "row"} for number in ids])
+        silver.is_in_bronze("later", offset + len(ids))
+        # The first run looks through the files, the second does not, the third finds that it must.
+        silver.run_once("later", source="bronze", target="later-on")
+
+    assert set(content(silver, "later", "later-on")) == {1, 2, 3}
+    assert [name.rsplit("/", 1)[1] for name in silver.objects(f"deadletter/{topic}/")] == [
+        f"{topic}+0+0000000002.json"
+    ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from labctl.bench.environment import Environment
+from labctl.config.model import SilverSource
 from labctl.latency.ledger import Trace
 from labctl.latency.plan import Change, Kind
 from labctl.latency.report import Counts, Fault, RunReport, TableRun
-from labctl.latency.scenario import Changes, Scenario, SilverSource
+from labctl.latency.scenario import Changes, Scenario
 from labctl.latency.statistics import hops_of, samples_of, seconds_of
 
 __all__ = ["BEGIN", "report", "trace"]

@@ -21,6 +21,7 @@ from lakehouse.bronze_files import (
     schema_in,
     with_position_fields,
 )
+from lakehouse.bronze_reader import parts_in
 from lakehouse.sink_config import Codec, SinkConfig
 
 TOPIC = "tickit.ecomm.sale"
@@ -185,3 +186,28 @@ def test_the_schema_of_a_foreign_file_is_found_too() -> None:
 
     assert found is not None
     assert [field["name"] for field in json.loads(found)["fields"]] == ["salesid", "note"]
+
+
+def file_of(*records: BronzeRecord) -> bytes:
+    return container(
+        BronzeFile(records), with_position_fields(SCHEMA, CONFIG), "deflate", no_snappy
+    )
+
+
+def test_what_small_files_hold_is_told_by_their_bytes() -> None:
+    files = [file_of(record(7), record(8)), file_of(record(3, partition=1)), file_of(record(9))]
+    parts = parts_in(files)
+    assert parts is not None
+    assert {part.partition: (part.first, part.last, part.rows) for part in parts} == {
+        0: (7, 9, 3),
+        1: (3, 3, 1),
+    }
+
+
+@pytest.mark.parametrize(
+    "files",
+    [[file_of(record(1)), file_of(record(3))], [file_of(record(1))[:-20]], [b"no Avro at all"]],
+    ids=["offsets with a gap", "a file cut short", "no file of Avro"],
+)
+def test_files_with_anything_odd_are_left_to_spark(files: list[bytes]) -> None:
+    assert parts_in(files) is None
