@@ -41,6 +41,7 @@ class LabState:
     secrets/      generated passwords and the files connectors refer to
     data/<svc>/   what a service keeps
     conf/<svc>/   configuration written for it at every start
+    tmp/<svc>/    its temporary files, emptied whenever it starts
     logs/         one file a service, and the supervisor's own
     """
 
@@ -72,6 +73,10 @@ class LabState:
 
     def conf(self, service: str) -> Path:
         return self.folder / "conf" / service
+
+    def temp(self, service: str) -> Path:
+        """Temporary files of a native service: emptied whenever it starts."""
+        return self.folder / "tmp" / service
 
     def log(self, service: str) -> Path:
         return self.logs / f"{service}.log"

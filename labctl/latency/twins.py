@@ -28,6 +28,12 @@ __all__ = ["Twin", "changed", "type_of", "wait_until_caught_up", "write_twin"]
 
 _TYPES: dict[TableType, str] = {"cow": "COPY_ON_WRITE", "mor": "MERGE_ON_READ"}
 """As Hudi calls them."""
+_LAYOUT: dict[TableType, dict[str, str]] = {
+    # A commit rewrites the files of the buckets that it touches, whole.
+    "cow": {"hoodie.bucket.index.num.buckets": "16"},
+    "mor": {},
+}
+"""What a table of tens of thousands of rows has besides, to be of the type."""
 _CATCH_UP_SECONDS = 600.0
 _POLL_SECONDS = 0.2
 
@@ -106,6 +112,8 @@ def write_twin(folder: Path, twin: Twin) -> None:
         "hoodie.table.name": twin.name,
         "hoodie.datasource.write.table.type": _TYPES[twin.table_type],
     }
+    if twin.table_type != type_of(twin.of):
+        values |= _LAYOUT[twin.table_type]
     place = path if twin.in_its_place else path.with_name(f"twin.of.{twin.name}.properties")
     place.write_text("".join(f"{key}={value}\n" for key, value in values.items()), "utf-8")
 

@@ -1,4 +1,4 @@
-"""Becomes the process that a JSON file describes: `{"argv": […], "env": {…}, "cwd": …}`.
+"""Becomes the process that a JSON file describes: its `argv`, `env`, `cwd` and `temp`.
 
 supervisord starts services through this, so that no argument or value passes its own quoting
 and expansion rules, and secrets stay in one private file. A script of its own: no imports of ours.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -15,11 +16,23 @@ __all__ = ["launch"]
 
 
 def launch(description: Path) -> None:
-    """Replace this process. Returns only by an exception (no such program, no such folder)."""
+    """Replace this process. Returns only by an exception (no such program, no such folder).
+
+    What an earlier one that was killed left in its folder for temporary files is removed.
+    """
     process = json.loads(description.read_text(encoding="utf-8"))
+    shutil.rmtree(process["temp"], ignore_errors=True)
+    Path(process["temp"]).mkdir(mode=0o700, parents=True, exist_ok=True)
+    env = {
+        **os.environ,
+        "TMPDIR": process["temp"],
+        # Java does not ask TMPDIR.
+        "JDK_JAVA_OPTIONS": f'-Djava.io.tmpdir="{process["temp"]}"',
+        **process["env"],
+    }
     if process["cwd"] is not None:
         os.chdir(process["cwd"])
-    os.execvpe(process["argv"][0], process["argv"], {**os.environ, **process["env"]})  # noqa: S606
+    os.execvpe(process["argv"][0], process["argv"], env)  # noqa: S606
 
 
 if __name__ == "__main__":

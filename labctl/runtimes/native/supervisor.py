@@ -193,6 +193,7 @@ class Supervisor:
                 "argv": process.argv,
                 "env": dict(process.env),
                 "cwd": str(process.cwd) if process.cwd else None,
+                "temp": str(self._state.temp(name)),
             }
         )
         folder = self._state.conf(name)
