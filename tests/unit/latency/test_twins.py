@@ -37,7 +37,11 @@ def test_a_twin_of_another_type_takes_the_tables_place(folder: Path) -> None:
     assert twin.table_type == "COPY_ON_WRITE"
     assert (twin.topic, twin.key_fields) == (before["sale"].topic, before["sale"].key_fields)
     differing = {k for k in twin.hoodie if twin.hoodie[k] != before["sale"].hoodie.get(k)}
-    assert differing == {"hoodie.table.name", "hoodie.datasource.write.table.type"}
+    assert differing == {
+        "hoodie.table.name",
+        "hoodie.datasource.write.table.type",
+        "hoodie.bucket.index.num.buckets",
+    }
 
 
 def test_twins_can_stand_beside_their_table(folder: Path) -> None:
