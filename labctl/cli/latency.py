@@ -15,11 +15,7 @@ from labctl.cli.output import print_result, stderr
 from labctl.config.model import SilverSource
 from labctl.errors import ExitCode, LabError
 from labctl.latency.growth_report import GrowthName
-from labctl.latency.scenario import (
-    TableType,
-    find_scenario,
-    scenario_files,
-)
+from labctl.latency.scenario import TableType, find_scenario, scenario_files
 
 if TYPE_CHECKING:
     pass

@@ -13,6 +13,7 @@ from labctl.config.aws import AwsProfile
 from labctl.config.reading import read_section
 from labctl.config.section import Section
 from labctl.errors import ExitCode, LabError
+from lakehouse.options import SourceName
 
 __all__ = [
     "ComposeProfile",
@@ -32,7 +33,7 @@ ServiceName = Literal[
     "postgres", "mysql", "sqlserver", "kafka", "connect", "registry", "objectstore", "silver"
 ]
 SourceEngine = Literal["postgres", "mysql", "sqlserver"]
-SilverSource = Literal["kafka", "bronze"]
+SilverSource = SourceName
 Port = Annotated[int, Field(ge=1024, le=65535)]
 Memory = Annotated[str, Field(pattern=r"^[1-9][0-9]*[mg]$")]
 """A JVM-style size: `256m`, `2g`."""

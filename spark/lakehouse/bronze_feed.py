@@ -132,8 +132,8 @@ class BronzeFeed:
         groups = self._reader.by_schema(batch, contents)
         target = self._writer.schema_with(self._reader.columns(group.schema) for group in groups)
         rows = self._reader.rows(groups, target)
-        unseen = parts_in(contents.values()) if contents else None
-        if not (unseen and self._try_unseen(rows, unseen)) and not self._try(batch, rows):
+        parts = parts_in(contents.values())
+        if not ((parts and self._try_unseen(rows, parts)) or self._try(batch, rows)):
             return
         self._backlog = self._backlog[len(batch) :]
         self._taken |= {file.partition: file.start_offset for file in batch}

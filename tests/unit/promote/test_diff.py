@@ -104,7 +104,7 @@ def test_the_command_line_plans_and_compares(
     assert "nothing differs" in runner.invoke(root, ["promote", "diff"]).stdout
     change_one_digit(project)
     changed = runner.invoke(root, ["promote", "diff"]).stdout.splitlines()
-    assert changed[0] == f"connector {CONNECTOR} / poll.interval.ms"
+    assert changed[0] == f"connector {CONNECTOR} / {KEY}"
     assert changed[1].startswith("  - 50 ")
     assert changed[2].startswith("  + 51 ")
     assert changed[3:] == ["1 setting differs"]
