@@ -51,8 +51,9 @@ def main() -> None:
     folder.chmod(0o711)
     postgres = Postgres(postgres_binaries(), folder / "data", free_port())
     cluster = Cluster(
-        store.java(), store.path("kafka"), store.path("debezium-sqlserver"), folder / "kafka"
-    )
+        store.java(), store.path("kafka"), store.path("debezium-sqlserver"), folder / "kafka",
+        is_short_lived=False,
+    )  # fmt: skip
     cluster.folder.mkdir()
     standin = StandIn(postgres, "bench", folder)
     try:

@@ -60,6 +60,8 @@ class Cluster:
     jars: Path
     plugins: Path
     folder: Path
+    is_short_lived: bool = True
+    """Whether to start faster, by the first tier of the JVM's compiler, rather than become fast."""
     broker: int = field(default_factory=free_port)
     controller: int = field(default_factory=free_port)
     rest: int = field(default_factory=free_port)
@@ -84,8 +86,10 @@ class Cluster:
 
     def _command(self, main: str, heap: str) -> list[str]:
         log = f"-Dlog4j2.configurationFile={self.folder / 'log4j2.xml'}"
-        quick = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", f"-Xmx{heap}"]
-        return [str(self.java), *quick, log, "-cp", f"{self.jars}/*", main]
+        flags = ["-XX:+UseSerialGC", f"-Xmx{heap}"]
+        if self.is_short_lived:
+            flags.append("-XX:TieredStopAtLevel=1")
+        return [str(self.java), *flags, log, "-cp", f"{self.jars}/*", main]
 
     def _launch(self, name: str, command: list[str]) -> None:
         with (self.folder / f"{name}.log").open("wb") as log:
