@@ -13,7 +13,7 @@ from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.services.model import Service
 
-__all__ = ["LOOPBACK", "assign_ports", "is_free", "owner_of"]
+__all__ = ["LOOPBACK", "assign_ports", "free_port", "is_free", "owner_of"]
 
 LOOPBACK = "127.0.0.1"
 EPHEMERAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
@@ -47,7 +47,7 @@ def assign_ports(
             if port is None:
                 port = preferred if preferred not in taken and is_free(preferred) else None
             if port is None:
-                port = _free_port(taken)
+                port = free_port(taken)
             taken.add(port)
             ports[service.name][endpoint] = port
     return ports
@@ -78,7 +78,7 @@ def owner_of(port: int) -> str:
     return "another process"
 
 
-def _free_port(taken: set[int]) -> int:
+def free_port(taken: set[int]) -> int:
     """A free port below those the kernel hands out to clients, so that it can be kept.
 
     One of the kernel's own might be some client's when its service comes up the next time.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import socket
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
@@ -40,6 +39,7 @@ from tests.integration.lake_tables import (
     evolved,
     plain,
 )
+from tests.ports import free_port
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -61,9 +61,7 @@ def bucket(
     artifacts: ArtifactStore, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ObjectStore]:
     artifacts.fetch(["minio"])
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     key, secret = "lake", "lake-of-the-test"
     folder = str(tmp_path_factory.mktemp("minio"))
     server = subprocess.Popen(
@@ -281,11 +279,7 @@ def test_both_engines_read_an_object_store(
 
 
 def test_an_object_store_that_is_away_or_refuses_is_told(bucket: ObjectStore) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        away = bucket.model_copy(
-            update={"endpoint_url": f"http://127.0.0.1:{unused.getsockname()[1]}"}
-        )
+    away = bucket.model_copy(update={"endpoint_url": f"http://127.0.0.1:{free_port()}"})
     refused = bucket.model_copy(update={"secret_key": SecretStr("wrong-secret")})
     for store in (away, refused):
         with pytest.raises(LabError, match="object store") as caught:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import shutil
-import socket
 import subprocess
 import threading
 import uuid
@@ -26,6 +25,7 @@ from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import Kafka, Registry
 from labctl.errors import ExitCode, LabError
 from labctl.lake.topics import Topics
+from tests.ports import free_port
 
 KEY = {"type": "record", "name": "Key", "fields": [{"name": "salesid", "type": "int"}]}
 VALUE: dict[str, Any] = {
@@ -40,13 +40,6 @@ VALUE: dict[str, Any] = {
         },
     ],
 }
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _ready(check: Any, process: subprocess.Popen[bytes], log: Path) -> None:
@@ -66,7 +59,7 @@ def artifacts() -> ArtifactStore:
 @pytest.fixture(scope="module")
 def kafka(artifacts: ArtifactStore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
     folder = tmp_path_factory.mktemp("kafka")
-    broker, controller = _free_port(), _free_port()
+    broker, controller = free_port(), free_port()
     properties = {
         "process.roles": "broker,controller",
         "node.id": 1,
@@ -101,7 +94,7 @@ def registry(
 ) -> Iterator[Registry]:
     folder = tmp_path_factory.mktemp("registry")
     jar = next(artifacts.path("apicurio-registry").rglob("*-runner.jar"))
-    port = _free_port()
+    port = free_port()
     log = folder / "log"
     with log.open("wb") as out:
         server = subprocess.Popen(
@@ -257,7 +250,7 @@ def test_an_unknown_topic_and_an_absent_broker_are_told(kafka: Kafka, registry: 
     with pytest.raises(LabError, match="'nosuch'") as unknown:
         Topics(kafka, registry).tail("nosuch")
     assert unknown.value.exit_code is ExitCode.USAGE
-    nowhere = Kafka(bootstrap_servers=f"127.0.0.1:{_free_port()}")
+    nowhere = Kafka(bootstrap_servers=f"127.0.0.1:{free_port()}")
     with pytest.raises(LabError, match=nowhere.bootstrap_servers) as absent:
         Topics(nowhere, registry).topics()
     assert absent.value.exit_code is ExitCode.NOT_READY

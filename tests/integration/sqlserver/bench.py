@@ -31,10 +31,10 @@ from tests.integration.sqlserver.conftest import (
     Sql,
     StandIn,
     eventually,
-    free_port,
     postgres_binaries,
 )
 from tests.integration.sqlserver.kafka import Cluster
+from tests.ports import free_port
 
 _USERS = 49_990
 _CHANGES = 60

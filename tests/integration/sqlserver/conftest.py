@@ -7,7 +7,6 @@ import ctypes
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -21,17 +20,10 @@ import pytest
 
 from labctl.artifacts import ArtifactStore
 from labctl.services.postgres import unprivileged_prefix, unprivileged_user
+from tests.ports import free_port
 
 PASSWORD = "Str0ng_for_tests"  # noqa: S105 - of a server that lives as long as the tests
 _START_SECONDS = 30.0
-
-
-def free_port() -> int:
-    """A TCP port nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def eventually(check: Callable[[], bool], what: str, seconds: float = _START_SECONDS) -> None:
@@ -80,16 +72,24 @@ class Postgres:
         flags = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
         postgres = [str(self.binaries / "postgres"), "-D", str(self.data)]
         command = [*unprivileged_prefix(), *postgres, *flags]
-        with (self.data.parent / "postgres.log").open("ab") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log)
-        eventually(self._ready, "PostgreSQL accepts connections")
+        log = self.data.parent / "postgres.log"
 
-    def _ready(self) -> bool:
+        def ready() -> bool:
+            # after a kill it may end at once: its own children have its shared memory still
+            if self.process is None or self.process.poll() is not None:
+                with log.open("ab") as out:
+                    self.process = subprocess.Popen(command, stdout=out, stderr=out)
+            return self._answers()
+
+        try:
+            eventually(ready, "PostgreSQL accepts connections")
+        except AssertionError as error:
+            error.add_note("\n".join(log.read_text().splitlines()[-10:]))
+            raise
+
+    def _answers(self) -> bool:
         import psycopg
 
-        assert self.process is not None
-        if self.process.poll() is not None:
-            self.start()
         with contextlib.suppress(psycopg.OperationalError), psycopg.connect(self.dsn()):
             return True
         return False

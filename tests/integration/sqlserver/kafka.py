@@ -11,7 +11,8 @@ from typing import Any
 
 import requests
 
-from tests.integration.sqlserver.conftest import eventually, free_port
+from tests.integration.sqlserver.conftest import eventually
+from tests.ports import free_port
 
 _BROKER = """process.roles=broker,controller
 node.id=1

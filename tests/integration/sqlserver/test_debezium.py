@@ -22,6 +22,7 @@ from tests.integration.sqlserver.conftest import (
     eventually,
 )
 from tests.integration.sqlserver.kafka import Cluster, Topic
+from tests.ports import free_port
 
 _SECONDS = 60.0
 _ROWS = 300
@@ -215,7 +216,7 @@ def test_kills_lose_and_duplicate_nothing(
     postgres: Postgres, certificate: Path, cluster: Cluster, tmp_path: Path
 ) -> None:
     """Writers go on while the stand-in, its PostgreSQL and the connector are killed."""
-    own = Postgres(postgres.binaries, tmp_path / "data", postgres.port + 1)
+    own = Postgres(postgres.binaries, tmp_path / "data", free_port())
     for parent in tmp_path.parents:
         if parent.name.startswith("pytest-"):
             parent.chmod(0o711)

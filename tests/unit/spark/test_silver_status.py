@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from socket import socket
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ import requests
 
 from lakehouse.progress import Progress
 from lakehouse.status import StatusServer
+from tests.ports import free_port
 
 
 @pytest.fixture
@@ -20,9 +20,7 @@ def asked() -> list[str]:
 
 @pytest.fixture
 def url(asked: list[str]) -> Iterator[str]:
-    with socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
 
     def restart(table: str) -> bool:
         asked.append(table)

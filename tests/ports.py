@@ -1,0 +1,18 @@
+"""Ports of the servers that tests start."""
+
+from __future__ import annotations
+
+from labctl.lab import ports
+
+_given: set[int] = set()
+
+
+def free_port() -> int:
+    """A port nobody listens on, that no test was given before and the kernel gives no client.
+
+    A server killed and started again finds it free: one of the kernel's own might by then be some
+    client's.
+    """
+    port = ports.free_port(_given)
+    _given.add(port)
+    return port
