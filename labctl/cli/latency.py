@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -14,11 +14,8 @@ from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
 from labctl.config.model import SilverSource
 from labctl.errors import ExitCode, LabError
-from labctl.latency.growth_report import GrowthName
+from labctl.latency.growth_report import GrowthName, GrowthReport
 from labctl.latency.scenario import TableType, find_scenario, scenario_files
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["compare_command", "growth_command", "list_command", "report_command", "run_command"]
 
@@ -145,7 +142,9 @@ def growth_command(
         int | None, typer.Option(min=1, help="Changes at each size [default: the scenario's].")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Repeats an earlier one [random].")] = None,
-    write: Annotated[Path | None, typer.Option(help="Write the figures (JSON) to it.")] = None,
+    write: Annotated[
+        Path | None, typer.Option(help="Write the figures (JSON) to it, anew after each step.")
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with a chart to it.")] = None,
 ) -> None:
     """Run a scenario at several sizes of a table, of the application, or at several rates.
@@ -162,6 +161,12 @@ def growth_command(
     lab = invocation.lab()
     name, found = find_scenario(lab.project, scenario)
     chosen = _seed(seed)
+
+    def note(so_far: GrowthReport) -> None:
+        view.step(so_far.steps[-1])
+        if write is not None:
+            _write(write, so_far.to_json())
+
     with LiveView() as view:
         report = measure_growth(
             lab,
@@ -171,10 +176,8 @@ def growth_command(
             found.with_options(count=changes),
             seed=chosen,
             observer=view,
-            note=view.step,
+            note=note,
         )
-    if write is not None:
-        _write(write, report.to_json())
     if html is not None:
         _write(html, render_growth(report))
     print_result(invocation.format, report.model_dump(mode="json"), lambda: growth_table(report))

@@ -57,32 +57,32 @@ def measure_growth(
     *,
     seed: int,
     observer: Observer,
-    note: Callable[[Step], None] = lambda _step: None,
+    note: Callable[[GrowthReport], None] = lambda _report: None,
 ) -> GrowthReport:
     """Run `scenario` (on its first table) at each of `steps`, which must rise.
 
-    `note` is told each step when it is measured. What was added is removed again, but for rows
-    that silver keeps as deleted. Raises LabError (USAGE) for steps that cannot be made.
+    `note` is given the report as it stands after each step: hours may lie between two. What was
+    added is removed again, but for rows that silver keeps as deleted. Raises LabError (USAGE) for
+    steps that cannot be made.
     """
     lab.require_running().require_here()
     scenario = scenario.model_copy(update={"tables": scenario.tables[:1]})
     _check(growth, steps, scenario)
-    environment = describe(lab.project, service_versions(lab), psutil.getloadavg())
-    taken: list[Step] = []
-    with closing(_GROWTHS[growth](lab, steps, scenario, observer)) as all_grown:
-        for at, grown in zip(steps, all_grown, strict=True):
-            report = run_scenario(grown.lab, name, grown.scenario, seed=seed, observer=observer)
-            taken.append(_step(at, report, lab))
-            note(taken[-1])
-    return GrowthReport(
+    report = GrowthReport(
         growth=growth,
         name=name,
         scenario=scenario,
-        environment=environment,
+        environment=describe(lab.project, service_versions(lab), psutil.getloadavg()),
         seed=seed,
         table=scenario.tables[0],
-        steps=taken,
+        steps=[],
     )
+    with closing(_GROWTHS[growth](lab, steps, scenario, observer)) as all_grown:
+        for at, grown in zip(steps, all_grown, strict=True):
+            run = run_scenario(grown.lab, name, grown.scenario, seed=seed, observer=observer)
+            report = report.model_copy(update={"steps": [*report.steps, _step(at, run, lab)]})
+            note(report)
+    return report
 
 
 def _check(growth: GrowthName, steps: Sequence[int], scenario: Scenario) -> None:
