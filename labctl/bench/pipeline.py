@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import psutil
 
-from labctl.bench.change import change_sale
 from labctl.bench.environment import Environment, describe
 from labctl.errors import LabError
 from labctl.kafkaconnect.opening import connect_client
@@ -18,34 +16,20 @@ from labctl.lab.down import destroy, down
 from labctl.lab.lab import Lab
 from labctl.lab.seeding import seed_lab
 from labctl.lab.status import read_status
-from labctl.lab.up import UpReporter, up
+from labctl.lab.up import up
 from labctl.lab.verification import verify_lab
+from labctl.latency.report import Percentiles
+from labctl.latency.run import Observer, run_scenario
+from labctl.latency.scenario import find_scenario
 from labctl.latency.usage import ServiceSampler
 
-__all__ = ["Percentiles", "PipelineFigures", "measure_pipeline"]
+__all__ = ["PipelineFigures", "measure_pipeline"]
 
 SNAPSHOT_SECONDS = 600.0
-SALE = 200
-WARM_UP = 10
+SCENARIO = "idle"
+SEED = 1
+"""The same rows are changed in every run."""
 REST_SECONDS = 60.0
-
-
-@dataclass(frozen=True)
-class Percentiles:
-    """Of a number of runs."""
-
-    runs: int
-    p50: float
-    p90: float
-    p99: float
-    maximum: float
-
-    @classmethod
-    def of(cls, values: list[float]) -> Percentiles:
-        """Percentiles by linear interpolation; `values` needs two or more."""
-        cuts = statistics.quantiles(values, n=100, method="inclusive")
-        p50, p90, p99 = (round(cuts[n - 1], 3) for n in (50, 90, 99))
-        return cls(len(values), p50, p90, p99, maximum=round(max(values), 3))
 
 
 @dataclass(frozen=True)
@@ -61,7 +45,7 @@ class PipelineFigures:
     snapshot: float
     """From applying the connectors until every row was in silver, compared by content."""
     one_row: Percentiles
-    """MySQL commit until a query over silver (merge-on-read, source Kafka) returned the change."""
+    """Of scenario `idle`, end to end: commit until a query over silver returned the change."""
     memory_gib: float
     """Proportional set size of all services after all that."""
     idle_cores: float
@@ -69,7 +53,7 @@ class PipelineFigures:
 
 
 def measure_pipeline(
-    lab: Lab, reporter: UpReporter, say: Callable[[str], None], *, ups: int, changes: int
+    lab: Lab, observer: Observer, say: Callable[[str], None], *, ups: int, changes: int | None
 ) -> PipelineFigures:
     """Measure on a lab made for this and removed afterwards. Raises LabError if it exists."""
     if lab.state.exists:
@@ -78,7 +62,7 @@ def measure_pipeline(
             hint=f"labctl destroy --lab {lab.name}, or name another with --lab",
         )
     load = psutil.getloadavg()
-    first = up(lab, reporter)
+    first = up(lab, observer)
     environment = describe(lab.project, first.versions, load)
     try:
         say(f"up {first.seconds:.1f} s")
@@ -86,10 +70,7 @@ def measure_pipeline(
         say(f"seed {seeded.seconds:.1f} s")
         snapshot = _snapshot(lab)
         say(f"snapshot {snapshot:.1f} s")
-        for _ in range(WARM_UP):
-            change_sale(lab, SALE)
-        seconds = [change_sale(lab, SALE).seconds for _ in range(changes)]
-        one_row = Percentiles.of(seconds)
+        one_row = _one_row(lab, observer, changes)
         say(f"one row p50 {one_row.p50:.2f} s")
         memory = sum(s.memory_bytes for s in read_status(lab).services) / 1024**3
         idle = _cores_at_rest(lab)
@@ -97,7 +78,7 @@ def measure_pipeline(
         again = []
         for _ in range(ups):
             down(lab)
-            again.append(round(up(lab, reporter).seconds, 1))
+            again.append(round(up(lab, observer).seconds, 1))
             say(f"up again {again[-1]:.1f} s")
     finally:
         destroy(lab)
@@ -122,6 +103,20 @@ def _snapshot(lab: Lab) -> float:
     if not report.equal:
         raise LabError("Sources and silver differ after the snapshot", hint="labctl verify")
     return time.monotonic() - begun
+
+
+def _one_row(lab: Lab, observer: Observer, changes: int | None) -> Percentiles:
+    name, scenario = find_scenario(lab.project, SCENARIO)
+    report = run_scenario(
+        lab, name, scenario.with_options(count=changes), seed=SEED, observer=observer
+    )
+    percentiles = report.hop("end_to_end").percentiles
+    if percentiles is None or not report.sound:
+        raise LabError(
+            "Changes were lost, are there twice, or are not as they were made",
+            hint=f"labctl latency run {name} shows which",
+        )
+    return percentiles
 
 
 def _cores_at_rest(lab: Lab) -> float:

@@ -12,8 +12,8 @@ from rich.table import Table
 
 from labctl.bench.pipeline import PipelineFigures, measure_pipeline
 from labctl.cli.app import Invocation, command, root
+from labctl.cli.latency_live import LiveView
 from labctl.cli.output import print_result, stderr, to_json
-from labctl.cli.progress import ConsoleProgress
 
 __all__ = ["bench_command"]
 
@@ -25,15 +25,17 @@ def bench_command(
     invocation: Invocation,
     write: Annotated[Path | None, typer.Option(help="Write the figures to this file too.")] = None,
     ups: Annotated[int, typer.Option(min=1, help="How often to stop and start the lab.")] = 3,
-    changes: Annotated[int, typer.Option(min=2, help="How many one-row changes to time.")] = 50,
+    changes: Annotated[
+        int | None, typer.Option(min=1, help="One-row changes [default: scenario idle's].")
+    ] = None,
 ) -> None:
     """Measure the lab on this machine: start, snapshot, one changed row, what it takes at rest.
 
     Makes a lab of its own (named bench unless --lab says otherwise) and removes it afterwards.
     """
     lab = replace(invocation, name=invocation.name or BENCH_LAB).lab()
-    with ConsoleProgress() as progress:
-        figures = measure_pipeline(lab, progress, stderr.print, ups=ups, changes=changes)
+    with LiveView() as view:
+        figures = measure_pipeline(lab, view, stderr.print, ups=ups, changes=changes)
     if write is not None:
         write.parent.mkdir(parents=True, exist_ok=True)
         write.write_text(to_json(figures) + "\n", encoding="utf-8")
@@ -49,8 +51,8 @@ def _render(figures: PipelineFigures) -> RenderableType:
         ("seed", f"{figures.seed} s"),
         (f"snapshot, {figures.snapshot_rows:,} rows", f"{figures.snapshot} s"),
         (
-            f"one row, {row.runs} runs",
-            f"p50 {row.p50} s, p90 {row.p90} s, p99 {row.p99} s, max {row.maximum} s",
+            f"one row, {row.count} changes",
+            f"p50 {row.p50} s, p95 {row.p95} s, p99 {row.p99} s, max {row.maximum} s",
         ),
         ("memory", f"{figures.memory_gib} GiB"),
         ("idle", f"{figures.idle_cores:.0%} of a core"),

@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
 from rich.console import Console, RenderableType
 from rich.text import Text
 
@@ -39,13 +40,15 @@ def print_result(format_: Format, data: Any, render: Callable[[], RenderableType
 
 
 def to_json(data: Any) -> str:
-    """JSON with stable keys; dataclasses as objects, instants as ISO 8601, decimals as strings."""
+    """JSON with stable keys; instants as ISO 8601, decimals as strings."""
     return json.dumps(data, default=_plain, indent=2, ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
         return value.isoformat()
     if isinstance(value, decimal.Decimal | Path):

@@ -9,9 +9,11 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
+from typing import Any, Self, cast
 
 import fastavro
 
@@ -25,6 +27,7 @@ _NAME = re.compile(
     r"(?:\.(?P<action>(?!requested|inflight)[a-z]+))?(?:\.(?P<state>requested|inflight))?"
 )
 _WRITES = frozenset({"commit", "deltacommit", "replacecommit", "clustering"})
+_REPLACING = frozenset({"replacecommit", "clustering"})
 _FIRST_LAYOUT_2_VERSION = 8
 
 
@@ -45,6 +48,22 @@ class Instant:
     state: State
     completed: str | None
     file_name: str
+
+    @classmethod
+    def named(cls, file_name: str, modified: datetime | None = None) -> Self | None:
+        """The action a file of the timeline is of; None for another file.
+
+        Timeline layout 1 does not name when an action was completed: then it is `modified`.
+        """
+        match = _NAME.fullmatch(file_name)
+        if not match or not (match["action"] or match["state"]):
+            return None
+        state = State(match["state"] or "completed")
+        completed = match["completed"]
+        if state is State.COMPLETED and completed is None and modified is not None:
+            completed = format_instant(modified)
+        # layout 1 calls a commit's second state `<instant>.inflight`
+        return cls(match["requested"], match["action"] or "commit", state, completed, file_name)
 
     @property
     def writes(self) -> bool:
@@ -93,6 +112,12 @@ class Timeline:
         """The timeline as it is now. One request."""
         return replace(self, instants=_list_instants(self._storage, self._folder))
 
+    def extended(self, done: Iterable[Instant]) -> Timeline:
+        """The timeline with actions that have been completed since."""
+        others = {instant.requested: instant for instant in done}
+        kept = (instant for instant in self.instants if instant.requested not in others)
+        return replace(self, instants=tuple(sorted([*kept, *others.values()])))
+
     @property
     def latest(self) -> str | None:
         """Instant of the last completed write."""
@@ -127,6 +152,15 @@ class Timeline:
                     return str(record.get("earliestCommitToRetain") or clean.requested)
         return None
 
+    def replaced(self, as_of: str) -> frozenset[str]:
+        """Ids of the file groups that writes up to `as_of` took the place of."""
+        found: set[str] = set()
+        for instant in self.writes:
+            if instant.action in _REPLACING and instant.requested <= as_of:
+                by_partition = self._metadata(instant).get("partitionToReplaceFileIds") or {}
+                found.update(*by_partition.values())
+        return frozenset(found)
+
     def schema_at(self, as_of: str) -> dict[str, object] | None:
         """The Avro schema of the last write up to `as_of`, without Hudi's own columns."""
         for instant in reversed(self.writes):
@@ -135,13 +169,17 @@ class Timeline:
         return None
 
     def _schema_of(self, instant: Instant) -> dict[str, object] | None:
+        text = (self._metadata(instant).get("extraMetadata") or {}).get("schema")
+        return json.loads(text) if text else None
+
+    def _metadata(self, instant: Instant) -> Mapping[str, Any]:
+        """What a completed write says about itself: Avro, in timeline layout 1 JSON."""
         content = self._read(instant)
         if content[:4] == b"Obj\x01":
             record = next(iter(fastavro.reader(io.BytesIO(content))), None)
         else:
             record = json.loads(content or b"null")
-        text = ((record or {}).get("extraMetadata") or {}).get("schema")  # type: ignore[union-attr]
-        return json.loads(text) if text else None
+        return cast("Mapping[str, Any]", record or {})
 
     def _read(self, instant: Instant) -> bytes:
         return self._storage.read_bytes(f"{self._folder}/{instant.file_name}")
@@ -151,19 +189,12 @@ def _list_instants(storage: Storage, folder: str) -> tuple[Instant, ...]:
     """Each action once, in the furthest state it has reached."""
     reached: dict[tuple[str, str], Instant] = {}
     for entry in storage.list(folder):
-        match = _NAME.fullmatch(entry.base_name)
-        if not match or not (match["action"] or match["state"]):
+        instant = Instant.named(entry.base_name, entry.mtime)
+        if instant is None:
             continue
-        state = State(match["state"] or "completed")
-        completed = match["completed"]
-        if state is State.COMPLETED and completed is None and entry.mtime is not None:
-            completed = format_instant(entry.mtime)  # timeline layout 1 does not name it
-        # layout 1 calls a commit's second state `<instant>.inflight`
-        action = match["action"] or "commit"
-        instant = Instant(match["requested"], action, state, completed, entry.base_name)
-        key = (instant.requested, _family(action))
+        key = (instant.requested, _family(instant.action))
         known = reached.get(key)
-        if known is None or list(State).index(state) > list(State).index(known.state):
+        if known is None or list(State).index(instant.state) > list(State).index(known.state):
             reached[key] = instant
     return tuple(sorted(reached.values()))
 

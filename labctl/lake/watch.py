@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 import pyarrow as pa
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from labctl.errors import ExitCode, LabError
 from labctl.lake.instants import to_datetime
 from labctl.lake.silver import SilverTable
+from labctl.lake.timeline import Instant, Timeline
 
 __all__ = ["Watch"]
 
@@ -32,8 +33,15 @@ class Watch:
 
     def poll(self) -> pa.Table | None:
         """Rows of the commits since the last call, deleted ones included; None without any."""
-        self._timeline = self._timeline.refreshed()
-        mark = self._timeline.completion_mark()
+        return self._take(self._timeline.refreshed())
+
+    def take(self, done: Iterable[Instant]) -> pa.Table | None:
+        """The same, told of completed writes: the look at the timeline is spared."""
+        return self._take(self._timeline.extended(done))
+
+    def _take(self, timeline: Timeline) -> pa.Table | None:
+        self._timeline = timeline
+        mark = timeline.completion_mark()
         if mark is None or mark <= self._mark:
             return None
         rows = self._table.changes(self._mark, mark)
@@ -42,8 +50,8 @@ class Watch:
 
     @property
     def completions(self) -> Mapping[str, datetime]:
-        """By commit instant, when the write completed, of those on the timeline at the last call
-        of `poll`."""
+        """By commit instant, when the write completed, of those known at the last call of `poll`
+        or `take`."""
         return {i.requested: to_datetime(i.completed) for i in self._timeline.writes if i.completed}
 
     def wait_for(

@@ -8,6 +8,8 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -26,6 +28,7 @@ from labctl.errors import LabError
 from labctl.lake import Lake, Watch
 from labctl.lake.kafka import client_settings
 from labctl.lake.schemas import Schemas
+from labctl.lake.timeline import Instant, State
 from labctl.lake.view import COMMIT_TIME
 from labctl.latency.ledger import Message, Version
 from labctl.latency.targets import Target
@@ -43,8 +46,6 @@ _LOOK_SECONDS = 0.02
 _QUIET_SECONDS = 0.5
 """The same while somebody does."""
 _OFFSET = "__kafka_offset"
-_COMMITTED = "commit"
-"""How the name of a completed write ends on a timeline (commit, deltacommit, replacecommit)."""
 
 
 class _Follower(ABC):
@@ -183,8 +184,8 @@ def _number(value: Any) -> int | None:
 class SilverFollower(_Follower):
     """Looks at one silver table's timeline, and reads what each commit wrote.
 
-    It looks when `told` of a commit, and meanwhile only while a change `is_awaited`: seldom when
-    `is_told` says that commits are told of, else all the time.
+    It reads at once what it is `told` of, and meanwhile looks only while a change `is_awaited`:
+    seldom when `is_told` says that commits are told of, else all the time.
     """
 
     def __init__(
@@ -201,7 +202,7 @@ class SilverFollower(_Follower):
         self._first_key = first_key
         self._is_awaited = is_awaited
         self._is_told = is_told
-        self._wake = threading.Event()
+        self._told: queue.SimpleQueue[Instant] = queue.SimpleQueue()
         self._timeline = f"/silver/{target.silver}/.hoodie/"
         self._shown = shown
         table = lake.table(target.silver)
@@ -216,22 +217,34 @@ class SilverFollower(_Follower):
 
     def told(self, path: str) -> None:
         """An object was written to the lake; from any thread."""
-        if self._timeline in path and path.endswith(_COMMITTED):
-            self._wake.set()
+        if self._timeline in path:
+            instant = Instant.named(path.rpartition("/")[2], datetime.now(UTC))
+            if instant is not None and instant.state is State.COMPLETED and instant.writes:
+                self._told.put(instant)
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            told = self._wake.wait(_QUIET_SECONDS if self._is_told() else _LOOK_SECONDS)
-            self._wake.clear()
-            if not told and not self._is_awaited():
+            done = self._done()
+            if not done and not self._is_awaited():
                 continue
             try:
-                rows = self._watch.poll()
+                rows = self._watch.take(done) if done else self._watch.poll()
             except (LabError, OSError):
                 self.failures += 1
                 continue
             if rows is not None:
                 self._tell(rows, time.time())
+
+    def _done(self) -> list[Instant]:
+        """What was told of; nothing when that took too long."""
+        done: list[Instant] = []
+        with suppress(queue.Empty):
+            done.append(
+                self._told.get(timeout=_QUIET_SECONDS if self._is_told() else _LOOK_SECONDS)
+            )
+            while True:
+                done.append(self._told.get_nowait())
+        return done
 
     def _tell(self, rows: pa.Table, seen: float) -> None:
         key = self._target.key

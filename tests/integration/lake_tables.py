@@ -212,8 +212,8 @@ def recovered(t: HudiTable) -> None:
     t.change(range(26, 36))
 
 
-def cleaned(t: HudiTable) -> None:
-    """So many commits that old file versions are deleted and old instants archived."""
+def _forget_soon(t: HudiTable) -> None:
+    """After a few commits old file versions are deleted, old instants archived."""
     t.options |= {
         "hoodie.clean.automatic": "true",
         "hoodie.archive.automatic": "true",
@@ -223,9 +223,30 @@ def cleaned(t: HudiTable) -> None:
         "hoodie.compact.inline": str(t.kind == MOR).lower(),
         "hoodie.compact.inline.max.delta.commits": "3",
     }
+
+
+def cleaned(t: HudiTable) -> None:
+    """So many commits that old file versions are deleted and old instants archived."""
+    _forget_soon(t)
     t.change(range(1, 101), "r")
     for first in range(1, 100, 10):
         t.change(range(first, first + 15))
+
+
+def untouched(t: HudiTable) -> None:
+    """One bucket goes on being written, until the timeline has forgotten what wrote the others."""
+    _forget_soon(t)
+    t.change(range(1, 101), "r")
+    for _ in range(10):
+        t.change([7])
+    t.change([7], schema=EVOLVED)
+
+
+def overwritten(t: HudiTable) -> None:
+    """What replaces all rows leaves the files there that no timeline knows any more."""
+    untouched(t)
+    overwrite = {"hoodie.datasource.write.operation": "insert_overwrite_table"}
+    t.change(range(50, 60), "r", schema=EVOLVED, options=overwrite)
 
 
 def types(t: HudiTable) -> None:
@@ -283,7 +304,11 @@ CASES = [
     ),
     *(Case(build, MOR) for build in (compacted, compacting, compacted_late, recovered)),
     *(Case(evolved, kind, BUCKETS, "_buckets") for kind in (COW, MOR)),
-    *(Case(widened, kind, BUCKETS, "_buckets") for kind in (COW, MOR)),
+    *(
+        Case(build, kind, BUCKETS, "_buckets")
+        for build in (widened, untouched, overwritten)
+        for kind in (COW, MOR)
+    ),
     *(Case(build, MOR, _SIX, "_six") for build in (compacted, recovered)),
     Case(plain, COW, _SIX, "_six"),
     Case(compacted, MOR, {"hoodie.metadata.enable": "true"}, "_metadata"),

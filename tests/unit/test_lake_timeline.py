@@ -7,7 +7,7 @@ import fastavro
 import pytest
 
 from labctl.lake.objectstore import Storage
-from labctl.lake.timeline import State, Timeline
+from labctl.lake.timeline import Instant, State, Timeline
 
 CLEAN = fastavro.parse_schema(
     {
@@ -40,6 +40,25 @@ def _clean(path: Path, deleted: int, retain: str) -> bytes:
             file, CLEAN, [{"totalFilesDeleted": deleted, "earliestCommitToRetain": retain}]
         )
     return path.read_bytes()
+
+
+def test_what_is_told_of_takes_the_place_of_what_was_under_way(tmp_path: Path) -> None:
+    begun = "20230101000000002.deltacommit.inflight"
+    first = "20230101000000001_20230101000000500.deltacommit"
+    timeline = _table(tmp_path, 9, {first: b"", begun: b""})
+    done = Instant.named("20230101000000002_20230101000000900.deltacommit")
+    assert done
+    extended = timeline.extended([done])
+    assert [write.file_name for write in extended.writes] == [first, done.file_name]
+    assert extended.completion_mark() == "20230101000000900"
+    assert not extended.unfinished()
+
+
+@pytest.mark.parametrize(
+    "name", ["20230101000000001", ".20230101000000001.deltacommit.crc", "history", "manifest_1"]
+)
+def test_other_files_of_a_timeline_name_no_action(name: str) -> None:
+    assert Instant.named(name) is None
 
 
 def test_actions_are_listed_once_in_their_furthest_state(tmp_path: Path) -> None:
