@@ -22,6 +22,10 @@ format (`topic,partition:next offset,…`): either can go on where the other sto
 
 _LARGE_BATCH = 10_000
 _METADATA_PREFIX = CHECKPOINT_KEY.rsplit(".", 1)[0] + "."
+_BUCKETS = "hoodie.bucket.index.num.buckets"
+_BUCKETS_KEY = _METADATA_PREFIX + "buckets"
+"""Commit metadata with the number of buckets: Hudi notes it nowhere, and with another one it would
+look for keys in the wrong buckets and write them a second time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class TableState:
     next_offsets: Mapping[int, int]
     """By partition, the offset to go on with."""
     commits_since_compaction: int
+    buckets: str = ""
+    """How many its rows are spread over; empty where no commit says."""
 
 
 class HudiTable:
@@ -46,6 +52,11 @@ class HudiTable:
         self._jvm: Any = spark.sparkContext._jvm
         self._options = dict(config.hoodie) | _delete_options(config)
 
+    @property
+    def buckets(self) -> str:
+        """How many its properties say; empty when they leave it to Hudi."""
+        return self.config.hoodie.get(_BUCKETS, "")
+
     def state(self) -> TableState:
         """Read the table's timeline: schema, offsets, and how far compaction lags behind."""
         if not Storage(self._spark).exists(f"{self.path}/.hoodie/hoodie.properties"):
@@ -56,6 +67,7 @@ class HudiTable:
             return TableState(None, {}, 0)
         utils = self._jvm.org.apache.hudi.common.table.timeline.TimelineUtils
         offsets: dict[int, int] = {}
+        buckets = ""
         since_compaction = 0
         compacted = False
         instants = timeline.getReverseOrderedInstants().iterator()
@@ -66,10 +78,12 @@ class HudiTable:
             if not offsets:
                 metadata = utils.getCommitMetadata(instant, timeline)
                 offsets = _parse_checkpoint(metadata.getMetadata(CHECKPOINT_KEY))
+                buckets = metadata.getMetadata(_BUCKETS_KEY) or ""
         return TableState(
             schema=self._schema(),
             next_offsets=offsets,
             commits_since_compaction=since_compaction,
+            buckets=buckets,
         )
 
     def commit(self, rows: DataFrame, count: int, next_offsets: Mapping[int, int]) -> None:
@@ -106,6 +120,7 @@ class HudiTable:
             **operation,
             "hoodie.datasource.write.commitmeta.key.prefix": _METADATA_PREFIX,
             CHECKPOINT_KEY: checkpoint,
+            _BUCKETS_KEY: self.buckets,
         }
         with self.lock:
             rows.write.format("hudi").options(**options).mode("append").save(self.path)

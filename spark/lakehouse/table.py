@@ -9,7 +9,7 @@ from pyspark.sql.types import StructType
 
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import FLAG_BAD, UNEXPECTED, Undecodable
-from lakehouse.errors import BadRecordError
+from lakehouse.errors import BadRecordError, ConfigurationError
 from lakehouse.hudi import HudiTable
 from lakehouse.maintenance import Maintenance
 from lakehouse.progress import Progress, now
@@ -47,12 +47,20 @@ class TableWriter:
     def open(self) -> None:
         """Rebuild the table if that was asked for, then read schema and offsets from it.
 
-        The table alone knows what was committed to it.
+        The table alone knows what was committed to it. Raises ConfigurationError when it has
+        another number of buckets than its properties say.
         """
         if self._rebuilder.is_requested():
             self.progress.set(state="rebuilding")
             self._rebuilder.run()
         state = self.table.state()
+        if state.buckets not in ("", self.table.buckets):
+            name, was = self.table.config.name, f"hoodie.bucket.index.num.buckets={state.buckets}"
+            raise ConfigurationError(
+                f"Table {name} was written with {was}, and its properties say "
+                f"{self.table.buckets or 'nothing'}: its rows would be there twice",
+                hint=f"Put {was} back, or write the table anew: labctl rebuild {name}",
+            )
         self._schema = state.schema
         self._next_offsets = dict(state.next_offsets)
         self._maintenance.opened(self.table, state.commits_since_compaction)

@@ -50,12 +50,17 @@ TABLES = {
     "crashed_mor": (MOR, ""),
     "crashed_cow": (COW, ""),
     "parted": (MOR, ""),
+    "respread": (COW, ""),
 }
 """Every table of the suite: its type, and what else its properties say."""
 
 
 def topic_of(table: str) -> str:
     return f"tickit.ecomm.{table}"
+
+
+def properties_of(project: Path, table: str) -> Path:
+    return project / "spark" / "properties" / f"{topic_of(table)}.properties"
 
 
 def _project(folder: Path) -> Path:
@@ -67,7 +72,7 @@ def _project(folder: Path) -> Path:
     for file in properties.glob("tickit.*"):
         file.unlink()
     for name, (table_type, extra) in TABLES.items():
-        (properties / f"{topic_of(name)}.properties").write_text(
+        properties_of(folder, name).write_text(
             "include=base.properties\n"
             f"hoodie.table.name={name}\n"
             f"hoodie.datasource.write.table.type={table_type}\n"

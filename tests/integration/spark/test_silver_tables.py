@@ -19,7 +19,7 @@ from tests.integration.spark.change_records import (
     decimal,
     nullable,
 )
-from tests.integration.spark.conftest import Silver, topic_of
+from tests.integration.spark.conftest import Silver, properties_of, topic_of
 
 COLUMNS = [
     column("id", "int"),
@@ -221,6 +221,35 @@ def test_a_table_is_taken_from_all_partitions(silver: Silver, topics: Topics) ->
     assert {key: one["__kafka_partition"] for key, one in found.items()} == {
         key: key % 3 for key in range(30)
     }
+
+
+def test_another_number_of_buckets_stops_its_table_until_it_is_rebuilt(
+    silver: Silver, topics: Topics
+) -> None:
+    topic = topic_of("respread")
+    topics.write(topic, COLUMNS, [row(key, name="first") for key in range(20)])
+    silver.has_taken("respread", 20)
+    silver.is_in_bronze("respread", 20)
+    with properties_of(silver.lab.project, "respread").open("a") as properties:
+        properties.write("hoodie.bucket.index.num.buckets=4\n")
+    silver.kill("silver")
+
+    stopped = silver.is_in_state("respread", "failed")
+
+    assert "respread was written with hoodie.bucket.index.num.buckets=1" in stopped["error"]
+    assert "its properties say 4" in stopped["error"]
+    topics.write(topic, COLUMNS, [row(key, name="second", __op="u") for key in range(5)])
+    silver.is_in_bronze("respread", 25)
+    silver.ask("respread", "rebuild")
+    silver.has_taken("respread", 25)
+    topics.write(topic, COLUMNS, [row(7, name="third", __op="u")])
+    silver.has_taken("respread", 26)
+
+    names = ["second"] * 5 + ["first"] * 15
+    names[7] = "third"
+    assert {key: one["name"] for key, one in silver.rows("respread").items()} == dict(
+        enumerate(names)
+    )
 
 
 def test_compaction_and_what_was_before_it(silver: Silver, topics: Topics) -> None:
