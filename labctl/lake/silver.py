@@ -85,7 +85,11 @@ class SilverTable:
                 .with_start_timestamp(begin)
                 .with_end_timestamp(end)
             )
-            return _to_table(table.read(options), _plain(table.get_schema_with_meta_fields()))
+            batches = table.read(options)
+            # The table's schema is another request: batches of one schema have it already.
+            alike = len({batch.schema for batch in batches}) == 1
+            schema = batches[0].schema if alike else table.get_schema_with_meta_fields()
+            return _to_table(batches, _plain(schema))
 
         return reading(self.name, read)
 
