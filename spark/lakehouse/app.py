@@ -29,7 +29,7 @@ from lakehouse.registry import SchemaRegistry
 from lakehouse.sink_config import load_sink_config
 from lakehouse.status import StatusServer
 from lakehouse.storage import Storage
-from lakehouse.supervisor import Supervisor, Worker
+from lakehouse.supervisor import Feed, Supervisor
 from lakehouse.table import TableWriter
 from lakehouse.termination import on_termination
 from lakehouse.warmup import WarmUp
@@ -130,7 +130,7 @@ class Application:
             "bronze": None if self._bronze is None else self._bronze.progress.snapshot(),
         }
 
-    def _feed(self, config: TableConfig) -> Worker:
+    def _feed(self, config: TableConfig) -> Feed:
         table = HudiTable(self._spark, config, self._options.target_base_path)
         rebuilder = Rebuilder(
             self._spark,
@@ -199,4 +199,4 @@ class Application:
 
     def _is_idle(self) -> bool:
         """Whether no table has anything to read yet."""
-        return all(feed.waiting_for() is not None for feed in self._feeds)
+        return all(not feed.has_source() for feed in self._feeds)

@@ -9,6 +9,7 @@ from itertools import islice
 
 from pyspark import InheritableThread, StorageLevel
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
 
 from lakehouse.bronze_listing import BronzeListing, BronzeObject
 from lakehouse.bronze_reader import BronzeReader, parts_in
@@ -59,9 +60,13 @@ class BronzeFeed:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
+    def has_source(self) -> bool:
+        """Whether there are files to read."""
+        return self._listing.has_files()
+
     def waiting_for(self) -> str | None:
         """What is missing before the feed can start."""
-        return None if self._listing.has_files() else f"bronze files in {self._folder}"
+        return None if self.has_source() else f"bronze files in {self._folder}"
 
     def start(self) -> None:
         """Go on where the table stands."""
@@ -146,7 +151,7 @@ class BronzeFeed:
         known = self._writer.next_offsets
         if any(known.get(part.partition) != part.first for part in parts):
             return False
-        return self._writer.try_unseen(none_that(FLAG_BAD, rows), parts)
+        return self._writer.try_unseen(none_that(f.col(FLAG_BAD), rows), parts)
 
     def _try(self, batch: Sequence[BronzeObject], rows: DataFrame) -> bool:
         """Look through a batch and take it in, unless files before it were overlooked."""

@@ -45,6 +45,7 @@ UNEXPECTED = "__lab_unexpected"
 _PERMISSIVE = {"mode": "PERMISSIVE", "datetimeRebaseMode": "CORRECTED"}
 _FAILFAST = {"mode": "FAILFAST", "datetimeRebaseMode": "CORRECTED"}
 _EXACT = "__lab_exact"
+_OFFSET = "__kafka_offset"
 SCHEMA_ID_SQL = f"element_at(filter(headers, h -> h.key = '{SCHEMA_HEADER}'), -1).value"
 """Spark SQL: the header's bytes, from the Kafka source's `headers`."""
 
@@ -70,13 +71,18 @@ class _Decoding:
     schema_ids: tuple[bytes, ...]
     target: StructType
     steps: tuple[list[Column], ...]
+    flagged: list[Column]
+    """The last step, where rows are to be looked through: the target's columns and the flags."""
+    sound: list[Column]
+    """The last step, where a row that is not as expected is to end what reads it."""
 
     def is_for(self, schema_ids: Sequence[bytes], target: StructType) -> bool:
         return self.schema_ids == tuple(schema_ids) and self.target == target
 
-    def apply(self, records: DataFrame) -> DataFrame:
+    def apply(self, records: DataFrame, last: list[Column]) -> DataFrame:
+        # Each step is analysed anew in every batch, some milliseconds: so there are few.
         rows = records.where("value IS NOT NULL")
-        for columns in self.steps:
+        for columns in (*self.steps, last):
             rows = rows.select(*columns)
         return rows
 
@@ -115,21 +121,23 @@ class Decoder:
         A row whose schema is not among `schema_ids` is null throughout, but for the flags and its
         position. Tombstones are left out: they repeat a delete that came before them.
         """
-        decoding = self._decoding
-        if decoding is None or not decoding.is_for(schema_ids, target):
-            decoding = self._decoding = self._plan(tuple(schema_ids), target)
-        return decoding.apply(records)
+        decoding = self._decoding_for(schema_ids, target)
+        return decoding.apply(records, decoding.flagged)
 
     def decode_sound(
         self, records: DataFrame, schema_ids: Sequence[bytes], target: StructType
     ) -> DataFrame:
-        """The same, of a batch that has nothing else: no schema but these, and no bad row.
+        """The same without flags, of a batch with no schema but these, and no bad row.
 
         A row that is otherwise ends what reads it, with `UNEXPECTED` in the error.
         """
-        known = ", ".join(map(_literal, schema_ids))
-        rows = self.decode(records, schema_ids, target)
-        return none_that(f"{FLAG_BAD} OR {FLAG_SCHEMA} NOT IN ({known})", rows)
+        decoding = self._decoding_for(schema_ids, target)
+        return decoding.apply(records, decoding.sound)
+
+    def _decoding_for(self, schema_ids: Sequence[bytes], target: StructType) -> _Decoding:
+        if self._decoding is None or not self._decoding.is_for(schema_ids, target):
+            self._decoding = self._plan(tuple(schema_ids), target)
+        return self._decoding
 
     def _plan(self, schema_ids: tuple[bytes, ...], target: StructType) -> _Decoding:
         positioned = [
@@ -152,7 +160,9 @@ class Decoder:
                 f.col("row").isNotNull()
                 & (f.col(f"row.`{self._key}`").isNull() | ~f.col(f"row.{_EXACT}"))
             )
-        columns = [_column(field, decoded=bool(schema_ids)) for field in target.fields]
+        columns = {field.name: _column(field, decoded=bool(schema_ids)) for field in target.fields}
+        known = [f.expr(_literal(schema_id)) for schema_id in schema_ids]
+        checked = {_OFFSET: _unless(bad | ~f.col(FLAG_SCHEMA).isin(known))}
         return _Decoding(
             schema_ids,
             target,
@@ -160,8 +170,9 @@ class Decoder:
                 positioned,
                 [f.col(name) for name in (FLAG_SCHEMA, *POSITION_COLUMNS.names)]
                 + [row.alias("row")],
-                [*columns, f.col(FLAG_SCHEMA), bad.alias(FLAG_BAD)],
             ),
+            flagged=[*columns.values(), f.col(FLAG_SCHEMA), bad.alias(FLAG_BAD)],
+            sound=[*(columns | checked).values()],
         )
 
     def explain(self, records: DataFrame, bad: DataFrame) -> list[Undecodable]:
@@ -236,14 +247,18 @@ class Decoder:
         )
 
 
-def none_that(is_unexpected: str, rows: DataFrame) -> DataFrame:
+def none_that(is_unexpected: Column, rows: DataFrame) -> DataFrame:
     """`rows`, of which none is to meet a condition: one that does ends what reads it.
 
     `UNEXPECTED` is then in the error.
     """
-    # In a column, not in a condition on rows: Spark would decode once for each.
-    checked = f"CASE WHEN {is_unexpected} THEN raise_error('{UNEXPECTED}') ELSE __kafka_offset END"
-    return rows.withColumn("__kafka_offset", f.expr(f"CAST({checked} AS bigint)"))
+    return rows.withColumn(_OFFSET, _unless(is_unexpected))
+
+
+def _unless(is_unexpected: Column) -> Column:
+    """A row's offset. In a column, not in a condition on rows: Spark would decode once for each."""
+    offset = f.when(is_unexpected, f.raise_error(f.lit(UNEXPECTED))).otherwise(f.col(_OFFSET))
+    return offset.cast("bigint").alias(_OFFSET)
 
 
 def _column(field: StructField, *, decoded: bool) -> Column:

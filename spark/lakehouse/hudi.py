@@ -28,6 +28,16 @@ _BUCKETS_KEY = _METADATA_PREFIX + "buckets"
 look for keys in the wrong buckets and write them a second time."""
 
 
+_SPARED = {
+    # It would list the timeline once more, to find that services are not allowed.
+    "hoodie.clean.automatic": "false",
+    "hoodie.archive.automatic": "false",
+    # It would read the table's schema once more: rows come with all of the table's columns.
+    "hoodie.datasource.write.schema.allow.auto.evolution.column.drop": "true",
+}
+"""What Hudi is to leave out of each commit."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableState:
     """What a table says about itself."""
@@ -57,9 +67,13 @@ class HudiTable:
         """How many its properties say; empty when they leave it to Hudi."""
         return self.config.hoodie.get(_BUCKETS, "")
 
+    def exists(self) -> bool:
+        """Whether there has been a first commit, or the attempt at one."""
+        return Storage(self._spark).exists(f"{self.path}/.hoodie/hoodie.properties")
+
     def state(self) -> TableState:
         """Read the table's timeline: schema, offsets, and how far compaction lags behind."""
-        if not Storage(self._spark).exists(f"{self.path}/.hoodie/hoodie.properties"):
+        if not self.exists():
             return TableState(None, {}, 0)
         timeline = self.meta_client().getActiveTimeline().getCommitsTimeline()
         timeline = timeline.filterCompletedInstants()
@@ -121,6 +135,7 @@ class HudiTable:
             "hoodie.datasource.write.commitmeta.key.prefix": _METADATA_PREFIX,
             CHECKPOINT_KEY: checkpoint,
             _BUCKETS_KEY: self.buckets,
+            **_SPARED,
         }
         with self.lock:
             rows.write.format("hudi").options(**options).mode("append").save(self.path)

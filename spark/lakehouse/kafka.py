@@ -82,6 +82,16 @@ class Kafka:
             for name in sorted(names)
         }
 
+    def records(self, topics: Topics) -> int:
+        """How many records those of `topics` that exist have been given so far."""
+        wanted = self._jvm.java.util.HashMap()
+        for name, numbers in self.partitions(topics).items():
+            for number in numbers:
+                partition = self._jvm.org.apache.kafka.common.TopicPartition(name, number)
+                wanted[partition] = self._jvm.org.apache.kafka.clients.admin.OffsetSpec.latest()
+        ends = self._connected().listOffsets(wanted).all().get()
+        return sum(int(end.offset()) for end in ends.values())
+
     def close(self) -> None:
         if self._admin is not None:
             self._admin.close()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from lakehouse.decode import Decoder
+from lakehouse.first_load import FirstLoad
 from lakehouse.kafka import Kafka, Topics
 from lakehouse.query import KafkaQuery, Spans
 from lakehouse.registry import SchemaRegistry
@@ -50,6 +52,16 @@ class KafkaFeed(KafkaQuery):
         self._writer = writer
         self._decoder = Decoder(spark, registry, config.key_fields[0])
         self._schema_ids: list[bytes] = []
+        self._first_load = None if once else FirstLoad(_MAX_OFFSETS_PER_BATCH)
+
+    def waiting_for(self) -> str | None:
+        missing = super().waiting_for()
+        if missing is not None or self._first_load is None or self._writer.table.exists():
+            return missing
+        records = self.kafka.records(self.topics)
+        if self._first_load.is_arriving(records, time.monotonic()):
+            return f"more of its topic's first load, {records:,} records so far"
+        return None
 
     def open(self, _partitions: Mapping[str, list[int]]) -> Mapping[str, Mapping[int, int]]:
         self._writer.open()

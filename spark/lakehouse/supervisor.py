@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 from lakehouse.errors import PermanentError, in_one_line
 from lakehouse.progress import Progress
 
-__all__ = ["Supervisor", "Worker"]
+__all__ = ["Feed", "Supervisor", "Worker"]
 
 _log = logging.getLogger(__name__)
 _CHECK_SECONDS = 0.25
@@ -37,6 +37,13 @@ class Worker(Protocol):
         """Why it is no longer alive; None when it came to its end."""
 
     def stop(self) -> None: ...
+
+
+class Feed(Worker, Protocol):
+    """A worker that brings the changes of one source into one table."""
+
+    def has_source(self) -> bool:
+        """Whether there is anything to read from yet."""
 
 
 class _Supervised:

@@ -91,7 +91,9 @@ class TableWriter:
                 good = good.where(f"__kafka_partition <> {partition} OR __kafka_offset >= {offset}")
             count = good.count()
         names = [name for name in good.columns if not name.startswith("__lab_")]
-        self._commit(good.select(*names), count, next_offsets(parts))
+        if names != good.columns:
+            good = good.select(*names)
+        self._commit(good, count, next_offsets(parts))
 
     def try_unseen(self, rows: DataFrame, parts: Sequence[BatchPart]) -> bool:
         """Commit a batch that `none_that` makes end where there is a bad row in it.
