@@ -12,7 +12,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hudi import HudiTableBuilder
 from pydantic import SecretStr
 from pyspark.errors import IllegalArgumentException
 from pyspark.sql import SparkSession
@@ -39,7 +38,6 @@ from tests.integration.lake_tables import (
     compacting,
     evolved,
     plain,
-    untouched,
 )
 from tests.ports import free_port
 
@@ -165,14 +163,6 @@ def test_both_engines_read_the_same(
             if difference := _difference(rows.filter(pc.field("salesid") == key), alone):
                 differences[view] = difference
     assert not differences
-
-
-def test_hudi_rs_alone_would_leave_rows_out(spark: SparkSession, lake: Lake) -> None:
-    """The day it does not, labctl/lake/completeness.py can go."""
-    table = _built(Case(untouched, COW, BUCKETS, "_buckets"), spark, lake)
-    alone = HudiTableBuilder.from_base_uri(f"{table.storage.uri}/{table.path}").build()
-    found = sum(batch.num_rows for batch in alone.read())
-    assert 0 < found < table.read(view=View(deleted=True)).num_rows
 
 
 def _difference(expected: pa.Table, actual: pa.Table) -> str | None:
