@@ -1,7 +1,7 @@
-"""Which files that count hudi-rs does not see.
+"""Whether hudi-rs sees every base file that counts.
 
-hudi-rs takes a file for committed when the active timeline has its instant. Of a file group that no
-commit has touched for as long as that reaches back, it would leave out the rows without a word.
+hudi-rs decides by the active timeline which files are committed. A file that is on storage, is
+part of no unfinished write and yet is left out would be rows silently missing from an answer.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from pyarrow import fs
 
-__all__ = ["BaseFile", "base_files", "left_out", "logged_since"]
+__all__ = ["BaseFile", "base_files", "left_out"]
 
 _SUFFIX = ".parquet"
-_LOG = ".log."
 
 
 @dataclass(frozen=True, order=True)
@@ -25,11 +23,7 @@ class BaseFile:
 
     file_id: str
     instant: str
-    path: str
-
-    @property
-    def name(self) -> str:
-        return PurePosixPath(self.path).name
+    name: str
 
 
 def base_files(entries: Iterable[fs.FileInfo]) -> list[BaseFile]:
@@ -38,7 +32,7 @@ def base_files(entries: Iterable[fs.FileInfo]) -> list[BaseFile]:
     for entry in entries:
         parts = entry.base_name.removesuffix(_SUFFIX).split("_")
         if entry.base_name.endswith(_SUFFIX) and len(parts) == 3 and parts[2].isdigit():
-            found.append(BaseFile(parts[0], parts[2], entry.path))
+            found.append(BaseFile(parts[0], parts[2], entry.base_name))
     return found
 
 
@@ -49,8 +43,8 @@ def left_out(
     completed: Callable[[], Set[str]],
     unfinished: Callable[[], Set[str]],
     replaced: Callable[[], Set[str]],
-) -> list[BaseFile]:
-    """The base files that should be read and are not, one of a file group at most.
+) -> BaseFile | None:
+    """A base file that should be read and is not; None when all is well.
 
     `read` has the base file's name by file id as hudi-rs reads it. The others are asked only when
     in doubt: `completed` for the instants that hudi-rs knows, one at least, `unfinished` for those
@@ -61,26 +55,12 @@ def left_out(
     groups: dict[str, list[BaseFile]] = defaultdict(list)
     for file in files:
         groups[file.file_id].append(file)
-    found = []
-    for file_id, group in sorted(groups.items()):
+    for file_id, group in groups.items():
         for file in sorted(group, reverse=True):
             if file.name == read.get(file_id) or file.instant in completed():
                 break
             if file.instant < min(completed()) and file.instant not in unfinished():
-                if file_id not in replaced():
-                    found.append(file)
-                break
-    return found
-
-
-def logged_since(file: BaseFile, entries: Iterable[fs.FileInfo]) -> bool:
-    """Whether there are log files with changes to `file` among the entries of its table's folder.
-
-    They are called `.<file id>_<instant>.log.<version>_<write token>`.
-    """
-    for entry in entries:
-        file_id, _, rest = entry.base_name.removeprefix(".").partition("_")
-        instant, is_log, _ = rest.partition(_LOG)
-        if is_log and file_id == file.file_id and instant > file.instant:
-            return True
-    return False
+                if file_id in replaced():
+                    break
+                return file
+    return None

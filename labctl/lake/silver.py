@@ -1,7 +1,6 @@
 """One silver table, read through hudi-rs into Arrow without a JVM.
 
-hudi-rs merges base and log files by Hudi's own rules; base files that it leaves out
-(labctl/lake/completeness.py) are read here. Reading the table as it stood at a moment is
+hudi-rs merges base and log files by Hudi's own rules. Reading the table as it stood at a moment is
 its time travel; a point in time read is the same with rows last written before `begin` left out,
 which stays right after Hudi has archived the commits in between (its own incremental reads do not).
 """
@@ -16,12 +15,11 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from hudi import HudiQueryType, HudiReadOptions, HudiTable, HudiTableBuilder
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential
 
 from labctl.errors import ExitCode, LabError
-from labctl.lake.completeness import BaseFile, base_files, left_out, logged_since
+from labctl.lake.completeness import base_files, left_out
 from labctl.lake.instants import LATEST as LATEST_INSTANT
 from labctl.lake.objectstore import Storage
 from labctl.lake.timeline import Timeline
@@ -102,7 +100,7 @@ def reading(name: str, read: Callable[[], T]) -> T:
     # hudi-rs exports none of its exception types, and a panic of it is no Exception
     try:
         for attempt in Retrying(
-            retry=retry_if_exception(_may_pass),
+            retry=retry_if_exception(lambda error: type(error).__name__ == "HudiCoreError"),
             stop=stop_after_attempt(_ATTEMPTS),
             wait=wait_exponential(0.1),
             reraise=True,
@@ -117,10 +115,6 @@ def reading(name: str, read: Callable[[], T]) -> T:
             hint="Try --engine spark, which reads whatever Hudi can write.",
         ) from None
     raise AssertionError("unreachable")
-
-
-def _may_pass(error: BaseException) -> bool:
-    return isinstance(error, FileNotFoundError) or type(error).__name__ == "HudiCoreError"
 
 
 class Snapshot:
@@ -179,36 +173,32 @@ class Snapshot:
             options = options.with_as_of_timestamp(self._view.at)
         if self._view.read_optimized:
             options = options.with_hudi_option(_READ_OPTIMIZED, "true")
-        wanted = pa.schema([schema.field(c) for c in needed])
-        others = [self._read_base_file(file, wanted) for file in self._left_out(options)]
-        rows = _to_table(self._table.read_stream(options), wanted)
-        return pa.concat_tables([rows, *others])
+        self._check_complete(options)
+        batches = self._table.read_stream(options)
+        return _to_table(batches, pa.schema([schema.field(c) for c in needed]))
 
-    def _left_out(self, options: HudiReadOptions) -> list[BaseFile]:
-        """Base files of the view that hudi-rs does not read."""
+    def _check_complete(self, options: HudiReadOptions) -> None:
         partitioned = bool(self._table.hudi_options().get("hoodie.table.partition.fields"))
         entries = self._source.storage.list(self._source.path, recursive=partitioned)
         at = self._view.at or LATEST_INSTANT
         slices = self._table.get_file_slices(HudiReadOptions(hudi_options=options.hudi_options))
-        own_timeline = cache(self._source.timeline)
+        timeline = cache(self._source.timeline)
         missing = left_out(
             [file for file in base_files(entries) if file.instant <= at],
             read={slice_.file_id: slice_.base_file_name for slice_ in slices},
             completed=cache(self._completed),
-            unfinished=cache(lambda: own_timeline().unfinished()),
-            replaced=cache(lambda: own_timeline().replaced(at)),
+            unfinished=cache(lambda: timeline().unfinished()),
+            replaced=cache(lambda: timeline().replaced(at)),
         )
-        for file in missing:
-            if logged_since(file, entries):
-                raise LabError(
-                    f"hudi-rs would leave out rows of {self._source.name}: it does not take "
-                    f"{file.name} for committed, and there are log files to it.",
-                    hint="Use --engine spark for this table.",
-                )
-        return missing
+        if missing:
+            raise LabError(
+                f"hudi-rs would leave out rows of {self._source.name}: it does not take "
+                f"{missing.name} for committed.",
+                hint="Use --engine spark for this table.",
+            )
 
     def _completed(self) -> frozenset[str]:
-        """Instants of the writes that hudi-rs takes for committed."""
+        """Instants of the writes that hudi-rs takes for committed: three lists of the timeline."""
         timeline = self._table.get_timeline()
         commits = (
             *timeline.get_completed_commits(),
@@ -216,16 +206,6 @@ class Snapshot:
             *timeline.get_completed_replacecommits(),
         )
         return frozenset(commit.timestamp for commit in commits)
-
-    def _read_base_file(self, file: BaseFile, schema: pa.Schema) -> pa.Table:
-        """Its rows with the columns of `schema`, which it may be older than."""
-        filesystem = self._source.storage.filesystem
-        names = schema.names
-        rows = pq.read_table(file.path, filesystem=filesystem, columns=names, partitioning=None)
-        for field in schema:
-            if field.name not in rows.column_names:
-                rows = rows.append_column(field, pa.nulls(len(rows), field.type))
-        return rows.select(names).cast(schema)
 
     def _looked_at(self) -> list[str]:
         return [COMMIT_TIME] * bool(self._view.begin) + [DELETED] * (not self._view.deleted)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 __all__ = ["FirstLoad"]
 
 _WINDOW_SECONDS = 1.0
@@ -12,7 +10,7 @@ _LONGEST_SECONDS = 60.0
 
 
 class FirstLoad:
-    """Watches a topic grow. May be asked from several threads.
+    """Watches a topic grow.
 
     A snapshot fills a topic faster than commits can follow: each commit begun meanwhile takes the
     processor from it, and is rewritten by the next one.
@@ -21,7 +19,6 @@ class FirstLoad:
     def __init__(self, enough: int) -> None:
         """`enough` records are worth beginning with, however fast more arrive."""
         self._enough = enough
-        self._lock = threading.Lock()
         self._begun: float | None = None
         self._looked_at = 0.0
         self._records = 0
@@ -29,13 +26,11 @@ class FirstLoad:
 
     def is_arriving(self, records: int, now: float) -> bool:
         """Whether to wait for more, `records` being there `now` (seconds of any steady clock)."""
-        with self._lock:
-            if self._begun is None:
-                self._begun = self._looked_at = now
-                self._records = records
-            elif (passed := now - self._looked_at) >= _WINDOW_SECONDS:
-                grown = records - self._records
-                self._arriving = grown >= _ARRIVING_PER_SECOND * passed
-                self._looked_at, self._records = now, records
-            waited = now - self._begun
-            return self._arriving and records < self._enough and waited < _LONGEST_SECONDS
+        if self._begun is None:
+            self._begun = self._looked_at = now
+            self._records = records
+        elif (passed := now - self._looked_at) >= _WINDOW_SECONDS:
+            self._arriving = records - self._records >= _ARRIVING_PER_SECOND * passed
+            self._looked_at, self._records = now, records
+        waited = now - self._begun
+        return self._arriving and records < self._enough and waited < _LONGEST_SECONDS

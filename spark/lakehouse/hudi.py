@@ -27,7 +27,6 @@ _BUCKETS_KEY = _METADATA_PREFIX + "buckets"
 """Commit metadata with the number of buckets: Hudi notes it nowhere, and with another one it would
 look for keys in the wrong buckets and write them a second time."""
 
-
 _SPARED = {
     # It would list the timeline once more, to find that services are not allowed.
     "hoodie.clean.automatic": "false",

@@ -82,10 +82,10 @@ class Kafka:
             for name in sorted(names)
         }
 
-    def records(self, topics: Topics) -> int:
-        """How many records those of `topics` that exist have been given so far."""
+    def records(self, partitions: Mapping[str, list[int]]) -> int:
+        """How many records `partitions`, by topic, have been given so far."""
         wanted = self._jvm.java.util.HashMap()
-        for name, numbers in self.partitions(topics).items():
+        for name, numbers in partitions.items():
             for number in numbers:
                 partition = self._jvm.org.apache.kafka.common.TopicPartition(name, number)
                 wanted[partition] = self._jvm.org.apache.kafka.clients.admin.OffsetSpec.latest()

@@ -54,11 +54,10 @@ class KafkaFeed(KafkaQuery):
         self._schema_ids: list[bytes] = []
         self._first_load = None if once else FirstLoad(_MAX_OFFSETS_PER_BATCH)
 
-    def waiting_for(self) -> str | None:
-        missing = super().waiting_for()
-        if missing is not None or self._first_load is None or self._writer.table.exists():
-            return missing
-        records = self.kafka.records(self.topics)
+    def better_with(self, partitions: Mapping[str, list[int]]) -> str | None:
+        if self._first_load is None or self._writer.table.exists():
+            return None
+        records = self._kafka.records(partitions)
         if self._first_load.is_arriving(records, time.monotonic()):
             return f"more of its topic's first load, {records:,} records so far"
         return None

@@ -48,8 +48,8 @@ class KafkaQuery(ABC):
         self.name = name
         self.progress = progress
         self._spark = spark
-        self.kafka = kafka
-        self.topics = topics
+        self._kafka = kafka
+        self._topics = topics
         self._checkpoint = checkpoint
         self._max_offsets = max_offsets
         self._trigger_ms = trigger_ms
@@ -73,25 +73,32 @@ class KafkaQuery(ABC):
 
     def has_source(self) -> bool:
         """Whether there is a topic to read."""
-        return bool(self.kafka.partitions(self.topics))
+        return bool(self._kafka.partitions(self._topics))
 
     def waiting_for(self) -> str | None:
         """What is missing before the query can start."""
-        return None if self.has_source() else f"a topic named {self.topics.names}"
+        partitions = self._kafka.partitions(self._topics)
+        if not partitions:
+            return f"a topic named {self._topics.names}"
+        return self.better_with(partitions)
+
+    def better_with(self, _partitions: Mapping[str, list[int]]) -> str | None:
+        """What else had better be there first, besides a topic."""
+        return None
 
     def start(self) -> None:
         self._failure = None
         self._stopping = False
-        partitions = self.kafka.partitions(self.topics)
+        partitions = self._kafka.partitions(self._topics)
         next_offsets = self.open(partitions)
-        starting = self.kafka.starting_offsets(partitions, next_offsets)
+        starting = self._kafka.starting_offsets(partitions, next_offsets)
         self._position = {topic: dict(offsets) for topic, offsets in next_offsets.items()}
         self._storage.delete(self._checkpoint)
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", self.name)
         stream = (
             self._spark.readStream.format("kafka")
-            .options(**self.kafka.source_options())
-            .option(*self.topics.source_option())
+            .options(**self._kafka.source_options())
+            .option(*self._topics.source_option())
             .option("startingOffsets", starting)
             .option("maxOffsetsPerTrigger", self._max_offsets)
             .load()
