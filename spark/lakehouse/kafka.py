@@ -109,7 +109,13 @@ class Kafka:
     def starting_offsets(
         partitions: Mapping[str, list[int]], next_offsets: Mapping[str, Mapping[int, int]]
     ) -> str:
-        """Spark's `startingOffsets`: where known, the next offset, else the earliest there is."""
+        """Spark's `startingOffsets`: where known, the next offset, else the earliest there is.
+
+        Spark fails when it finds partitions that are not among them, such as those of a topic made
+        a moment ago. While nothing is known, as in a first load, they need not be named.
+        """
+        if not any(next_offsets.values()):
+            return "earliest"
         return json.dumps(
             {
                 topic: {
