@@ -45,7 +45,9 @@ class TableState:
     """Columns without Hudi's own; None before the first commit."""
     next_offsets: Mapping[int, int]
     """By partition, the offset to go on with."""
-    commits_since_compaction: int
+    commits_since_compaction: int = 0
+    records_since_compaction: int = 0
+    """By their offsets; since the beginning, when there has been no compaction."""
     buckets: str = ""
     """How many its rows are spread over; empty where no commit says."""
 
@@ -73,29 +75,35 @@ class HudiTable:
     def state(self) -> TableState:
         """Read the table's timeline: schema, offsets, and how far compaction lags behind."""
         if not self.exists():
-            return TableState(None, {}, 0)
+            return TableState(None, {})
         timeline = self.meta_client().getActiveTimeline().getCommitsTimeline()
         timeline = timeline.filterCompletedInstants()
         if timeline.empty():
-            return TableState(None, {}, 0)
+            return TableState(None, {})
         utils = self._jvm.org.apache.hudi.common.table.timeline.TimelineUtils
-        offsets: dict[int, int] = {}
+        newest: dict[int, int] = {}
+        compacted: dict[int, int] = {}
         buckets = ""
-        since_compaction = 0
-        compacted = False
+        commits = 0
+        in_base_files = False
         instants = timeline.getReverseOrderedInstants().iterator()
-        while instants.hasNext() and not (offsets and compacted):
+        while instants.hasNext() and not (newest and compacted):
             instant = instants.next()
-            compacted = compacted or instant.getAction() != "deltacommit"
-            since_compaction += not compacted
-            if not offsets:
-                metadata = utils.getCommitMetadata(instant, timeline)
-                offsets = _parse_checkpoint(metadata.getMetadata(CHECKPOINT_KEY))
-                buckets = metadata.getMetadata(_BUCKETS_KEY) or ""
+            in_base_files = in_base_files or instant.getAction() != "deltacommit"
+            commits += not in_base_files
+            if newest and not in_base_files:
+                continue
+            metadata = utils.getCommitMetadata(instant, timeline)
+            offsets = _parse_checkpoint(metadata.getMetadata(CHECKPOINT_KEY))
+            if in_base_files:
+                compacted = offsets
+            if not newest:
+                newest, buckets = offsets, metadata.getMetadata(_BUCKETS_KEY) or ""
         return TableState(
             schema=self._schema(),
-            next_offsets=offsets,
-            commits_since_compaction=since_compaction,
+            next_offsets=newest,
+            commits_since_compaction=commits,
+            records_since_compaction=sum(newest.values()) - sum(compacted.values()),
             buckets=buckets,
         )
 

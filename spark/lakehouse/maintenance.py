@@ -11,7 +11,7 @@ from typing import Any
 from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 
-from lakehouse.hudi import HudiTable
+from lakehouse.hudi import HudiTable, TableState
 
 __all__ = ["Maintenance"]
 
@@ -26,9 +26,18 @@ class _Backlog:
     """What has happened to a table since its last service."""
 
     table: HudiTable
-    uncompacted: int = 0
+    uncompacted_commits: int = 0
+    uncompacted_records: int = 0
     untidied: int = 0
     wants: set[str] = field(default_factory=set)
+
+    @property
+    def compaction_is_due(self) -> bool:
+        config = self.table.config
+        return config.table_type == "MERGE_ON_READ" and (
+            self.uncompacted_commits >= config.compact_after_commits
+            or self.uncompacted_records >= config.compact_after_records
+        )
 
 
 class Maintenance:
@@ -52,24 +61,28 @@ class Maintenance:
             self._lock.notify()
         self._thread.join(timeout)
 
-    def opened(self, table: HudiTable, commits_since_compaction: int) -> None:
+    def opened(self, table: HudiTable, state: TableState) -> None:
         """A table's feed begins: take over what an earlier run left undone."""
         with self._lock:
             self._backlogs[table.config.name] = _Backlog(
-                table, uncompacted=commits_since_compaction
+                table, state.commits_since_compaction, state.records_since_compaction
             )
 
-    def committed(self, table: HudiTable, *, rewrite: bool) -> None:
-        """A table has one more commit; `rewrite` asks for compaction whatever the count."""
+    def committed(self, table: HudiTable, records: int, *, rewrite: bool) -> None:
+        """A table has one more commit, of so many records.
+
+        `rewrite` asks for base files to be written anew, whether compaction is due or not.
+        """
         name = table.config.name
         with self._lock:
             backlog = self._backlogs.setdefault(name, _Backlog(table))
-            backlog.uncompacted += 1
+            backlog.uncompacted_commits += 1
+            backlog.uncompacted_records += records
             backlog.untidied += 1
-            if table.config.table_type == "MERGE_ON_READ" and (
-                rewrite or backlog.uncompacted >= table.config.compact_after
-            ):
-                backlog.wants.add("rewrite" if rewrite else "compaction")
+            if rewrite:
+                backlog.wants.add("rewrite")
+            elif backlog.compaction_is_due:
+                backlog.wants.add("compaction")
             if backlog.untidied >= _TIDY_AFTER_COMMITS:
                 backlog.wants.add("tidying")
             if backlog.wants:
@@ -118,7 +131,7 @@ class Maintenance:
         jvm: Any = self._spark.sparkContext._jvm
         nothing = jvm.org.apache.hudi.common.util.Option.empty()
         with self._lock:
-            backlog.uncompacted = 0
+            backlog.uncompacted_commits = backlog.uncompacted_records = 0
         with backlog.table.lock:
             instant = client.scheduleCompaction(nothing)
         if instant.isPresent():

@@ -18,7 +18,14 @@ LAB_KEYS: Mapping[str, tuple[str, ...]] = {
     "lab.deletes": ("soft", "hard"),
     "lab.on.bad.record": ("stop", "deadletter"),
 }
-"""Every key of ours, with its values; the first is the default."""
+"""Every key of ours that is a choice, with its values; the first is the default."""
+
+_COUNTS = {
+    "hoodie.compact.inline.max.delta.commits": 40,
+    "hoodie.bucket.index.num.buckets": 256,
+    "lab.compact.after.records": 500_000,
+}
+"""Every key that is read as a number, with its default. Hudi's own are handed on to Hudi, too."""
 
 _REQUIRED = (
     "hoodie.table.name",
@@ -45,8 +52,10 @@ class TableConfig:
     table_type: TableType
     deletes: Literal["soft", "hard"]
     on_bad_record: Literal["stop", "deadletter"]
-    compact_after: int
+    compact_after_commits: int
     """Delta commits between two compactions (MERGE_ON_READ only)."""
+    compact_after_records: int
+    """Records in its log files, of all buckets together, that ask for a compaction before that."""
     hoodie: Mapping[str, str]
     """All `hoodie.*` write options, as given to Hudi."""
 
@@ -131,10 +140,13 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
     for key, value in properties.items():
         if key.startswith("hoodie."):
             hoodie[key] = value
+        elif key in _COUNTS:
+            continue
         elif key not in LAB_KEYS:
+            known = (*LAB_KEYS, *(key for key in _COUNTS if key.startswith("lab.")))
             raise ConfigurationError(
                 f"{path}: unknown key `{key}`",
-                hint=f"Keys are `hoodie.*`, `include` and {', '.join(LAB_KEYS)}",
+                hint=f"Keys are `hoodie.*`, `include` and {', '.join(known)}",
             )
         elif value not in LAB_KEYS[key]:
             raise ConfigurationError(
@@ -152,12 +164,7 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
         raise ConfigurationError(
             f"{path}: `{name}` is no table name", hint="Use a-z, 0-9 and _, a letter first"
         )
-    compact_after = hoodie.get("hoodie.compact.inline.max.delta.commits", "40")
-    if not compact_after.isdecimal() or int(compact_after) < 1:
-        raise ConfigurationError(
-            f"{path}: hoodie.compact.inline.max.delta.commits={compact_after} is no count",
-            hint="Use a whole number of 1 or more",
-        )
+    counts = {key: _count(path, properties, key) for key in _COUNTS}
     return TableConfig(
         name=name,
         topic=hoodie["hoodie.streamer.source.kafka.topic"],
@@ -169,6 +176,18 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
         table_type=cast("TableType", table_type),
         deletes=cast("Literal['soft', 'hard']", lab["lab.deletes"]),
         on_bad_record=cast("Literal['stop', 'deadletter']", lab["lab.on.bad.record"]),
-        compact_after=int(compact_after),
+        compact_after_commits=counts["hoodie.compact.inline.max.delta.commits"],
+        compact_after_records=(
+            counts["lab.compact.after.records"] * counts["hoodie.bucket.index.num.buckets"]
+        ),
         hoodie=hoodie,
     )
+
+
+def _count(path: Path, properties: Mapping[str, str], key: str) -> int:
+    text = properties.get(key, str(_COUNTS[key]))
+    if not text.isdecimal() or int(text) < 1:
+        raise ConfigurationError(
+            f"{path}: {key}={text} is no count", hint="Use a whole number of 1 or more"
+        )
+    return int(text)

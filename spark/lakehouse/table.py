@@ -63,7 +63,7 @@ class TableWriter:
             )
         self._schema = state.schema
         self._next_offsets = dict(state.next_offsets)
-        self._maintenance.opened(self.table, state.commits_since_compaction)
+        self._maintenance.opened(self.table, state)
         self.progress.set(offsets=self._shown_offsets())
 
     def schema_with(self, incoming: Iterable[StructType]) -> StructType:
@@ -136,7 +136,7 @@ class TableWriter:
             )
             self._next_offsets = merged
             rewrite = self.table.needs_rewrite(before, self._schema)
-            self._maintenance.committed(self.table, rewrite=rewrite)
+            self._maintenance.committed(self.table, count, rewrite=rewrite)
         self._next_offsets = merged
         self.progress.committed(
             count, last_commit_at=now(), offsets=self._shown_offsets(), error=None

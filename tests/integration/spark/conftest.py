@@ -47,6 +47,7 @@ TABLES = {
     "spoiled_stop": (MOR, ""),
     "spoiled_aside": (MOR, "lab.on.bad.record=deadletter"),
     "compacted": (MOR, "hoodie.compact.inline.max.delta.commits=3"),
+    "compacted_by_records": (MOR, "lab.compact.after.records=20"),
     "crashed_mor": (MOR, ""),
     "crashed_cow": (COW, ""),
     "parted": (MOR, ""),

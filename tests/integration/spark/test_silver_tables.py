@@ -272,3 +272,32 @@ def test_compaction_and_what_was_before_it(silver: Silver, topics: Topics) -> No
     )
     past = silver.rows("compacted", as_of=instants[4])
     assert {one["name"] for one in past.values()} == {"v4"}
+
+
+def test_compaction_after_so_many_records_also_of_an_earlier_run(
+    silver: Silver, topics: Topics
+) -> None:
+    topic, table = topic_of("compacted_by_records"), "compacted_by_records"
+
+    def write(first: int, end: int) -> None:
+        topics.write(topic, COLUMNS, [row(n % 5, name=f"v{n}") for n in range(first, end)])
+        silver.has_taken(table, end)
+
+    def instants(action: str) -> list[str]:
+        timeline = f"silver/{table}/.hoodie/timeline/"
+        names = [n.removeprefix(timeline) for n in silver.objects(timeline)]
+        return sorted(name.split("_")[0] for name in names if name.endswith(f".{action}"))
+
+    write(0, 5)  # Into base files: there is nothing to compact yet.
+    write(5, 20)
+    silver.until(lambda: len(instants("commit")) == 1, "20 records are compacted")
+    write(20, 28)
+    silver.kill("silver")
+    write(28, 32)
+    write(32, 40)
+    silver.until(lambda: len(instants("commit")) == 2, "8, 4 and 8 more are compacted")
+
+    assert instants("commit")[1] > instants("deltacommit")[-1]
+    assert sorted(one["name"] for one in silver.rows(table).values()) == [
+        f"v{n}" for n in range(35, 40)
+    ]

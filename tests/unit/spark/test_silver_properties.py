@@ -61,6 +61,13 @@ def test_hoodie_keys_are_handed_on_and_lab_keys_are_not(folder: Path) -> None:
     assert not [key for key in hoodie if key.startswith("lab.")]
 
 
+def test_records_between_compactions_are_counted_by_bucket(folder: Path) -> None:
+    file = folder / "tickit.ecomm.sale.properties"
+    file.write_text(f"{TABLE}lab.compact.after.records=100\nhoodie.bucket.index.num.buckets=4\n")
+
+    assert load_tables([file])[0].compact_after_records == 400
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -71,6 +78,7 @@ def test_hoodie_keys_are_handed_on_and_lab_keys_are_not(folder: Path) -> None:
         ("hoodie.table.name=Sale!", "`Sale!` is no table name"),
         ("hoodie.streamer.source.kafka.topic=", "lacks hoodie.streamer.source.kafka.topic"),
         ("hoodie.compact.inline.max.delta.commits=0", "is no count"),
+        ("lab.compact.after.records=few", "is no count"),
         ("just words", r"properties:8: `just words` is not `key=value`"),
     ],
 )
