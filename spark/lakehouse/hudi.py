@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from lakehouse.properties import TableConfig
+from lakehouse.properties import BUCKETS, TableConfig
 from lakehouse.schema import widened_columns
 from lakehouse.storage import Storage
 
@@ -22,7 +22,6 @@ format (`topic,partition:next offset,…`): either can go on where the other sto
 
 _LARGE_BATCH = 10_000
 _METADATA_PREFIX = CHECKPOINT_KEY.rsplit(".", 1)[0] + "."
-_BUCKETS = "hoodie.bucket.index.num.buckets"
 _BUCKETS_KEY = _METADATA_PREFIX + "buckets"
 """Commit metadata with the number of buckets: Hudi notes it nowhere, and with another one it would
 look for keys in the wrong buckets and write them a second time."""
@@ -66,7 +65,7 @@ class HudiTable:
     @property
     def buckets(self) -> str:
         """How many its properties say; empty when they leave it to Hudi."""
-        return self.config.hoodie.get(_BUCKETS, "")
+        return self.config.hoodie.get(BUCKETS, "")
 
     def exists(self) -> bool:
         """Whether there has been a first commit, or the attempt at one."""
@@ -82,7 +81,7 @@ class HudiTable:
             return TableState(None, {})
         utils = self._jvm.org.apache.hudi.common.table.timeline.TimelineUtils
         newest: dict[int, int] = {}
-        compacted: dict[int, int] = {}
+        compacted: dict[int, int] = {}  # The offsets up to which log files are merged.
         buckets = ""
         commits = 0
         in_base_files = False

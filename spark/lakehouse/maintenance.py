@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark import InheritableThread
@@ -29,15 +29,22 @@ class _Backlog:
     uncompacted_commits: int = 0
     uncompacted_records: int = 0
     untidied: int = 0
-    wants: set[str] = field(default_factory=set)
+    rewrite: bool = False
+    """Base files are to be written anew, whether compaction is due or not."""
 
-    @property
-    def compaction_is_due(self) -> bool:
+    def due(self) -> list[str]:
+        """The services that the table wants by now."""
         config = self.table.config
-        return config.table_type == "MERGE_ON_READ" and (
+        compaction = config.table_type == "MERGE_ON_READ" and (
             self.uncompacted_commits >= config.compact_after_commits
             or self.uncompacted_records >= config.compact_after_records
         )
+        wanted = {
+            "rewrite": self.rewrite,
+            "compaction": compaction and not self.rewrite,
+            "tidying": self.untidied >= _TIDY_AFTER_COMMITS,
+        }
+        return [service for service, wants in wanted.items() if wants]
 
 
 class Maintenance:
@@ -79,13 +86,8 @@ class Maintenance:
             backlog.uncompacted_commits += 1
             backlog.uncompacted_records += records
             backlog.untidied += 1
-            if rewrite:
-                backlog.wants.add("rewrite")
-            elif backlog.compaction_is_due:
-                backlog.wants.add("compaction")
-            if backlog.untidied >= _TIDY_AFTER_COMMITS:
-                backlog.wants.add("tidying")
-            if backlog.wants:
+            backlog.rewrite = backlog.rewrite or rewrite
+            if backlog.due():
                 self._due[name] = None
                 self._lock.notify()
 
@@ -110,14 +112,16 @@ class Maintenance:
 
     def _serve(self, backlog: _Backlog) -> None:
         with self._lock:
-            wants, backlog.wants = backlog.wants, set()
+            due = backlog.due()
+        if not due:  # Commits asked for it while it was under way.
+            return
         table = backlog.table
         started = time.monotonic()
         client = table.write_client()
         try:
-            if wants & {"compaction", "rewrite"}:
+            if "compaction" in due or "rewrite" in due:
                 self._compact(client, backlog)
-            if "tidying" in wants:
+            if "tidying" in due:
                 client.clean()
                 client.archive()
                 with self._lock:
@@ -125,13 +129,14 @@ class Maintenance:
         finally:
             client.close()
         took = time.monotonic() - started
-        _log.info("%s: %s took %.1f s", table.config.name, " and ".join(sorted(wants)), took)
+        _log.info("%s: %s took %.1f s", table.config.name, " and ".join(due), took)
 
     def _compact(self, client: Any, backlog: _Backlog) -> None:
         jvm: Any = self._spark.sparkContext._jvm
         nothing = jvm.org.apache.hudi.common.util.Option.empty()
         with self._lock:
             backlog.uncompacted_commits = backlog.uncompacted_records = 0
+            backlog.rewrite = False
         with backlog.table.lock:
             instant = client.scheduleCompaction(nothing)
         if instant.isPresent():

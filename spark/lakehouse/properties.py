@@ -10,7 +10,7 @@ from typing import Literal, cast
 
 from lakehouse.errors import ConfigurationError
 
-__all__ = ["LAB_KEYS", "TableConfig", "TableType", "load_tables", "read_properties"]
+__all__ = ["BUCKETS", "LAB_KEYS", "TableConfig", "TableType", "load_tables", "read_properties"]
 
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 
@@ -20,11 +20,10 @@ LAB_KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """Every key of ours that is a choice, with its values; the first is the default."""
 
-_COUNTS = {
-    "hoodie.compact.inline.max.delta.commits": 40,
-    "hoodie.bucket.index.num.buckets": 256,
-    "lab.compact.after.records": 500_000,
-}
+BUCKETS = "hoodie.bucket.index.num.buckets"
+_COMPACT_COMMITS = "hoodie.compact.inline.max.delta.commits"
+_COMPACT_RECORDS = "lab.compact.after.records"
+_COUNTS = {_COMPACT_COMMITS: 40, BUCKETS: 256, _COMPACT_RECORDS: 500_000}
 """Every key that is read as a number, with its default. Hudi's own are handed on to Hudi, too."""
 
 _REQUIRED = (
@@ -140,13 +139,13 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
     for key, value in properties.items():
         if key.startswith("hoodie."):
             hoodie[key] = value
-        elif key in _COUNTS:
+        elif key == _COMPACT_RECORDS:
             continue
         elif key not in LAB_KEYS:
-            known = (*LAB_KEYS, *(key for key in _COUNTS if key.startswith("lab.")))
+            own = ", ".join((*LAB_KEYS, _COMPACT_RECORDS))
             raise ConfigurationError(
                 f"{path}: unknown key `{key}`",
-                hint=f"Keys are `hoodie.*`, `include` and {', '.join(known)}",
+                hint=f"Keys are `hoodie.*`, `include` and {own}",
             )
         elif value not in LAB_KEYS[key]:
             raise ConfigurationError(
@@ -176,10 +175,8 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
         table_type=cast("TableType", table_type),
         deletes=cast("Literal['soft', 'hard']", lab["lab.deletes"]),
         on_bad_record=cast("Literal['stop', 'deadletter']", lab["lab.on.bad.record"]),
-        compact_after_commits=counts["hoodie.compact.inline.max.delta.commits"],
-        compact_after_records=(
-            counts["lab.compact.after.records"] * counts["hoodie.bucket.index.num.buckets"]
-        ),
+        compact_after_commits=counts[_COMPACT_COMMITS],
+        compact_after_records=counts[_COMPACT_RECORDS] * counts[BUCKETS],
         hoodie=hoodie,
     )
 

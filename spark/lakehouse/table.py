@@ -13,6 +13,7 @@ from lakehouse.errors import BadRecordError, ConfigurationError
 from lakehouse.hudi import HudiTable
 from lakehouse.maintenance import Maintenance
 from lakehouse.progress import Progress, now
+from lakehouse.properties import BUCKETS
 from lakehouse.rebuild import Rebuilder
 from lakehouse.schema import merge_schemas
 from lakehouse.table_batch import BatchPart, next_offsets
@@ -55,7 +56,7 @@ class TableWriter:
             self._rebuilder.run()
         state = self.table.state()
         if state.buckets not in ("", self.table.buckets):
-            name, was = self.table.config.name, f"hoodie.bucket.index.num.buckets={state.buckets}"
+            name, was = self.table.config.name, f"{BUCKETS}={state.buckets}"
             raise ConfigurationError(
                 f"Table {name} was written with {was}, and its properties say "
                 f"{self.table.buckets or 'nothing'}: its rows would be there twice",

@@ -199,6 +199,12 @@ class Silver:
     def _s3(self) -> Any:
         return s3_client(self.lab.endpoints.objectstore)
 
+    def instants(self, table: str, action: str) -> list[str]:
+        """When the table's completed `action`s were asked for, the oldest first."""
+        timeline = f"silver/{table}/.hoodie/timeline/"
+        names = [name.removeprefix(timeline) for name in self.objects(timeline)]
+        return sorted(name.split("_")[0] for name in names if name.endswith(f".{action}"))
+
     def kill(self, service: str) -> None:
         """`kill -9` a service; the lab's supervisor starts it again."""
         pid = self.lab.runtime.states()[service].pid

@@ -257,20 +257,11 @@ def test_compaction_and_what_was_before_it(silver: Silver, topics: Topics) -> No
     for n in range(10):
         topics.write(topic, COLUMNS, [row(key, name=f"v{n}") for key in range(5)])
         silver.has_taken("compacted", 5 * (n + 1))
-    timeline = "silver/compacted/.hoodie/timeline/"
-    silver.until(
-        lambda: any(name.endswith(".commit") for name in silver.objects(timeline)),
-        "a compaction has completed",
-    )
+    silver.until(lambda: bool(silver.instants("compacted", "commit")), "a compaction has completed")
 
     assert {one["name"] for one in silver.rows("compacted").values()} == {"v9"}
 
-    instants = sorted(
-        name.removeprefix(timeline).split("_")[0]
-        for name in silver.objects(timeline)
-        if name.endswith(".deltacommit")
-    )
-    past = silver.rows("compacted", as_of=instants[4])
+    past = silver.rows("compacted", as_of=silver.instants("compacted", "deltacommit")[4])
     assert {one["name"] for one in past.values()} == {"v4"}
 
 
@@ -283,21 +274,18 @@ def test_compaction_after_so_many_records_also_of_an_earlier_run(
         topics.write(topic, COLUMNS, [row(n % 5, name=f"v{n}") for n in range(first, end)])
         silver.has_taken(table, end)
 
-    def instants(action: str) -> list[str]:
-        timeline = f"silver/{table}/.hoodie/timeline/"
-        names = [n.removeprefix(timeline) for n in silver.objects(timeline)]
-        return sorted(name.split("_")[0] for name in names if name.endswith(f".{action}"))
-
     write(0, 5)  # Into base files: there is nothing to compact yet.
     write(5, 20)
-    silver.until(lambda: len(instants("commit")) == 1, "20 records are compacted")
+    silver.until(lambda: len(silver.instants(table, "commit")) == 1, "20 records are compacted")
     write(20, 28)
     silver.kill("silver")
     write(28, 32)
     write(32, 40)
-    silver.until(lambda: len(instants("commit")) == 2, "8, 4 and 8 more are compacted")
+    silver.until(
+        lambda: len(silver.instants(table, "commit")) == 2, "8, 4 and 8 more are compacted"
+    )
 
-    assert instants("commit")[1] > instants("deltacommit")[-1]
+    assert silver.instants(table, "commit")[1] > silver.instants(table, "deltacommit")[-1]
     assert sorted(one["name"] for one in silver.rows(table).values()) == [
         f"v{n}" for n in range(35, 40)
     ]
