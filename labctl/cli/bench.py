@@ -50,6 +50,7 @@ def _render(figures: PipelineFigures) -> RenderableType:
         ("up again", ", ".join(f"{seconds} s" for seconds in figures.up_again)),
         ("seed", f"{figures.seed} s"),
         (f"snapshot, {figures.snapshot_rows:,} rows", f"{figures.snapshot} s"),
+        ("the same, compared with the sources", f"{figures.compared} s"),
         (
             f"one row, {row.count} changes",
             f"p50 {row.p50} s, p95 {row.p95} s, p99 {row.p99} s, max {row.maximum} s",

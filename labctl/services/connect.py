@@ -81,7 +81,13 @@ def _link_plugins(context: Context) -> None:
 def _process(context: Context) -> Process:
     return Process(
         argv=(
-            *java(context, heap=HEAP, classpath=context.artifacts.path("kafka")),
+            # Some 100 KB a record: most of it the converter's text of schemas.
+            *java(
+                context,
+                heap=HEAP,
+                classpath=context.artifacts.path("kafka"),
+                much_garbage=True,
+            ),
             write_log4j(
                 context,
                 quiet=QUIET,

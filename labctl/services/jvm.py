@@ -29,13 +29,18 @@ LOG4J = {
 }
 
 
-def java(context: Context, *, heap: str, classpath: Path | None = None) -> list[str]:
-    """The start of a Java command line: `heap` unless `lab.toml` sets another."""
-    command = [
-        str(context.artifacts.java()),
-        f"-Xmx{context.settings.heap or heap}",
-        *FLAGS,
-    ]
+def java(
+    context: Context, *, heap: str, classpath: Path | None = None, much_garbage: bool = False
+) -> list[str]:
+    """The start of a Java command line: `heap` unless `lab.toml` sets another.
+
+    With `much_garbage` half of the heap is for what does not live long, and all of it is there from
+    the start: the JVM would begin with a small one, and collect it fully each time it grows.
+    """
+    size = context.settings.heap or heap
+    command = [str(context.artifacts.java()), f"-Xmx{size}", *FLAGS]
+    if much_garbage:
+        command += [f"-Xms{size}", "-XX:NewRatio=1"]
     if classpath is not None:
         command += ["-cp", f"{classpath}/*"]
     return command

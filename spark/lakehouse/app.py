@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,6 +16,7 @@ from lakehouse.bronze_feed import BronzeFeed
 from lakehouse.bronze_writer import BronzeWriter
 from lakehouse.deadletter import DeadLetters
 from lakehouse.errors import ConfigurationError, PermanentError
+from lakehouse.first_load import SilverFirst
 from lakehouse.hudi import HudiTable
 from lakehouse.jvm import forget_yarn, remember_classes
 from lakehouse.kafka import Kafka
@@ -88,8 +89,8 @@ class Application:
         self._rebuilders: dict[str, Rebuilder] = {}
         # Files that this application writes are read by it at once, without looking for them.
         self._arrived = {table.topic: threading.Event() for table in tables}
-        self._bronze = self._bronze_writer()
         self._feeds = [self._feed(table) for table in tables]
+        self._bronze = self._bronze_writer()
         self._warm_up = WarmUp(self._spark, tables, self._checkpoint("_warm_up"))
         self._supervisor = Supervisor(
             self._feeds if self._bronze is None else [*self._feeds, self._bronze],
@@ -183,6 +184,7 @@ class Application:
             base_path=options.bronze_base_path,
             checkpoint=self._checkpoint("_bronze"),
             arrived=self._arrived,
+            silver_first=None if options.once else SilverFirst(self._loading),
             once=options.once,
         )
 
@@ -196,6 +198,14 @@ class Application:
             return False
         rebuilder.request()
         return self._supervisor.restart(table)
+
+    def _loading(self, topics: Collection[str]) -> list[str]:
+        """The tables fed from `topics` that are waiting for their first commit."""
+        return [
+            feed.name
+            for feed in self._feeds
+            if isinstance(feed, KafkaFeed) and feed.topic in topics and feed.is_loading()
+        ]
 
     def _is_idle(self) -> bool:
         """Whether no table has anything to read yet."""

@@ -155,7 +155,7 @@ class BronzeFeed:
 
     def _try(self, batch: Sequence[BronzeObject], rows: DataFrame) -> bool:
         """Look through a batch and take it in, unless files before it were overlooked."""
-        rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
+        rows = rows.persist(StorageLevel.MEMORY_AND_DISK_DESER)
         try:
             parts = summarize(rows)
             if overlooked := self._overlooked(batch, parts):

@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -23,6 +24,7 @@ from lakehouse.bronze_files import (
 from lakehouse.bronze_listing import BronzeListing
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import SCHEMA_HEADER, SCHEMA_ID_SQL, Undecodable
+from lakehouse.first_load import SilverFirst
 from lakehouse.kafka import Kafka, Topics
 from lakehouse.progress import Progress, now
 from lakehouse.query import KafkaQuery, Spans
@@ -49,6 +51,7 @@ class BronzeWriter(KafkaQuery):
         base_path: str,
         checkpoint: str,
         arrived: Mapping[str, threading.Event],
+        silver_first: SilverFirst | None,
         once: bool,
     ) -> None:
         """`arrived` has an event for each topic of which somebody waits for files."""
@@ -66,10 +69,16 @@ class BronzeWriter(KafkaQuery):
         self._config = config
         self._dead_letters = dead_letters
         self._arrived = arrived
+        self._silver_first = silver_first
         self._base_path = base_path.rstrip("/")
         self._schemas: dict[int, tuple[str, Any]] = {}
         self._next_offsets: dict[str, dict[int, int]] = {}
         self._stopped: dict[str, str] = {}
+
+    def better_with(self, partitions: Mapping[str, list[int]]) -> str | None:
+        if self._silver_first is None:
+            return None
+        return self._silver_first.better_with(partitions, time.monotonic())
 
     def open(self, partitions: Mapping[str, list[int]]) -> Mapping[str, Mapping[int, int]]:
         """Go on behind the last file of every partition."""

@@ -45,6 +45,7 @@ UNEXPECTED = "__lab_unexpected"
 _PERMISSIVE = {"mode": "PERMISSIVE", "datetimeRebaseMode": "CORRECTED"}
 _FAILFAST = {"mode": "FAILFAST", "datetimeRebaseMode": "CORRECTED"}
 _EXACT = "__lab_exact"
+_FIRST_RECORDS = 100
 _OFFSET = "__kafka_offset"
 SCHEMA_ID_SQL = f"element_at(filter(headers, h -> h.key = '{SCHEMA_HEADER}'), -1).value"
 """Spark SQL: the header's bytes, from the Kafka source's `headers`."""
@@ -107,11 +108,10 @@ class Decoder:
         return known
 
     def schema_ids(self, records: DataFrame) -> list[bytes]:
-        """The distinct schema ids in `records`, leaving out what is no id."""
-        rows = records.selectExpr(f"{SCHEMA_ID_SQL} AS id").distinct().collect()
-        return sorted(
-            bytes(row.id) for row in rows if row.id is not None and len(row.id) == SCHEMA_ID_BYTES
-        )
+        """The distinct schema ids in the first of `records`, leaving out what is no id."""
+        first = records.limit(_FIRST_RECORDS).selectExpr(f"{SCHEMA_ID_SQL} AS id").collect()
+        found = {bytes(row.id) for row in first if row.id is not None}
+        return sorted(one for one in found if len(one) == SCHEMA_ID_BYTES)
 
     def decode(
         self, records: DataFrame, schema_ids: Sequence[bytes], target: StructType

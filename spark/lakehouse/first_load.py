@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["FirstLoad"]
+from collections import deque
+from collections.abc import Callable, Collection
+
+__all__ = ["FirstLoad", "SilverFirst"]
 
 _WINDOW_SECONDS = 1.0
 _ARRIVING_PER_SECOND = 1_000
 _LONGEST_SECONDS = 60.0
+_LONGEST_BEFORE_BRONZE_SECONDS = 120.0
 
 
 class FirstLoad:
@@ -19,18 +23,50 @@ class FirstLoad:
     def __init__(self, enough: int) -> None:
         """`enough` records are worth beginning with, however fast more arrive."""
         self._enough = enough
+        self._looks: deque[tuple[float, int]] = deque()
         self._begun: float | None = None
-        self._looked_at = 0.0
-        self._records = 0
-        self._arriving = True
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the topic has been looked at."""
+        return self._begun is not None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the topic had no record at the last look."""
+        return not self._looks or self._looks[-1][1] == 0
 
     def is_arriving(self, records: int, now: float) -> bool:
         """Whether to wait for more, `records` being there `now` (seconds of any steady clock)."""
         if self._begun is None:
-            self._begun = self._looked_at = now
-            self._records = records
-        elif (passed := now - self._looked_at) >= _WINDOW_SECONDS:
-            self._arriving = records - self._records >= _ARRIVING_PER_SECOND * passed
-            self._looked_at, self._records = now, records
-        waited = now - self._begun
-        return self._arriving and records < self._enough and waited < _LONGEST_SECONDS
+            self._begun = now
+        self._looks.append((now, records))
+        while len(self._looks) > 1 and now - self._looks[1][0] >= _WINDOW_SECONDS:
+            self._looks.popleft()
+        then, before = self._looks[0]
+        passed = now - then
+        if records >= self._enough or now - self._begun >= _LONGEST_SECONDS:
+            return False
+        return passed < _WINDOW_SECONDS or records - before >= _ARRIVING_PER_SECOND * passed
+
+
+class SilverFirst:
+    """Has bronze wait for silver's first loads.
+
+    They are what somebody waits for; and bronze, made from a topic that grows quickly, is many
+    small batches, which would take a fifth of the processor from them.
+    """
+
+    def __init__(self, loading: Callable[[Collection[str]], Collection[str]]) -> None:
+        """`loading` names the tables that are waiting for their first commit from given topics."""
+        self._loading = loading
+        self._begun: float | None = None
+
+    def better_with(self, topics: Collection[str], now: float) -> str | None:
+        """What bronze had better wait for, `now` (seconds of any steady clock)."""
+        if self._begun is None:
+            self._begun = now
+        loading = self._loading(topics)
+        if not loading or now - self._begun >= _LONGEST_BEFORE_BRONZE_SECONDS:
+            return None
+        return f"silver's first load of {', '.join(loading)}"

@@ -50,7 +50,14 @@ class Kafka:
     """The cluster behind `bootstrap_servers`."""
 
     def __init__(self, spark: SparkSession, bootstrap_servers: str) -> None:
-        self._jvm: Any = spark.sparkContext._jvm
+        jvm: Any = spark.sparkContext._jvm
+        # Looked up once: py4j searches a hundred jars for each part of such a name, at each use.
+        self._properties = jvm.java.util.Properties
+        self._map = jvm.java.util.HashMap
+        self._join = jvm.java.lang.String.join
+        self._partition = jvm.org.apache.kafka.common.TopicPartition
+        self._latest = jvm.org.apache.kafka.clients.admin.OffsetSpec.latest
+        self._create_admin = jvm.org.apache.kafka.clients.admin.Admin.create
         conf = spark.sparkContext.getConf().getAll()
         self._client = {
             "bootstrap.servers": bootstrap_servers,
@@ -75,22 +82,27 @@ class Kafka:
     def partitions(self, topics: Topics) -> dict[str, list[int]]:
         """Partitions of those of `topics` that exist."""
         admin = self._connected()
-        names = [name for name in admin.listTopics().names().get() if topics.include(str(name))]
+        # Not walked over from here: the end of a Java collection is a Java exception, of which
+        # PySpark asks the JVM fifty things.
+        found = self._join("\n", admin.listTopics().names().get()).splitlines()
+        names = sorted(name for name in found if topics.include(name))
+        if not names:
+            return {}
         described = admin.describeTopics(names).allTopicNames().get()
-        return {
-            str(name): sorted(int(info.partition()) for info in described[name].partitions())
-            for name in sorted(names)
-        }
+        return {name: list(range(described[name].partitions().size())) for name in names}
 
     def records(self, partitions: Mapping[str, list[int]]) -> int:
         """How many records `partitions`, by topic, have been given so far."""
-        wanted = self._jvm.java.util.HashMap()
-        for name, numbers in partitions.items():
-            for number in numbers:
-                partition = self._jvm.org.apache.kafka.common.TopicPartition(name, number)
-                wanted[partition] = self._jvm.org.apache.kafka.clients.admin.OffsetSpec.latest()
-        ends = self._connected().listOffsets(wanted).all().get()
-        return sum(int(end.offset()) for end in ends.values())
+        wanted = [
+            self._partition(name, number)
+            for name, numbers in partitions.items()
+            for number in numbers
+        ]
+        asked = self._map()
+        for partition in wanted:
+            asked[partition] = self._latest()
+        ends = self._connected().listOffsets(asked).all().get()
+        return sum(int(ends[partition].offset()) for partition in wanted)
 
     def close(self) -> None:
         if self._admin is not None:
@@ -99,10 +111,10 @@ class Kafka:
 
     def _connected(self) -> Any:
         if self._admin is None:
-            properties = self._jvm.java.util.Properties()
+            properties = self._properties()
             for key, value in self._client.items():
                 properties.setProperty(key, value)
-            self._admin = self._jvm.org.apache.kafka.clients.admin.Admin.create(properties)
+            self._admin = self._create_admin(properties)
         return self._admin
 
     @staticmethod

@@ -48,28 +48,38 @@ class KafkaFeed(KafkaQuery):
             max_offsets=_MAX_OFFSETS_PER_BATCH,
             trigger_ms=None if once else _TRIGGER_MS,
         )
-        self._config = config
+        self.topic = config.topic
         self._writer = writer
         self._decoder = Decoder(spark, registry, config.key_fields[0])
         self._schema_ids: list[bytes] = []
         self._first_load = None if once else FirstLoad(_MAX_OFFSETS_PER_BATCH)
 
     def better_with(self, partitions: Mapping[str, list[int]]) -> str | None:
-        if self._first_load is None or self._writer.table.exists():
+        if self._first_load is None:
+            return None
+        if not self._first_load.has_begun and self._writer.table.exists():
+            self._first_load = None
             return None
         records = self._kafka.records(partitions)
         if self._first_load.is_arriving(records, time.monotonic()):
             return f"more of its topic's first load, {records:,} records so far"
         return None
 
+    def is_loading(self) -> bool:
+        """Whether the table is waiting for its first commit, or may be; not one with an error."""
+        load = self._first_load
+        if load is None or self.progress.batches or self.progress.snapshot()["error"]:
+            return False
+        return not (load.has_begun and load.is_empty)
+
     def open(self, _partitions: Mapping[str, list[int]]) -> Mapping[str, Mapping[int, int]]:
         self._writer.open()
-        return {self._config.topic: self._writer.next_offsets}
+        return {self.topic: self._writer.next_offsets}
 
     def take_in(self, records: DataFrame, spans: Spans | None) -> None:
         if not self._schema_ids:
             self._schema_ids = self._decoder.schema_ids(records)
-        if self._schema_ids and spans and self._try_unseen(records, spans[self._config.topic]):
+        if self._schema_ids and spans and self._try_unseen(records, spans[self.topic]):
             return
         while not self._try(records):
             """The batch has other schemas than the one before: now they are known."""
@@ -93,7 +103,8 @@ class KafkaFeed(KafkaQuery):
         """Take the batch in, if its schemas are the ones expected; if not, expect them."""
         ids = self._schema_ids
         target = self._writer.schema_with(self._decoder.columns(one) for one in ids)
-        rows = self._decoder.decode(records, ids, target).persist(StorageLevel.MEMORY_AND_DISK)
+        rows = self._decoder.decode(records, ids, target)
+        rows.persist(StorageLevel.MEMORY_AND_DISK_DESER)
         try:
             parts = summarize(rows)
             seen = sorted({one for part in parts for one in part.schema_ids})

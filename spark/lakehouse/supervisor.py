@@ -14,7 +14,9 @@ __all__ = ["Feed", "Supervisor", "Worker"]
 
 _log = logging.getLogger(__name__)
 _CHECK_SECONDS = 0.25
-"""Between two looks at a worker that runs, or at what it waits for."""
+"""Between two looks at a worker that runs."""
+_LOOK_SECONDS = 0.5
+"""Between two looks at what a worker waits for, each of which asks Kafka."""
 _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 10.0
 
@@ -92,7 +94,7 @@ class _Supervised:
         """Wait until the worker can start. False when it never will."""
         while missing := self.worker.waiting_for():
             self.worker.progress.set(state="starting", waiting_for=missing)
-            if self._once or self._stop.wait(_CHECK_SECONDS):
+            if self._once or self._stop.wait(_LOOK_SECONDS):
                 return False
         self.worker.progress.set(waiting_for=None)
         return True

@@ -68,7 +68,7 @@ class WarmUp:
             _log.info("warmed up by %d commits in %.1f s", commits, time.monotonic() - begun)
 
     def _commit(self, table: HudiTable, number: int) -> None:
-        rows = self._rows(table.config.key_fields[0]).persist(StorageLevel.MEMORY_AND_DISK)
+        rows = self._rows(table.config.key_fields[0]).persist(StorageLevel.MEMORY_AND_DISK_DESER)
         try:
             count = sum(part.rows for part in summarize(rows))
             table.commit(rows.drop(FLAG_BAD), count, {0: number})
