@@ -81,7 +81,7 @@ def _link_plugins(context: Context) -> None:
 def _process(context: Context) -> Process:
     return Process(
         argv=(
-            # Some 100 KB a record: most of it the converter's text of schemas.
+            # Some 100 KB a record in a first load, of which little lives.
             *java(
                 context,
                 heap=HEAP,

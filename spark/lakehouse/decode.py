@@ -108,7 +108,10 @@ class Decoder:
         return known
 
     def schema_ids(self, records: DataFrame) -> list[bytes]:
-        """The distinct schema ids in the first of `records`, leaving out what is no id."""
+        """The distinct schema ids in the first of `records`, leaving out what is no id.
+
+        Others come to light when the batch is looked through: a pass for them alone is spared.
+        """
         first = records.limit(_FIRST_RECORDS).selectExpr(f"{SCHEMA_ID_SQL} AS id").collect()
         found = {bytes(row.id) for row in first if row.id is not None}
         return sorted(one for one in found if len(one) == SCHEMA_ID_BYTES)

@@ -1,4 +1,4 @@
-"""When to begin with a table that has nothing yet, while its topic is being filled."""
+"""First loads: when to begin with a table that has nothing yet, and what waits for it."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class FirstLoad:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the topic had no record at the last look."""
-        return not self._looks or self._looks[-1][1] == 0
+        """Whether the topic was looked at, and had no record at the last look."""
+        return bool(self._looks) and self._looks[-1][1] == 0
 
     def is_arriving(self, records: int, now: float) -> bool:
         """Whether to wait for more, `records` being there `now` (seconds of any steady clock)."""

@@ -70,7 +70,7 @@ class KafkaFeed(KafkaQuery):
         load = self._first_load
         if load is None or self.progress.batches or self.progress.snapshot()["error"]:
             return False
-        return not (load.has_begun and load.is_empty)
+        return not load.is_empty
 
     def open(self, _partitions: Mapping[str, list[int]]) -> Mapping[str, Mapping[int, int]]:
         self._writer.open()
