@@ -82,16 +82,8 @@ def _process(context: Context) -> Process:
     return Process(
         argv=(
             # Some 100 KB a record in a first load, of which little lives.
-            *java(
-                context,
-                heap=HEAP,
-                classpath=context.artifacts.path("kafka"),
-                much_garbage=True,
-            ),
-            write_log4j(
-                context,
-                quiet=QUIET,
-            ),
+            *java(context, heap=HEAP, classpath=context.artifacts.path("kafka"), busy=True),
+            write_log4j(context, quiet=QUIET),
             "org.apache.kafka.connect.cli.ConnectDistributed",
             str(context.conf / "worker.properties"),
         ),

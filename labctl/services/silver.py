@@ -9,6 +9,7 @@ import requests
 
 from labctl.config.tables import PROPERTIES, lab_tables
 from labctl.lab.state import write_private
+from labctl.services.jvm import FLAGS, LESS_INLINING
 from labctl.services.model import Context, NativeService, Process, Service
 from lakehouse.options import Options, submit_argv
 
@@ -40,7 +41,7 @@ def spark_settings(context: Context) -> dict[str, str]:
         "spark.driver.host": LOOPBACK,
         "spark.driver.bindAddress": LOOPBACK,
         "spark.driver.extraJavaOptions": (
-            "-Duser.timezone=UTC -XX:+UseSerialGC -XX:+ExitOnOutOfMemoryError "
+            f"{' '.join((*FLAGS, *LESS_INLINING))} "
             # Spark loads 30,000 classes: growing by small steps, each would cost a full collection.
             "-XX:MetaspaceSize=320m -XX:NewRatio=1 "
             # Quoted: the project's path may have a blank.

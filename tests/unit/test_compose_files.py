@@ -108,7 +108,8 @@ def test_java_has_the_native_heap_and_flags(
 ) -> None:
     environment = services[service]["environment"]
     assert environment[heap] == f"-Xmx{native}"
-    assert tuple(shlex.split(environment[flags])) == jvm.FLAGS
+    compiler = jvm.LESS_INLINING if service == "connect" else jvm.FIRST_TIER
+    assert tuple(shlex.split(environment[flags])) == (*jvm.FLAGS, *compiler)
 
 
 def test_the_registry_keeps_its_schemas_as_natively(services: dict[str, Any]) -> None:
