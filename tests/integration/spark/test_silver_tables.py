@@ -257,11 +257,12 @@ def test_compaction_and_what_was_before_it(silver: Silver, topics: Topics) -> No
     for n in range(10):
         topics.write(topic, COLUMNS, [row(key, name=f"v{n}") for key in range(5)])
         silver.has_taken("compacted", 5 * (n + 1))
+        if n == 4:  # Not the fifth: records written together may be taken in by two commits.
+            then = silver.instants("compacted", "deltacommit")[-1]
     silver.until(lambda: bool(silver.instants("compacted", "commit")), "a compaction has completed")
 
     assert {one["name"] for one in silver.rows("compacted").values()} == {"v9"}
-
-    past = silver.rows("compacted", as_of=silver.instants("compacted", "deltacommit")[4])
+    past = silver.rows("compacted", as_of=then)
     assert {one["name"] for one in past.values()} == {"v4"}
 
 
