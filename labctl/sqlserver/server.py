@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
+from psycopg.conninfo import make_conninfo
+from psycopg.sql import SQL, Composable
 
 from labctl.errors import ExitCode, LabError
 from labctl.sqlserver.backend.columns import Catalog, RowSource, TypeMap
 from labctl.sqlserver.backend.connection import Backend, PgError
-from labctl.sqlserver.backend.install import install
+from labctl.sqlserver.backend.install import install, reachable_databases
 from labctl.sqlserver.errors import ConnectionLost
 from labctl.sqlserver.session.connection import ServerContext, serve_client
 from labctl.sqlserver.wire.tls import Transport, server_context
@@ -33,6 +35,7 @@ class Settings:
     """How to serve: PostgreSQL's DSN, where to listen, the login, TLS, the capture job's pace."""
 
     dsn: str
+    """Of a superuser, who installs; clients are served by a role that has fewer rights."""
     password: str
     user: str = "sa"
     host: str = "127.0.0.1"
@@ -58,10 +61,10 @@ async def serve(settings: Settings, *, ready: Callable[[int], None] | None = Non
             hint="inside a container that publishes its port on loopback: --in-container",
             exit_code=ExitCode.USAGE,
         )
-    backend = await _connect(settings.dsn)
-    await install(backend)
+    dsn = await _installed(settings.dsn)
+    backend = await _connect(dsn)
     context = ServerContext(
-        dsn=settings.dsn,
+        dsn=dsn,
         server_name=settings.server_name,
         user=settings.user,
         password=settings.password,
@@ -69,7 +72,7 @@ async def serve(settings: Settings, *, ready: Callable[[int], None] | None = Non
         require_encryption=settings.require_encryption,
         polling_seconds=settings.polling_seconds,
         types=await TypeMap.load(backend),
-        catalog=Catalog(_Reconnecting(settings.dsn, backend)),
+        catalog=Catalog(_Reconnecting(dsn, backend)),
     )
     server = _Server(context)
     try:
@@ -99,6 +102,22 @@ async def _connect(dsn: str) -> Backend:
         raise LabError(
             f"PostgreSQL cannot be reached: {str(error).strip()}", exit_code=ExitCode.NOT_READY
         ) from None
+
+
+async def _installed(dsn: str) -> str:
+    """Install as the superuser; the connection string of the role that clients are served by."""
+    backend = await _connect(dsn)
+    try:
+        role, password = await install(backend)
+        for name in await reachable_databases(backend, role):
+            log.warning(
+                "the role that clients are served by may connect to database %s as well; "
+                "REVOKE CONNECT ON DATABASE … FROM PUBLIC keeps it out",
+                name,
+            )
+    finally:
+        await backend.close()
+    return make_conninfo(dsn, user=role, password=password)
 
 
 def _tls(settings: Settings) -> ssl.SSLContext | None:
@@ -146,7 +165,7 @@ class _Reconnecting:
         self._current = backend
 
     async def rows(
-        self, sql: str, parameters: Sequence[str | None] = ()
+        self, sql: Composable, parameters: Sequence[str | None] = ()
     ) -> list[tuple[str | None, ...]]:
         """As `Backend.rows`, over a connection that works."""
         try:
@@ -161,6 +180,6 @@ async def _clean_regularly(backend: RowSource) -> None:
     while True:
         await asyncio.sleep(_CLEANUP_SECONDS)
         try:
-            await backend.rows("SELECT mssql.cdc_cleanup(c.db) FROM mssql.cdc_databases c")
+            await backend.rows(SQL("SELECT mssql.cdc_cleanup(c.db) FROM mssql.cdc_databases c"))
         except (PgError, ConnectionLost, LabError) as error:
             log.warning("cleanup of change tables failed: %s", error)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from psycopg.sql import SQL
+
 from labctl.sqlserver.errors import SqlError, unsupported
 
 __all__ = ["MAX", "SqlType", "parse_type"]
@@ -110,6 +112,11 @@ class SqlType:
         return base if self.scale > _POSTGRES_FRACTION else f"{base}({self.scale})"
 
     @property
+    def sql(self) -> SQL:
+        """`pg`, to be put into composed SQL: it is made of this module's words and of numbers."""
+        return SQL(self.pg)
+
+    @property
     def pg_unsized(self) -> str:
         """The PostgreSQL type of a parameter: without a size, so that nothing is cut off."""
         if self.name == "sysname":
@@ -154,6 +161,9 @@ def parse_type(text: str, *, default_length: int = 1) -> SqlType:
     name = re.sub(r"\s+", " ", match["name"].lower())
     name = _ALIASES.get(name, name)
     args = [a.strip().lower() for a in (match["args"] or "").split(",") if a.strip()]
+    for arg in args:
+        if not arg.isdecimal() and (arg != "max" or name not in _SIZED):
+            raise SqlError(102, f"Incorrect syntax near '{arg}'.", severity=15)
     if name in _OLD_LARGE:
         return SqlType(_OLD_LARGE[name], length=MAX)
     if name == "float":

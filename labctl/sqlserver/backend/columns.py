@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from psycopg.pq.abc import PGresult
+from psycopg.sql import SQL, Composable
 
 from labctl.sqlserver.backend.connection import Backend
 from labctl.sqlserver.errors import unsupported
@@ -61,9 +62,11 @@ class TypeMap:
     @classmethod
     async def load(cls, backend: Backend) -> TypeMap:
         rows = await backend.rows(
-            "SELECT t.oid, CASE n.nspname WHEN 'mssql' THEN 'mssql.' ELSE '' END || t.typname "
-            "FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace "
-            "WHERE n.nspname IN ('pg_catalog', 'mssql') AND t.typtype IN ('b', 'p')"
+            SQL(
+                "SELECT t.oid, CASE n.nspname WHEN 'mssql' THEN 'mssql.' ELSE '' END || t.typname "
+                "FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace "
+                "WHERE n.nspname IN ('pg_catalog', 'mssql') AND t.typtype IN ('b', 'p')"
+            )
         )
         return cls({int(oid or 0): name or "" for oid, name in rows})
 
@@ -94,7 +97,7 @@ class RowSource(Protocol):
     """Anything that answers small queries."""
 
     async def rows(
-        self, sql: str, parameters: Sequence[str | None] = ()
+        self, sql: Composable, parameters: Sequence[str | None] = ()
     ) -> list[tuple[str | None, ...]]: ...
 
 
@@ -125,9 +128,11 @@ class Catalog:
         key = (schema, name)
         if key not in self._identities:
             rows = await backend.rows(
-                "SELECT 1 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid "
-                "JOIN pg_namespace n ON n.oid = c.relnamespace "
-                "WHERE n.nspname = $1 AND c.relname = $2 AND a.attidentity <> ''",
+                SQL(
+                    "SELECT 1 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid "
+                    "JOIN pg_namespace n ON n.oid = c.relnamespace "
+                    "WHERE n.nspname = $1 AND c.relname = $2 AND a.attidentity <> ''"
+                ),
                 [schema, name],
             )
             self._identities[key] = bool(rows)
@@ -139,9 +144,11 @@ class Catalog:
         for table in wanted:
             async with self._lock:
                 rows = await self.backend.rows(
-                    "SELECT a.attnum, coalesce(col_description(a.attrelid, a.attnum), a.attname), "
-                    "a.attnotnull, a.attidentity <> '' FROM pg_attribute a "
-                    "WHERE a.attrelid = $1::oid AND a.attnum > 0",
+                    SQL(
+                        "SELECT a.attnum, coalesce(col_description(a.attrelid, a.attnum), "
+                        "a.attname), a.attnotnull, a.attidentity <> '' FROM pg_attribute a "
+                        "WHERE a.attrelid = $1::oid AND a.attnum > 0"
+                    ),
                     [str(table)],
                 )
             self._tables[table] = {

@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Sequence
 import psycopg
 from psycopg import generators, pq
 from psycopg.pq.abc import PGresult
+from psycopg.sql import SQL, Composable
 
-from labctl.sqlserver.errors import ConnectionLost
+from labctl.sqlserver.errors import ConnectionLost, unsupported
 
-__all__ = ["Backend", "PgError"]
+__all__ = ["Backend", "PgError", "sent"]
 
 _CHUNK_ROWS = 500
 _TEXT, _BINARY = 0, 1
@@ -20,7 +21,7 @@ _GOOD = {
     pq.ExecStatus.TUPLES_CHUNK,
     pq.ExecStatus.EMPTY_QUERY,
 }
-_SESSION = (
+_SESSION = SQL(
     "SET search_path = mssql, pg_catalog; SET timezone = 'UTC'; SET datestyle = 'ISO, MDY'; "
     "SET client_min_messages = error; SET standard_conforming_strings = on; SET jit = off; "
     "SET lock_timeout = 0"
@@ -69,10 +70,15 @@ class Backend:
     def in_failed_transaction(self) -> bool:
         return self._pg.transaction_status == pq.TransactionStatus.INERROR
 
-    async def simple(self, sql: str) -> list[PGresult]:
+    def verifier(self, role: str, password: str) -> str:
+        """What PostgreSQL keeps of a password, as this server wants it: not the password."""
+        return self._pg.encrypt_password(password.encode(), role.encode(), None).decode()
+
+    async def simple(self, sql: Composable) -> list[PGresult]:
         """Run one or more statements without parameters."""
+        text = sent(sql)
         try:
-            self._pg.send_query(sql.encode())
+            self._pg.send_query(text)
             results = await self._connection.wait(generators.execute(self._pg))
         except psycopg.OperationalError as error:
             raise ConnectionLost(str(error)) from error
@@ -81,16 +87,17 @@ class Backend:
         return list(results)
 
     async def stream(
-        self, sql: str, parameters: Sequence[str | None] = (), *, whole: bool = False
+        self, sql: Composable, parameters: Sequence[str | None] = (), *, whole: bool = False
     ) -> AsyncIterator[PGresult]:
         """Run one statement; yields results of some rows each, the last one possibly empty.
 
         `whole` asks for all rows in one result. The iterator must be read to its end.
         """
+        text, values = sent(sql), _values(parameters)
         try:
             self._pg.send_query_params(
-                sql.encode(),
-                [None if p is None else p.encode() for p in parameters],
+                text,
+                values,
                 result_format=_BINARY,
             )
             if not whole:
@@ -112,13 +119,14 @@ class Backend:
             raise failure
 
     async def rows(
-        self, sql: str, parameters: Sequence[str | None] = ()
+        self, sql: Composable, parameters: Sequence[str | None] = ()
     ) -> list[tuple[str | None, ...]]:
         """All rows of a small query, as text."""
+        text, values = sent(sql), _values(parameters)
         try:
             self._pg.send_query_params(
-                sql.encode(),
-                [None if p is None else p.encode() for p in parameters],
+                text,
+                values,
                 result_format=_TEXT,
             )
             results = await self._connection.wait(generators.execute(self._pg))
@@ -128,8 +136,8 @@ class Backend:
         self._check(result)
         found = []
         for row in range(result.ntuples):
-            values = (result.get_value(row, column) for column in range(result.nfields))
-            found.append(tuple(None if v is None else v.decode() for v in values))
+            cells = (result.get_value(row, column) for column in range(result.nfields))
+            found.append(tuple(None if v is None else v.decode() for v in cells))
         return found
 
     async def cancel(self) -> None:
@@ -152,3 +160,19 @@ class Backend:
         if lost or self._pg.status == pq.ConnStatus.BAD:
             raise ConnectionLost(failure.message or "the connection to PostgreSQL broke")
         return failure
+
+
+def sent(sql: Composable) -> bytes:
+    """Composed SQL as PostgreSQL gets it; raises the unsupported-construct error for U+0000."""
+    return _whole(sql.as_bytes(None))
+
+
+def _values(parameters: Sequence[str | None]) -> list[bytes | None]:
+    return [None if p is None else _whole(p.encode()) for p in parameters]
+
+
+def _whole(text: bytes) -> bytes:
+    """libpq ends a text at its first zero byte, so the rest would be left out unseen."""
+    if b"\0" in text:
+        raise unsupported("the character U+0000 in a text")
+    return text

@@ -1,74 +1,210 @@
-# ruff: noqa: S608 - SQL is written here on purpose: names are quoted, texts are literals
-"""Installing the SQL this server keeps in PostgreSQL."""
+"""Installing the SQL this server keeps in PostgreSQL, and the role that clients are served by.
+
+What is installed has two parts. The foundation, types and tables, holds data or carries it: it has
+a number, and `catalog/migrations/<number>.sql` brings the one before to it. Functions and views
+hold no data: they are replaced when their text has changed.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
+import secrets
+from dataclasses import dataclass
 from importlib.resources import files
+
+from psycopg.sql import SQL, Literal
 
 from labctl.errors import ExitCode, LabError
 from labctl.sqlserver.backend.connection import Backend, PgError
 
-__all__ = ["install"]
+__all__ = ["install", "reachable_databases"]
 
+_PACKAGE = files("labctl.sqlserver")
 _PARTS = (
     ("catalog", "types.sql"),
     ("catalog", "functions.sql"),
+    ("catalog", "json.sql"),
+    ("catalog", "format.sql"),
     ("catalog", "tables.sql"),
     ("catalog", "catalog.sql"),
     ("catalog", "databases.sql"),
+    ("catalog", "definitions.sql"),
     ("cdc", "capture.sql"),
     ("cdc", "reading.sql"),
     ("catalog", "procedures.sql"),
+    ("catalog", "rights.sql"),
 )
+"""In the order in which they need each other."""
+_FOUNDATION = {("catalog", "types.sql"), ("catalog", "tables.sql")}
+_OF_VERSION_1 = "bd06ad20968d9a66650d1d07bdd0dbe2c89655c67a0a091a2ef7a6b772c4ea87"
+"""The digest that databases of the first version have as a comment, in place of a number."""
 _OLDEST = 180_000
 _LOCK = 7_261_433
+_START_ANEW = "point the stand-in at a new, empty PostgreSQL database (a lab: `labctl destroy`)"
 
 
-async def install(backend: Backend) -> None:
-    """Install into an empty PostgreSQL database, or check what an earlier start installed.
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """Of types and tables a number, of functions and views a digest."""
 
-    Raises `LabError` when PostgreSQL is older than 18, when the role is no superuser, or when the
-    database holds another version of this server's objects.
+    foundation: int
+    definitions: str
+
+
+async def install(backend: Backend) -> tuple[str, str]:
+    """Install into an empty PostgreSQL database, or bring what is there up to date.
+
+    Returns the name and the password of the role that clients are served by; the password is a new
+    one each time. Raises `LabError` when PostgreSQL is older than 18, when the role of `backend`
+    is no superuser, or when what is there cannot be brought up to date; then nothing has changed.
     """
-    version = (await backend.rows("SELECT current_setting('server_version_num')"))[0][0]
-    if int(version or 0) < _OLDEST:
+    number = (await backend.rows(SQL("SELECT current_setting('server_version_num')")))[0][0]
+    if int(number or 0) < _OLDEST:
         raise LabError(
-            f"the SQL Server stand-in needs PostgreSQL 18 or newer, this one is {version}",
+            f"the SQL Server stand-in needs PostgreSQL 18 or newer, this one is {number}",
             exit_code=ExitCode.ENVIRONMENT,
         )
-    package = files("labctl.sqlserver")
-    text = "\n".join(package.joinpath(*part).read_text("utf-8") for part in _PARTS)
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    await backend.simple(f"SELECT pg_advisory_lock({_LOCK})")
+    await backend.simple(SQL("SELECT pg_advisory_lock({})").format(Literal(_LOCK)))
     try:
         found = await _installed(backend)
+        await backend.simple(SQL("BEGIN"))
         if found is None:
-            await backend.simple(
-                f"BEGIN; {text}; "
-                "SELECT mssql.create_database(n) "
-                "FROM unnest(ARRAY['master', 'tempdb', 'model', 'msdb']) n; "
-                f"COMMENT ON SCHEMA mssql IS '{digest}'; COMMIT"
-            )
-        elif found != digest:
-            raise LabError(
-                "this database was set up by another version of the SQL Server stand-in",
-                hint="point the stand-in at a new, empty PostgreSQL database",
-            )
+            await _install(backend)
+        elif found != _wanted():
+            await _upgrade(backend, found)
+        served_by = await _let_serve(backend)
+        await backend.simple(SQL("COMMIT"))
     except PgError as error:
-        await backend.simple("ROLLBACK")
+        await backend.simple(SQL("ROLLBACK"))
         raise LabError(
             f"PostgreSQL refused the stand-in's objects: {error.message}",
-            hint="the role must be a superuser of PostgreSQL 18 or newer",
+            hint="the role must be a superuser of PostgreSQL 18 or newer; where an earlier version "
+            f"of the stand-in was here, {_START_ANEW}",
             details=(error.detail,) if error.detail else (),
         ) from None
     finally:
-        await backend.simple(f"SELECT pg_advisory_unlock({_LOCK})")
+        await backend.simple(SQL("SELECT pg_advisory_unlock({})").format(Literal(_LOCK)))
+    return served_by
 
 
-async def _installed(backend: Backend) -> str | None:
+async def reachable_databases(backend: Backend, role: str) -> list[str]:
+    """The other databases of this server that `role` may connect to."""
     rows = await backend.rows(
-        "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace "
-        "WHERE nspname = 'mssql'"
+        SQL(
+            "SELECT d.datname FROM pg_database d WHERE d.datallowconn "
+            "AND d.datname <> current_database() "
+            "AND has_database_privilege($1::name, d.oid, 'CONNECT') ORDER BY 1"
+        ),
+        [role],
     )
-    return rows[0][0] if rows else None
+    return [name or "" for (name,) in rows]
+
+
+def _text(part: tuple[str, ...]) -> str:
+    return _PACKAGE.joinpath(*part).read_text("utf-8")
+
+
+def _migrations() -> dict[int, str]:
+    """The SQL that leads to each version of the foundation, from the one before."""
+    folder = _PACKAGE.joinpath("catalog", "migrations")
+    return {int(f.name.removesuffix(".sql")): f.read_text("utf-8") for f in folder.iterdir()}
+
+
+def _definitions() -> str:
+    return "\n".join(_text(part) for part in _PARTS if part not in _FOUNDATION)
+
+
+def _wanted() -> _Version:
+    digest = hashlib.sha256(_definitions().encode()).hexdigest()
+    return _Version(max(_migrations()), digest)
+
+
+async def _installed(backend: Backend) -> _Version | None:
+    rows = await backend.rows(
+        SQL(
+            "SELECT coalesce(obj_description(oid, 'pg_namespace'), ''), "
+            "to_regclass('mssql.version') FROM pg_namespace WHERE nspname = 'mssql'"
+        )
+    )
+    if not rows:
+        return None
+    comment, table = rows[0]
+    if table is not None:
+        number, digest = (
+            await backend.rows(SQL("SELECT foundation, definitions FROM mssql.version"))
+        )[0]
+        return _Version(int(number or 0), digest or "")
+    if comment != _OF_VERSION_1:
+        raise LabError(
+            "this database was set up by a version of the SQL Server stand-in that this one does "
+            "not know",
+            hint=_START_ANEW,
+        )
+    return _Version(1, _OF_VERSION_1)
+
+
+async def _install(backend: Backend) -> None:
+    for part in _PARTS:
+        await _run(backend, _text(part))
+    await backend.simple(
+        SQL(
+            "SELECT mssql.create_database(n) "
+            "FROM unnest(ARRAY['master', 'tempdb', 'model', 'msdb']) n"
+        )
+    )
+    await _remember(backend)
+
+
+async def _upgrade(backend: Backend, found: _Version) -> None:
+    """Bring types and tables up to date, then replace functions and views."""
+    migrations = _migrations()
+    if found.foundation > max(migrations):
+        raise LabError(
+            "this database was set up by a newer version of the SQL Server stand-in",
+            hint=f"use that version of labctl, or {_START_ANEW}",
+        )
+    for number in sorted(n for n in migrations if n > found.foundation):
+        await _run(backend, migrations[number])
+    rights = _replacing(_text(("catalog", "rights.sql")))
+    await _run(backend, f"SET LOCAL check_function_bodies = off; {rights}")
+    await backend.simple(SQL("SELECT mssql.drop_catalog_views()"))
+    await _run(backend, _replacing(_definitions()))
+    await backend.simple(SQL("SELECT mssql.install_catalog_views()"))
+    await _remember(backend)
+
+
+async def _run(backend: Backend, text: str) -> None:
+    """Run a text of this package."""
+    await backend.simple(SQL(text))
+
+
+_REPLACEABLE = re.compile(r"^CREATE (?=(?:FUNCTION|AGGREGATE|VIEW) )", re.MULTILINE)
+_ONCE = re.compile(r"^CREATE (?:OPERATOR|CAST) .*?;$", re.MULTILINE | re.DOTALL)
+
+
+def _replacing(definitions: str) -> str:
+    """The same definitions, for a database that has them in an earlier form."""
+    once = _ONCE.sub(
+        lambda found: (
+            f"DO $once$ BEGIN {found.group()} EXCEPTION "
+            "WHEN duplicate_function OR duplicate_object THEN NULL; END $once$;"
+        ),
+        definitions,
+    )
+    return _REPLACEABLE.sub("CREATE OR REPLACE ", once)
+
+
+async def _remember(backend: Backend) -> None:
+    wanted = _wanted()
+    remember = SQL("DELETE FROM mssql.version; INSERT INTO mssql.version VALUES ({}, {})")
+    await backend.simple(remember.format(Literal(wanted.foundation), Literal(wanted.definitions)))
+
+
+async def _let_serve(backend: Backend) -> tuple[str, str]:
+    role = (await backend.rows(SQL("SELECT mssql.service_role()")))[0][0] or ""
+    password = secrets.token_urlsafe(24)
+    await backend.rows(
+        SQL("SELECT mssql.let_serve($1, $2)"), [role, backend.verifier(role, password)]
+    )
+    return role, password

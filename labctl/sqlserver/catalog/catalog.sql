@@ -54,6 +54,22 @@ CREATE VIEW mssql.constraints AS
     FROM pg_constraint c JOIN mssql.relations r ON r.relid = c.conrelid
     WHERE c.contype IN ('p', 'u', 'f', 'c');
 
+-- DEFAULT constraints, which PostgreSQL keeps without names.
+CREATE VIEW mssql.default_constraints AS
+    SELECT c.db, d.name, c.default_oid::integer AS object_id, r.schema_oid::integer AS schema_id,
+        r.schema_name, c.relid::integer AS parent_object_id, c.column_id AS parent_column_id,
+        d.definition::mssql.nvarchar AS definition, d.system_named::mssql.bit AS is_system_named
+    FROM mssql.defaults d JOIN mssql.columns c ON c.relid = d.relid AND c.column_id = d.attnum
+    JOIN mssql.relations r ON r.relid = d.relid
+    WHERE c.default_oid IS NOT NULL;
+
+-- The views that are there, of those that were created.
+CREATE VIEW mssql.views AS
+    SELECT m.db, m.object_id, c.oid AS relid
+    FROM mssql.modules m JOIN pg_class c ON c.relname = lower(m.name::text)::name AND c.relkind = 'v'
+    JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = m.db || '.' || m.schema_name
+    WHERE m.type = 'V';
+
 CREATE SCHEMA IF NOT EXISTS mssql_sys;
 
 CREATE VIEW mssql_sys.databases AS
@@ -91,10 +107,15 @@ CREATE VIEW mssql_sys.all_objects AS
         '2000-01-01', '2000-01-01', 0::mssql.bit, 0::mssql.bit, 0::mssql.bit
     FROM mssql.constraints c
     UNION ALL
+    SELECT d.db, d.name, d.object_id, NULL, d.schema_id, d.parent_object_id, 'D'::char(2),
+        'DEFAULT_CONSTRAINT', '2000-01-01', '2000-01-01', 0::mssql.bit, 0::mssql.bit, 0::mssql.bit
+    FROM mssql.default_constraints d
+    UNION ALL
     SELECT p.db, p.name, p.object_id, NULL, n.oid::integer, 0, p.type, p.type_desc,
         p.create_date, p.create_date, 0::mssql.bit, 0::mssql.bit, 0::mssql.bit
     FROM mssql.modules p JOIN mssql.schemas s ON s.db = p.db AND lower(s.name::text) = p.schema_name
-    JOIN pg_namespace n ON n.nspname = s.relname;
+    JOIN pg_namespace n ON n.nspname = s.relname
+    WHERE p.type <> 'V' OR NOT EXISTS (SELECT FROM mssql.views v WHERE v.object_id = p.object_id);
 CREATE VIEW mssql_sys.objects AS
     SELECT * FROM mssql_sys.all_objects WHERE is_ms_shipped = 0;
 CREATE VIEW mssql_sys.tables AS
@@ -167,17 +188,14 @@ CREATE VIEW mssql_sys.computed_columns AS
         1::mssql.bit AS is_persisted
     FROM mssql_sys.columns c WHERE c.is_computed = 1;
 CREATE VIEW mssql_sys.default_constraints AS
-    SELECT c.db, ('DF__' || c.table_name::text || '__' || c.name::text)::mssql.nvarchar(128) AS name,
-        c.default_oid::integer AS object_id, n.oid::integer AS schema_id,
-        c.relid::integer AS parent_object_id, 'D'::char(2) AS type,
-        'DEFAULT_CONSTRAINT'::mssql.nvarchar(60) AS type_desc, c.column_id AS parent_column_id,
-        coalesce(c.default_text, c.pg_default)::mssql.nvarchar AS definition,
-        1::mssql.bit AS is_system_named
-    FROM mssql.columns c JOIN pg_class k ON k.oid = c.relid JOIN pg_namespace n ON n.oid = k.relnamespace
-    WHERE c.default_oid IS NOT NULL;
+    SELECT d.db, d.name, d.object_id, d.schema_id, d.parent_object_id, 'D'::char(2) AS type,
+        'DEFAULT_CONSTRAINT'::mssql.nvarchar(60) AS type_desc, d.parent_column_id, d.definition,
+        d.is_system_named
+    FROM mssql.default_constraints d;
 CREATE VIEW mssql_sys.extended_properties AS
-    SELECT NULL::text AS db, 0::mssql.tinyint AS class, ''::mssql.nvarchar(60) AS class_desc, 0 AS major_id, 0 AS minor_id,
-        ''::mssql.nvarchar(128) AS name, ''::mssql.nvarchar AS value WHERE false;
+    SELECT r.db, 1::mssql.tinyint AS class, 'OBJECT_OR_COLUMN'::mssql.nvarchar(60) AS class_desc,
+        p.relid::integer AS major_id, p.attnum::integer AS minor_id, p.name, p.value
+    FROM mssql.extended_properties p JOIN mssql.relations r ON r.relid = p.relid;
 CREATE VIEW mssql_sys.synonyms AS
     SELECT NULL::text AS db, ''::mssql.nvarchar(128) AS name, 0 AS object_id, 0 AS schema_id,
         ''::mssql.nvarchar AS base_object_name WHERE false;
@@ -278,12 +296,18 @@ CREATE VIEW mssql_sys.dm_server_services AS
         2 AS startup_type, 'Automatic'::mssql.nvarchar(256) AS startup_type_desc, 4 AS status,
         'Running'::mssql.nvarchar(256) AS status_desc, pg_backend_pid() AS process_id
     FROM (VALUES ('SQL Server (MSSQLSERVER)'), ('SQL Server Agent (MSSQLSERVER)')) AS v(servicename);
+-- A session's PostgreSQL connection is named "sqlserver:<spid>:<program>". The client's host and
+-- its current database are known to the session alone.
 CREATE VIEW mssql_sys.dm_exec_sessions AS
-    SELECT NULL::text AS db, a.pid::smallint AS session_id, a.backend_start::timestamp::mssql.datetime AS login_time,
-        a.application_name::mssql.nvarchar(128) AS program_name,
-        (CASE WHEN a.state = 'active' THEN 'running' ELSE 'sleeping' END)::mssql.nvarchar(30) AS status
-    FROM (SELECT 0 AS pid, backend_start, application_name, state, pid AS real_pid FROM pg_stat_activity
-        WHERE application_name LIKE 'sqlserver:%') a;
+    SELECT NULL::text AS db, split_part(a.application_name, ':', 2)::smallint AS session_id,
+        (a.backend_start AT TIME ZONE 'UTC')::mssql.datetime AS login_time,
+        NULL::mssql.nvarchar(128) AS host_name,
+        (regexp_replace(a.application_name, '^sqlserver:\d+:', ''))::mssql.nvarchar(128) AS program_name,
+        'sa'::mssql.nvarchar(128) AS login_name,
+        (CASE WHEN a.state = 'active' THEN 'running' ELSE 'sleeping' END)::mssql.nvarchar(30) AS status,
+        1::mssql.bit AS is_user_process, NULL::mssql.nvarchar(128) AS database_name
+    FROM pg_stat_activity a
+    WHERE a.datname = current_database() AND a.application_name ~ '^sqlserver:\d+:';
 CREATE VIEW mssql_sys.configurations AS
     SELECT NULL::text AS db, 1 AS configuration_id, ''::mssql.nvarchar(35) AS name, 0 AS value WHERE false;
 
@@ -346,6 +370,11 @@ CREATE VIEW mssql_info.constraint_column_usage AS
         c.table_name, k.name AS column_name, c.db::mssql.nvarchar(128) AS constraint_catalog,
         c.schema_name AS constraint_schema, c.name AS constraint_name
     FROM mssql.constraints c JOIN mssql.columns k ON k.relid = c.relid AND k.column_id = ANY (c.conkey);
+CREATE VIEW mssql_info.constraint_table_usage AS
+    SELECT c.db, c.db::mssql.nvarchar(128) AS table_catalog, c.schema_name AS table_schema,
+        c.table_name, c.db::mssql.nvarchar(128) AS constraint_catalog,
+        c.schema_name AS constraint_schema, c.name AS constraint_name
+    FROM mssql.constraints c;
 CREATE VIEW mssql_info.check_constraints AS
     SELECT c.db, c.db::mssql.nvarchar(128) AS constraint_catalog, c.schema_name AS constraint_schema,
         c.name AS constraint_name, c.definition::mssql.nvarchar(4000) AS check_clause

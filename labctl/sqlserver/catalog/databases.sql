@@ -51,6 +51,11 @@ BEGIN
         RAISE EXCEPTION 'Database ''%'' already exists. Choose a different database name.', shown_name
             USING ERRCODE = 'MSSQL', DETAIL = '1801,16,3';
     END IF;
+    -- "<database>.<schema>" is one name in PostgreSQL: with a dot it could be another database's.
+    IF strpos(shown_name, '.') > 0 THEN
+        RAISE EXCEPTION 'A database name with a dot is not supported by this SQL Server stand-in.'
+            USING ERRCODE = 'MSSQL', DETAIL = '40517,16,1';
+    END IF;
     INSERT INTO mssql.databases (name) VALUES (shown_name);
     PERFORM mssql.add_schema(db_name, 'dbo');
     PERFORM mssql.add_schema(db_name, 'sys');
@@ -87,6 +92,7 @@ CREATE FUNCTION mssql.db_name(integer) RETURNS mssql.nvarchar LANGUAGE sql STABL
 CREATE FUNCTION mssql.object_name(integer, integer DEFAULT NULL) RETURNS mssql.nvarchar
     LANGUAGE sql STABLE RETURN coalesce((SELECT r.name FROM mssql.relations r WHERE r.relid::integer = $1),
         (SELECT c.name FROM mssql.constraints c WHERE c.constraint_oid::integer = $1),
+        (SELECT d.name FROM mssql.default_constraints d WHERE d.object_id = $1),
         (SELECT m.name FROM mssql.modules m WHERE m.object_id = $1));
 CREATE FUNCTION mssql.object_schema_name(integer, integer DEFAULT NULL) RETURNS mssql.nvarchar
     LANGUAGE sql STABLE RETURN (SELECT r.schema_name FROM mssql.relations r WHERE r.relid::integer = $1);
@@ -124,7 +130,10 @@ BEGIN
         (SELECT c.constraint_oid::integer FROM mssql.constraints c WHERE c.db = wanted_db
             AND lower(c.schema_name::text) = wanted_schema AND lower(c.name::text) = lower(parts[count])
             AND (kind IS NULL OR kind = CASE c.contype WHEN 'p' THEN 'PK' WHEN 'u' THEN 'UQ'
-                WHEN 'f' THEN 'F' ELSE 'C' END)));
+                WHEN 'f' THEN 'F' ELSE 'C' END)),
+        (SELECT d.object_id FROM mssql.default_constraints d WHERE d.db = wanted_db
+            AND lower(d.schema_name::text) = wanted_schema AND lower(d.name::text) = lower(parts[count])
+            AND (kind IS NULL OR kind = 'D')));
 END $$;
 CREATE FUNCTION mssql.col_name(integer, integer) RETURNS mssql.nvarchar LANGUAGE sql STABLE
     RETURN (SELECT c.name FROM mssql.columns c WHERE c.relid::integer = $1 AND c.column_id = $2);
@@ -170,10 +179,11 @@ BEGIN
         PERFORM setval(sequence, highest);
     END IF;
 END $$;
-CREATE FUNCTION mssql.must_exist(shown text, id integer) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION mssql.must_exist(kind text, shown text, id integer) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF id IS NULL THEN
-        RAISE EXCEPTION 'Cannot drop the procedure ''%'', because it does not exist or you do not have permission.', shown
+        RAISE EXCEPTION 'Cannot drop the % ''%'', because it does not exist or you do not have permission.',
+            CASE kind WHEN 'V' THEN 'view' ELSE 'procedure' END, shown
             USING ERRCODE = 'MSSQL', DETAIL = '3701,11,5';
     END IF;
 END $$;

@@ -1,5 +1,57 @@
 -- T-SQL's built-in functions and operators where PostgreSQL's own differ or do not exist.
 
+-- datetimeoffset compared with a date and time that has no offset: that one counts as UTC.
+CREATE FUNCTION mssql.install_operator(sign text, left_type regtype, right_type regtype, function_name text)
+    RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE OPERATOR mssql.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = mssql.%s)',
+        sign, left_type, right_type, function_name);
+EXCEPTION WHEN duplicate_function THEN
+    NULL;
+END $$;
+DO $install$
+DECLARE
+    named record;
+BEGIN
+    FOR named IN SELECT * FROM (VALUES ('=', 'eq'), ('<>', 'ne'), ('<', 'lt'), ('<=', 'le'),
+        ('>', 'gt'), ('>=', 'ge')) AS o (sign, name)
+    LOOP
+        EXECUTE format('CREATE OR REPLACE FUNCTION mssql.offset_%1$s(mssql.datetimeoffset, timestamp) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN mssql.offset_%1$s($1, mssql.timestamp_offset($2))', named.name);
+        EXECUTE format('CREATE OR REPLACE FUNCTION mssql.offset_%1$s(timestamp, mssql.datetimeoffset) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN mssql.offset_%1$s(mssql.timestamp_offset($1), $2)', named.name);
+        PERFORM mssql.install_operator(named.sign, 'mssql.datetimeoffset', 'timestamp', 'offset_' || named.name);
+        PERFORM mssql.install_operator(named.sign, 'timestamp', 'mssql.datetimeoffset', 'offset_' || named.name);
+    END LOOP;
+END $install$;
+
+-- Converted to a type without an offset, it gives its local time.
+CREATE FUNCTION mssql.offset_minutes(mssql.datetimeoffset) RETURNS integer LANGUAGE sql IMMUTABLE
+    STRICT PARALLEL SAFE RETURN CASE WHEN $1::text ~ '[+-]\d\d:\d\d$' THEN
+        (substr(right($1::text, 6), 1, 1) || '1')::integer
+        * (substr(right($1::text, 6), 2, 2)::integer * 60 + right($1::text, 2)::integer) ELSE 0 END;
+CREATE FUNCTION mssql.offset_local(mssql.datetimeoffset) RETURNS timestamp LANGUAGE sql IMMUTABLE
+    STRICT PARALLEL SAFE RETURN (mssql.offset_instant($1) AT TIME ZONE 'UTC')
+        + make_interval(mins => mssql.offset_minutes($1));
+CREATE FUNCTION mssql.offset_date(mssql.datetimeoffset) RETURNS date LANGUAGE sql IMMUTABLE STRICT
+    PARALLEL SAFE RETURN mssql.offset_local($1)::date;
+CREATE FUNCTION mssql.offset_time(mssql.datetimeoffset) RETURNS time LANGUAGE sql IMMUTABLE STRICT
+    PARALLEL SAFE RETURN mssql.offset_local($1)::time;
+CREATE FUNCTION mssql.offset_datetime(mssql.datetimeoffset) RETURNS mssql.datetime LANGUAGE sql
+    IMMUTABLE STRICT PARALLEL SAFE RETURN mssql.timestamp_datetime(mssql.offset_local($1));
+CREATE FUNCTION mssql.offset_smalldatetime(mssql.datetimeoffset) RETURNS mssql.smalldatetime
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN mssql.timestamp_smalldatetime(mssql.offset_local($1));
+CREATE CAST (mssql.datetimeoffset AS timestamp) WITH FUNCTION mssql.offset_local(mssql.datetimeoffset) AS ASSIGNMENT;
+CREATE CAST (mssql.datetimeoffset AS date) WITH FUNCTION mssql.offset_date(mssql.datetimeoffset) AS ASSIGNMENT;
+CREATE CAST (mssql.datetimeoffset AS time) WITH FUNCTION mssql.offset_time(mssql.datetimeoffset) AS ASSIGNMENT;
+CREATE CAST (mssql.datetimeoffset AS mssql.datetime) WITH FUNCTION mssql.offset_datetime(mssql.datetimeoffset) AS ASSIGNMENT;
+CREATE CAST (mssql.datetimeoffset AS mssql.smalldatetime) WITH FUNCTION mssql.offset_smalldatetime(mssql.datetimeoffset) AS ASSIGNMENT;
+CREATE FUNCTION mssql.datetime_offset(mssql.datetime) RETURNS mssql.datetimeoffset LANGUAGE sql
+    IMMUTABLE STRICT PARALLEL SAFE RETURN mssql.timestamp_offset($1::timestamp);
+CREATE CAST (mssql.datetime AS mssql.datetimeoffset) WITH FUNCTION mssql.datetime_offset(mssql.datetime) AS ASSIGNMENT;
+CREATE FUNCTION mssql.date_offset(date) RETURNS mssql.datetimeoffset LANGUAGE sql
+    IMMUTABLE STRICT PARALLEL SAFE RETURN mssql.timestamp_offset($1::timestamp);
+CREATE CAST (date AS mssql.datetimeoffset) WITH FUNCTION mssql.date_offset(date) AS ASSIGNMENT;
+
 -- Operators: + joins text, adds days to a date and time.
 CREATE FUNCTION mssql.join_text(text, text) RETURNS text
     LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textcat';
@@ -56,6 +108,37 @@ BEGIN
 END $$;
 CREATE AGGREGATE mssql.total(mssql.bit) (SFUNC = mssql.bit_max_error, STYPE = integer);
 CREATE AGGREGATE mssql.average(mssql.bit) (SFUNC = mssql.bit_max_error, STYPE = integer);
+
+CREATE FUNCTION mssql.later(mssql.datetimeoffset, mssql.datetimeoffset)
+    RETURNS mssql.datetimeoffset LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN CASE WHEN mssql.offset_cmp($1, $2) >= 0 THEN $1 ELSE $2 END;
+CREATE FUNCTION mssql.earlier(mssql.datetimeoffset, mssql.datetimeoffset)
+    RETURNS mssql.datetimeoffset LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN CASE WHEN mssql.offset_cmp($1, $2) <= 0 THEN $1 ELSE $2 END;
+CREATE AGGREGATE mssql.max(mssql.datetimeoffset) (SFUNC = mssql.later, STYPE = mssql.datetimeoffset);
+CREATE AGGREGATE mssql.min(mssql.datetimeoffset) (SFUNC = mssql.earlier, STYPE = mssql.datetimeoffset);
+
+-- Text compared with a number is converted to the number's type; blanks are 0.
+DO $install$
+DECLARE
+    named record;
+    sides text[];
+BEGIN
+    FOR named IN SELECT * FROM (VALUES ('=', 'eq'), ('<>', 'ne'), ('<', 'lt'), ('<=', 'le'),
+        ('>', 'gt'), ('>=', 'ge')) AS o (sign, name),
+        unnest(ARRAY['integer', 'bigint', 'numeric', 'double precision']) AS n (number)
+    LOOP
+        FOREACH sides SLICE 1 IN ARRAY ARRAY[['text', named.number], [named.number, 'text']] LOOP
+            EXECUTE format(
+                $body$CREATE OR REPLACE FUNCTION mssql.compared_%1$s(%2$s, %3$s) RETURNS boolean
+                    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN
+                    coalesce(nullif(btrim($1::text), ''), '0')::%4$s OPERATOR(pg_catalog.%5$s)
+                    coalesce(nullif(btrim($2::text), ''), '0')::%4$s$body$,
+                named.name, sides[1], sides[2], named.number, named.sign);
+            PERFORM mssql.install_operator(named.sign, sides[1]::regtype, sides[2]::regtype, 'compared_' || named.name);
+        END LOOP;
+    END LOOP;
+END $install$;
 
 -- Text.
 CREATE FUNCTION mssql.len(text) RETURNS integer LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -158,13 +241,22 @@ CREATE FUNCTION mssql.todatetimeoffset(timestamp, integer) RETURNS mssql.datetim
 CREATE FUNCTION mssql.switchoffset(mssql.datetimeoffset, integer) RETURNS mssql.datetimeoffset
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN mssql.instant_offset(mssql.offset_instant($1), $2);
-CREATE FUNCTION mssql.offset_minutes(mssql.datetimeoffset) RETURNS integer LANGUAGE sql IMMUTABLE
-    STRICT PARALLEL SAFE RETURN CASE WHEN $1::text ~ '[+-]\d\d:\d\d$' THEN
-        (substr(right($1::text, 6), 1, 1) || '1')::integer
-        * (substr(right($1::text, 6), 2, 2)::integer * 60 + right($1::text, 2)::integer) ELSE 0 END;
-CREATE FUNCTION mssql.offset_local(mssql.datetimeoffset) RETURNS timestamp LANGUAGE sql IMMUTABLE
-    STRICT PARALLEL SAFE RETURN (mssql.offset_instant($1) AT TIME ZONE 'UTC')
-        + make_interval(mins => mssql.offset_minutes($1));
+-- An offset written '+02:00', in minutes.
+CREATE FUNCTION mssql.offset_named(text) RETURNS integer LANGUAGE plpgsql IMMUTABLE STRICT
+    PARALLEL SAFE AS $$
+BEGIN
+    IF $1 !~ '^\s*[+-]\d\d?:\d\d\s*$' THEN
+        RAISE EXCEPTION 'The timezone provided to builtin function is invalid.'
+            USING ERRCODE = 'MSSQL', DETAIL = '9812,16,0';
+    END IF;
+    RETURN extract(epoch FROM $1::interval)::integer / 60;
+END $$;
+CREATE FUNCTION mssql.todatetimeoffset(timestamp, text) RETURNS mssql.datetimeoffset
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN mssql.todatetimeoffset($1, mssql.offset_named($2));
+CREATE FUNCTION mssql.switchoffset(mssql.datetimeoffset, text) RETURNS mssql.datetimeoffset
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN mssql.switchoffset($1, mssql.offset_named($2));
 CREATE FUNCTION mssql.datepart(part text, at timestamp) RETURNS integer LANGUAGE sql IMMUTABLE
     STRICT PARALLEL SAFE RETURN CASE part
         WHEN 'year' THEN extract(year FROM at)::integer
@@ -172,10 +264,7 @@ CREATE FUNCTION mssql.datepart(part text, at timestamp) RETURNS integer LANGUAGE
         WHEN 'month' THEN extract(month FROM at)::integer
         WHEN 'dayofyear' THEN extract(doy FROM at)::integer
         WHEN 'day' THEN extract(day FROM at)::integer
-        WHEN 'week' THEN ((extract(doy FROM at)
-            + extract(dow FROM date_trunc('year', at)) - 1)::integer / 7) + 1
         WHEN 'iso_week' THEN extract(week FROM at)::integer
-        WHEN 'weekday' THEN extract(dow FROM at)::integer + 1
         WHEN 'hour' THEN extract(hour FROM at)::integer
         WHEN 'minute' THEN extract(minute FROM at)::integer
         WHEN 'second' THEN trunc(extract(second FROM at))::integer
@@ -189,11 +278,31 @@ CREATE FUNCTION mssql.datepart(part text, at mssql.datetimeoffset) RETURNS integ
         ELSE mssql.datepart(part, mssql.offset_local(at)) END;
 CREATE FUNCTION mssql.datepart(part text, at text) RETURNS integer LANGUAGE sql STABLE STRICT
     PARALLEL SAFE RETURN mssql.datepart(part, at::timestamp);
+CREATE FUNCTION mssql.datepart(part text, at time) RETURNS integer LANGUAGE sql IMMUTABLE STRICT
+    PARALLEL SAFE RETURN mssql.datepart(part, timestamp '1900-01-01' + at);
+-- The parts that SET DATEFIRST moves: the weekday's number, and the week of the year.
+CREATE FUNCTION mssql.date_first() RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN coalesce(nullif(current_setting('mssql.date_first', true), ''), '7')::integer;
+CREATE FUNCTION mssql.weekday(at timestamp) RETURNS integer LANGUAGE sql STABLE STRICT
+    PARALLEL SAFE RETURN (extract(dow FROM at)::integer + 7 - mssql.date_first()) % 7 + 1;
+CREATE FUNCTION mssql.week_part(part text, at timestamp) RETURNS integer LANGUAGE sql STABLE STRICT
+    PARALLEL SAFE RETURN CASE part
+        WHEN 'weekday' THEN mssql.weekday(at)
+        ELSE (extract(doy FROM at)::integer + mssql.weekday(date_trunc('year', at)) - 2) / 7 + 1 END;
+CREATE FUNCTION mssql.week_part(part text, at mssql.datetimeoffset) RETURNS integer LANGUAGE sql
+    STABLE STRICT PARALLEL SAFE RETURN mssql.week_part(part, mssql.offset_local(at));
+CREATE FUNCTION mssql.week_part(part text, at text) RETURNS integer LANGUAGE sql STABLE STRICT
+    PARALLEL SAFE RETURN mssql.week_part(part, at::timestamp);
 CREATE FUNCTION mssql.datename(part text, at timestamp) RETURNS text LANGUAGE sql IMMUTABLE STRICT
     PARALLEL SAFE RETURN CASE part
         WHEN 'month' THEN to_char(at, 'FMMonth')
         WHEN 'weekday' THEN to_char(at, 'FMDay')
         ELSE mssql.datepart(part, at)::text END;
+CREATE FUNCTION mssql.datename(part text, at mssql.datetimeoffset) RETURNS text LANGUAGE sql
+    IMMUTABLE STRICT PARALLEL SAFE RETURN CASE part
+        WHEN 'tzoffset' THEN right(at::text, 6) ELSE mssql.datename(part, mssql.offset_local(at)) END;
+CREATE FUNCTION mssql.datename(part text, at text) RETURNS text LANGUAGE sql STABLE STRICT
+    PARALLEL SAFE RETURN mssql.datename(part, at::timestamp);
 CREATE FUNCTION mssql.date_step(part text, count integer) RETURNS interval LANGUAGE sql IMMUTABLE
     STRICT PARALLEL SAFE RETURN CASE part
         WHEN 'year' THEN make_interval(years => count)
@@ -242,6 +351,64 @@ CREATE FUNCTION mssql.datediff_big(part text, starts timestamp, ends timestamp) 
         WHEN 'microsecond' THEN (extract(epoch FROM ends - starts) * 1000000)::bigint END;
 CREATE FUNCTION mssql.datediff(part text, starts timestamp, ends timestamp) RETURNS integer
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN mssql.datediff_big(part, starts, ends)::integer;
+CREATE FUNCTION mssql.datediff_big(part text, starts mssql.datetimeoffset,
+    ends mssql.datetimeoffset) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN mssql.datediff_big(part, mssql.offset_instant(starts) AT TIME ZONE 'UTC',
+        mssql.offset_instant(ends) AT TIME ZONE 'UTC');
+CREATE FUNCTION mssql.datediff(part text, starts mssql.datetimeoffset, ends mssql.datetimeoffset)
+    RETURNS integer LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN mssql.datediff_big(part, starts, ends)::integer;
+CREATE FUNCTION mssql.datediff(part text, starts mssql.datetimeoffset, ends timestamp)
+    RETURNS integer LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN mssql.datediff(part, starts, mssql.timestamp_offset(ends));
+CREATE FUNCTION mssql.datediff(part text, starts timestamp, ends mssql.datetimeoffset)
+    RETURNS integer LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN mssql.datediff(part, mssql.timestamp_offset(starts), ends);
+CREATE FUNCTION mssql.datediff(part text, starts text, ends text)
+    RETURNS integer LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN mssql.datediff(part, starts::timestamp, ends::timestamp);
+CREATE FUNCTION mssql.datediff(part text, starts mssql.datetime, ends text)
+    RETURNS integer LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN mssql.datediff(part, starts::timestamp, ends::timestamp);
+CREATE FUNCTION mssql.datediff(part text, starts text, ends mssql.datetime)
+    RETURNS integer LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN mssql.datediff(part, starts::timestamp, ends::timestamp);
+
+-- DATETRUNC keeps its argument's type.
+CREATE FUNCTION mssql.datetrunc(part text, at timestamp) RETURNS timestamp LANGUAGE sql STABLE
+    STRICT PARALLEL SAFE RETURN CASE part
+        WHEN 'dayofyear' THEN date_trunc('day', at)
+        WHEN 'week' THEN date_trunc('day', at) - make_interval(days => mssql.weekday(at) - 1)
+        WHEN 'iso_week' THEN date_trunc('week', at)
+        WHEN 'millisecond' THEN date_trunc('milliseconds', at)
+        WHEN 'microsecond' THEN date_trunc('microseconds', at)
+        ELSE date_trunc(part, at) END;
+CREATE FUNCTION mssql.datetrunc(part text, at mssql.datetime) RETURNS mssql.datetime LANGUAGE sql
+    STABLE STRICT PARALLEL SAFE
+    RETURN mssql.timestamp_datetime(mssql.datetrunc(part, at::timestamp));
+CREATE FUNCTION mssql.datetrunc(part text, at text) RETURNS timestamp LANGUAGE sql
+    STABLE STRICT PARALLEL SAFE RETURN mssql.datetrunc(part, at::timestamp);
+CREATE FUNCTION mssql.datetrunc(part text, at mssql.datetimeoffset) RETURNS mssql.datetimeoffset
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE RETURN mssql.todatetimeoffset(
+        mssql.datetrunc(part, mssql.offset_local(at)), mssql.offset_minutes(at));
+CREATE FUNCTION mssql.datetrunc(part text, at date) RETURNS date LANGUAGE plpgsql STABLE STRICT
+    PARALLEL SAFE AS $$
+BEGIN
+    IF part IN ('hour', 'minute', 'second', 'millisecond', 'microsecond') THEN
+        RAISE EXCEPTION 'The datepart % is not supported by date function datetrunc for data type date.', part
+            USING ERRCODE = 'MSSQL', DETAIL = '9810,16,1';
+    END IF;
+    RETURN mssql.datetrunc(part, at::timestamp)::date;
+END $$;
+CREATE FUNCTION mssql.datetrunc(part text, at time) RETURNS time LANGUAGE plpgsql STABLE STRICT
+    PARALLEL SAFE AS $$
+BEGIN
+    IF part NOT IN ('hour', 'minute', 'second', 'millisecond', 'microsecond') THEN
+        RAISE EXCEPTION 'The datepart % is not supported by date function datetrunc for data type time.', part
+            USING ERRCODE = 'MSSQL', DETAIL = '9810,16,1';
+    END IF;
+    RETURN mssql.datetrunc(part, timestamp '1900-01-01' + at)::time;
+END $$;
 CREATE FUNCTION mssql.eomonth(timestamp, integer DEFAULT 0) RETURNS date LANGUAGE sql IMMUTABLE
     STRICT PARALLEL SAFE
     RETURN (date_trunc('month', $1) + make_interval(months => $2 + 1) - interval '1 day')::date;
@@ -270,6 +437,13 @@ BEGIN
 END $$;
 CREATE FUNCTION mssql.convert_text(timestamp, integer) RETURNS text LANGUAGE sql IMMUTABLE STRICT
     PARALLEL SAFE RETURN to_char($1, mssql.date_format($2));
+CREATE FUNCTION mssql.convert_text(mssql.datetimeoffset, integer) RETURNS text LANGUAGE sql
+    IMMUTABLE STRICT PARALLEL SAFE RETURN CASE
+        WHEN $2 IN (0, 20, 21, 100, 120, 121)
+            THEN to_char(mssql.offset_local($1), mssql.date_format($2)) || ' ' || right($1::text, 6)
+        WHEN $2 = 126 THEN to_char(mssql.offset_local($1), mssql.date_format($2)) || right($1::text, 6)
+        WHEN $2 = 127 THEN to_char(mssql.offset_instant($1) AT TIME ZONE 'UTC', mssql.date_format($2))
+        ELSE to_char(mssql.offset_local($1), mssql.date_format($2)) END;
 CREATE FUNCTION mssql.convert_text(bytea, integer) RETURNS text LANGUAGE sql IMMUTABLE STRICT
     PARALLEL SAFE RETURN CASE $2 WHEN 1 THEN '0x' || upper(encode($1, 'hex'))
         WHEN 2 THEN upper(encode($1, 'hex')) ELSE convert_from($1, 'UTF8') END;
@@ -288,12 +462,18 @@ CREATE FUNCTION mssql.to_text(mssql.datetime) RETURNS text LANGUAGE sql IMMUTABL
     PARALLEL SAFE RETURN to_char($1::timestamp, 'Mon FMDD YYYY FMHH12:MIAM');
 CREATE FUNCTION mssql.to_text(anyelement) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS 'SELECT $1::text';
+CREATE FUNCTION mssql.to_text(date) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN to_char($1::timestamp, 'YYYY-MM-DD');
+CREATE FUNCTION mssql.to_text(time) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN to_char($1, 'HH24:MI:SS.US') || '0';
 CREATE FUNCTION mssql.to_text(mssql.bit) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN mssql.bit_text($1);
 CREATE FUNCTION mssql.to_text(uuid) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN upper($1::text);
 CREATE FUNCTION mssql.to_text(mssql.money) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN round($1::numeric, 2)::text;
+CREATE FUNCTION mssql.random_integer() RETURNS integer LANGUAGE sql VOLATILE
+    RETURN random(-2147483648, 2147483647);
 CREATE FUNCTION mssql.newid() RETURNS uuid LANGUAGE sql VOLATILE RETURN gen_random_uuid();
 CREATE FUNCTION mssql.round(numeric, integer, integer DEFAULT 0) RETURNS numeric LANGUAGE sql
     IMMUTABLE STRICT PARALLEL SAFE RETURN CASE WHEN $3 = 0

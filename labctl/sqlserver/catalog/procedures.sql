@@ -184,22 +184,43 @@ CREATE FUNCTION mssql.sp_rename(db_name text, objname text, newname text, objtyp
 DECLARE
     parts text[] := mssql.name_parts(objname);
     count integer := cardinality(parts);
-    column_form boolean := upper(coalesce(objtype, 'OBJECT')) = 'COLUMN';
-    table_at integer := count - CASE WHEN column_form THEN 1 ELSE 0 END;
-    target regclass := to_regclass(format('%I.%I', mssql.schema_of(db_name,
-        CASE WHEN table_at >= 2 THEN parts[table_at - 1] ELSE 'dbo' END), lower(parts[table_at])));
+    kind text := upper(coalesce(objtype, 'OBJECT'));
+    table_at integer := count - CASE WHEN kind IN ('COLUMN', 'INDEX') THEN 1 ELSE 0 END;
+    home text := mssql.schema_of(db_name, CASE WHEN table_at >= 2 THEN parts[table_at - 1] ELSE 'dbo' END);
+    old name := lower(parts[count])::name;
+    target regclass := to_regclass(format('%I.%I', home, lower(parts[table_at])));
+    bound pg_constraint;
+    named mssql.defaults;
 BEGIN
-    IF target IS NULL OR upper(coalesce(objtype, 'OBJECT')) NOT IN ('COLUMN', 'OBJECT') THEN
-        RAISE EXCEPTION 'Either the parameter @objname is ambiguous or the claimed @objtype (%) is wrong.', coalesce(objtype, 'OBJECT')
+    IF kind = 'OBJECT' AND (SELECT c.relkind FROM pg_class c WHERE c.oid = target) IS DISTINCT FROM 'r' THEN
+        SELECT * INTO bound FROM pg_constraint c
+            WHERE c.connamespace = to_regnamespace(quote_ident(home)) AND c.conname = old;
+        SELECT d.* INTO named FROM mssql.defaults d JOIN pg_class c ON c.oid = d.relid
+            WHERE c.relnamespace = to_regnamespace(quote_ident(home)) AND lower(d.name::text) = old;
+        target := coalesce(bound.conrelid, named.relid)::regclass;
+    END IF;
+    IF target IS NULL OR kind NOT IN ('COLUMN', 'OBJECT', 'INDEX') THEN
+        RAISE EXCEPTION 'Either the parameter @objname is ambiguous or the claimed @objtype (%) is wrong.', kind
             USING ERRCODE = 'MSSQL', DETAIL = '15248,11,1';
     END IF;
     IF EXISTS (SELECT FROM mssql.cdc_tables t WHERE t.source_oid::oid = target::oid) THEN
         RAISE EXCEPTION 'Cannot alter the table ''%'' because the table is being published for replication or enabled for Change Data Capture.', parts[table_at]
             USING ERRCODE = 'MSSQL', DETAIL = '4928,16,1';
     END IF;
-    IF column_form THEN
-        EXECUTE format('ALTER TABLE %s RENAME COLUMN %I TO %I', target, lower(parts[count]), lower(newname));
+    IF kind = 'COLUMN' THEN
+        EXECUTE format('ALTER TABLE %s RENAME COLUMN %I TO %I', target, old, lower(newname));
         EXECUTE format('COMMENT ON COLUMN %s.%I IS %L', target, lower(newname), newname);
+    ELSIF kind = 'INDEX' THEN
+        EXECUTE format('ALTER INDEX %I.%I RENAME TO %I', home, old, lower(newname));
+        EXECUTE format('COMMENT ON INDEX %I.%I IS %L', home, lower(newname), newname);
+    ELSIF bound.oid IS NOT NULL THEN
+        EXECUTE format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', target, old, lower(newname));
+        EXECUTE format('COMMENT ON CONSTRAINT %I ON %s IS %L', lower(newname), target, newname);
+        IF bound.contype IN ('p', 'u') THEN
+            EXECUTE format('COMMENT ON INDEX %I.%I IS %L', home, lower(newname), newname);
+        END IF;
+    ELSIF named.relid IS NOT NULL THEN
+        UPDATE mssql.defaults d SET name = newname WHERE d.relid = named.relid AND d.attnum = named.attnum;
     ELSE
         EXECUTE format('ALTER TABLE %s RENAME TO %I', target, lower(newname));
         EXECUTE format('COMMENT ON TABLE %s IS %L', target, newname);

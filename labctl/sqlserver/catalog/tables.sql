@@ -1,4 +1,8 @@
--- What this server remembers beside PostgreSQL's own catalog.
+-- What this server remembers beside PostgreSQL's own catalog. Changes here and in types.sql need a
+-- migration: see migrations/.
+
+-- Which version this is: of types and tables a number, of functions and views a digest.
+CREATE TABLE mssql.version (foundation integer NOT NULL, definitions text NOT NULL);
 
 CREATE TABLE mssql.databases (
     name mssql.nvarchar(128) PRIMARY KEY,
@@ -60,11 +64,26 @@ CREATE TABLE mssql.modules (
     type char(2) NOT NULL,
     type_desc mssql.nvarchar(60) NOT NULL,
     definition mssql.nvarchar NOT NULL,
-    create_date mssql.datetime NOT NULL DEFAULT mssql.getdate()
+    create_date mssql.datetime NOT NULL DEFAULT mssql.getdate(),
+    translated text -- a view's definition for PostgreSQL
 );
 CREATE UNIQUE INDEX modules_name ON mssql.modules (db, schema_name, lower(name::text));
 
-CREATE TABLE mssql.defaults (relid oid, attnum smallint, definition text, PRIMARY KEY (relid, attnum));
+CREATE TABLE mssql.defaults (
+    relid oid,
+    attnum smallint,
+    definition text NOT NULL,
+    name mssql.nvarchar(128) NOT NULL,
+    system_named boolean NOT NULL,
+    PRIMARY KEY (relid, attnum)
+);
+CREATE TABLE mssql.extended_properties (
+    relid oid,
+    attnum smallint,
+    name mssql.nvarchar(128),
+    value mssql.nvarchar,
+    PRIMARY KEY (relid, attnum, name)
+);
 CREATE FUNCTION mssql.default_text(oid, smallint) RETURNS text LANGUAGE sql STABLE
     RETURN (SELECT d.definition FROM mssql.defaults d WHERE d.relid = $1 AND d.attnum = $2);
 CREATE TABLE mssql.checks (constraint_oid oid PRIMARY KEY, definition text);

@@ -64,53 +64,55 @@ DECLARE
     col record;
     columns integer;
     row_of text;
+    body text;
 BEGIN
     SELECT * INTO STRICT instance FROM mssql.cdc_tables t WHERE t.object_id = instance_id;
     FOR col IN SELECT c.attname, EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = instance.source_oid::oid
             AND a.attname = c.attname AND NOT a.attisdropped) AS present
         FROM mssql.cdc_columns c WHERE c.object_id = instance_id ORDER BY c.column_ordinal
     LOOP
-        image := image || CASE WHEN col.present THEN format('%%1$s.%I', col.attname) ELSE 'NULL' END;
+        image := image || CASE WHEN col.present THEN '%1$s.' || replace(quote_ident(col.attname), '%', '%%') ELSE 'NULL' END;
         changed := changed || CASE WHEN col.present
             THEN format('OLD.%1$I IS DISTINCT FROM NEW.%1$I', col.attname) ELSE 'false' END;
     END LOOP;
     columns := cardinality(image);
     row_of := format('INSERT INTO %s VALUES (mssql.lsn(number, %s), NULL, mssql.lsn(number, change), %%2$s, %%3$s, %s, change);',
-        instance.storage::regclass, x'FFFFFFFE'::bigint, array_to_string(image, ', '));
+        replace(instance.storage::regclass::text, '%', '%%'), x'FFFFFFFE'::bigint, array_to_string(image, ', '));
     SELECT string_agg(format('OLD.%1$I IS DISTINCT FROM NEW.%1$I', k), ' OR ') INTO keys
         FROM unnest(instance.key_columns) k
         WHERE EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = instance.source_oid::oid AND a.attname = k AND NOT a.attisdropped);
-    EXECUTE format($make$
-        CREATE OR REPLACE FUNCTION mssql_cdc.%1$I() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
-        SET search_path = mssql, pg_catalog AS $body$
+    body := format($make$
         DECLARE
             number bigint;
             change bigint;
             mask mssql.varbinary;
         BEGIN
             IF TG_OP = 'UPDATE' THEN
-                mask := mssql.cdc_mask(ARRAY[%2$s]);
-                IF mask = %3$L::mssql.varbinary THEN RETURN NULL; END IF;
+                mask := mssql.cdc_mask(ARRAY[%1$s]);
+                IF mask = %2$L::mssql.varbinary THEN RETURN NULL; END IF;
             END IF;
-            number := mssql.cdc_transaction(%4$L);
+            number := mssql.cdc_transaction(%3$L);
             change := mssql.cdc_next_change();
-            IF TG_OP = 'INSERT' THEN %5$s
-            ELSIF TG_OP = 'DELETE' THEN %6$s
-            ELSIF %7$s THEN
-                %6$s
-                change := mssql.cdc_next_change();
+            IF TG_OP = 'INSERT' THEN %4$s
+            ELSIF TG_OP = 'DELETE' THEN %5$s
+            ELSIF %6$s THEN
                 %5$s
+                change := mssql.cdc_next_change();
+                %4$s
             ELSE
+                %7$s
                 %8$s
-                %9$s
             END IF;
             RETURN NULL;
-        END $body$ $make$,
-        instance.db || '.' || lower(instance.capture_instance::text), array_to_string(changed, ', '),
+        END $make$,
+        array_to_string(changed, ', '),
         mssql.cdc_mask(array_fill(false, ARRAY[columns])), instance.db,
         format(row_of, 'NEW', '2', format('%L', mssql.cdc_mask(array_fill(true, ARRAY[columns])))),
         format(row_of, 'OLD', '1', format('%L', mssql.cdc_mask(array_fill(true, ARRAY[columns])))),
         coalesce(keys, 'false'), format(row_of, 'OLD', '3', 'mask'), format(row_of, 'NEW', '4', 'mask'));
+    EXECUTE format('CREATE OR REPLACE FUNCTION mssql_cdc.%I() RETURNS trigger LANGUAGE plpgsql
+        SECURITY DEFINER SET search_path = mssql, pg_catalog, pg_temp AS %L',
+        instance.db || '.' || lower(instance.capture_instance::text), body);
 END $$;
 
 CREATE FUNCTION mssql.cdc_enable_db(current_db text, polling numeric) RETURNS void LANGUAGE plpgsql AS $$

@@ -123,6 +123,8 @@ DECLARE
     keys text;
     col record;
     row_type text;
+    define text := 'CREATE FUNCTION %I.%I(from_lsn bytea, to_lsn bytea, row_filter_option text)
+        RETURNS SETOF %s LANGUAGE sql STABLE AS %L';
 BEGIN
     SELECT * INTO STRICT instance FROM mssql.cdc_tables t WHERE t.object_id = id;
     target := instance.db || '.cdc';
@@ -145,36 +147,34 @@ BEGIN
     row_type := format('mssql_cdc.%I', instance.db || '.' || low || '_row');
     EXECUTE format('CREATE TYPE %s AS ("__$start_lsn" mssql.binary(10), "__$seqval" mssql.binary(10),
         "__$operation" integer, "__$update_mask" mssql.varbinary(128), %s)', row_type, typed);
-    EXECUTE format($make$ CREATE FUNCTION %1$I.%2$I(from_lsn bytea, to_lsn bytea, row_filter_option text)
-        RETURNS SETOF %3$s LANGUAGE sql STABLE AS $body$
-        SELECT c."__$start_lsn", c."__$seqval", c."__$operation", c."__$update_mask", %4$s FROM %5$s c
-        WHERE mssql.cdc_check_range(%6$s, from_lsn, to_lsn, %2$L, row_filter_option, '{all,all update old}')
+    EXECUTE format(define, target, 'fn_cdc_get_all_changes_' || low, row_type, format($make$
+        SELECT c."__$start_lsn", c."__$seqval", c."__$operation", c."__$update_mask", %2$s FROM %3$s c
+        WHERE mssql.cdc_check_range(%4$s, from_lsn, to_lsn, %1$L, row_filter_option, '{all,all update old}')
             AND c."__$start_lsn" >= from_lsn AND c."__$start_lsn" <= to_lsn
-            AND (c."__$operation" <> 3 OR lower(row_filter_option) = 'all update old') $body$ $make$,
-        target, 'fn_cdc_get_all_changes_' || low, row_type, columns, instance.storage::regclass, id);
+            AND (c."__$operation" <> 3 OR lower(row_filter_option) = 'all update old') $make$,
+        'fn_cdc_get_all_changes_' || low, columns, instance.storage::regclass, id));
     IF NOT instance.supports_net_changes THEN RETURN; END IF;
     keys := (SELECT string_agg('c.' || quote_ident(k), ', ') FROM unnest(instance.key_columns) k);
     row_type := format('mssql_cdc.%I', instance.db || '.' || low || '_net');
     EXECUTE format('CREATE TYPE %s AS ("__$start_lsn" mssql.binary(10), "__$operation" integer,
         "__$update_mask" mssql.varbinary(128), %s)', row_type, typed);
-    EXECUTE format($make$ CREATE FUNCTION %1$I.%2$I(from_lsn bytea, to_lsn bytea, row_filter_option text)
-        RETURNS SETOF %3$s LANGUAGE sql STABLE AS $body$
+    EXECUTE format(define, target, 'fn_cdc_get_net_changes_' || low, row_type, format($make$
         SELECT "__$start_lsn", CASE WHEN last = 1 THEN 1
             WHEN lower(row_filter_option) = 'all with merge' THEN 5
             WHEN first = 2 THEN 2 ELSE 4 END,
             CASE WHEN lower(row_filter_option) = 'all with mask' AND first <> 2 AND last <> 1 THEN mssql.cdc_mask_union(masks) END,
-            %4$s FROM (
+            %2$s FROM (
             SELECT c.*, c."__$operation" AS last,
                 first_value(c."__$operation") OVER touched AS first,
                 array_agg(c."__$update_mask"::bytea) OVER touched AS masks,
-                row_number() OVER (PARTITION BY %7$s ORDER BY c."__$start_lsn" DESC, c."__$seqval" DESC, c."__$operation" DESC) AS backwards
-            FROM %5$s c
-            WHERE mssql.cdc_check_range(%6$s, from_lsn, to_lsn, %2$L, row_filter_option, '{all,all with mask,all with merge}')
+                row_number() OVER (PARTITION BY %5$s ORDER BY c."__$start_lsn" DESC, c."__$seqval" DESC, c."__$operation" DESC) AS backwards
+            FROM %3$s c
+            WHERE mssql.cdc_check_range(%4$s, from_lsn, to_lsn, %1$L, row_filter_option, '{all,all with mask,all with merge}')
                 AND c."__$start_lsn" >= from_lsn AND c."__$start_lsn" <= to_lsn AND c."__$operation" <> 3
-            WINDOW touched AS (PARTITION BY %7$s ORDER BY c."__$start_lsn", c."__$seqval", c."__$operation"
+            WINDOW touched AS (PARTITION BY %5$s ORDER BY c."__$start_lsn", c."__$seqval", c."__$operation"
                 ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) net
-        WHERE backwards = 1 AND NOT (first = 2 AND last = 1) $body$ $make$,
-        target, 'fn_cdc_get_net_changes_' || low, row_type, columns, instance.storage::regclass, id, keys);
+        WHERE backwards = 1 AND NOT (first = 2 AND last = 1) $make$,
+        'fn_cdc_get_net_changes_' || low, columns, instance.storage::regclass, id, keys));
 END $$;
 CREATE FUNCTION mssql.cdc_mask_union(bytea[]) RETURNS mssql.varbinary LANGUAGE plpgsql IMMUTABLE STRICT
     PARALLEL SAFE AS $$

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from psycopg.sql import SQL
+
 from labctl.sqlserver.backend.connection import PgError
 from labctl.sqlserver.backend.errors import as_sql_error
 from labctl.sqlserver.errors import SqlError, unsupported
@@ -13,6 +15,7 @@ from labctl.sqlserver.session.modules import split_procedure
 from labctl.sqlserver.session.procedures import PROCEDURES, SystemProcedure
 from labctl.sqlserver.session.reply import Reply
 from labctl.sqlserver.session.rows import encode_text
+from labctl.sqlserver.session.scripted import SCRIPTED
 from labctl.sqlserver.session.state import Prepared, Scope
 from labctl.sqlserver.sqltypes import MAX, SqlType
 from labctl.sqlserver.tsql import translate
@@ -20,7 +23,7 @@ from labctl.sqlserver.tsql.lexer import tokenize, unquote
 from labctl.sqlserver.tsql.names import split_name
 from labctl.sqlserver.tsql.parser import parse_declarations
 from labctl.sqlserver.tsql.script import Argument, Call, Declaration
-from labctl.sqlserver.tsql.statement import COLUMNS_MARK, Statement
+from labctl.sqlserver.tsql.statement import Statement
 from labctl.sqlserver.wire.request import Call as RemoteCall
 from labctl.sqlserver.wire.request import Parameter
 
@@ -31,6 +34,8 @@ __all__ = ["Calls"]
 
 _INT = SqlType("int")
 _TEXT = SqlType("nvarchar", length=MAX)
+_LEAST_ARGUMENTS = {"sp_executesql": 1, "sp_prepare": 3, "sp_prepexec": 3, "sp_execute": 1,
+                    "sp_unprepare": 1}  # fmt: skip
 
 
 class Calls:
@@ -100,9 +105,10 @@ class Calls:
         if procedure is None or not procedure.rows:
             raise unsupported(f"INSERT … EXEC {node.procedure}")
         sql, values = procedure.query(self._database_of(node.procedure), arguments, self)
-        head = translate.query(f"{node.into} SELECT 1", self.session.database, {})
-        target = head.sql.replace(COLUMNS_MARK, "").removesuffix(" SELECT 1")
-        statement = Statement(f"{target} {sql}", "INSERT", reads=True)
+        head = translate.query(f"{node.into} SELECT 1", self.session.database, {}).insertion
+        if head is None:
+            raise unsupported("INSERT … EXEC with such a target")
+        statement = Statement(SQL("{} {}").format(head.before, sql), "INSERT", reads=True)
         await self._run(statement, values, reply)
 
     async def _run(self, statement: Statement, values: Sequence[str | None], reply: Reply) -> None:
@@ -126,6 +132,12 @@ class Calls:
         unchanged = [(a.type, a.value) for a in arguments]
         parts = split_name(name)
         base = parts[-1].lower()
+        least = _LEAST_ARGUMENTS.get(base, 0)
+        if len(arguments) < least:
+            raise SqlError(
+                201, f"Procedure or function '{base}' expects {least} parameters, which were not "
+                "supplied.", state=4,
+            )  # fmt: skip
         if base == "sp_executesql":
             return await self._executesql(arguments, reply)
         special = {
@@ -140,6 +152,9 @@ class Calls:
         if procedure is not None:
             await self._system(procedure, self._database_of(name), arguments, reply)
             return 0, unchanged
+        if base in SCRIPTED:
+            declared, body = split_procedure(SCRIPTED[base])
+            return await self._run_text(body, parse_declarations(declared), arguments, reply)
         return await self._user_procedure(name, arguments, reply)
 
     async def _system(
@@ -161,8 +176,10 @@ class Calls:
     ) -> tuple[int, list[tuple[SqlType, str | None]]]:
         try:
             rows = await self.executor.backend.rows(
-                "SELECT m.definition FROM mssql.modules m "
-                "WHERE m.object_id = mssql.object_id($1, $2, 'P')",
+                SQL(
+                    "SELECT m.definition FROM mssql.modules m "
+                    "WHERE m.object_id = mssql.object_id($1, $2, 'P')"
+                ),
                 [self.session.database, name],
             )
         except PgError as error:
@@ -266,7 +283,8 @@ class Calls:
         return 0, [(a.type, a.value) for a in arguments]
 
     def _prepared(self, arguments: Sequence[Parameter]) -> Prepared:
-        handle = int(arguments[0].value or 0) if arguments else 0
+        given = arguments[0].value or ""
+        handle = int(given) if given.isdecimal() else 0
         if handle not in self.session.prepared:
             raise SqlError(
                 8179, f"Could not find prepared statement with handle {handle}.", state=4

@@ -6,6 +6,8 @@ import asyncio
 import re
 from typing import TYPE_CHECKING
 
+from psycopg.sql import SQL
+
 from labctl.sqlserver.backend.connection import PgError
 from labctl.sqlserver.backend.errors import as_sql_error
 from labctl.sqlserver.errors import SqlError, unsupported
@@ -14,7 +16,7 @@ from labctl.sqlserver.session.reply import Reply
 from labctl.sqlserver.session.state import Scope
 from labctl.sqlserver.session.transactions import ISOLATION_LEVELS
 from labctl.sqlserver.sqltypes import SqlType
-from labctl.sqlserver.tsql.lexer import unquote
+from labctl.sqlserver.tsql.lexer import tokenize, unquote
 from labctl.sqlserver.tsql.names import locate, split_name
 from labctl.sqlserver.tsql.parser import parse_arguments
 from labctl.sqlserver.tsql.script import Command
@@ -36,10 +38,15 @@ _WITHOUT_EFFECT = {
 }  # fmt: skip
 _MUST_BE_ON = {"ANSI_NULLS", "CONCAT_NULL_YIELDS_NULL", "QUOTED_IDENTIFIER"}
 _ONLY = {
-    "DATEFIRST": {"7"}, "ROWCOUNT": {"0"}, "LANGUAGE": {"US_ENGLISH", "ENGLISH"},
-    "DATEFORMAT": {"MDY"},
+    "ROWCOUNT": {"0"}, "LANGUAGE": {"US_ENGLISH", "ENGLISH"},
 }  # fmt: skip
 """Options with the one value this server works by."""
+_DATE_ORDERS = {"MDY", "DMY", "YMD"}
+"""The orders of SET DATEFORMAT that PostgreSQL reads; YDM, MYD and DYM it does not."""
+_MESSAGES = {
+    15009: "The object '%s' does not exist in database '%s' or is invalid for this operation.",
+}
+"""The messages that RAISERROR knows by number."""
 _FORMAT = re.compile(r"%%|%[-+ 0#]*\d*(?:\.\d+)?(?:I64|l|h)?([diouxXs])")
 
 
@@ -148,16 +155,31 @@ class Commands:
         elif option in {"NOEXEC", "FMTONLY", "PARSEONLY"}:
             session.no_execution = on
         elif option == "LOCK_TIMEOUT":
-            session.lock_timeout = int(_number(node))
+            session.lock_timeout = _number(node)
             milliseconds = {-1: 0, 0: 1}.get(session.lock_timeout, session.lock_timeout)
-            await self.executor.backend.simple(f"SET lock_timeout = {milliseconds}")
+            await self.transactions.keep("lock_timeout", str(milliseconds))
         elif option == "TEXTSIZE":
-            session.text_size = int(_number(node))
+            session.text_size = _number(node)
+        elif option == "DATEFIRST":
+            await self._date_first(value)
+        elif option == "DATEFORMAT":
+            await self._date_format(unquote(value).upper())
         elif option in _ONLY:
             if unquote(value).upper() not in _ONLY[option]:
                 raise unsupported(f"SET {option} {value}")
         elif option not in _WITHOUT_EFFECT or (option in _MUST_BE_ON and value == "OFF"):
             raise unsupported(f"SET {option} {value}")
+
+    async def _date_first(self, value: str) -> None:
+        if value not in set("1234567"):
+            raise SqlError(2742, f"SET DATEFIRST {value} is out of range.")
+        self.session.date_first = int(value)
+        await self.transactions.keep("mssql.date_first", value)
+
+    async def _date_format(self, order: str) -> None:
+        if order not in _DATE_ORDERS:
+            raise unsupported(f"SET DATEFORMAT {order.lower()}")
+        await self.transactions.keep("datestyle", f"ISO, {order}")
 
     async def _identity_insert(self, node: Command) -> None:
         name = node.text[len(node.words[0]) :].strip()
@@ -174,13 +196,17 @@ class Commands:
             self.session.identity_insert = place
 
     async def _use(self, node: Command, scope: Scope, reply: Reply) -> None:
+        if len(node.words) < 2:
+            raise SqlError(102, "Incorrect syntax near 'USE'.", severity=15)
         await self.use(unquote(node.words[1]), reply)
         reply.statement_done(None)
 
     async def use(self, name: str, reply: Reply) -> None:
         """Change the database; raises `SqlError` 911."""
         rows = await self.executor.backend.rows(
-            "SELECT name, database_id FROM mssql.databases WHERE lower(name::text) = lower($1)",
+            SQL(
+                "SELECT name, database_id FROM mssql.databases WHERE lower(name::text) = lower($1)"
+            ),
             [name],
         )
         if not rows:
@@ -207,17 +233,26 @@ class Commands:
 
     async def _raiserror(self, node: Command, scope: Scope, reply: Reply) -> None:
         inner = node.text[len("RAISERROR") :].strip()
-        if not inner.startswith("("):
+        listed, closing, _ = inner.rpartition(")")
+        if not (inner.startswith("(") and closing):
             raise SqlError(102, "Incorrect syntax near 'RAISERROR'.", severity=15)
-        inner = inner[1 : inner.rindex(")")]
         values = [
             await self.interpreter.value(a.text or "NULL", _TEXT, scope)
-            for a in parse_arguments(inner)
+            for a in parse_arguments(listed[1:])
         ]
         if len(values) < 3:
             raise SqlError(102, "Incorrect syntax near 'RAISERROR'.", severity=15)
-        text, severity, state = values[0] or "", int(values[1] or 0), int(values[2] or 0)
-        problem = SqlError(50000, _formatted(text, values[3:]), severity=severity, state=state)
+        text, severity, state = values[0] or "", _whole(values[1]), _whole(values[2])
+        number = 50000
+        if tokenize(listed[1:])[0].kind == "number":
+            number = _whole(text)
+            if number not in _MESSAGES:
+                raise SqlError(
+                    18054, f"Error {number}, severity {severity}, state {state} was raised, but no "
+                    "message with that error number was found in sys.messages.",
+                )  # fmt: skip
+            text = _MESSAGES[number]
+        problem = SqlError(number, _formatted(text, values[3:]), severity=severity, state=state)
         if severity > 10:
             raise problem
         reply.message(problem)
@@ -238,12 +273,12 @@ class Commands:
         ]
         if len(values) != 3:
             raise SqlError(102, "Incorrect syntax near 'THROW'.", severity=15)
-        number = int(values[0] or 0)
+        number = _whole(values[0])
         if number < 50000:
             raise SqlError(35100, f"Error number {number} in the THROW statement is outside the "
                            "valid range. Specify an error number in the valid range of 50000 to "
                            "2147483647.")  # fmt: skip
-        raise SqlError(number, values[1] or "", state=int(values[2] or 1))
+        raise SqlError(number, values[1] or "", state=_whole(values[2]))
 
     async def _waitfor(self, node: Command, scope: Scope, reply: Reply) -> None:
         words = [w.upper() for w in node.words]
@@ -262,9 +297,22 @@ class Commands:
         reply.statement_done(None)
 
 
-def _number(node: Command) -> str:
+def _number(node: Command) -> int:
     """The signed number a SET ends with."""
-    return node.words[-2] + node.words[-1] if node.words[-2] == "-" else node.words[-1]
+    if not node.words[-1].isdecimal():
+        raise SqlError(102, f"Incorrect syntax near '{node.words[-1]}'.", severity=15)
+    number = int(node.words[-1])
+    return -number if node.words[-2] == "-" else number
+
+
+def _whole(value: str | None) -> int:
+    """An argument that must be a whole number; NULL is 0. Raises `SqlError` 245."""
+    try:
+        return int(value or 0)
+    except ValueError:
+        raise SqlError(
+            245, f"Conversion failed when converting the varchar value '{value}' to data type int."
+        ) from None
 
 
 def _transaction_name(node: Command, scope: Scope) -> str:

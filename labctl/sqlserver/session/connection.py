@@ -9,6 +9,7 @@ import ssl
 from dataclasses import dataclass
 
 import psycopg
+from psycopg.sql import SQL
 
 from labctl.sqlserver.backend.columns import Catalog, TypeMap
 from labctl.sqlserver.backend.connection import Backend, PgError
@@ -145,10 +146,10 @@ async def _open_session(context: ServerContext, login: Login, spid: int) -> tupl
     right = hmac.compare_digest(login.password.encode(), context.password.encode())
     if login.integrated or login.user.lower() != context.user.lower() or not right:
         raise _refused(login)
-    backend = await _open_backend(context, login.application)
+    backend = await _open_backend(context, f"{spid}:{login.application}")
     wanted = login.database or "master"
     rows = await backend.rows(
-        "SELECT name, database_id FROM mssql.databases WHERE lower(name::text) = lower($1)",
+        SQL("SELECT name, database_id FROM mssql.databases WHERE lower(name::text) = lower($1)"),
         [wanted],
     )
     if not rows:
@@ -308,5 +309,7 @@ class _Client:
         session.nocount = session.implicit_transactions = session.abort_on_error = False
         session.identity_insert = session.caught = session.identity = None
         self.transactions.isolation = "READ COMMITTED"
-        await self.backend.simple("DISCARD TEMP; SET lock_timeout = 0")
+        await self.backend.simple(SQL("DISCARD TEMP"))
+        await self.transactions.reset()
+        session.date_first = 7
         reply.token(environment(Environment.RESET, "", ""))

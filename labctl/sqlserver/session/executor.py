@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
+from psycopg.sql import SQL, Composable
 
 from labctl.sqlserver.backend.columns import Catalog, TypeMap
 from labctl.sqlserver.backend.connection import Backend, PgError
@@ -17,8 +18,8 @@ from labctl.sqlserver.session.rows import Encoder, encoder, numeric_scale
 from labctl.sqlserver.session.state import Scope, Session
 from labctl.sqlserver.session.transactions import Transactions
 from labctl.sqlserver.sqltypes import SqlType
-from labctl.sqlserver.tsql.names import PgName, quoted
-from labctl.sqlserver.tsql.statement import COLUMNS_MARK, Output, Statement
+from labctl.sqlserver.tsql.names import PgName, identifier, quoted
+from labctl.sqlserver.tsql.statement import Output, Statement
 
 __all__ = ["Cancelled", "Executor"]
 
@@ -70,15 +71,11 @@ class Executor:
         await self._guard(statement)
         try:
             await self._lock(statement)
-            sql, reseeds = self._identity_form(statement)
-            if statement.without_columns and statement.inserts_into is not None:
-                listed = "" if reseeds else await self._columns_to_fill(statement.inserts_into)
-                sql = sql.replace(COLUMNS_MARK, listed, 1)
+            sql, reseeds = await self._final_form(statement)
             count = await self._send(sql, statement, scope, reply)
-            if reseeds and statement.inserts_into is not None:
-                target = quoted(statement.inserts_into)
+            if reseeds is not None:
                 await self.backend.rows(
-                    "SELECT mssql.reseed_after_explicit($1::regclass)", [target]
+                    SQL("SELECT mssql.reseed_after_explicit($1::regclass)"), [quoted(reseeds)]
                 )
             await self._remember_identity(statement)
         except PgError as error:
@@ -92,45 +89,55 @@ class Executor:
         self.session.row_count = count
         reply.statement_done(None if self.session.nocount else count)
 
-    def _identity_form(self, statement: Statement) -> tuple[str, bool]:
-        wanted = self.session.identity_insert
-        if wanted is None or statement.inserts_into != wanted or not statement.explicit_identity:
-            return statement.sql, False
-        return statement.explicit_identity, True
+    async def _final_form(self, statement: Statement) -> tuple[Composable, PgName | None]:
+        """The SQL to run, and the table whose identity column gets explicit values."""
+        insertion = statement.insertion
+        if insertion is None:
+            return statement.sql, None
+        if insertion.place == self.session.identity_insert:
+            return insertion.sql(explicit_identity=True), insertion.place
+        if insertion.lists_columns:
+            return statement.sql, None
+        return insertion.sql(await self._columns_to_fill(insertion.place)), None
 
-    async def _columns_to_fill(self, place: PgName) -> str:
+    async def _columns_to_fill(self, place: PgName) -> Composable:
         """The column list of an INSERT that names none: all but the identity column."""
         schema, name = place
         if schema is not None and not await self.catalog.has_identity(self.backend, schema, name):
-            return ""
+            return SQL("")
         rows = await self.backend.rows(
-            "SELECT a.attname, a.attidentity <> '' FROM pg_attribute a "
-            "WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped "
-            "ORDER BY a.attnum",
+            SQL(
+                "SELECT a.attname, a.attidentity <> '' FROM pg_attribute a "
+                "WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped "
+                "ORDER BY a.attnum"
+            ),
             [quoted(place)],
         )
         if not any(identity == "t" for _, identity in rows):
-            return ""
-        names = ", ".join(quoted(name or "") for name, identity in rows if identity != "t")
-        return f" ({names})"
+            return SQL("")
+        names = [identifier(name or "") for name, identity in rows if identity != "t"]
+        return SQL(" ({})").format(SQL(", ").join(names))
 
     async def _lock(self, statement: Statement) -> None:
         if statement.locks and self.transactions.active:
             for place in statement.locks:
-                await self.backend.simple(f"LOCK TABLE {quoted(place)} IN EXCLUSIVE MODE")
+                lock = SQL("LOCK TABLE {} IN EXCLUSIVE MODE")
+                await self.backend.simple(lock.format(identifier(place)))
 
     async def _remember_identity(self, statement: Statement) -> None:
-        if statement.verb != "INSERT" or statement.inserts_into is None:
+        if statement.insertion is None:
             return
-        schema, name = statement.inserts_into
+        place = statement.insertion.place
+        schema, name = place
         if schema is not None and not await self.catalog.has_identity(self.backend, schema, name):
             return
-        target = quoted(statement.inserts_into)
         try:
             rows = await self.backend.rows(
-                "SELECT CASE WHEN s IS NOT NULL THEN currval(s)::text END "
-                "FROM (SELECT mssql.identity_sequence($1::regclass) AS s) q",
-                [target],
+                SQL(
+                    "SELECT CASE WHEN s IS NOT NULL THEN currval(s)::text END "
+                    "FROM (SELECT mssql.identity_sequence($1::regclass) AS s) q"
+                ),
+                [quoted(place)],
             )
             self.session.identity = rows[0][0]
         except PgError as error:
@@ -146,23 +153,23 @@ class Executor:
             await self.transactions.doom_or_undo(error)
             raise as_sql_error(error, verb=statement.verb) from None
 
-    async def define(self, statements: Sequence[str], verb: str, reply: Reply) -> None:
+    async def define(self, statements: Sequence[Composable], verb: str, reply: Reply) -> None:
         """Run a definition's statements, all or none."""
         if self.session.implicit_transactions and not self.session.transactions:
             self.transactions.begin()
         alone = not self.session.transactions
         try:
             if alone:
-                await self.backend.simple("BEGIN")
+                await self.backend.simple(SQL("BEGIN"))
             else:
                 await self.transactions.before_statement()
             for sql in statements:
                 await self.backend.simple(sql)
             if alone:
-                await self.backend.simple("COMMIT")
+                await self.backend.simple(SQL("COMMIT"))
         except PgError as error:
             if alone:
-                await self.backend.simple("ROLLBACK")
+                await self.backend.simple(SQL("ROLLBACK"))
             else:
                 await self.transactions.doom_or_undo(error)
             raise as_sql_error(error, verb=verb) from None
@@ -170,7 +177,7 @@ class Executor:
             self.catalog.forget()
         reply.statement_done(None)
 
-    async def define_quietly(self, statements: Sequence[str]) -> None:
+    async def define_quietly(self, statements: Sequence[Composable]) -> None:
         """Run definitions of the session's own temporary objects."""
         try:
             for sql in statements:
@@ -181,7 +188,7 @@ class Executor:
 
     # ---- results
 
-    async def _send(self, sql: str, statement: Statement, scope: Scope, reply: Reply) -> int:
+    async def _send(self, sql: Composable, statement: Statement, scope: Scope, reply: Reply) -> int:
         count, rows = 0, 0
         encoders: list[Encoder] | None = None
         values = self.values(statement.parameters, scope)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from psycopg.sql import SQL, Composed
+
 from labctl.sqlserver.backend.connection import PgError
 from labctl.sqlserver.backend.errors import as_sql_error
 from labctl.sqlserver.errors import SqlError
@@ -17,6 +19,7 @@ from labctl.sqlserver.session.state import Scope
 from labctl.sqlserver.sqltypes import SqlType
 from labctl.sqlserver.tsql import ddl, script, tables, translate
 from labctl.sqlserver.tsql.cursor import Cursor
+from labctl.sqlserver.tsql.names import identifier
 from labctl.sqlserver.tsql.parser import parse_batch
 
 __all__ = ["Interpreter", "Return"]
@@ -91,7 +94,7 @@ class Interpreter:
         """Table variables end with their scope."""
         for name in scope.tables:
             try:
-                await self.executor.backend.simple(f'DROP TABLE IF EXISTS pg_temp."{name}"')
+                await self.executor.backend.simple(_without_table(name))
             except PgError:
                 await self.executor.transactions.after_error()
         scope.tables.clear()
@@ -103,7 +106,7 @@ class Interpreter:
                 await self.node(node, scope, reply)
             except SqlError as error:
                 goes_on = error.number in _STATEMENT_ONLY and not self.session.abort_on_error
-                if not goes_on or scope_catches(scope):
+                if not goes_on or self.session.tries:
                     raise
                 self.report(error, reply)
 
@@ -163,7 +166,8 @@ class Interpreter:
         if value is not None:
             kind = scope.types[name]
             try:
-                rows = await self.executor.backend.rows(f"SELECT $1::text::{kind.pg}", [value])
+                convert = SQL("SELECT $1::text::{}").format(kind.sql)
+                rows = await self.executor.backend.rows(convert, [value])
             except PgError as error:
                 await self.executor.transactions.after_error()
                 raise as_sql_error(error) from None
@@ -178,9 +182,11 @@ class Interpreter:
                 body = parser.columns(item.columns)
                 await self.executor.transactions.before_statement()
                 await self.executor.define_quietly(
-                    [f'DROP TABLE IF EXISTS pg_temp."{item.name}"',
-                     f'CREATE TEMP TABLE "{item.name}" ({body})']
-                )  # fmt: skip
+                    [
+                        _without_table(item.name),
+                        SQL("CREATE TEMP TABLE {} ({})").format(identifier(item.name), body),
+                    ]
+                )
                 scope.tables.append(item.name)
                 continue
             scope.declare(item.name, item.type)
@@ -220,12 +226,12 @@ class Interpreter:
 
     async def _try(self, node: script.TryCatch, scope: Scope, reply: Reply) -> None:
         outer = self.session.caught
-        scope.types[_CATCHES] = SqlType("int")
         try:
+            self.session.tries += 1
             try:
                 await self.run(node.attempt.body, scope, reply)
             finally:
-                scope.types.pop(_CATCHES, None)
+                self.session.tries -= 1
         except SqlError as error:
             if error.severity > 19:
                 raise
@@ -264,9 +270,5 @@ class Interpreter:
         return 0
 
 
-_CATCHES = "try…catch"
-
-
-def scope_catches(scope: Scope) -> bool:
-    """Whether a TRY is open in this scope."""
-    return _CATCHES in scope.types
+def _without_table(name: str) -> Composed:
+    return SQL("DROP TABLE IF EXISTS {}").format(identifier((None, name)))

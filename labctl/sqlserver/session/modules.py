@@ -1,15 +1,16 @@
-# ruff: noqa: S608 - SQL is written here on purpose: names are quoted, texts are literals
 """CREATE VIEW and CREATE PROCEDURE: views are PostgreSQL's, procedures are kept as text."""
 
 from __future__ import annotations
+
+from psycopg.sql import SQL, Composable, Literal
 
 from labctl.sqlserver.errors import SqlError, unsupported
 from labctl.sqlserver.session.executor import Executor
 from labctl.sqlserver.session.reply import Reply
 from labctl.sqlserver.tsql import translate
 from labctl.sqlserver.tsql.cursor import Cursor
-from labctl.sqlserver.tsql.names import locate, quoted, split_name
-from labctl.sqlserver.tsql.tables import literal
+from labctl.sqlserver.tsql.ddl import drop_view
+from labctl.sqlserver.tsql.names import PgName, identifier, locate, split_name
 
 __all__ = ["define_module", "module_kind", "split_procedure"]
 
@@ -40,22 +41,40 @@ async def define_module(executor: Executor, text: str, reply: Reply) -> None:
     if schema is None:
         raise unsupported("a temporary view or procedure")
     database, _, schema_name = schema.partition(".")
-    statements = []
+    statements: list[Composable] = []
     if replaces:
         statements.append(
-            f"DELETE FROM mssql.modules WHERE db = {literal(database)} AND schema_name = "
-            f"{literal(schema_name)} AND lower(name::text) = {literal(name)}"
+            SQL(
+                "DELETE FROM mssql.modules WHERE db = {} AND schema_name = {} "
+                "AND lower(name::text) = {}"
+            ).format(Literal(database), Literal(schema_name), Literal(name))
         )
+    translated = None
     if kind == "V":
-        statements += _view(cursor, quoted((schema, name)), executor, replaces=replaces)
+        view = _view(cursor, (schema, name), executor)
+        if replaces:
+            statements += drop_view((schema, name))
+        statements.append(view)
+        translated = view.as_string(None)
     else:
         split_procedure(text)
     description = "VIEW" if kind == "V" else "SQL_STORED_PROCEDURE"
     statements.append(
-        "INSERT INTO mssql.modules (db, schema_name, name, type, type_desc, definition) VALUES "
-        f"({literal(database)}, {literal(schema_name)}, {literal(split_name(shown)[-1])}, "
-        f"'{kind}', '{description}', {literal(text)})"
-    )
+        SQL(
+            "INSERT INTO mssql.modules (db, schema_name, name, type, type_desc, definition, "
+            "translated) VALUES ({})"
+        ).format(
+            SQL(", ").join(
+                Literal(value)
+                for value in (
+                    database, schema_name, split_name(shown)[-1], kind, description, text,
+                    translated,
+                )
+            )
+        )
+    )  # fmt: skip
+    if kind == "V":
+        statements.append(SQL("SELECT mssql.attach_views({})").format(Literal(database)))
     try:
         await executor.define(statements, "CREATE", reply)
     except SqlError as error:
@@ -67,8 +86,9 @@ async def define_module(executor: Executor, text: str, reply: Reply) -> None:
         raise
 
 
-def _view(cursor: Cursor, target: str, executor: Executor, *, replaces: bool) -> list[str]:
-    columns = cursor.column_list() if cursor.key() == "(" else ""
+def _view(cursor: Cursor, place: PgName, executor: Executor) -> Composable:
+    """The view's definition for PostgreSQL."""
+    columns = cursor.column_list() if cursor.key() == "(" else SQL("")
     if cursor.key() == "WITH":
         raise unsupported("WITH on a view")
     cursor.expect("AS")
@@ -76,8 +96,7 @@ def _view(cursor: Cursor, target: str, executor: Executor, *, replaces: bool) ->
     statement = translate.query(body, executor.session.database, {})
     if statement.parameters or not statement.returns:
         raise SqlError(102, "Incorrect syntax in a view's definition.", severity=15)
-    found = [f"DROP VIEW IF EXISTS {target}"] if replaces else []
-    return [*found, f"CREATE VIEW {target} {columns} AS {statement.sql}"]
+    return SQL("CREATE VIEW {} {} AS {}").format(identifier(place), columns, statement.sql)
 
 
 def split_procedure(text: str) -> tuple[str, str]:

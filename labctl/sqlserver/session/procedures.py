@@ -1,4 +1,3 @@
-# ruff: noqa: S608 - SQL is written here on purpose: names are quoted, texts are literals
 """System procedures: their parameters, and the PostgreSQL function behind each."""
 
 from __future__ import annotations
@@ -7,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from psycopg.sql import SQL, Composable, Identifier, Literal
+
 from labctl.sqlserver.errors import SqlError
-from labctl.sqlserver.tsql.tables import literal
 from labctl.sqlserver.wire.request import Parameter
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class SystemProcedure:
 
     def query(
         self, database: str, arguments: Sequence[Parameter], calls: Calls
-    ) -> tuple[str, list[str | None]]:
+    ) -> tuple[Composable, list[str | None]]:
         """The call as SQL, with the values of its parameters."""
         given: dict[str, str | None] = {}
         order = [name for name, _ in self.parameters]
@@ -45,12 +45,15 @@ class SystemProcedure:
                                state=2)  # fmt: skip
             given[name] = argument.value
         values = [given.get(name) for name in order]
-        casts = [f"${n}::text::{kind}" for n, (_, kind) in enumerate(self.parameters, start=1)]
-        items = [literal(database), *casts]
+        items: list[Composable] = [Literal(database)]
+        for number, (_, kind) in enumerate(self.parameters, start=1):
+            place = SQL("${}::text::{}").format(Literal(number), Identifier(kind))
+            items.append(place)
         if self.polling:
-            items.append(f"{calls.polling_seconds}::numeric")
-        call = f"mssql.{self.function}({', '.join(items)})"
-        return (f"SELECT * FROM {call}" if self.rows else f"SELECT {call}"), values
+            items.append(SQL("{}::numeric").format(Literal(calls.polling_seconds)))
+        select = SQL("SELECT * FROM {}({})" if self.rows else "SELECT {}({})")
+        function = Identifier("mssql", self.function)
+        return select.format(function, SQL(", ").join(items)), values
 
 
 def _texts(*names: str) -> tuple[tuple[str, str], ...]:
@@ -63,6 +66,7 @@ _COLUMNS = (
 )  # fmt: skip
 _STATISTICS = _texts("table_name", "table_owner", "table_qualifier", "index_name", "is_unique",
                      "accuracy")  # fmt: skip
+_LEVELS = ("level0type", "level0name", "level1type", "level1name", "level2type", "level2name")
 _DATATYPES = (("data_type", "int4"), ("odbcver", "int4"))
 _RANGE = (("maxtrans", "int4"), ("maxscans", "int4"), ("continuous", "int4"),
           ("pollinginterval", "numeric"), ("retention", "int8"), ("threshold", "int8"))  # fmt: skip
@@ -90,6 +94,15 @@ PROCEDURES: dict[str, SystemProcedure] = {
     "sp_databases": SystemProcedure("sp_databases", ()),
     "sp_rename": SystemProcedure("sp_rename", _texts("objname", "newname", "objtype"), rows=False),
     "sp_helptext": SystemProcedure("sp_helptext", _texts("objname", "columnname")),
+    "sp_addextendedproperty": SystemProcedure(
+        "sp_addextendedproperty", _texts("name", "value", *_LEVELS), rows=False
+    ),
+    "sp_updateextendedproperty": SystemProcedure(
+        "sp_updateextendedproperty", _texts("name", "value", *_LEVELS), rows=False
+    ),
+    "sp_dropextendedproperty": SystemProcedure(
+        "sp_dropextendedproperty", _texts("name", *_LEVELS), rows=False
+    ),
     "sp_cdc_enable_db": SystemProcedure("cdc_enable_db", (), rows=False, polling=True),
     "sp_cdc_disable_db": SystemProcedure("cdc_disable_db", (), rows=False),
     "sp_cdc_enable_table": SystemProcedure(

@@ -93,6 +93,8 @@ class Session:
     identity_insert: PgName | None = None
     caught: SqlError | None = None
     nesting: int = 0
+    tries: int = 0
+    """How many TRY blocks are open, in the batch and in what it called."""
     transactions: int = 0
     doomed: bool = False
     prepared: dict[int, Prepared] = field(default_factory=dict)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from psycopg.sql import SQL, Composable, Identifier, Literal
+
 from labctl.sqlserver.backend.connection import Backend, PgError
 from labctl.sqlserver.errors import SqlError
 from labctl.sqlserver.session.state import Session
@@ -9,15 +11,16 @@ from labctl.sqlserver.session.state import Session
 __all__ = ["ISOLATION_LEVELS", "Transactions"]
 
 ISOLATION_LEVELS = {
-    "READ UNCOMMITTED": "READ COMMITTED",
-    "READ COMMITTED": "READ COMMITTED",
-    "REPEATABLE READ": "REPEATABLE READ",
-    "SNAPSHOT": "REPEATABLE READ",
-    "SERIALIZABLE": "SERIALIZABLE",
+    "READ UNCOMMITTED": SQL("READ COMMITTED"),
+    "READ COMMITTED": SQL("READ COMMITTED"),
+    "REPEATABLE READ": SQL("REPEATABLE READ"),
+    "SNAPSHOT": SQL("REPEATABLE READ"),
+    "SERIALIZABLE": SQL("SERIALIZABLE"),
 }
 """T-SQL's isolation levels and the PostgreSQL level that gives each guarantee."""
 
-_GUARD = "mssql_guard"
+
+_SET = SQL("SET {} = {}")
 
 
 class Transactions:
@@ -33,6 +36,7 @@ class Transactions:
         self._began = False
         self._guarded = False
         self._savepoints: list[str] = []
+        self._settings: dict[str, str] = {}
         self.isolation = "READ COMMITTED"
 
     @property
@@ -44,6 +48,24 @@ class Transactions:
         """Count one more; true when it is the outermost."""
         self._session.transactions += 1
         return self._session.transactions == 1
+
+    async def keep(self, setting: str, value: str) -> None:
+        """Set one of PostgreSQL's settings for the session, whatever is rolled back."""
+        self._settings[setting] = value
+        await self._backend.simple(_SET.format(Identifier(*setting.split(".")), Literal(value)))
+
+    async def reset(self) -> None:
+        """Every setting as it was after login."""
+        self._settings.clear()
+        await self._backend.simple(
+            SQL("SET lock_timeout = 0; SET datestyle = 'ISO, MDY'; SET mssql.date_first = 7")
+        )
+
+    async def _undo(self, sql: Composable) -> None:
+        """Roll back, and set again what SET of this session has set: T-SQL keeps that."""
+        await self._backend.simple(sql)
+        for setting, value in self._settings.items():
+            await self.keep(setting, value)
 
     async def before_statement(self) -> None:
         """Make sure the transaction runs, and put the guard in front of the next statement."""
@@ -57,19 +79,20 @@ class Transactions:
             )
         if not self._began:
             level = ISOLATION_LEVELS[self.isolation]
-            await self._backend.simple(f"BEGIN ISOLATION LEVEL {level}; SAVEPOINT {_GUARD}")
+            begin = SQL("BEGIN ISOLATION LEVEL {}; SAVEPOINT mssql_guard").format(level)
+            await self._backend.simple(begin)
             self._began = self._guarded = True
         elif self._guarded:
-            await self._backend.simple(f"RELEASE SAVEPOINT {_GUARD}; SAVEPOINT {_GUARD}")
+            await self._backend.simple(SQL("RELEASE SAVEPOINT mssql_guard; SAVEPOINT mssql_guard"))
         else:
-            await self._backend.simple(f"SAVEPOINT {_GUARD}")
+            await self._backend.simple(SQL("SAVEPOINT mssql_guard"))
             self._guarded = True
 
     async def after_error(self) -> None:
         """Undo the failed statement only."""
         if self._began and self._backend.in_failed_transaction:
             if self._guarded:
-                await self._backend.simple(f"ROLLBACK TO SAVEPOINT {_GUARD}")
+                await self._undo(SQL("ROLLBACK TO SAVEPOINT mssql_guard"))
             else:
                 self._session.doomed = True
 
@@ -88,7 +111,7 @@ class Transactions:
             return False
         if self._began:
             self._forget()
-            await self._backend.simple("COMMIT")
+            await self._backend.simple(SQL("COMMIT"))
         return True
 
     async def rollback(self) -> None:
@@ -106,7 +129,7 @@ class Transactions:
         self._session.doomed = False
         self._forget()
         if began:
-            await self._backend.simple("ROLLBACK")
+            await self._undo(SQL("ROLLBACK"))
 
     def _forget(self) -> None:
         self._began = self._guarded = False
@@ -119,7 +142,8 @@ class Transactions:
                 628, "Cannot issue SAVE TRANSACTION when there is no active transaction."
             )
         await self.before_statement()
-        await self._backend.simple(f"RELEASE SAVEPOINT {_GUARD}; SAVEPOINT {_quoted(name)}")
+        save = SQL("RELEASE SAVEPOINT mssql_guard; SAVEPOINT {}").format(_savepoint(name))
+        await self._backend.simple(save)
         self._guarded = False
         self._savepoints.append(name.lower())
 
@@ -128,7 +152,7 @@ class Transactions:
 
     async def rollback_to(self, name: str) -> None:
         """Back to a savepoint, which stays."""
-        await self._backend.simple(f"ROLLBACK TO SAVEPOINT {_quoted(name)}")
+        await self._undo(SQL("ROLLBACK TO SAVEPOINT {}").format(_savepoint(name)))
         self._guarded = False
         while self._savepoints and self._savepoints[-1] != name.lower():
             self._savepoints.pop()
@@ -142,5 +166,5 @@ class Transactions:
             await self.abandon()
 
 
-def _quoted(name: str) -> str:
-    return '"save_' + name.lower().replace('"', '""') + '"'
+def _savepoint(name: str) -> Identifier:
+    return Identifier(f"save_{name.lower()}")

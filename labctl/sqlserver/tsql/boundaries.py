@@ -76,7 +76,8 @@ def _continues(  # noqa: PLR0911 - one rule per word
     if key == "SET":
         return before in {"DELETE", "UPDATE"} or _first_set(tokens, start, position, verb)
     if key in {"UPDATE", "DELETE", "INSERT", "MERGE"}:
-        return before in {"ON", "FOR", ","} or _after_cte(tokens, start, position, verb)
+        references = verb in {"CREATE", "ALTER"} and before == "ON"
+        return references or _after_cte(tokens, start, position, verb)
     if key in {"DROP", "ALTER"}:
         return verb == "ALTER" and _only_name_between(tokens, start, position)
     if key == "IF":

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from labctl.sqlserver.errors import SqlError, unsupported
 from labctl.sqlserver.sqltypes import SqlType, parse_type
-from labctl.sqlserver.tsql.dialect import TSqlIn
+from labctl.sqlserver.tsql.dialect import PgType, TSqlIn
 from labctl.sqlserver.tsql.functions import call, text_of
 
 __all__ = ["attempted", "cast_to", "converted", "pg_type", "refuse_unknown_collation", "sql_type"]
@@ -23,9 +23,9 @@ def sql_type(node: exp.DataType) -> SqlType:
     return parse_type(node.sql(dialect=TSqlIn), default_length=_CAST_LENGTH)
 
 
-def pg_type(name: str) -> exp.DataType:
+def pg_type(name: str) -> PgType:
     """A PostgreSQL type name for a CAST."""
-    return exp.DataType(this=exp.DataType.Type.USERDEFINED, kind=name)
+    return PgType(this=exp.DataType.Type.USERDEFINED, kind=name)
 
 
 def cast_to(value: exp.Expression, kind: SqlType) -> exp.Expression:
@@ -55,7 +55,8 @@ def converted(value: exp.Expression, kind: SqlType, style: exp.Expression | None
     if kind.is_binary:
         return exp.Cast(this=call("mssql.convert_bytes", value, style), to=pg_type(kind.pg))
     if kind.name in _DATES:
-        number = int(style.name) if isinstance(style, exp.Literal) else -1
+        digits = style.name if isinstance(style, exp.Literal) else ""
+        number = int(digits) if digits.isdecimal() else -1
         if number not in _ISO_STYLES:
             raise unsupported(f"CONVERT to {kind.name} with style {style.name or 'expression'}")
     return cast_to(value, kind)

@@ -1,17 +1,20 @@
-# ruff: noqa: S608 - SQL is written here on purpose: names are quoted, texts are literals
 """INSERT, UPDATE, DELETE and MERGE: built clause by clause, because PostgreSQL's forms differ."""
 
 from __future__ import annotations
 
+from psycopg.sql import SQL, Composable, Literal
 from sqlglot import exp
 
-from labctl.sqlserver.errors import unsupported
-from labctl.sqlserver.tsql.dialect import PostgresOut
-from labctl.sqlserver.tsql.names import PgName, quoted
+from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.tsql.dialect import PgCall, written
+from labctl.sqlserver.tsql.functions import call
+from labctl.sqlserver.tsql.names import identifier
 from labctl.sqlserver.tsql.rewrite import Rewriter
-from labctl.sqlserver.tsql.statement import COLUMNS_MARK, Output, Statement
+from labctl.sqlserver.tsql.statement import Insertion, Output, Statement
 
 __all__ = ["change_sql"]
+
+_NOTHING = SQL("")
 
 
 def change_sql(
@@ -34,82 +37,86 @@ class _Change:
         self.top = top
         rewriter.ctes |= {c.alias.lower() for c in tree.find_all(exp.CTE)}
         with_ = tree.args.get("with_")
-        self.prefix = self.sql(with_) + " " if with_ is not None else ""
+        self.ctes: Composable | None = self.sql(with_) if with_ is not None else None
         self.outputs: tuple[Output, ...] = ()
-        self.into: str | None = None
+        self.into: Composable | None = None
 
-    def sql(self, node: exp.Expression) -> str:
+    def sql(self, node: exp.Expression) -> SQL:
         """Rewrite a part of the statement and write it."""
         parent, key = node.parent, node.arg_key
         rewritten = self.rewriter.rewrite(node)
         if rewritten is not node and parent is not None and key:
             rewritten.parent = parent
-        return rewritten.sql(dialect=PostgresOut, normalize_functions=False)
+        return written(rewritten)
 
-    def finish(
-        self, verb: str, body: str, returning: str, into_table: PgName | None = None
-    ) -> Statement:
-        sql = f"{self.prefix}{body}{returning}"
-        if self.into is not None:
-            tail = f"{self.prefix.strip()}," if self.prefix else "WITH"
-            changed = f"changed AS ({body}{returning})"
-            sql = f"{tail} {changed} INSERT INTO {self.into} SELECT * FROM changed"
+    def finish(self, verb: str, body: Composable, returning: Composable) -> Statement:
+        before, after = self._around()
         return Statement(
-            sql,
+            before + body + returning + after,
             verb,
             self.rewriter.parameters,
-            returns=bool(returning) and self.into is None,
+            returns=returning is not _NOTHING and self.into is None,
             outputs=self.outputs,
-            inserts_into=into_table,
             reads=True,
         )
 
-    def returning(self, tree: exp.Expression) -> str:
+    def _around(self) -> tuple[Composable, Composable]:
+        """What stands before and after the change: its CTEs, and OUTPUT's INTO."""
+        if self.into is None:
+            return SQL("{} ").format(self.ctes) if self.ctes is not None else _NOTHING, _NOTHING
+        head = SQL("{}, ").format(self.ctes) if self.ctes is not None else SQL("WITH ")
+        return head + SQL("changed AS ("), SQL(") INSERT INTO {} SELECT * FROM changed").format(
+            self.into
+        )
+
+    def returning(self, tree: exp.Expression) -> Composable:
         """The OUTPUT clause as RETURNING over PostgreSQL's `new` and `old` rows."""
         clause = tree.args.get("returning")
         if clause is None:
-            return ""
+            return _NOTHING
         into = clause.args.get("into")
         if into:
             target = self.rewriter.place(into)
-            self.into = quoted(target)
+            self.into = identifier(target)
         self.outputs = tuple(self.rewriter.output(e) for e in clause.expressions)
         for column in clause.find_all(exp.Column):
             row = column.table.lower()
             if row in {"inserted", "deleted"}:
                 column.set("table", exp.to_identifier("new" if row == "inserted" else "old"))
             elif column.name.lower() == "$action":
-                column.replace(exp.Anonymous(this="__action"))
+                column.replace(call("merge_action"))
         parts = [self._returned(e) for e in clause.expressions]
-        return " RETURNING " + ", ".join(parts)
+        return SQL(" RETURNING {}").format(SQL(", ").join(parts))
 
-    def _returned(self, item: exp.Expression) -> str:
-        if isinstance(item, exp.Anonymous) and item.name == "__action":
-            return 'merge_action() AS "$action"'
-        if isinstance(item, exp.Alias) and item.this.name == "__action":
-            return f"merge_action() AS {quoted(item.alias.lower())}"
+    def _returned(self, item: exp.Expression) -> Composable:
+        if isinstance(item, PgCall) and item.name == "merge_action":
+            return SQL('{} AS "$action"').format(self.sql(item))
         return self.sql(item)
 
     # ---- INSERT
 
     def insert(self, tree: exp.Insert) -> Statement:
-        target, columns = tree.this, ""
+        target: exp.Expression = tree.this
+        columns: Composable = _NOTHING
         if isinstance(target, exp.Schema):
-            names = [quoted(c.name.lower()) for c in target.expressions]
-            columns = f" ({', '.join(names)})"
+            columns = _columns(target.expressions)
             target = target.this
         if not isinstance(target, exp.Table):
             raise unsupported("this INSERT target")
         place = self.rewriter.place(target)
         returning = self.returning(tree)
         default = tree.args.get("default")
-        source = "DEFAULT VALUES" if default else self.sql(tree.expression)
-        bare = not columns and not default
-        head = f"INSERT INTO {quoted(place)}{columns or (COLUMNS_MARK if bare else '')}"
-        statement = self.finish("INSERT", f"{head} {source}", returning, place)
-        statement.without_columns = bare
-        statement.explicit_identity = (
-            f"{self.prefix}{head} OVERRIDING SYSTEM VALUE {source}{returning}"
+        if tree.expression is None and not default:
+            raise SqlError(102, "Incorrect syntax near 'INSERT'.", severity=15)
+        source = SQL("DEFAULT VALUES") if default else self.sql(tree.expression)
+        head = SQL("INSERT INTO {}{}").format(identifier(place), columns)
+        statement = self.finish("INSERT", SQL("{} {}").format(head, source), returning)
+        before, after = self._around()
+        statement.insertion = Insertion(
+            place,
+            before + head,
+            source + returning + after,
+            lists_columns=columns is not _NOTHING or bool(default),
         )
         return statement
 
@@ -122,10 +129,10 @@ class _Change:
             if not isinstance(item, exp.EQ) or not isinstance(item.this, exp.Column):
                 raise unsupported("SET of a variable in UPDATE")
             _qualify_own(item, tree.this.alias_or_name)
-            settings.append(f"{quoted(item.this.name.lower())} = {self.sql(item.expression)}")
-        body = f"UPDATE {target} SET {', '.join(settings)}"
+            settings.append(self._setting(item))
+        body = SQL("UPDATE {} SET {}").format(target, SQL(", ").join(settings))
         if sources:
-            body += " FROM " + ", ".join(sources)
+            body += SQL(" FROM {}").format(SQL(", ").join(sources))
         body += self._where(tree, conditions, target, bool(sources))
         return self.finish("UPDATE", body, self.returning(tree))
 
@@ -140,30 +147,43 @@ class _Change:
             if not isinstance(only, exp.Table):
                 raise unsupported("this DELETE target")
             target, sources, conditions = self._target(only, None)
-        body = f"DELETE FROM {target}"
+        body = SQL("DELETE FROM {}").format(target)
         if sources:
-            body += " USING " + ", ".join(sources)
+            body += SQL(" USING {}").format(SQL(", ").join(sources))
         body += self._where(tree, conditions, target, bool(sources))
         return self.finish("DELETE", body, self.returning(tree))
 
-    def _where(self, tree: exp.Expression, conditions: list[str], target: str, joined: bool) -> str:
+    def _setting(self, item: exp.Expression) -> Composable:
+        """`column = value`, of UPDATE."""
+        return SQL("{} = {}").format(
+            identifier(item.this.name.lower()), self.sql(item.args["expression"])
+        )
+
+    def _where(
+        self, tree: exp.Expression, conditions: list[Composable], target: Composable, joined: bool
+    ) -> Composable:
         where = tree.args.get("where")
         if where is not None:
-            conditions = [*conditions, f"({self.sql(where.this)})"]
-        text = " AND ".join(conditions)
+            conditions = [*conditions, SQL("({})").format(self.sql(where.this))]
+        clause: Composable = _NOTHING
+        if conditions:
+            clause = SQL(" WHERE {}").format(SQL(" AND ").join(conditions))
         if self.top is None:
-            return f" WHERE {text}" if text else ""
+            return clause
         if joined:
             raise unsupported("TOP in an UPDATE or DELETE with a join")
-        if not self.top.strip().isdigit():
+        if not self.top.strip().isdecimal():
             raise unsupported("TOP with an expression in UPDATE or DELETE")
-        inner = f"SELECT ctid FROM {target}" + (f" WHERE {text}" if text else "")
-        return f" WHERE ctid = ANY (ARRAY({inner} LIMIT {self.top.strip()} FOR UPDATE))"
+        return SQL(" WHERE ctid = ANY (ARRAY(SELECT ctid FROM {}{} LIMIT {} FOR UPDATE))").format(
+            target, clause, Literal(int(self.top))
+        )
 
     def _target(
         self, target: exp.Table, from_: exp.From | None
-    ) -> tuple[str, list[str], list[str]]:
+    ) -> tuple[Composable, list[Composable], list[Composable]]:
         """The table to change, the other tables, and the join conditions between them."""
+        if target.name.lower() in self.rewriter.ctes and not target.args.get("db"):
+            raise unsupported(f"UPDATE or DELETE of the common table expression {target.name}")
         if from_ is None:
             return self.sql(target), [], []
         first = from_.this
@@ -183,14 +203,14 @@ class _Change:
             if len(named) > 1:
                 raise unsupported("an ambiguous target of UPDATE … FROM")
             chosen = named
-        conditions = []
+        conditions: list[Composable] = []
         for join in joins:
             if join.side or join.args.get("kind") not in (None, "", "INNER", "CROSS"):
                 raise unsupported(f"{join.side or join.args.get('kind')} JOIN in UPDATE or DELETE")
             if join.args.get("on") is not None:
-                conditions.append(f"({self.sql(join.args['on'])})")
+                conditions.append(SQL("({})").format(self.sql(join.args["on"])))
         changed = chosen[0] if chosen else target
-        others = [self.sql(t) for t in tables if t is not changed]
+        others: list[Composable] = [self.sql(t) for t in tables if t is not changed]
         return self.sql(changed), others, conditions
 
     def _same(self, one: exp.Table, other: exp.Table) -> bool:
@@ -202,33 +222,38 @@ class _Change:
         target = self.sql(tree.this)
         using, condition = self.sql(tree.args["using"]), self.sql(tree.args["on"])
         clauses = [self._when(w, tree.this.alias_or_name) for w in tree.args["whens"].expressions]
-        body = f"MERGE INTO {target} USING {using} ON {condition} " + " ".join(clauses)
+        body = SQL("MERGE INTO {} USING {} ON {} {}").format(
+            target, using, condition, SQL(" ").join(clauses)
+        )
         return self.finish("MERGE", body, self.returning(tree))
 
-    def _when(self, when: exp.When, target: str) -> str:
-        matched = "MATCHED" if when.args.get("matched") else "NOT MATCHED"
+    def _when(self, when: exp.When, target: str) -> Composable:
+        text: Composable = SQL("WHEN MATCHED")
         if not when.args.get("matched"):
-            matched += " BY SOURCE" if when.args.get("source") else " BY TARGET"
+            by_source = when.args.get("source")
+            text = SQL("WHEN NOT MATCHED BY SOURCE" if by_source else "WHEN NOT MATCHED BY TARGET")
         extra = when.args.get("condition")
-        text = f"WHEN {matched}" + (f" AND {self.sql(extra)}" if extra is not None else "")
+        if extra is not None:
+            text = SQL("{} AND {}").format(text, self.sql(extra))
         then = when.args["then"]
         if isinstance(then, exp.Update):
             for item in then.expressions:
                 _qualify_own(item, target)
-            pairs = [
-                f"{quoted(e.this.name.lower())} = {self.sql(e.expression)}"
-                for e in then.expressions
-            ]
-            return f"{text} THEN UPDATE SET {', '.join(pairs)}"
+            pairs = SQL(", ").join([self._setting(e) for e in then.expressions])
+            return SQL("{} THEN UPDATE SET {}").format(text, pairs)
         if isinstance(then, exp.Insert):
             if then.expression is None:
-                return f"{text} THEN INSERT DEFAULT VALUES"
-            names = ""
-            if then.this is not None:
-                names = f" ({', '.join(quoted(c.name.lower()) for c in then.this.expressions)})"
-            values = ", ".join(self.sql(v) for v in then.expression.expressions)
-            return f"{text} THEN INSERT{names} VALUES ({values})"
-        return f"{text} THEN DELETE"
+                return SQL("{} THEN INSERT DEFAULT VALUES").format(text)
+            names = _columns(then.this.expressions) if then.this is not None else _NOTHING
+            values = SQL(", ").join([self.sql(v) for v in then.expression.expressions])
+            return SQL("{} THEN INSERT{} VALUES ({})").format(text, names, values)
+        return SQL("{} THEN DELETE").format(text)
+
+
+def _columns(columns: list[exp.Expression]) -> Composable:
+    """A column list in parentheses."""
+    names = [identifier(c.name.lower()) for c in columns]
+    return SQL(" ({})").format(SQL(", ").join(names))
 
 
 def _qualify_own(item: exp.Expression, target: str) -> None:

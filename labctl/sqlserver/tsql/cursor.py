@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from psycopg.sql import SQL, Composed
+
 from labctl.sqlserver.errors import SqlError
 from labctl.sqlserver.tsql.lexer import Token, tokenize, unquote
-from labctl.sqlserver.tsql.names import quoted
+from labctl.sqlserver.tsql.names import identifier
 
 __all__ = ["Cursor"]
 
@@ -86,18 +88,19 @@ class Cursor:
             self.at += 1
         return self.slice(start, self.at)
 
-    def column_list(self, *, orders: bool = False) -> str:
+    def column_list(self, *, orders: bool = False) -> Composed:
         """`(a, b DESC)` as PostgreSQL writes it; NULLs sort low as in SQL Server if `orders`."""
         self.expect("(")
         items = []
         while True:
-            item = quoted(self.name().lower())
+            name = identifier(self.name().lower())
+            direction = SQL("")
             if self.skip("DESC"):
-                item += " DESC NULLS LAST" if orders else ""
+                direction = SQL(" DESC NULLS LAST") if orders else direction
             elif self.skip("ASC") or orders:
-                item += " ASC NULLS FIRST" if orders else ""
-            items.append(item)
+                direction = SQL(" ASC NULLS FIRST") if orders else direction
+            items.append(name + direction)
             if not self.skip(","):
                 break
         self.expect(")")
-        return f"({', '.join(items)})"
+        return SQL("({})").format(SQL(", ").join(items))

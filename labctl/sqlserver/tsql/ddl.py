@@ -1,19 +1,21 @@
-# ruff: noqa: S608 - SQL is written here on purpose: names are quoted, texts are literals
 """CREATE, ALTER, DROP and TRUNCATE: what each becomes, as a list of PostgreSQL statements."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from psycopg.sql import SQL, Composable, Literal
+
 from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.tsql.alter import AlterParser
 from labctl.sqlserver.tsql.cursor import Cursor
-from labctl.sqlserver.tsql.names import PgName, locate, quoted, split_name
-from labctl.sqlserver.tsql.tables import TableParser, literal
+from labctl.sqlserver.tsql.names import PgName, identifier, locate, quoted, split_name
+from labctl.sqlserver.tsql.tables import TableParser
 
-__all__ = ["definition"]
+__all__ = ["definition", "drop_view"]
 
 
-def definition(text: str, database: str) -> list[str]:
+def definition(text: str, database: str) -> list[Composable]:
     """Translate a DDL statement; the list runs in one transaction.
 
     Raises `SqlError` 102 where the statement is malformed and the unsupported-construct error for
@@ -22,7 +24,7 @@ def definition(text: str, database: str) -> list[str]:
     cursor = Cursor(text)
     verb = cursor.take().key
     kind = cursor.key()
-    handlers: dict[tuple[str, str], Callable[[Cursor, str], list[str]]] = {
+    handlers: dict[tuple[str, str], Callable[[Cursor, str], list[Composable]]] = {
         ("CREATE", "TABLE"): _create_table,
         ("ALTER", "TABLE"): _alter_table,
         ("DROP", "TABLE"): _drop_table,
@@ -53,12 +55,12 @@ def _if_exists(cursor: Cursor) -> bool:
     return True
 
 
-def _create_table(cursor: Cursor, database: str) -> list[str]:
+def _create_table(cursor: Cursor, database: str) -> list[Composable]:
     return TableParser(cursor, database).create()
 
 
-def _alter_table(cursor: Cursor, database: str) -> list[str]:
-    return TableParser(cursor, database).alter()
+def _alter_table(cursor: Cursor, database: str) -> list[Composable]:
+    return AlterParser(cursor, database).alter()
 
 
 def _name(cursor: Cursor, database: str) -> tuple[PgName, str]:
@@ -66,69 +68,82 @@ def _name(cursor: Cursor, database: str) -> tuple[PgName, str]:
     return locate(split_name(text), database), text
 
 
-def _drop_table(cursor: Cursor, database: str) -> list[str]:
+_DETACH_VIEWS = SQL(
+    "SELECT mssql.detach_views(to_regclass({0})::regclass) WHERE to_regclass({0}) IS NOT NULL"
+)
+_BEFORE_DROP = (
+    SQL("SELECT mssql.cdc_before_drop(to_regclass({0})::regclass) "
+        "WHERE to_regclass({0}) IS NOT NULL"),
+    SQL("SELECT mssql.forget_table(to_regclass({0})::regclass) "
+        "WHERE to_regclass({0}) IS NOT NULL"),
+    _DETACH_VIEWS,
+)  # fmt: skip
+
+
+def _drop_table(cursor: Cursor, database: str) -> list[Composable]:
     optional = _if_exists(cursor)
-    found = []
+    drop = SQL("DROP TABLE IF EXISTS {}" if optional else "DROP TABLE {}")
+    found: list[Composable] = []
     while True:
-        place, text = _name(cursor, database)
-        target = literal(quoted(place))
-        found.append(
-            f"SELECT mssql.cdc_before_drop(to_regclass({target})::regclass) "
-            f"WHERE to_regclass({target}) IS NOT NULL"
-        )
-        found.append(
-            f"/*drop:{text}*/ DROP TABLE {'IF EXISTS ' if optional else ''}{quoted(place)}"
-        )
+        place, _ = _name(cursor, database)
+        target = Literal(quoted(place))
+        found += [step.format(target) for step in _BEFORE_DROP]
+        found.append(drop.format(identifier(place)))
         if not cursor.skip(","):
             break
     cursor.finish()
     return found
 
 
-def _truncate(cursor: Cursor, database: str) -> list[str]:
+def _truncate(cursor: Cursor, database: str) -> list[Composable]:
     place, _ = _name(cursor, database)
     cursor.finish()
-    return [f"TRUNCATE TABLE {quoted(place)} RESTART IDENTITY"]
+    return [SQL("TRUNCATE TABLE {} RESTART IDENTITY").format(identifier(place))]
 
 
-def _create_schema(cursor: Cursor, database: str) -> list[str]:
+def _create_schema(cursor: Cursor, database: str) -> list[Composable]:
     name = cursor.name()
     if cursor.skip("AUTHORIZATION"):
         cursor.name()
     cursor.finish()
-    return [f"SELECT mssql.add_schema({literal(database)}, {literal(name)})"]
+    return [SQL("SELECT mssql.add_schema({}, {})").format(Literal(database), Literal(name))]
 
 
-def _drop_schema(cursor: Cursor, database: str) -> list[str]:
+def _drop_schema(cursor: Cursor, database: str) -> list[Composable]:
     optional = _if_exists(cursor)
     name = cursor.name()
     cursor.finish()
     schema = f"{database.lower()}.{name.lower()}"
+    drop = SQL("DROP SCHEMA IF EXISTS {}" if optional else "DROP SCHEMA {}")
     return [
-        f"DROP SCHEMA {'IF EXISTS ' if optional else ''}{quoted(schema)}",
-        f"DELETE FROM mssql.schemas WHERE relname = {literal(schema)}",
+        drop.format(identifier(schema)),
+        SQL("DELETE FROM mssql.schemas WHERE relname = {}").format(Literal(schema)),
     ]
 
 
-def _create_database(cursor: Cursor, database: str) -> list[str]:
+def _create_database(cursor: Cursor, database: str) -> list[Composable]:
     """Files, sizes and collation options are read and left: there are no such files here."""
     name = cursor.name()
-    return [f"SELECT mssql.create_database({literal(name)})"]
+    return [SQL("SELECT mssql.create_database({})").format(Literal(name))]
 
 
-def _drop_database(cursor: Cursor, database: str) -> list[str]:
+def _drop_database(cursor: Cursor, database: str) -> list[Composable]:
     optional = _if_exists(cursor)
     name = cursor.name()
     cursor.finish()
-    guard = ""
     if optional:
-        guard = f" FROM mssql.databases d WHERE lower(d.name::text) = lower({literal(name)})"
-    return [f"SELECT mssql.drop_database({literal(name)}){guard}"]
+        drop = SQL(
+            "SELECT mssql.drop_database({0}) FROM mssql.databases d "
+            "WHERE lower(d.name::text) = lower({0})"
+        )
+    else:
+        drop = SQL("SELECT mssql.drop_database({0})")
+    return [drop.format(Literal(name))]
 
 
 _SETTINGS = {
-    "ALLOW_SNAPSHOT_ISOLATION": "allows_snapshot",
-    "READ_COMMITTED_SNAPSHOT": "reads_snapshot",
+    "ALLOW_SNAPSHOT_ISOLATION": identifier("allows_snapshot"),
+    "READ_COMMITTED_SNAPSHOT": identifier("reads_snapshot"),
 }
 _WITHOUT_EFFECT = {
     "RECOVERY", "COMPATIBILITY_LEVEL", "SINGLE_USER", "MULTI_USER", "AUTO_CLOSE", "AUTO_SHRINK",
@@ -137,7 +152,7 @@ _WITHOUT_EFFECT = {
 }  # fmt: skip
 
 
-def _alter_database(cursor: Cursor, database: str) -> list[str]:
+def _alter_database(cursor: Cursor, database: str) -> list[Composable]:
     name = database if cursor.skip("CURRENT") else cursor.name()
     if cursor.skip("ADD"):
         if cursor.key() not in {"FILE", "FILEGROUP", "LOG"}:
@@ -149,16 +164,14 @@ def _alter_database(cursor: Cursor, database: str) -> list[str]:
         value = cursor.take().key
         if value not in {"ON", "OFF"}:
             raise SqlError(102, f"Incorrect syntax near '{value}'.", severity=15)
-        return [
-            f"UPDATE mssql.databases SET {_SETTINGS[setting]} = {value == 'ON'} "
-            f"WHERE lower(name::text) = lower({literal(name)})"
-        ]
+        update = SQL("UPDATE mssql.databases SET {} = {} WHERE lower(name::text) = lower({})")
+        return [update.format(_SETTINGS[setting], Literal(value == "ON"), Literal(name))]
     if setting in _WITHOUT_EFFECT:
         return []
     raise unsupported(f"ALTER DATABASE SET {setting}")
 
 
-def _create_index(cursor: Cursor, database: str) -> list[str]:
+def _create_index(cursor: Cursor, database: str) -> list[Composable]:
     unique = cursor.skip("UNIQUE")
     while cursor.key() in {"CLUSTERED", "NONCLUSTERED"}:
         cursor.take()
@@ -166,25 +179,25 @@ def _create_index(cursor: Cursor, database: str) -> list[str]:
     name = cursor.name()
     cursor.expect("ON")
     place, _ = _name(cursor, database)
-    sql = f"CREATE {'UNIQUE ' if unique else ''}INDEX {quoted(name.lower())} ON {quoted(place)} "
-    sql += cursor.column_list(orders=True)
-    nulls = " NULLS NOT DISTINCT" if unique else ""
+    create = SQL("CREATE UNIQUE INDEX {} ON {} {}" if unique else "CREATE INDEX {} ON {} {}")
+    columns = cursor.column_list(orders=True)
+    sql = create.format(identifier(name.lower()), identifier(place), columns)
     if cursor.skip("INCLUDE"):
-        sql += " INCLUDE " + cursor.column_list()
-    sql += nulls
+        sql += SQL(" INCLUDE {}").format(cursor.column_list())
+    if unique:
+        sql += SQL(" NULLS NOT DISTINCT")
     parser = TableParser(cursor, database)
     if cursor.skip("WHERE"):
-        sql += f" WHERE {parser.boolean(cursor.until({'WITH', 'ON'}))}"
+        sql += SQL(" WHERE {}").format(parser.boolean(cursor.until({"WITH", "ON"})))
     parser.storage_options()
     cursor.finish()
-    comments = []
-    if name != name.lower():
-        index = quoted((place[0], name.lower()))
-        comments.append(f"COMMENT ON INDEX {index} IS {literal(name)}")
-    return [sql, *comments]
+    if name == name.lower():
+        return [sql]
+    index = identifier((place[0], name.lower()))
+    return [sql, SQL("COMMENT ON INDEX {} IS {}").format(index, Literal(name))]
 
 
-def _drop_index(cursor: Cursor, database: str) -> list[str]:
+def _drop_index(cursor: Cursor, database: str) -> list[Composable]:
     optional = _if_exists(cursor)
     name = cursor.name()
     if cursor.skip("ON"):
@@ -193,32 +206,42 @@ def _drop_index(cursor: Cursor, database: str) -> list[str]:
         cursor.expect(".")
         raise unsupported("DROP INDEX table.index (use DROP INDEX index ON table)")
     cursor.finish()
-    index = quoted((place[0], name.lower()))
-    return [f"DROP INDEX {'IF EXISTS ' if optional else ''}{index}"]
+    drop = SQL("DROP INDEX IF EXISTS {}" if optional else "DROP INDEX {}")
+    return [drop.format(identifier((place[0], name.lower())))]
 
 
-def _drop_view(cursor: Cursor, database: str) -> list[str]:
-    optional = _if_exists(cursor)
-    place, text = _name(cursor, database)
-    cursor.finish()
-    schema = (place[0] or "").split(".", 1)
+def drop_view(place: PgName) -> list[Composable]:
+    """Drop a view if it is there, after the views that read it."""
     return [
-        f"/*drop:{text}*/ DROP VIEW {'IF EXISTS ' if optional else ''}{quoted(place)}",
-        f"DELETE FROM mssql.modules WHERE type = 'V' AND db = {literal(schema[0])} "
-        f"AND schema_name = {literal(schema[-1])} AND lower(name::text) = {literal(place[1])}",
+        _DETACH_VIEWS.format(Literal(quoted(place))),
+        SQL("DROP VIEW IF EXISTS {}").format(identifier(place)),
     ]
 
 
-def _drop_procedure(cursor: Cursor, database: str) -> list[str]:
+def _drop_view(cursor: Cursor, database: str) -> list[Composable]:
     optional = _if_exists(cursor)
     place, text = _name(cursor, database)
     cursor.finish()
+    found = [] if optional else [_must_exist("V", text, database)]
+    return [*found, *drop_view(place), _forget_module("V", place)]
+
+
+def _must_exist(kind: str, text: str, database: str) -> Composable:
+    check = SQL("SELECT mssql.must_exist({0}, {1}, mssql.object_id({2}, {1}, {0}))")
+    return check.format(Literal(kind), Literal(text), Literal(database))
+
+
+def _drop_procedure(cursor: Cursor, database: str) -> list[Composable]:
+    optional = _if_exists(cursor)
+    place, text = _name(cursor, database)
+    cursor.finish()
+    delete = _forget_module("P", place)
+    return [delete] if optional else [_must_exist("P", text, database), delete]
+
+
+def _forget_module(kind: str, place: PgName) -> Composable:
     schema = (place[0] or "").split(".", 1)
-    delete = (
-        f"DELETE FROM mssql.modules WHERE type = 'P' AND db = {literal(schema[0])} "
-        f"AND schema_name = {literal(schema[-1])} AND lower(name::text) = {literal(place[1])}"
-    )
-    if optional:
-        return [delete]
-    found = f"mssql.object_id({literal(database)}, {literal(text)}, 'P')"
-    return [f"SELECT mssql.must_exist({literal(text)}, {found})", delete]
+    return SQL(
+        "DELETE FROM mssql.modules WHERE type = {} AND db = {} AND schema_name = {} "
+        "AND lower(name::text) = {}"
+    ).format(Literal(kind), Literal(schema[0]), Literal(schema[-1]), Literal(place[1]))

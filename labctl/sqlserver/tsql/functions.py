@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.tsql.dialect import PgCall, PgType
+from labctl.sqlserver.tsql.names import PgName
 
 __all__ = ["NILADIC", "call", "function", "text_of"]
 
@@ -16,21 +18,23 @@ _SAME = {
     "upper", "lower", "ltrim", "rtrim", "replace", "reverse", "ascii", "abs", "floor", "sign",
     "sqrt", "exp", "log10", "pi", "min", "max", "row_number", "rank", "dense_rank", "ntile", "lag",
     "lead", "first_value", "last_value", "percent_rank", "cume_dist", "nullif", "coalesce",
-    "translate", "sin", "cos", "tan", "atan", "degrees", "radians",
+    "translate", "sin", "cos", "tan", "atan", "degrees", "radians", "greatest", "least",
 }  # fmt: skip
 _RENAMED = {
     "trim": "btrim", "ceiling": "ceil", "replicate": "repeat", "char": "chr", "nchar": "chr",
-    "unicode": "ascii", "rand": "random", "log": "ln", "count_big": "count", "stdev": "stddev_samp",
+    "unicode": "ascii", "log": "ln", "count_big": "count", "stdev": "stddev_samp",
     "stdevp": "stddev_pop", "var": "var_samp", "varp": "var_pop", "datefromparts": "make_date",
     "isnull": "coalesce", "count": "mssql.row_count", "sum": "mssql.total",
     "avg": "mssql.average", "left": "mssql.text_left", "right": "mssql.text_right",
     "getutcdate": "mssql.getdate", "sysutcdatetime": "mssql.sysdatetime",
     "hashbytes": "mssql.checksum_bytes", "objectpropertyex": "mssql.objectproperty",
+    "format": "mssql.format_value",
 }  # fmt: skip
 _OWN = {
     "len", "charindex", "stuff", "substring", "space", "quotename", "isnumeric", "str", "patindex",
-    "datalength", "getdate", "sysdatetime", "sysdatetimeoffset", "todatetimeoffset",
-    "switchoffset", "eomonth", "isdate", "newid", "round", "object_name", "object_schema_name",
+    "datalength", "getdate", "sysdatetime", "sysdatetimeoffset", "todatetimeoffset", "eomonth",
+    "json_value", "json_query", "json_path_exists", "isdate", "newid", "round", "object_name",
+    "object_schema_name",
     "col_name", "columnproperty", "objectproperty", "type_name", "type_id", "serverproperty",
     "parsename",
 }  # fmt: skip
@@ -46,7 +50,9 @@ _DATE_PARTS = {
     "ns": "nanosecond", "tzoffset": "tzoffset", "tz": "tzoffset", "iso_week": "iso_week",
     "isowk": "iso_week", "isoww": "iso_week",
 }  # fmt: skip
-_WITH_PART = {"datepart", "datename", "dateadd", "datediff", "datediff_big"}
+_WITH_PART = {"datepart", "datename", "dateadd", "datediff", "datediff_big", "datetrunc"}
+_FROM_DATE_FIRST = {("datepart", "week"), ("datepart", "weekday"), ("datename", "week")}
+"""Functions and parts that SET DATEFIRST moves."""
 _ALWAYS_ONE = {
     "has_dbaccess", "is_srvrolemember", "is_member", "is_rolemember", "has_perms_by_name",
     "user_id", "database_principal_id",
@@ -65,9 +71,12 @@ NILADIC = {
 """Functions whose value is the session's: they become variables."""
 
 
-def call(name: str, *args: exp.Expression) -> exp.Anonymous:
-    """A PostgreSQL function call."""
-    return exp.Anonymous(this=name, expressions=list(args))
+def call(name: str | PgName, *args: exp.Expression) -> PgCall:
+    """A PostgreSQL function call. A name that comes from a client is given as a `PgName`."""
+    if isinstance(name, str):
+        return PgCall(this=name, expressions=list(args))
+    schema, function = (exp.to_identifier(part, quoted=True) for part in name)
+    return PgCall(this=function, schema=schema, expressions=list(args))
 
 
 def text_of(node: exp.Expression) -> exp.Expression:
@@ -101,10 +110,12 @@ def function(  # noqa: PLR0911 - one rule per kind
     if low in _WITH_DATABASE:
         return call(f"mssql.{low}", variable("@@database"), *args)
     if low in _WITH_PART:
-        return call(f"mssql.{low}", _date_part(low, args), *args[1:])
+        return _of_date(low, args)
     if low in _ALWAYS_ONE:
         return exp.Literal.number(1)
     special = _SPECIAL.get(low)
+    if low in _REFUSED:
+        raise unsupported(f"the function {name.upper()}{_REFUSED[low]}")
     if special is None:
         raise SqlError(195, f"'{name}' is not a recognized built-in function name.", severity=15)
     count, build = special
@@ -113,13 +124,21 @@ def function(  # noqa: PLR0911 - one rule per kind
     return build(args)
 
 
-def _date_part(name: str, args: Args) -> exp.Expression:
-    if not args:
+def _of_date(name: str, args: Args) -> exp.Expression:
+    """A function whose first argument names a part of a date."""
+    if len(args) < 2:
         raise SqlError(174, f"The {name} function requires 2 argument(s).", severity=15)
-    part = args[0].name.lower()
-    if part not in _DATE_PARTS:
-        raise SqlError(155, f"'{args[0].name}' is not a recognized {name} option.", severity=15)
-    return exp.Literal.string(_DATE_PARTS[part])
+    given = args[0].name
+    part = _DATE_PARTS.get(given.lower())
+    if part is None or (name == "datetrunc" and part in _NOT_TRUNCATED):
+        raise SqlError(155, f"'{given}' is not a recognized {name} option.", severity=15)
+    if name == "dateadd" and not args[1].is_int:
+        count = call("mssql.to_integer", args[1])  # a fraction is cut off
+        args[1] = exp.Cast(this=count, to=exp.DataType.build("int", dialect="postgres"))
+    if (name, part) in _FROM_DATE_FIRST:
+        number = call("mssql.week_part", exp.Literal.string(part), *args[1:])
+        return text_of(number) if name == "datename" else number
+    return call(f"mssql.{name}", exp.Literal.string(part), *args[1:])
 
 
 def _iif(args: Args) -> exp.Expression:
@@ -154,9 +173,52 @@ def _joined_with(args: Args) -> exp.Expression:
     return call("concat_ws", *(text_of(a) for a in args))
 
 
+def _random(args: Args) -> exp.Expression:
+    """RAND: one number for the whole query; a seed that is random itself makes one for each row."""
+    if not args:
+        return exp.Subquery(this=exp.select(call("random")))
+    if isinstance(args[0], exp.Anonymous) and args[0].name == _RANDOM_INTEGER:
+        return call("random")
+    raise unsupported("RAND with a seed (SQL Server's own sequence of numbers)")
+
+
+def _checksum(args: Args) -> exp.Expression:
+    """CHECKSUM(NEWID()) is any number; other values would have to equal SQL Server's."""
+    if len(args) == 1 and isinstance(args[0], exp.Anonymous) and args[0].name == "mssql.newid":
+        return call(_RANDOM_INTEGER)
+    raise unsupported("CHECKSUM of anything but NEWID() (SQL Server's own hash)")
+
+
+def _switch_offset(args: Args) -> exp.Expression:
+    kind = PgType(this=exp.DataType.Type.USERDEFINED, kind="mssql.datetimeoffset")
+    return call("mssql.switchoffset", exp.Cast(this=args[0], to=kind), args[1])
+
+
+def _is_json(args: Args) -> exp.Expression:
+    """ISJSON(text [, VALUE | ARRAY | OBJECT | SCALAR])."""
+    kinds = [arg.name.lower() for arg in args[1:]]
+    if any(kind not in {"value", "array", "object", "scalar"} for kind in kinds):
+        raise SqlError(102, f"Incorrect syntax near '{args[1].name}'.", severity=15)
+    return call("mssql.isjson", args[0], *(exp.Literal.string(kind) for kind in kinds))
+
+
+_RANDOM_INTEGER = "mssql.random_integer"
+_NOT_TRUNCATED = {"weekday", "tzoffset", "nanosecond"}
+_REFUSED = {
+    "binary_checksum": " (SQL Server's own hash)", "checksum_agg": " (SQL Server's own hash)",
+    "json_modify": "", "json_object": "", "json_array": "", "compress": "", "decompress": "",
+    "formatmessage": "", "string_escape": "", "soundex": "", "difference": "", "try_parse": "",
+    "parse": "", "cursor_status": "", "openxml": "", "openquery": "", "openrowset": "",
+    "grouping_id": "", "approx_count_distinct": "",
+}  # fmt: skip
+"""Functions T-SQL has and this server does not, with the reason if there is one."""
 _MANY = range(2, 255)
 _SPECIAL: dict[str, tuple[Sequence[int], Callable[[Args], exp.Expression]]] = {
     "iif": ((3,), _iif),
+    "rand": ((0, 1), _random),
+    "checksum": (range(1, 255), _checksum),
+    "switchoffset": ((2,), _switch_offset),
+    "isjson": ((1, 2), _is_json),
     "choose": (_MANY, _choose),
     "year": ((1,), _part_of("year")),
     "month": ((1,), _part_of("month")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.errors import SqlError, unsupported
 
 __all__ = ["Token", "tokenize", "unquote"]
 
@@ -21,6 +21,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_WORD = re.compile(r"\w")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 
 
@@ -42,6 +43,8 @@ def tokenize(text: str) -> list[Token]:
 
     Raises `SqlError` 105 for an unclosed quotation, 113 for an unclosed comment, 102 otherwise.
     """
+    if "\0" in text:
+        raise unsupported("the character U+0000 in a script")
     tokens: list[Token] = []
     position, line = 0, 1
     while position < len(text):
@@ -54,6 +57,8 @@ def tokenize(text: str) -> list[Token]:
         elif kind != "space":
             piece = match.group()
             key = piece.upper() if kind in {"word", "operator", "variable"} else ""
+            if piece[:2] in {"0x", "0X"} and _WORD.match(text, end):
+                raise _broken(text, end)
             tokens.append(Token(kind, piece, key, position, end, line))
         line += text.count("\n", position, end)
         position = end

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from labctl.sqlserver.errors import unsupported
+from psycopg.sql import Identifier
+
+from labctl.sqlserver.errors import SqlError, unsupported
 from labctl.sqlserver.tsql.lexer import tokenize, unquote
 
-__all__ = ["PgName", "locate", "quoted", "split_name"]
+__all__ = ["PgName", "identifier", "locate", "quoted", "split_name"]
 
 _COMPATIBILITY = {"sysobjects", "systypes", "sysdatabases", "syscolumns", "sysindexes", "sysusers"}
+
+_LONGEST = 63
+"""Bytes of a name that PostgreSQL keeps."""
 
 PgName = tuple[str | None, str]
 """A PostgreSQL schema (None for a session's temporary objects) and a relation's name."""
 
 
+def identifier(name: PgName | str) -> Identifier:
+    """A name, to be put into composed SQL."""
+    if isinstance(name, str):
+        return Identifier(name)
+    schema, relation = name
+    return Identifier(schema or "pg_temp", relation)
+
+
 def quoted(name: PgName | str) -> str:
-    """A name as PostgreSQL SQL."""
+    """A name as the text that `regclass` reads. It is a value, never a piece of SQL."""
     if isinstance(name, str):
         return '"' + name.replace('"', '""') + '"'
     schema, relation = name
@@ -33,16 +46,31 @@ def split_name(text: str) -> list[str]:
 
 
 def locate(parts: list[str], current_db: str) -> PgName:
-    """The PostgreSQL place of `[[database.]schema.]object`."""
+    """The PostgreSQL place of `[[database.]schema.]object`.
+
+    Raises `SqlError` 103 for a name that PostgreSQL would cut off: it could be another object's.
+    """
     if len(parts) > 3:
         raise unsupported("a four-part name (a linked server)")
     name = parts[-1].lower()
     if name.startswith("##"):
         raise unsupported("a global temporary table")
     if name.startswith(("#", "@")):
-        return None, name
+        return None, _whole(name)
     schema = parts[-2].lower() if len(parts) > 1 else ""
     database = parts[-3].lower() if len(parts) > 2 else ""
     if name in _COMPATIBILITY and schema in {"", "dbo"}:
         schema = "sys"
-    return f"{database or current_db.lower()}.{schema or 'dbo'}", name
+    return _whole(f"{database or current_db.lower()}.{schema or 'dbo'}"), _whole(name)
+
+
+def _whole(name: str) -> str:
+    if len(name.encode()) > _LONGEST:
+        raise SqlError(
+            103,
+            f"The identifier that starts with '{name[:30]}' is too long for this SQL Server "
+            f"stand-in: {_LONGEST} bytes for a table, and for a schema with its database's name.",
+            severity=15,
+            state=4,
+        )
+    return name

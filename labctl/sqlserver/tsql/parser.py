@@ -289,7 +289,7 @@ class _Parser:
             elif operator != "=":
                 raise self.error()
             return SetVariable(token.line, name.lower(), expression)
-        start, self.at = self.at, statement_end(self.tokens, self.at)
+        start, self.at = self.at, statement_end(self.tokens, self.at - 1)
         words = tuple(t.text for t in self.tokens[start : self.at])
         return Command(token.line, "SET", self.slice(start, self.at), words)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,9 +18,10 @@ from labctl.sqlserver.tsql.casts import (
     refuse_unknown_collation,
     sql_type,
 )
-from labctl.sqlserver.tsql.functions import NILADIC, call, function
+from labctl.sqlserver.tsql.dialect import PgCall, PgParameter, PgType
+from labctl.sqlserver.tsql.functions import NILADIC, call, function, text_of
 from labctl.sqlserver.tsql.globals import GLOBALS
-from labctl.sqlserver.tsql.names import PgName, locate
+from labctl.sqlserver.tsql.names import PgName, locate, quoted, split_name
 from labctl.sqlserver.tsql.openjson import open_json
 from labctl.sqlserver.tsql.statement import Output
 
@@ -35,6 +37,7 @@ _REFUSED = {
     exp.JSONExtract: "JSON", exp.JSONExtractScalar: "JSON", exp.XMLTable: "XML",
     exp.Placeholder: "a placeholder", exp.Lambda: "a lambda", exp.Bracket: "an index",
 }  # fmt: skip
+_CDC_FUNCTION = re.compile(r"fn_cdc_[a-z_]+")
 _TABLE_FUNCTIONS = {
     "string_split": "mssql.string_split",
     "generate_series": "mssql.generate_series",
@@ -60,6 +63,7 @@ class Rewriter:
             exp.Timestamp: self._odbc_timestamp,
             exp.Lateral: self._lateral, exp.CurrentUser: self._user,
             exp.SessionUser: self._user, exp.Case: self._case, exp.Union: self._set_operation,
+            exp.GroupConcat: self._string_agg,
             exp.Except: self._set_operation, exp.Intersect: self._set_operation,
         }  # fmt: skip
 
@@ -125,12 +129,18 @@ class Rewriter:
         name = str(node.this).lower()
         if node.args.get("temporary"):
             name = "#" + name.lstrip("#")
+        elif node.args.get("global_"):
+            name = "##" + name.lstrip("#")
         return exp.to_identifier(name, quoted=True)
 
     def place(self, table: exp.Expression) -> PgName:
         """Where a table lives, before its names are rewritten."""
         if isinstance(table, exp.Parameter):
             return None, _variable_name(table)
+        if isinstance(table, exp.Identifier):
+            return locate([self._identifier(table).name], self.database)
+        if not isinstance(table, exp.Table):
+            raise unsupported(f"{type(table).__name__} in the place of a table")
         if isinstance(table.this, exp.Parameter):
             return None, _variable_name(table.this)
         parts = [table.args.get("catalog"), table.args.get("db"), table.this]
@@ -179,12 +189,10 @@ class Rewriter:
         schema = node.text("db").lower()
         if schema == "cdc":
             database = node.text("catalog").lower() or self.database.lower()
-            node.set(
-                "this", call(f'"{database}.cdc"."{name.replace(chr(34), "")}"', *inner.expressions)
-            )
+            node.set("this", call((f"{database}.cdc", name), *inner.expressions))
         elif name in _TABLE_FUNCTIONS and not schema:
             node.set("this", call(_TABLE_FUNCTIONS[name], *inner.expressions))
-        elif not name.startswith(("mssql.", '"')):
+        elif not isinstance(inner, PgCall):
             raise SqlError(208, f"Invalid object name '{inner.name}'.")
         node.set("db", None)
         node.set("catalog", None)
@@ -220,7 +228,7 @@ class Rewriter:
         """A reference to a variable: `$n`, with its type unless PostgreSQL may infer it."""
         kind = self._type_of(name)
         self._parameters.append(name)
-        place = exp.Var(this=f"${len(self._parameters)}")
+        place = PgParameter(this=str(len(self._parameters)))
         return place if bare else exp.Cast(this=place, to=pg_type(kind.pg_unsized))
 
     def _parameter(self, node: exp.Parameter) -> exp.Expression:
@@ -243,11 +251,8 @@ class Rewriter:
         argument = node.expressions[0] if node.expressions else None
         if not isinstance(argument, exp.Literal):
             raise unsupported("IDENT_CURRENT of an expression")
-        schema, name = locate(
-            argument.name.replace("[", "").replace("]", "").split("."), self.database
-        )
-        text = f'"{schema or "pg_temp"}"."{name}"'
-        return call("mssql.ident_current", exp.Literal.string(text))
+        place = locate(split_name(argument.name), self.database)
+        return call("mssql.ident_current", exp.Literal.string(quoted(place)))
 
     def _dot(self, node: exp.Dot) -> exp.Expression:
         if isinstance(node.parent, exp.Dot):
@@ -258,7 +263,7 @@ class Rewriter:
             raise unsupported("a method call")
         name = str(inner.name).lower()
         database = parts[0] if len(parts) == 2 else self.database.lower()
-        if parts[-1:] == ["sys"] and name.startswith("fn_cdc_"):
+        if parts[-1:] == ["sys"] and _CDC_FUNCTION.fullmatch(name):
             return call(f"mssql.{name}", exp.Literal.string(database), *inner.expressions)
         raise SqlError(
             4121,
@@ -267,10 +272,7 @@ class Rewriter:
         )
 
     def _cast(self, node: exp.Cast) -> exp.Expression:
-        if (
-            node.to.this == exp.DataType.Type.USERDEFINED
-            and node.to.text("kind").lower() != "sysname"
-        ):
+        if isinstance(node.to, PgType):
             return node
         return cast_to(node.this, sql_type(node.to))
 
@@ -345,6 +347,11 @@ class Rewriter:
         order = node.args.get("order")
         if order is not None and all(isinstance(o.this, exp.Subquery) for o in order.expressions):
             node.set("order", None)
+        return node
+
+    def _string_agg(self, node: exp.GroupConcat) -> exp.Expression:
+        holder = node.this if isinstance(node.this, exp.Order) else node
+        holder.set("this", text_of(holder.this))
         return node
 
     def _set_operation(self, node: exp.SetOperation) -> exp.Expression:

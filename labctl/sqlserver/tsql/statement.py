@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from psycopg.sql import SQL, Composable, Composed
+
 from labctl.sqlserver.sqltypes import SqlType
 from labctl.sqlserver.tsql.names import PgName
 
-__all__ = ["COLUMNS_MARK", "Output", "Statement"]
-
-
-COLUMNS_MARK = "/*columns*/"
+__all__ = ["Insertion", "Output", "Statement"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,24 +21,39 @@ class Output:
     star: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """An INSERT in pieces: its final form depends on the table, and on SET IDENTITY_INSERT.
+
+    `lists_columns` is false for an INSERT without a column list, which leaves an identity column
+    out: the caller looks the other columns up.
+    """
+
+    place: PgName
+    before: Composable
+    after: Composable
+    lists_columns: bool
+
+    def sql(self, columns: Composable = SQL(""), *, explicit_identity: bool = False) -> Composed:  # noqa: B008 - a constant
+        """The statement; `columns` is a list in parentheses, or nothing."""
+        overriding = SQL(" OVERRIDING SYSTEM VALUE") if explicit_identity else SQL("")
+        return SQL("{}{}{} {}").format(self.before, columns, overriding, self.after)
+
+
 @dataclass(slots=True)
 class Statement:
     """SQL for PostgreSQL with `$n` for `parameters[n-1]`.
 
     `returns` tells whether rows go to the client; `assigns` names the variables that take the last
-    row's values instead. `without_columns` marks an INSERT without a column list, which leaves an
-    identity column out: `COLUMNS_MARK` is where the list goes. `explicit_identity` is the form for
-    SET IDENTITY_INSERT … ON.
+    row's values instead.
     """
 
-    sql: str
+    sql: Composable
     verb: str
     parameters: tuple[str, ...] = ()
     returns: bool = False
     outputs: tuple[Output, ...] = ()
     assigns: tuple[str, ...] = ()
-    inserts_into: PgName | None = None
-    explicit_identity: str | None = None
-    without_columns: bool = False
+    insertion: Insertion | None = None
     locks: tuple[PgName, ...] = ()
     reads: bool = False

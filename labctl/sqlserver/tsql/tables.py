@@ -1,32 +1,35 @@
-# ruff: noqa: S608 - SQL is written here on purpose: names are quoted, texts are literals
-"""CREATE TABLE and ALTER TABLE."""
+"""CREATE TABLE: columns and constraints."""
 
 from __future__ import annotations
 
 import hashlib
+import re
+
+from psycopg.sql import SQL, Composable, Identifier, Literal
 
 from labctl.sqlserver.errors import SqlError, unsupported
 from labctl.sqlserver.sqltypes import SqlType, parse_type
 from labctl.sqlserver.tsql import translate
 from labctl.sqlserver.tsql.casts import refuse_unknown_collation
 from labctl.sqlserver.tsql.cursor import Cursor
-from labctl.sqlserver.tsql.names import PgName, locate, quoted, split_name
+from labctl.sqlserver.tsql.names import PgName, identifier, locate, quoted, split_name
 
-__all__ = ["TableParser", "literal"]
+__all__ = ["TABLE_CONSTRAINTS", "TableParser"]
 
 _AFTER_EXPRESSION = {
     "NOT", "NULL", "CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "REFERENCES", "FOREIGN", "DEFAULT",
     "IDENTITY", "COLLATE", "WITH", "FOR", "ON",
 }  # fmt: skip
-_TABLE_CONSTRAINTS = {"CONSTRAINT", "PRIMARY", "UNIQUE", "FOREIGN", "CHECK", "INDEX"}
+TABLE_CONSTRAINTS = {"CONSTRAINT", "PRIMARY", "UNIQUE", "FOREIGN", "CHECK", "INDEX"}
 
 
-def literal(text: str) -> str:
-    """A PostgreSQL string literal."""
-    escaped = text.replace("'", "''")
-    if "\\" in escaped:
-        return " E'" + escaped.replace("\\", "\\\\") + "'"
-    return f"'{escaped}'"
+_NOTHING = SQL("")
+_WHOLE_NUMBER = re.compile(r"\s*([-+]?)\s*(\d{1,19})\s*", re.ASCII)
+_ACTIONS = {
+    ("NO", "ACTION"): SQL("NO ACTION"), ("SET", "NULL"): SQL("SET NULL"),
+    ("SET", "DEFAULT"): SQL("SET DEFAULT"), ("CASCADE",): SQL("CASCADE"),
+}  # fmt: skip
+_EVENTS = {"DELETE": SQL("DELETE"), "UPDATE": SQL("UPDATE")}
 
 
 class TableParser:
@@ -36,27 +39,21 @@ class TableParser:
         self.cursor = cursor
         self.database = database
         self.place: PgName = (None, "")
-        self.after: list[str] = []
+        self.after: list[Composable] = []
 
     # ---- expressions
 
-    def scalar(self, text: str) -> str:
+    def scalar(self, text: str) -> Composable:
         """A DEFAULT's or computed column's expression."""
-        statement = translate.expression(text, self.database, {})
-        if statement.parameters:
-            raise unsupported(f"{statement.parameters[0]} in a table definition")
-        return statement.sql.removeprefix("SELECT ")
+        return translate.fixed_expression(text, self.database)
 
-    def boolean(self, text: str) -> str:
+    def boolean(self, text: str) -> Composable:
         """A CHECK's or filtered index's condition."""
-        statement = translate.condition(text, self.database, {})
-        if statement.parameters:
-            raise unsupported(f"{statement.parameters[0]} in a table definition")
-        return statement.sql.removeprefix("SELECT CASE WHEN ").removesuffix(" THEN 1 ELSE 0 END")
+        return translate.fixed_condition(text, self.database)
 
     # ---- CREATE TABLE
 
-    def create(self) -> list[str]:
+    def create(self) -> list[Composable]:
         text = self.cursor.dotted()
         parts = split_name(text)
         self.place = locate(parts, self.database)
@@ -65,42 +62,46 @@ class TableParser:
         body = self.columns(self.cursor.parenthesized())
         self.storage_options()
         self.cursor.finish()
-        head = "CREATE TEMP TABLE" if self.place[0] is None else "CREATE TABLE"
-        target = quoted(self.place[1]) if self.place[0] is None else quoted(self.place)
+        create = SQL(
+            "CREATE TEMP TABLE {} ({})" if self.place[0] is None else "CREATE TABLE {} ({})"
+        )
+        target = self.target()
         if parts[-1] != parts[-1].lower():
-            self.after.insert(0, f"COMMENT ON TABLE {target} IS {literal(parts[-1])}")
-        return [f"{head} {target} ({body})", *self.after]
+            comment = SQL("COMMENT ON TABLE {} IS {}").format(target, Literal(parts[-1]))
+            self.after.insert(0, comment)
+        created = [create.format(target, body), *self.after]
+        if self.place[0] is not None:
+            created.append(self.attach_views())
+        return created
 
-    def columns(self, text: str) -> str:
+    def columns(self, text: str) -> Composable:
         """Column and constraint definitions, as PostgreSQL's."""
         inner = TableParser(Cursor(text), self.database)
         inner.place, inner.after = self.place, self.after
         items = []
         while inner.cursor.at < len(inner.cursor.tokens):
-            if inner.cursor.key() in _TABLE_CONSTRAINTS:
+            if inner.cursor.key() in TABLE_CONSTRAINTS:
                 items.append(inner.constraint())
             else:
                 items.append(inner.column())
             if not inner.cursor.skip(","):
                 break
         inner.cursor.finish()
-        return ", ".join(i for i in items if i)
+        return SQL(", ").join(items)
 
-    def _target(self) -> str:
-        return quoted(self.place[1]) if self.place[0] is None else quoted(self.place)
+    def target(self) -> Identifier:
+        return identifier(self.place[1] if self.place[0] is None else self.place)
 
-    def column(self) -> str:
+    def column(self) -> Composable:
         name = self.cursor.name()
-        low = quoted(name.lower())
+        low = identifier(name.lower())
         if name != name.lower():
-            self.after.append(f"COMMENT ON COLUMN {self._target()}.{low} IS {literal(name)}")
+            comment = SQL("COMMENT ON COLUMN {}.{} IS {}")
+            self.after.append(comment.format(self.target(), low, Literal(name)))
         if self.cursor.skip("AS"):
-            expression = self.scalar(f"({self.cursor.parenthesized()})")
-            if not self.cursor.skip("PERSISTED"):
-                raise unsupported("a computed column that is not PERSISTED")
-            raise unsupported(f"a computed column ({expression})")
+            raise unsupported(f"a computed column ({name})")
         kind = self.type()
-        sql = f"{low} {kind.pg}"
+        sql = SQL("{} {}").format(low, kind.sql)
         nullable: bool | None = None
         primary = False
         while (key := self.cursor.key()) and key not in {",", ")"}:
@@ -122,7 +123,7 @@ class TableParser:
                 sql += piece
                 primary = primary or is_key
         if nullable is False and not primary:
-            sql += " NOT NULL"
+            sql += SQL(" NOT NULL")
         return sql
 
     def type(self) -> SqlType:
@@ -137,7 +138,7 @@ class TableParser:
             self.cursor.parenthesized()
         return parse_type(self.cursor.slice(start, self.cursor.at))
 
-    def _identity(self, kind: SqlType) -> str:
+    def _identity(self, kind: SqlType) -> Composable:
         if kind.name not in {"tinyint", "smallint", "int", "bigint", "decimal", "numeric"}:
             raise SqlError(
                 2749,
@@ -146,108 +147,124 @@ class TableParser:
             )
         if kind.name not in {"smallint", "int", "bigint"}:
             raise unsupported(f"IDENTITY on {kind.declared()}")
-        seed, step = "1", "1"
+        seed = step = 1
         if self.cursor.key() == "(":
-            seed, step = (p.strip() for p in self.cursor.parenthesized().split(","))
+            seed, step = self._seed_and_step()
         self.cursor.skip("NOT", "FOR", "REPLICATION")
-        if step.startswith("-"):
+        if step < 0:
             lowest = {"smallint": -(2**15), "int": -(2**31), "bigint": -(2**63)}[kind.name]
-            limit = f"MINVALUE {lowest} MAXVALUE {seed}"
+            limit = SQL("MINVALUE {} MAXVALUE {}").format(Literal(lowest), Literal(seed))
         else:
-            limit = f"MINVALUE {seed}"
-        return f" GENERATED ALWAYS AS IDENTITY (START WITH {seed} INCREMENT BY {step} {limit})"
+            limit = SQL("MINVALUE {}").format(Literal(seed))
+        return SQL(" GENERATED ALWAYS AS IDENTITY (START WITH {} INCREMENT BY {} {})").format(
+            Literal(seed), Literal(step), limit
+        )
 
-    def _named(self) -> str | None:
+    def _seed_and_step(self) -> tuple[int, int]:
+        """`(seed, step)` of IDENTITY: two whole numbers, the second not 0."""
+        matches = [_WHOLE_NUMBER.fullmatch(p) for p in self.cursor.parenthesized().split(",")]
+        numbers = [int(m[1] + m[2]) for m in matches if m is not None]
+        if len(matches) != 2 or len(numbers) != 2 or numbers[1] == 0:
+            raise SqlError(102, "Incorrect syntax near 'IDENTITY'.", severity=15)
+        return numbers[0], numbers[1]
+
+    def named(self) -> str | None:
         return self.cursor.name() if self.cursor.skip("CONSTRAINT") else None
 
     def _label(self, name: str | None, kind: str, columns: str) -> str:
-        """`CONSTRAINT name`; an unnamed one gets a name in SQL Server's way."""
-        table = self.place[1]
+        """A constraint's name; an unnamed one gets a name in SQL Server's way."""
         if name is None:
-            digest = hashlib.blake2b(f"{self.place}{kind}{columns}".encode(), digest_size=4)
-            name = f"{kind}__{table}__{digest.hexdigest().upper()}"
+            name = _system_name(kind, self.place, columns)
         if name != name.lower() and self.place[0] is not None:
-            self.after.append(
-                f"COMMENT ON CONSTRAINT {quoted(name.lower())} ON {self._target()} "
-                f"IS {literal(name)}"
-            )
+            comment = SQL("COMMENT ON CONSTRAINT {} ON {} IS {}")
+            low = identifier(name.lower())
+            self.after.append(comment.format(low, self.target(), Literal(name)))
             if kind in {"PK", "UQ"}:
-                index = quoted((self.place[0], name.lower()))
-                self.after.append(f"COMMENT ON INDEX {index} IS {literal(name)}")
-        return f" CONSTRAINT {quoted(name.lower())}"
+                index = identifier((self.place[0], name.lower()))
+                self.after.append(SQL("COMMENT ON INDEX {} IS {}").format(index, Literal(name)))
+        return name.lower()
 
-    def _column_constraint(self, column: str) -> tuple[str, bool]:
+    def _column_constraint(self, column: str) -> tuple[Composable, bool]:
         """One constraint of a column, and whether it is the primary key."""
-        name, cursor, low = self._named(), self.cursor, quoted(column.lower())
+        name, cursor = self.named(), self.cursor
         if cursor.skip("DEFAULT"):
-            return f" DEFAULT {self._default(column.lower())}", False
+            return SQL(" DEFAULT {}").format(self._default(column.lower(), name)), False
         if cursor.skip("PRIMARY", "KEY"):
             self._clustering()
             label = self._label(name, "PK", column)
             self.storage_options()
-            return f"{label} PRIMARY KEY", True
+            return SQL(" CONSTRAINT {} PRIMARY KEY").format(identifier(label)), True
         if cursor.skip("UNIQUE"):
             self._clustering()
             label = self._label(name, "UQ", column)
             self.storage_options()
-            return f"{label} UNIQUE NULLS NOT DISTINCT", False
+            unique = SQL(" CONSTRAINT {} UNIQUE NULLS NOT DISTINCT")
+            return unique.format(identifier(label)), False
         if cursor.skip("CHECK"):
-            return self._check(name, column), False
+            return SQL(" {}").format(self._check(name, column)), False
         cursor.skip("FOREIGN", "KEY")
         if cursor.skip("REFERENCES"):
-            return self._label(name, "FK", column) + self._references(), False
+            label = self._label(name, "FK", column)
+            return SQL(" CONSTRAINT {}{}").format(identifier(label), self._references()), False
         if cursor.key() in {"MASKED", "ENCRYPTED", "GENERATED", "FILESTREAM", "HIDDEN"}:
             raise unsupported(f"{cursor.key()} on a column")
         if name is None and cursor.key() in {"WITH", "ON", "TEXTIMAGE_ON"}:
             before = self.cursor.at
             self.storage_options()
             if self.cursor.at > before:
-                return "", False
-        raise SqlError(102, f"Incorrect syntax near '{cursor.take().text}' ({low}).", severity=15)
+                return _NOTHING, False
+        raise SqlError(
+            102, f"Incorrect syntax near '{cursor.take().text}' ({column}).", severity=15
+        )
 
-    def _default(self, column: str) -> str:
+    def _default(self, column: str, name: str | None) -> Composable:
+        """The expression of a DEFAULT that comes next; its name is remembered."""
         text = self.cursor.until(_AFTER_EXPRESSION)
         if not text:
             text = self.cursor.take().text
-        if self.place[0] is not None:
-            self.after.append(
-                "INSERT INTO mssql.defaults SELECT a.attrelid, a.attnum, "
-                f"{literal(text if text.startswith('(') else f'({text})')} FROM pg_attribute a "
-                f"WHERE a.attrelid = {literal(quoted(self.place))}::regclass "
-                f"AND a.attname = {literal(column)} "
-                "ON CONFLICT (relid, attnum) DO UPDATE SET definition = EXCLUDED.definition"
-            )
+        self.name_default(column, name, text)
         return self.scalar(text)
 
-    def _check(self, name: str | None, column: str) -> str:
+    def name_default(self, column: str, name: str | None, text: str) -> None:
+        if self.place[0] is None:
+            return
+        shown = name or _system_name("DF", self.place, column)
+        definition = text if text.startswith("(") else f"({text})"
+        remember = SQL("SELECT mssql.set_default({}::regclass, {}, {}, {}, {})")
+        values = (quoted(self.place), column, shown, definition, name is None)
+        self.after.append(remember.format(*(Literal(value) for value in values)))
+
+    def _check(self, name: str | None, column: str) -> Composable:
         self.cursor.skip("NOT", "FOR", "REPLICATION")
         text = self.cursor.parenthesized()
         label = self._label(name, "CK", column + text)
         if self.place[0] is not None:
-            constraint = label.removeprefix(" CONSTRAINT ").strip('"')
-            self.after.append(
-                f"INSERT INTO mssql.checks SELECT c.oid, {literal(f'({text})')} "
-                "FROM pg_constraint c "
-                f"WHERE c.conrelid = {literal(quoted(self.place))}::regclass "
-                f"AND c.conname = {literal(constraint)}"
+            remember = SQL(
+                "INSERT INTO mssql.checks SELECT c.oid, {} FROM pg_constraint c "
+                "WHERE c.conrelid = {}::regclass AND c.conname = {}"
             )
-        return f"{label} CHECK ({self.boolean(text)})"
+            shown, table = Literal(f"({text})"), Literal(quoted(self.place))
+            self.after.append(remember.format(shown, table, Literal(label)))
+        return SQL("CONSTRAINT {} CHECK ({})").format(identifier(label), self.boolean(text))
 
     def _clustering(self) -> None:
         if self.cursor.key() in {"CLUSTERED", "NONCLUSTERED"}:
             self.cursor.take()
 
-    def _references(self) -> str:
+    def _references(self) -> Composable:
         place = locate(split_name(self.cursor.dotted()), self.database)
-        sql = f" REFERENCES {quoted(place)}"
+        sql = SQL(" REFERENCES {}").format(identifier(place))
         if self.cursor.key() == "(":
-            sql += " " + self.cursor.column_list()
+            sql += SQL(" ") + self.cursor.column_list()
         while self.cursor.skip("ON"):
-            event = self.cursor.take().key
-            words = self.cursor.take().key
-            if words in {"NO", "SET"}:
-                words += " " + self.cursor.take().key
-            sql += f" ON {event} {words}"
+            event = _EVENTS.get(self.cursor.take().key)
+            words: tuple[str, ...] = (self.cursor.take().key,)
+            if words[0] in {"NO", "SET"}:
+                words += (self.cursor.take().key,)
+            action = _ACTIONS.get(words)
+            if event is None or action is None:
+                raise self.cursor.error()
+            sql += SQL(" ON {} {}").format(event, action)
         self.cursor.skip("NOT", "FOR", "REPLICATION")
         return sql
 
@@ -267,111 +284,35 @@ class TableParser:
             else:
                 return
 
-    def constraint(self) -> str:
+    def constraint(self) -> Composable:
         """A table constraint."""
-        name, cursor = self._named(), self.cursor
+        name, cursor = self.named(), self.cursor
         if cursor.skip("PRIMARY", "KEY") or cursor.skip("UNIQUE"):
             unique = cursor.tokens[cursor.at - 1].key == "UNIQUE"
             self._clustering()
             columns = cursor.column_list()
-            label = self._label(name, "UQ" if unique else "PK", columns)
+            label = self._label(name, "UQ" if unique else "PK", columns.as_string(None))
             self.storage_options()
-            return f"{label} {'UNIQUE NULLS NOT DISTINCT' if unique else 'PRIMARY KEY'} {columns}"
+            kind = SQL("UNIQUE NULLS NOT DISTINCT" if unique else "PRIMARY KEY")
+            return SQL("CONSTRAINT {} {} {}").format(identifier(label), kind, columns)
         if cursor.skip("FOREIGN", "KEY"):
             columns = cursor.column_list()
             cursor.expect("REFERENCES")
-            return f"{self._label(name, 'FK', columns)} FOREIGN KEY {columns}{self._references()}"
+            label = self._label(name, "FK", columns.as_string(None))
+            key = SQL("CONSTRAINT {} FOREIGN KEY {}{}")
+            return key.format(identifier(label), columns, self._references())
         if cursor.skip("CHECK"):
             return self._check(name, "")
         if cursor.key() == "INDEX":
             raise unsupported("an INDEX in CREATE TABLE (use CREATE INDEX)")
         raise cursor.error()
 
-    # ---- ALTER TABLE
+    def attach_views(self) -> Composable:
+        return SQL("SELECT mssql.attach_views({})").format(Literal(self.database))
 
-    def alter(self) -> list[str]:
-        text = self.cursor.dotted()
-        self.place = locate(split_name(text), self.database)
-        target = self._target()
-        check = True
-        if self.cursor.skip("WITH", "NOCHECK"):
-            check = False
-        else:
-            self.cursor.skip("WITH", "CHECK")
-        if self.cursor.skip("ADD"):
-            actions = self._add(check=check)
-        elif self.cursor.skip("DROP"):
-            actions = self._drop()
-        elif self.cursor.skip("ALTER", "COLUMN"):
-            actions = self._alter_column()
-        elif self.cursor.key() in {"CHECK", "NOCHECK"} and self.cursor.key(1) == "CONSTRAINT":
-            if self.cursor.key() == "NOCHECK":
-                raise unsupported("NOCHECK CONSTRAINT")
-            return []
-        else:
-            raise unsupported(f"ALTER TABLE … {self.cursor.key()}")
-        self.cursor.finish()
-        source = f"{literal(target)}::regclass"
-        captured = self.place[0] is not None
-        before = [f"SELECT mssql.cdc_before_alter({source})"] if captured else []
-        after = (
-            [f"SELECT mssql.cdc_after_alter({source}, {literal(self.cursor.text)})"]
-            if captured
-            else []
-        )
-        return [*before, *(f"ALTER TABLE {target} {a}" for a in actions), *self.after, *after]
 
-    def _add(self, *, check: bool) -> list[str]:
-        actions = []
-        while True:
-            if self.cursor.key() == "CONSTRAINT" and self.cursor.key(2) == "DEFAULT":
-                self.cursor.at += 3
-                actions.append(self._default_for())
-            elif self.cursor.skip("DEFAULT"):
-                actions.append(self._default_for())
-            elif self.cursor.key() in _TABLE_CONSTRAINTS:
-                item = self.constraint()
-                suffix = (
-                    " NOT VALID"
-                    if not check and ("FOREIGN KEY" in item or "CHECK (" in item)
-                    else ""
-                )
-                actions.append(f"ADD{item}{suffix}")
-            else:
-                actions.append(f"ADD COLUMN {self.column()}")
-                self.cursor.skip("WITH", "VALUES")
-            if not self.cursor.skip(","):
-                return actions
-
-    def _default_for(self) -> str:
-        text = self.cursor.until({"FOR"})
-        self.cursor.expect("FOR")
-        column = self.cursor.name().lower()
-        return f"ALTER COLUMN {quoted(column)} SET DEFAULT {self.scalar(text)}"
-
-    def _drop(self) -> list[str]:
-        actions, kind = [], "CONSTRAINT"
-        while True:
-            if self.cursor.skip("COLUMN"):
-                kind = "COLUMN"
-            elif self.cursor.skip("CONSTRAINT"):
-                kind = "CONSTRAINT"
-            optional = " IF EXISTS" if self.cursor.skip("IF", "EXISTS") else ""
-            actions.append(f"DROP {kind}{optional} {quoted(self.cursor.name().lower())}")
-            if not self.cursor.skip(","):
-                return actions
-
-    def _alter_column(self) -> list[str]:
-        column = quoted(self.cursor.name().lower())
-        if self.cursor.key() in {"ADD", "DROP"}:
-            raise unsupported(f"ALTER COLUMN {self.cursor.key()}")
-        kind = self.type()
-        if self.cursor.skip("COLLATE"):
-            refuse_unknown_collation(self.cursor.name())
-        actions = [f"ALTER COLUMN {column} TYPE {kind.pg} USING {column}::{kind.pg}"]
-        if self.cursor.skip("NOT", "NULL"):
-            actions.append(f"ALTER COLUMN {column} SET NOT NULL")
-        else:
-            self.cursor.skip("NULL")
-            actions.append(f"ALTER COLUMN {column} DROP NOT NULL")
-        return actions
+def _system_name(kind: str, place: PgName, columns: str) -> str:
+    """The name of a constraint that was given none, in SQL Server's way."""
+    digest = hashlib.blake2b(f"{place}{kind}{columns}".encode(), digest_size=4)
+    table = f"{place[1][:9]}__{columns[:5]}" if kind == "DF" else place[1]
+    return f"{kind}__{table}__{digest.hexdigest().upper()}"

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import cast
 
 import sqlglot
+from psycopg.sql import SQL, Composable
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
 from labctl.sqlserver.errors import SqlError, unsupported
 from labctl.sqlserver.sqltypes import MAX, SqlType
 from labctl.sqlserver.tsql.changes import change_sql
-from labctl.sqlserver.tsql.dialect import PostgresOut, TSqlIn
+from labctl.sqlserver.tsql.dialect import TSqlIn, written
 from labctl.sqlserver.tsql.lexer import tokenize, unquote
-from labctl.sqlserver.tsql.names import quoted
+from labctl.sqlserver.tsql.names import identifier
 from labctl.sqlserver.tsql.parser import LONGEST_KEPT
 from labctl.sqlserver.tsql.prepare import prepare
 from labctl.sqlserver.tsql.rewrite import Rewriter
 from labctl.sqlserver.tsql.statement import Statement
 
-__all__ = ["condition", "expression", "query", "variables_in", "without_long_literals"]
+__all__ = [
+    "condition",
+    "expression",
+    "fixed_condition",
+    "fixed_expression",
+    "query",
+    "variables_in",
+    "without_long_literals",
+]
 
 Types = Mapping[str, SqlType]
 _LARGEST_SIZED = {"varchar": 8_000, "nvarchar": 4_000}
@@ -57,7 +66,8 @@ def query(text: str, database: str, types: Types) -> Statement:
     `types` holds the declared variables. Raises `SqlError` with T-SQL's number for what is wrong,
     and the unsupported-construct error for what this server does not do.
     """
-    known = tuple(sorted((n, t) for n, t in types.items() if n in variables_in(text)))
+    mentioned = variables_in(text)
+    known = tuple(sorted((n, t) for n, t in types.items() if n in mentioned))
     translated = _query if len(text) > LONGEST_KEPT else _query_and_keep
     return translated(text, database, known)
 
@@ -71,6 +81,38 @@ def expression(text: str, database: str, types: Types, *, kind: SqlType | None =
 def condition(text: str, database: str, types: Types) -> Statement:
     """Translate the condition of IF or WHILE into a SELECT of 1 or 0."""
     return query(f"SELECT CASE WHEN {text} THEN 1 ELSE 0 END", database, types)
+
+
+def fixed_expression(text: str, database: str) -> Composable:
+    """A scalar expression of a definition, which can use no variable."""
+    return _fixed(f"SELECT ({text})", database, lambda item: item)
+
+
+def fixed_condition(text: str, database: str) -> Composable:
+    """A condition of a definition, which can use no variable."""
+
+    def of(item: exp.Expression) -> exp.Expression:
+        branches = item.args.get("ifs") or []
+        return cast(exp.Expression, branches[0].this if len(branches) == 1 else item)
+
+    return _fixed(f"SELECT CASE WHEN {text} THEN 1 END", database, of)
+
+
+def _fixed(
+    text: str, database: str, part: Callable[[exp.Expression], exp.Expression]
+) -> Composable:
+    prepared, _ = prepare(text)
+    tree, rewriter = _parse(prepared), Rewriter(database, {})
+    rest = [value for key, value in tree.args.items() if value and key != "expressions"]
+    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or rest:
+        raise SqlError(102, f"Incorrect syntax near '{text}'.", severity=15)
+    variable = next(iter(variables_in(text)), None)
+    if variable is not None:
+        raise unsupported(f"{variable} in a table definition")
+    rewritten = part(rewriter.rewrite(tree).expressions[0])
+    if rewriter.parameters:
+        raise unsupported(f"{rewriter.parameters[0]} in a table definition")
+    return written(rewritten)
 
 
 @lru_cache(maxsize=4096)
@@ -118,7 +160,7 @@ def _select(tree: exp.Expression, rewriter: Rewriter) -> Statement:
     if into is not None:
         tree.set("into", None)
     rewritten = rewriter.rewrite(tree)
-    sql = rewritten.sql(dialect=PostgresOut, normalize_functions=False)
+    sql = written(rewritten)
     statement = Statement(
         sql,
         "SELECT",
@@ -131,9 +173,10 @@ def _select(tree: exp.Expression, rewriter: Rewriter) -> Statement:
     )
     if into is not None:
         target = rewriter.place(into.this)
-        kind = "TEMP TABLE" if target[0] is None else "TABLE"
-        name = quoted(target[1]) if target[0] is None else quoted(target)
-        statement.sql = f"CREATE {kind} {name} AS {sql}"
+        if target[0] is None:
+            statement.sql = SQL("CREATE TEMP TABLE {} AS {}").format(identifier(target[1]), sql)
+        else:
+            statement.sql = SQL("CREATE TABLE {} AS {}").format(identifier(target), sql)
         statement.verb = "SELECT INTO"
     return statement
 

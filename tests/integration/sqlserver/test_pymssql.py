@@ -144,6 +144,27 @@ def test_scripts(sql: Sql) -> None:
     assert sql("EXEC sp_executesql N'SELECT @a + 1', N'@a int', @a = 41") == [(42,)]
 
 
+def test_an_error_goes_to_the_nearest_catch(sql: Sql) -> None:
+    """Whatever TRY ended before, and whether or not the statement is a procedure's."""
+    sql("CREATE TABLE t (id int PRIMARY KEY)")
+    sql("INSERT INTO t VALUES (1)")
+    sql("CREATE PROCEDURE fails AS INSERT INTO t VALUES (1) SELECT 'went on'")
+    inner = "BEGIN TRY SELECT 1 END TRY BEGIN CATCH SELECT 2 END CATCH "
+    attempts = (
+        inner + "INSERT INTO t VALUES (1)",
+        "EXEC fails",
+        "EXEC('INSERT INTO t VALUES (1)')",
+        "BEGIN TRY EXEC fails END TRY BEGIN CATCH THROW END CATCH",
+    )
+    for attempt in attempts:
+        caught = sql(
+            f"BEGIN TRY {attempt} SELECT 'not reached' END TRY "
+            "BEGIN CATCH SELECT ERROR_NUMBER() END CATCH"
+        )
+        assert caught == [(2627,)], attempt
+    assert sql.error("EXEC fails") == 2627
+
+
 def test_procedures_views_and_temporary_tables(sql: Sql) -> None:
     sql("CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
     sql("CREATE PROCEDURE twice @a int, @b int = 5 OUTPUT AS BEGIN SET @b = @a * 2; RETURN 7 END")

@@ -27,6 +27,12 @@ from labctl.sqlserver.tsql.translate import query
         ("DROP TABLE IF EXISTS t IF 1 = 1 PRINT 'a' ELSE PRINT 'b'", 2),
         ("MERGE t USING s ON 1 = 1 WHEN MATCHED THEN UPDATE SET a = 1; SELECT 1", 2),
         ("GRANT SELECT, INSERT ON t TO u SELECT 1", 2),
+        ("SET NOCOUNT ON\nINSERT INTO t (a) VALUES (1)\nSELECT SCOPE_IDENTITY()", 3),
+        (
+            "SET NOCOUNT ON DELETE FROM t SET NOCOUNT OFF MERGE t USING s ON 1 = 1 "
+            "WHEN MATCHED THEN DELETE",
+            4,
+        ),
         ("/* a /* nested */ comment */ SELECT 'it''s' -- SELECT 2\n SELECT [a]]b]", 2),
         ("DECLARE @a int = 1, @b varchar(10) SET @a += 1 SELECT @a", 3),
         (";;", 0),
@@ -122,7 +128,7 @@ def test_any_words_are_parsed_or_refused(words: list[str]) -> None:
     ],
 )  # fmt: skip
 def test_translation(text: str, sql: str) -> None:
-    assert query(text, "db", {}).sql == sql
+    assert query(text, "db", {}).sql.as_string(None) == sql
 
 
 @pytest.mark.parametrize(
@@ -163,4 +169,8 @@ def test_the_real_servers_script_is_understood() -> None:
         "TEXTIMAGE_ON [PRIMARY]",
         "tickit",
     )
-    assert made[0].startswith('CREATE TABLE "tickit.crm"."user" ("userid" int4 NOT NULL')
+    assert (
+        made[0]
+        .as_string(None)
+        .startswith('CREATE TABLE "tickit.crm"."user" ("userid" int4 NOT NULL')
+    )
