@@ -1,0 +1,32 @@
+"""What measuring commands share: the seed of a run, and writing its report."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from labctl.cli.output import stderr
+from labctl.errors import ExitCode, LabError
+
+__all__ = ["chosen_seed", "write_file"]
+
+_SEEDS = 2**32
+
+
+def chosen_seed(given: int | None) -> int:
+    """The seed that was given, or a random one; told on standard error."""
+    chosen = random.randrange(_SEEDS) if given is None else given  # noqa: S311 - not a secret
+    stderr.print(f"seed {chosen}", highlight=False)
+    return chosen
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a report. Raises LabError (USAGE) when the file cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise LabError(
+            f"{path} cannot be written: {error.strerror}", exit_code=ExitCode.USAGE
+        ) from None
+    stderr.print(f"wrote {path}", highlight=False)

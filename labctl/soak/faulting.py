@@ -1,0 +1,98 @@
+"""Which faults happen, in which order and for how long: decided by a seed."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from labctl.lab.lab import Lab
+from labctl.lab.up import SilentReporter, up
+from labctl.testing.faults import Faults
+
+__all__ = ["FaultKind", "PlannedFault", "fitting_kinds", "inject", "plan_faults"]
+
+_SHORTEST, _LONGEST = 3.0, 15.0
+"""How long a service stands still or is away, in seconds."""
+
+
+class FaultKind(StrEnum):
+    """What may happen. Those without a service of their own happen to the whole lab."""
+
+    KILL = "kill"
+    PAUSE = "pause"
+    AWAY = "away"
+    CUT_OFF = "cut-off"
+    SUPERVISOR = "supervisor"
+    POWER = "power"
+
+    @property
+    def of_one_service(self) -> bool:
+        return self not in (FaultKind.SUPERVISOR, FaultKind.POWER)
+
+
+@dataclass(frozen=True)
+class PlannedFault:
+    """One fault of a run."""
+
+    kind: FaultKind
+    service: str
+    """`lab` for those that happen to all of it."""
+    seconds: float
+    """How long it lasts; 0 for a kill."""
+
+    def __str__(self) -> str:
+        lasting = f" for {self.seconds:.0f} s" if self.seconds else ""
+        return f"{self.kind} {self.service}{lasting}"
+
+
+def fitting_kinds(lab: Lab, wanted: Sequence[FaultKind]) -> list[FaultKind]:
+    """Those of `wanted` that the lab's runtime can do."""
+    native = lab.config.profiles[lab.profile].runtime == "native"
+    elsewhere = {FaultKind.CUT_OFF} if native else {FaultKind.SUPERVISOR}
+    return [kind for kind in wanted if kind not in elsewhere]
+
+
+def plan_faults(
+    kinds: Sequence[FaultKind], services: Sequence[str], seed: str
+) -> Iterator[PlannedFault]:
+    """Faults without end: each kind with each service once, shuffled, and then again."""
+    chance = random.Random(seed)  # noqa: S311 - not a secret
+    combinations = [
+        (kind, service)
+        for kind in kinds
+        for service in (services if kind.of_one_service else ("lab",))
+    ]
+    while combinations:
+        for kind, service in chance.sample(combinations, len(combinations)):
+            lasts = kind in (FaultKind.PAUSE, FaultKind.AWAY, FaultKind.CUT_OFF)
+            seconds = round(chance.uniform(_SHORTEST, _LONGEST), 1) if lasts else 0.0
+            yield PlannedFault(kind, service, seconds)
+
+
+def inject(lab: Lab, fault: PlannedFault) -> None:
+    """Make it happen, and return when it is over: the lab then recovers by itself.
+
+    After a fault of the whole lab `labctl up` is needed, so that is done as well. Raises LabError
+    when the lab does not come up again.
+    """
+    faults = Faults(lab)
+    match fault.kind:
+        case FaultKind.KILL:
+            faults.kill(fault.service)
+        case FaultKind.PAUSE:
+            faults.pause(fault.service, fault.seconds)
+        case FaultKind.AWAY:
+            with faults.away(fault.service):
+                time.sleep(fault.seconds)
+        case FaultKind.CUT_OFF:
+            with faults.cut_off(fault.service):
+                time.sleep(fault.seconds)
+        case FaultKind.SUPERVISOR:
+            faults.kill_supervisor()
+            up(lab, SilentReporter())
+        case FaultKind.POWER:
+            faults.power_cut()
+            up(lab, SilentReporter())

@@ -1,0 +1,130 @@
+"""A soak run's report: what stands in its JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from labctl.bench.environment import Environment
+from labctl.errors import ExitCode, LabError
+from labctl.latency.report import Percentiles
+from labctl.soak.checking import Finding
+from labctl.soak.resources import Growth
+
+__all__ = ["FaultRun", "SoakReport", "SoakSecond", "TableSoak"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FaultRun(_Part):
+    """One fault that happened. Seconds since the run began."""
+
+    kind: str
+    service: str
+    begin: float
+    end: float
+    """When it was over: from here on the lab recovered."""
+    recovery_seconds: float | None
+    """From its end until each table showed a change committed after it; None: not in time."""
+
+
+class TableSoak(_Part):
+    """One table of the run."""
+
+    table: str
+    """In silver."""
+    source_table: str
+    engine: str
+    acknowledged: int
+    """Changes that the source said are committed."""
+    stale: int
+    """Times a row went back to an older version, or came back after it was deleted."""
+    finding: Finding
+
+
+class SoakSecond(_Part):
+    """One second of the run. Latencies are those of changes committed in it."""
+
+    second: int
+    committed: int
+    p50: float | None
+    maximum: float | None
+
+
+class SoakReport(_Part):
+    """One run."""
+
+    version: int = 1
+    lab: str
+    profile: str
+    environment: Environment
+    seed: int
+    minutes: float
+    """As asked for; the last recovery and the checks come on top."""
+    rate: float
+    """Changes per second that were asked for, all sources together."""
+    kinds: list[str]
+    started_at: str
+    """ISO 8601, UTC."""
+    transactions: dict[str, int]
+    """By outcome: invoked, ok, failed (refused), unknown (connection lost, then repeated)."""
+    tables: list[TableSoak]
+    verified: bool
+    """Whether `labctl verify` found every table of the run equal to its source."""
+    end_to_end: Percentiles | None
+    """From a change's acknowledgement until a query could see it, faults included. Seconds."""
+    faults: list[FaultRun]
+    recovery: dict[str, Percentiles]
+    """Recovery in seconds by kind of fault, and over `all`."""
+    growth: list[Growth]
+    timeline: list[SoakSecond]
+
+    @property
+    def missing(self) -> int:
+        """Acknowledged changes that are missing in silver or bronze."""
+        found = [table.finding for table in self.tables]
+        return sum(f.missing_in_silver + f.missing_in_bronze + f.gaps_in_bronze for f in found)
+
+    @property
+    def twice(self) -> int:
+        return sum(t.finding.twice_in_silver + t.finding.twice_in_bronze for t in self.tables)
+
+    @property
+    def stale(self) -> int:
+        """Rows that were, at any time, older than they had been before, or are wrong at the end."""
+        return sum(table.stale + table.finding.wrong_in_silver for table in self.tables)
+
+    @property
+    def unrecovered(self) -> list[FaultRun]:
+        return [fault for fault in self.faults if fault.recovery_seconds is None]
+
+    @property
+    def outgrown(self) -> list[Growth]:
+        """What grew beyond its bound."""
+        return [growth for growth in self.growth if not growth.within]
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing was lost, nothing is there twice, nothing is stale, all recovered."""
+        return self.verified and not (
+            self.missing or self.twice or self.stale or self.unrecovered or self.outgrown
+        )
+
+    def to_json(self) -> str:
+        return self.model_dump_json(indent=2) + "\n"
+
+    @classmethod
+    def load(cls, path: Path) -> SoakReport:
+        """Read a report. Raises LabError (USAGE) for a file that is none."""
+        try:
+            return cls.model_validate_json(path.read_text(encoding="utf-8"))
+        except (OSError, ValidationError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error.errors()[0]["msg"]
+            raise LabError(
+                f"{path} is no report of a soak run: {reason}",
+                hint="labctl soak run --write FILE makes one",
+                exit_code=ExitCode.USAGE,
+            ) from None

@@ -1,0 +1,123 @@
+"""What is known of one table during a run: what it must hold, and what queries have shown."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict, deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from labctl.soak.plan import Kind, Operation
+
+__all__ = ["Arrival", "Expectation", "Tracker", "Version"]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A row as silver holds it."""
+
+    number: int
+    """Of the operation that made it so; a deleted row keeps the number it had."""
+    deleted: bool
+
+    def shows(self, operation: Operation) -> bool:
+        """Whether the row has gone through `operation`."""
+        if operation.kind is Kind.DELETE:
+            return self.deleted
+        return self.deleted or self.number >= operation.number
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A change's way from the source's acknowledgement to a query."""
+
+    committed: float
+    """Seconds since the epoch, as all times here."""
+    queryable: float
+
+
+class Expectation:
+    """What a table must hold, by the operations that were acknowledged. Not for several threads."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, Version] = {}
+        """By key, the last state; moved and deleted rows stay, as deleted ones."""
+        self.count = 0
+
+    def add(self, operations: Iterable[Operation]) -> None:
+        """The source has committed `operations`."""
+        for operation in operations:
+            self.count += 1
+            if operation.kind in (Kind.DELETE, Kind.MOVE):
+                before = self.rows.get(operation.key, Version(0, deleted=False))
+                self.rows[operation.key] = Version(before.number, deleted=True)
+            if operation.kind is not Kind.DELETE:
+                self.rows[operation.lives_at] = Version(operation.number, deleted=False)
+
+
+class Tracker:
+    """Matches what the source acknowledged with what queries show. Safe for several threads.
+
+    A row that is shown with a lower number than before, or again after it was deleted, has gone
+    back: `stale` tells of it.
+    """
+
+    def __init__(self) -> None:
+        self.arrivals: list[Arrival] = []
+        self.stale: list[str] = []
+        self.fresh_at: float | None = None
+        """When the change that `ask_for_change_after` asked for became queryable."""
+        self._fresh_after = 0.0
+        self._mutex = threading.Lock()
+        self._seen: dict[int, Version] = {}
+        self._waiting: dict[int, deque[tuple[Operation, float]]] = defaultdict(deque)
+        self._under_way = 0
+
+    @property
+    def under_way(self) -> int:
+        """Changes that are acknowledged and cannot be queried yet."""
+        return self._under_way
+
+    def stuck(self) -> int | None:
+        """The key of the change that has been under way for longest."""
+        with self._mutex:
+            waiting = [(q[0][1], key) for key, q in self._waiting.items()]
+        return min(waiting)[1] if waiting else None
+
+    def ask_for_change_after(self, moment: float) -> None:
+        """Have `fresh_at` tell of the first change that is committed after `moment`."""
+        with self._mutex:
+            self._fresh_after, self.fresh_at = moment, None
+
+    def acknowledged(self, operations: Iterable[Operation], at: float) -> None:
+        """The source has committed `operations`. A query may have shown them already."""
+        with self._mutex:
+            for operation in operations:
+                seen = self._seen.get(operation.lives_at)
+                if seen is not None and seen.shows(operation):
+                    self._arrived(Arrival(at, at))
+                else:
+                    self._waiting[operation.lives_at].append((operation, at))
+                    self._under_way += 1
+
+    def shown(self, rows: Iterable[tuple[int, Version]], at: float) -> None:
+        """A query returned rows, each with its key."""
+        with self._mutex:
+            for key, version in rows:
+                seen = self._seen.get(key)
+                if seen is not None and (
+                    version.number < seen.number or (seen.deleted and not version.deleted)
+                ):
+                    self.stale.append(f"key {key}: {seen}, and later {version}")
+                self._seen[key] = version
+                waiting = self._waiting.get(key, deque())
+                while waiting and version.shows(waiting[0][0]):
+                    self._arrived(Arrival(waiting.popleft()[1], at))
+                    self._under_way -= 1
+                if not waiting:
+                    self._waiting.pop(key, None)
+
+    def _arrived(self, arrival: Arrival) -> None:
+        self.arrivals.append(arrival)
+        if self.fresh_at is None and arrival.committed > self._fresh_after:
+            self.fresh_at = arrival.queryable

@@ -1,0 +1,67 @@
+"""A soak run's plan: the same for the same seed, and safe to repeat after a lost connection."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from labctl.soak.faulting import FaultKind, plan_faults
+from labctl.soak.plan import Kind, Operation, Transaction, plan_transactions
+
+COUNT = 3_000
+
+
+def plan(seed: str) -> list[Transaction]:
+    return list(islice(plan_transactions(1_000, seed), COUNT))
+
+
+def apply(rows: dict[int, int], operation: Operation) -> None:
+    """What the writer's statements do to a table of keys and numbers."""
+    if operation.kind is Kind.INSERT:
+        rows[operation.key] = operation.number
+    elif operation.key in rows:
+        del rows[operation.key]
+        if operation.kind is not Kind.DELETE:
+            rows[operation.lives_at] = operation.number
+
+
+def test_a_seed_decides_every_transaction() -> None:
+    assert plan("7") == plan("7")
+    assert plan("7") != plan("8")
+
+
+def test_every_kind_of_change_is_made_and_some_transactions_are_wide() -> None:
+    transactions = plan("1")
+    assert {o.kind for t in transactions for o in t.operations} == set(Kind)
+    assert max(len(t.operations) for t in transactions) == 100
+
+
+def test_numbers_rise_without_a_gap_and_no_key_is_used_for_a_second_row() -> None:
+    operations = [o for t in plan("2") for o in t.operations]
+    assert [o.number for o in operations] == list(range(1, len(operations) + 1))
+    made = [o.key for o in operations if o.kind is Kind.INSERT]
+    made += [o.lives_at for o in operations if o.kind is Kind.MOVE]
+    assert len(made) == len(set(made))
+
+
+def test_a_transaction_that_is_repeated_changes_nothing() -> None:
+    once: dict[int, int] = {}
+    twice: dict[int, int] = {}
+    for transaction in plan("3"):
+        for operation in transaction.operations:
+            apply(once, operation)
+        for _ in range(2):
+            for operation in transaction.operations:
+                apply(twice, operation)
+        assert once == twice
+
+
+def test_each_fault_happens_once_before_any_happens_again() -> None:
+    services = ["kafka", "connect"]
+    kinds = [FaultKind.KILL, FaultKind.PAUSE, FaultKind.POWER]
+    planned = list(islice(plan_faults(kinds, services, "1"), 10))
+    first = {(fault.kind, fault.service) for fault in planned[:5]}
+    assert first == {(fault.kind, fault.service) for fault in planned[5:]}
+    assert len(first) == 5
+    assert (FaultKind.POWER, "lab") in first
+    assert planned == list(islice(plan_faults(kinds, services, "1"), 10))
+    assert all((fault.seconds > 0) == (fault.kind is FaultKind.PAUSE) for fault in planned)
