@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-compose check up down clean
+.PHONY: help demo test test-compose soak fuzz check up down clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -21,10 +21,22 @@ TESTS := tests/e2e
 test-compose: $(VENV)/dev ## the end-to-end tests in containers: PROFILE=compose-local without an image hub
 	$(BIN)/pytest $(TESTS) --lab-runtime compose --lab-profile $(PROFILE)
 
+MINUTES := 30
+soak: $(VENV)/run ## random faults under load for 30 minutes on the lab that runs: MINUTES=5
+	$(BIN)/labctl soak run --minutes $(MINUTES) --write build/soak.json --html build/soak.html \
+		--history build/soak.jsonl
+
 check: $(VENV)/dev ## format, lint, types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+SEED := 1
+fuzz: $(VENV)/dev ## 100,000 T-SQL batches and 10,000 malformed packets against the stand-in's parsers
+	$(BIN)/python -m tests.unit.sqlserver.fuzz tsql --count 100000 --seed $(SEED) \
+		--out docs/benchmarks/fuzz/tsql.json
+	$(BIN)/python -m tests.unit.sqlserver.fuzz tds --count 10000 --seed $(SEED) \
+		--out docs/benchmarks/fuzz/tds.json
 
 up: $(VENV)/run ## start the lab
 	$(BIN)/labctl up
@@ -41,11 +53,26 @@ $(VENV)/python:
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
-$(VENV)/run: requirements.lock pyproject.toml | $(VENV)/python
-	$(BIN)/pip install --quiet --require-hashes --requirement requirements.lock
-	$(BIN)/pip install --quiet --no-deps --editable .
+# uv installs in seconds what takes pip minutes. It does not read pip's configuration, so that where
+# it reaches no packages pip is asked: the versions and hashes are the same.
+ifdef PIP_INDEX_URL
+export UV_DEFAULT_INDEX := $(PIP_INDEX_URL)
+endif
+# In a terminal uv shows what it downloads; elsewhere a line for each package would only be in the way.
+quiet := $(shell test -t 2 || echo --quiet)
+install = $(BIN)/uv pip install --python $(BIN)/python $(1) || $(BIN)/pip install $(1)
+
+$(VENV)/uv: requirements-uv.lock | $(VENV)/python
+	$(BIN)/pip install --quiet --require-hashes --requirement $<
+	touch $@
+
+$(VENV)/run: requirements.lock pyproject.toml | $(VENV)/uv
+	@echo "installing the packages of requirements.lock"
+	@$(call install,$(quiet) --require-hashes --requirement requirements.lock)
+	@$(call install,$(quiet) --no-deps --editable .)
 	touch $@
 
 $(VENV)/dev: requirements-dev.lock | $(VENV)/run
-	$(BIN)/pip install --quiet --require-hashes --requirement requirements-dev.lock
+	@echo "installing the packages of requirements-dev.lock"
+	@$(call install,$(quiet) --require-hashes --requirement requirements-dev.lock)
 	touch $@

@@ -23,6 +23,9 @@ class ExitCode(IntEnum):
     """This machine lacks something the lab needs (memory, disk, a port, a part)."""
     BUSY = 6
     """Another command is changing this lab."""
+    UNDECIDED = 7
+    """`verify` could not tell: changes were still on their way, a part did not answer, or a column
+    cannot be compared."""
     INTERRUPTED = 130
     """Ended by Ctrl-C."""
 

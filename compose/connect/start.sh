@@ -7,6 +7,7 @@ set -euo pipefail
 plugins=/tmp/plugins
 rm -rf "$plugins"
 mkdir "$plugins"
+ln -s /lab/provider "$plugins/"
 for plugin in /kafka/connect/debezium-connector-{postgres,mysql,sqlserver} \
   /kafka/external_libs/apicurio /kafka/sink/*/; do
   [ ! -d "$plugin" ] || ln -s "${plugin%/}" "$plugins/"

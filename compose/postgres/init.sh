@@ -4,4 +4,6 @@ psql --set=ON_ERROR_STOP=1 --username="$POSTGRES_USER" --dbname=postgres <<SQL
 CREATE ROLE debezium LOGIN REPLICATION PASSWORD '$(cat /run/secrets/cdc)';
 CREATE ROLE registry LOGIN NOREPLICATION PASSWORD '$(cat /run/secrets/registry)';
 CREATE DATABASE registry OWNER registry;
+REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1, $POSTGRES_DB, registry FROM PUBLIC;
+GRANT CONNECT ON DATABASE $POSTGRES_DB TO debezium;
 SQL

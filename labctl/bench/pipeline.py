@@ -10,8 +10,7 @@ import psutil
 
 from labctl.bench.environment import Environment, describe
 from labctl.errors import LabError
-from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import apply_and_wait, lab_files
+from labctl.lab.connectors import apply_and_wait
 from labctl.lab.down import destroy, down
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
@@ -105,15 +104,14 @@ def measure_pipeline(
 def _snapshot(lab: Lab, rows: int) -> tuple[float, float]:
     """Seconds until all `rows` were to be queried, and until they were compared."""
     begun = time.monotonic()
-    client = connect_client(lab.endpoints.connect)
-    apply_and_wait(client, lab_files(lab))
+    apply_and_wait(lab)
     # The application is asked how far it is: queries would take the processor from it.
     while _committed(lab) < rows or _counted(lab) < rows:
         if time.monotonic() - begun > SNAPSHOT_SECONDS:
             raise LabError("Silver has not taken in every row", hint="labctl status, labctl logs")
         time.sleep(STATUS_SECONDS)
     queried = time.monotonic() - begun
-    report = verify_lab(lab, timeout=SNAPSHOT_SECONDS, patience=SNAPSHOT_SECONDS)
+    report = verify_lab(lab, timeout=SNAPSHOT_SECONDS)
     if not report.equal:
         raise LabError("Sources and silver differ after the snapshot", hint="labctl verify")
     return queried, time.monotonic() - begun

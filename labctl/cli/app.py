@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 
 import typer
 
+from labctl.cli.hints import addressed
 from labctl.cli.output import Format, print_error, stderr
 from labctl.errors import ExitCode, LabError
 
@@ -38,11 +39,16 @@ class Invocation:
     profile: str | None
     format: Format
 
-    def lab(self) -> Lab:
+    def lab(self, *, even_damaged: bool = False) -> Lab:
+        """The lab that the command is for. `even_damaged`: though its lab.json cannot be read."""
         # Not above: the SQL Server stand-in is a command too, and has no use for all it brings.
         from labctl.lab.lab import Lab
 
-        return Lab.find(name=self.name, profile=self.profile)
+        return Lab.find(name=self.name, profile=self.profile, even_damaged=even_damaged)
+
+    def addressed(self, text: str) -> str:
+        """`text` in which each command that it names is one for this lab and profile."""
+        return addressed(text, {"--lab": self.name, "--profile": self.profile})
 
 
 LabOption = Annotated[
@@ -87,7 +93,7 @@ def command(
             invocation = Invocation(
                 common["lab"], common["profile"], common["output"] or Format.TEXT
             )
-            _run(lambda: function(invocation, **values), invocation.format)  # type: ignore[call-arg]
+            _run(lambda: function(invocation, **values), invocation)  # type: ignore[call-arg]
 
         signature = inspect.signature(function, eval_str=True)
         own = list(signature.parameters.values())[1:]
@@ -117,11 +123,11 @@ def group(name: str, help_: str) -> typer.Typer:
     return app
 
 
-def _run(action: Callable[[], None], format_: Format) -> None:
+def _run(action: Callable[[], None], invocation: Invocation) -> None:
     try:
         action()
     except LabError as error:
-        print_error(error, format_)
+        print_error(error, invocation.format, hint=invocation.addressed(error.hint or ""))
         raise typer.Exit(int(error.exit_code)) from None
     except KeyboardInterrupt:
         stderr.print("interrupted")

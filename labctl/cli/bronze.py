@@ -11,8 +11,8 @@ from rich.table import Table
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result
 from labctl.cli.records import CountOption, WhereOption, print_records, wanted_fields
-from labctl.lab.lab import Lab
-from labctl.lake.bronze import Bronze, BronzeObject
+from labctl.lab.bronze import lab_bronze
+from labctl.lake.bronze import BronzeObject
 
 __all__ = ["list_command", "show_command"]
 
@@ -23,7 +23,7 @@ TopicArgument = Annotated[str, typer.Argument(help="Which topic.")]
 @command(app, "list", example="labctl bronze list tickit.ecomm.sale --count 5")
 def list_command(invocation: Invocation, topic: TopicArgument, count: CountOption = 20) -> None:
     """List a topic's bronze files, the newest first."""
-    objects = _bronze(invocation.lab()).objects(topic)
+    objects = lab_bronze(invocation.lab().require_running()).objects(topic)
     print_result(invocation.format, {"objects": objects[:count]}, lambda: _render(objects, count))
 
 
@@ -32,12 +32,8 @@ def show_command(
     invocation: Invocation, topic: TopicArgument, where: WhereOption = None, count: CountOption = 1
 ) -> None:
     """Show the newest records of a topic's bronze files, and the file each is in."""
-    bronze = _bronze(invocation.lab())
+    bronze = lab_bronze(invocation.lab().require_running())
     print_records(invocation, bronze.find(topic, wanted_fields(where), limit=count))
-
-
-def _bronze(lab: Lab) -> Bronze:
-    return Bronze(lab.require_running().endpoints.objectstore)
 
 
 def _render(objects: list[BronzeObject], count: int) -> Group:

@@ -15,7 +15,15 @@ from labctl.kafkaconnect.apply import validate_connectors
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import apply_and_wait, is_running, lab_files, wait_running
+from labctl.kafkaconnect.traces import cause
+from labctl.lab.connectors import (
+    apply_and_wait,
+    delete_connector,
+    is_running,
+    lab_files,
+    snapshot_again,
+    wait_running,
+)
 from labctl.lab.lab import Lab
 
 __all__ = ["app"]
@@ -48,8 +56,8 @@ def list_command(invocation: Invocation) -> None:
 @command(app, "apply", example="labctl connectors apply")
 def apply_command(invocation: Invocation, names: Names = None) -> None:
     """Create or update connectors from their files; each is validated by Connect first."""
-    lab, client = _open(invocation)
-    applied = apply_and_wait(client, _selected(lab, names))
+    lab, _ = _open(invocation)
+    applied = apply_and_wait(lab, _selected(lab, names))
     print_result(
         invocation.format,
         {"connectors": applied},
@@ -59,10 +67,10 @@ def apply_command(invocation: Invocation, names: Names = None) -> None:
 
 @command(app, "validate", example="labctl connectors validate")
 def validate_command(invocation: Invocation, names: Names = None) -> None:
-    """Have Connect check the files; errors are shown by file and field. Changes nothing."""
+    """Check the files' keys, and have Connect check their values. Changes nothing."""
     lab, client = _open(invocation)
     files = _selected(lab, names)
-    validate_connectors(client, files)
+    validate_connectors(client, files, lab.config.connectors.allow)
     print_result(
         invocation.format,
         {"valid": [file.name for file in files]},
@@ -88,17 +96,46 @@ def restart_command(invocation: Invocation, name: Name) -> None:
     _, client = _open(invocation)
     _require(client, name)
     client.act(name, "restart")
-    wait_running(client, [name])
+    wait_running(client, [name], restarted=True)
     print_result(invocation.format, {"restarted": name}, lambda: f"{name}: running")
 
 
 @command(app, "delete", example="labctl connectors delete source_connector_mysql_kafka_avro_tickit")
 def delete_command(invocation: Invocation, name: Name) -> None:
-    """Remove a connector from Connect. Its file, topics and stored position stay."""
-    _, client = _open(invocation)
+    """Remove a connector from Connect. Its file and topics stay.
+
+    Its stored position stays too, but PostgreSQL's, whose replication slot is dropped: applied
+    again, that connector loads every table again.
+    """
+    lab, client = _open(invocation)
     _require(client, name)
-    client.delete(name)
-    print_result(invocation.format, {"deleted": name}, lambda: f"{name}: deleted")
+    gone = delete_connector(lab, name)
+    print_result(
+        invocation.format,
+        {"deleted": name, "with": gone},
+        lambda: f"{name}: {' and '.join(['deleted', *gone])}",
+    )
+
+
+@command(
+    app, "snapshot", example="labctl connectors snapshot source_connector_mysql_kafka_avro_tickit"
+)
+def snapshot_command(invocation: Invocation, name: Name) -> None:
+    """Have a source connector load every table again, and go on from there.
+
+    For a connector that was away longer than its database keeps its log. Rows that were deleted
+    meanwhile stay in silver: `labctl verify` lists them.
+    """
+    lab, client = _open(invocation)
+    _require(client, name)
+    if name not in {source.connector for source in lab.config.sources.values()}:
+        raise LabError(
+            f"{name} is not a source connector of this lab",
+            hint="labctl connectors list",
+            exit_code=ExitCode.USAGE,
+        )
+    snapshot_again(lab, name)
+    print_result(invocation.format, {"snapshot": name}, lambda: f"{name}: loads its tables again")
 
 
 @command(
@@ -156,7 +193,7 @@ def _render_status(statuses: dict[str, dict[str, Any]]) -> RenderableType:
         tasks = status["tasks"]
         states = ", ".join(f"{t['id']} {t['state']}" for t in tasks)
         rows.append((name, status["connector"]["state"], states))
-        notes += [f"{name}/{t['id']}: {t['trace'].splitlines()[0]}" for t in tasks if "trace" in t]
+        notes += [f"{name}/{t['id']}: {cause(t['trace'], name)}" for t in tasks if "trace" in t]
     return Group(_table(("connector", "state", "tasks"), rows), *notes)
 
 

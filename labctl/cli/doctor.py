@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import typer
 from rich.console import Group
 from rich.text import Text
@@ -22,16 +24,18 @@ def doctor_command(invocation: Invocation) -> None:
     """Look for what would keep the lab from running. Exits 0 when nothing would, else 5."""
     checks = diagnose(invocation.lab())
     print_result(
-        invocation.format, {"checks": checks}, lambda: Group(*(_line(check) for check in checks))
+        invocation.format,
+        {"checks": checks},
+        lambda: Group(*(_line(check, invocation.addressed) for check in checks)),
     )
     if any(check.level is Level.FAIL for check in checks):
         raise typer.Exit(int(ExitCode.ENVIRONMENT))
 
 
-def _line(check: Check) -> Text:
+def _line(check: Check, addressed: Callable[[str], str]) -> Text:
     text = Text.assemble(
         (f"{check.level:<5}", STYLES[check.level]), f"{check.name}: {check.detail}"
     )
     if check.hint:
-        text.append(f"\n     {check.hint}", style="dim")
+        text.append(f"\n     {addressed(check.hint)}", style="dim")
     return text

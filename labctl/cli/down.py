@@ -17,7 +17,7 @@ __all__ = ["destroy_command", "down_command"]
 @command(root, "down", example="labctl down")
 def down_command(invocation: Invocation) -> None:
     """Stop the lab's services. Its data stays; `labctl up` goes on where it was."""
-    lab = invocation.lab()
+    lab = invocation.lab(even_damaged=True)
     with stderr.status(f"stopping lab {lab.name!r}"):
         stopped = down(lab)
     words = f"Lab {lab.name!r} is down" if stopped else f"Lab {lab.name!r} was not running"
@@ -30,7 +30,7 @@ def destroy_command(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Stop the lab and delete its data, secrets and logs. The cache of parts stays."""
-    lab = invocation.lab()
+    lab = invocation.lab(even_damaged=True)
     lab.require_here().state.require()
     if not yes:
         if not stderr.is_terminal:

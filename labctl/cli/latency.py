@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,8 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from labctl.cli.app import Invocation, command, group
-from labctl.cli.output import print_result, stderr
+from labctl.cli.output import print_result
+from labctl.cli.reports import chosen_seed, write_file
 from labctl.config.model import SilverSource
 from labctl.errors import ExitCode, LabError
 from labctl.latency.growth_report import GrowthName, GrowthReport
@@ -20,7 +20,6 @@ from labctl.latency.scenario import TableType, find_scenario, scenario_files
 __all__ = ["compare_command", "growth_command", "list_command", "report_command", "run_command"]
 
 latency = group("latency", "Measure a change's way from the source's commit to a query, by hop.")
-_SEEDS = 2**32
 
 
 @command(latency, "run", example="labctl latency run idle --write idle.json --html idle.html")
@@ -68,13 +67,13 @@ def run_command(
         count=changes,
         rate=rate,
     )
-    chosen = _seed(seed)
+    chosen = chosen_seed(seed)
     with LiveView() as view:
         report = run_scenario(lab, name, found, seed=chosen, observer=view)
     if write is not None:
-        _write(write, report.to_json())
+        write_file(write, report.to_json())
     if html is not None:
-        _write(html, render_html(report))
+        write_file(html, render_html(report))
     print_result(invocation.format, report.model_dump(mode="json"), lambda: run_summary(report))
     if not report.sound:
         raise typer.Exit(int(ExitCode.DIFFERENT))
@@ -111,7 +110,7 @@ def report_command(
     from labctl.latency.report import RunReport
 
     target = write or run.with_suffix(".html")
-    _write(target, render_html(RunReport.load(run)))
+    write_file(target, render_html(RunReport.load(run)))
     print_result(invocation.format, {"page": target}, lambda: str(target))
 
 
@@ -160,12 +159,12 @@ def growth_command(
 
     lab = invocation.lab()
     name, found = find_scenario(lab.project, scenario)
-    chosen = _seed(seed)
+    chosen = chosen_seed(seed)
 
     def note(so_far: GrowthReport) -> None:
         view.step(so_far.steps[-1])
         if write is not None:
-            _write(write, so_far.to_json())
+            write_file(write, so_far.to_json())
 
     with LiveView() as view:
         report = measure_growth(
@@ -179,7 +178,7 @@ def growth_command(
             note=note,
         )
     if html is not None:
-        _write(html, render_growth(report))
+        write_file(html, render_growth(report))
     print_result(invocation.format, report.model_dump(mode="json"), lambda: growth_table(report))
     if not report.sound:
         raise typer.Exit(int(ExitCode.DIFFERENT))
@@ -194,20 +193,3 @@ def _numbers(text: str) -> list[int]:
             hint="--steps 10000,100000",
             exit_code=ExitCode.USAGE,
         ) from None
-
-
-def _seed(given: int | None) -> int:
-    chosen = random.randrange(_SEEDS) if given is None else given  # noqa: S311 - not a secret
-    stderr.print(f"seed {chosen}", highlight=False)
-    return chosen
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise LabError(
-            f"{path} cannot be written: {error.strerror}", exit_code=ExitCode.USAGE
-        ) from None
-    stderr.print(f"wrote {path}", highlight=False)

@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import decimal
 import json
+import os
 import sys
 from collections.abc import Callable
 from enum import StrEnum
@@ -20,7 +21,12 @@ from labctl.errors import LabError
 
 __all__ = ["Format", "print_error", "print_result", "stderr", "stdout", "to_json"]
 
-stdout = Console(soft_wrap=True)
+_UNBOUND = 200
+"""Characters of a line where no terminal sets its width."""
+
+stdout = Console(
+    soft_wrap=True, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _UNBOUND
+)
 stderr = Console(stderr=True, soft_wrap=True)
 
 
@@ -58,13 +64,13 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"no JSON form for {type(value).__name__}")
 
 
-def print_error(error: LabError, format_: Format) -> None:
-    """Print one error: what happened, details, what to do."""
+def print_error(error: LabError, format_: Format, *, hint: str) -> None:
+    """Print one error: what happened, details, what to do (`hint`, unless it is empty)."""
     if format_ is Format.JSON:
         payload = {
             "error": {
                 "message": error.what,
-                "hint": error.hint,
+                "hint": hint or None,
                 "details": list(error.details),
                 "exit_code": int(error.exit_code),
             }
@@ -74,5 +80,5 @@ def print_error(error: LabError, format_: Format) -> None:
     stderr.print(Text.assemble(("error: ", "bold red"), error.what))
     for line in error.details:
         stderr.print(Text(f"  {line}", style="dim"))
-    if error.hint:
-        stderr.print(Text.assemble(("next:  ", "bold"), error.hint))
+    if hint:
+        stderr.print(Text.assemble(("next:  ", "bold"), hint))

@@ -172,13 +172,12 @@ def schemas_command(
     ] = None,
 ) -> None:
     """Write the schema of each table's bronze files, from a lab that runs: for HoodieStreamer."""
-    from labctl.lake.bronze import Bronze
+    from labctl.lab.bronze import lab_bronze
     from labctl.promote.streamer import write_schemas
 
     lab = invocation.lab().require_running()
-    bronze = Bronze(lab.endpoints.objectstore)
     tables = [lab.table(name) for name in names or ()] or lab.tables
-    written = write_schemas(lab.project, tables, bronze.schema)
+    written = write_schemas(lab.project, tables, lab_bronze(lab).schema)
     print_result(
         invocation.format, {"schemas": written}, lambda: Group(*(str(path) for path in written))
     )

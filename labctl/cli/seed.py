@@ -23,11 +23,18 @@ def seed_command(
     invocation: Invocation,
     from_: Annotated[
         Path | None,
-        typer.Option("--from", help="The original data set's zip or folder [default: generate]."),
+        typer.Option(
+            "--from",
+            help="The original data set's zip or folder [default: what was seeded before].",
+        ),
     ] = None,
     scale: Annotated[
-        float, typer.Option(help="Size of the generated data set; 1 is the original's.")
-    ] = 1.0,
+        float | None,
+        typer.Option(
+            help="Size of the generated data set; 1 is the original's "
+            "[default: what was seeded before, else 1]."
+        ),
+    ] = None,
     reset: Annotated[
         bool, typer.Option("--reset", help="Bring tables that were changed back to the data set.")
     ] = False,

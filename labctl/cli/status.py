@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import typer
@@ -13,10 +15,16 @@ from rich.text import Text
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result
 from labctl.errors import ExitCode
-from labctl.lab.pipeline import PipelineStatus, read_pipeline
-from labctl.lab.status import LabStatus, read_status
+from labctl.lab.pipeline import (
+    BronzeStatus,
+    ConnectorStatus,
+    PipelineStatus,
+    SilverTable,
+    read_pipeline,
+)
+from labctl.lab.status import LabStatus, ServiceStatus, read_status
 
-__all__ = ["status_command"]
+__all__ = ["status_command", "status_data", "status_text"]
 
 STYLES = {
     "ready": "green",
@@ -25,85 +33,147 @@ STYLES = {
     "waiting": "yellow",
     "starting": "yellow",
     "restarting": "yellow",
-    "retrying": "yellow",
+    "rebuilding": "yellow",
+    "retrying": "bold red",
+    "not answering": "bold red",
     "failed": "bold red",
     "FAILED": "bold red",
+    "PAUSED": "bold red",
+    "not applied": "bold red",
     "stopped": "dim",
 }
 WRITERS = {"spark": "the Spark application", "connect": "the S3 sink connector"}
+WIDTH = 100
+"""Characters of an error that a line has room for."""
 
 
 @command(root, "status", example="labctl status --output json")
 def status_command(invocation: Invocation) -> None:
-    """Show every service, connector and silver table. Exits 0 when all are usable, else 3."""
+    """Show every service, connector and table, and what keeps changes from the lake.
+
+    Exits 0 when nothing does, else 3.
+    """
     lab = invocation.lab()
-    status = read_status(lab)
-    pipeline = read_pipeline(lab) if status.running else PipelineStatus([], [], None)
-    data: dict[str, Any] = {**vars(status), **vars(pipeline)}
-    print_result(invocation.format, data, lambda: _render(status, pipeline))
-    if not status.ready:
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        services = pool.submit(read_status, lab)
+        # What it asks answers at once, or is known not to run.
+        pipeline = pool.submit(read_pipeline, lab) if lab.running else None
+    data = status_data(
+        services.result(), pipeline.result() if pipeline else PipelineStatus([], [], None)
+    )
+    print_result(invocation.format, data, lambda: status_text(data, invocation.addressed))
+    if not data["ready"]:
         raise typer.Exit(int(ExitCode.NOT_READY))
 
 
-def _render(status: LabStatus, pipeline: PipelineStatus) -> RenderableType:
-    parts: list[RenderableType] = [_services(status)]
-    if pipeline.connectors:
-        parts += ["", _connectors(pipeline)]
-    if pipeline.tables:
-        parts += ["", _tables(pipeline)]
-    if pipeline.bronze_writer:
-        parts += ["", f"bronze is written by {WRITERS[pipeline.bronze_writer]}"]
-    total = sum(service.memory_bytes for service in status.services)
-    parts += ["", f"lab {status.lab} · profile {status.profile} · {total / 1024**3:.2f} GiB"]
+def status_data(status: LabStatus, pipeline: PipelineStatus) -> dict[str, Any]:
+    """What `--output json` shows: both, and `problems`; `ready` when there are none."""
+    problems = ["the lab is not running"]
+    if status.running:
+        problems = [*status.problems(), *pipeline.problems()]
+    return {**vars(status), **vars(pipeline), "ready": not problems, "problems": problems}
+
+
+def status_text(
+    data: Mapping[str, Any], addressed: Callable[[str], str] = lambda hint: hint
+) -> RenderableType:
+    """The same as tables, errors in one line; `addressed` writes commands for the user's lab."""
+    parts: list[RenderableType] = [_services(data["services"])]
+    if data["connectors"]:
+        parts += ["", _connectors(data["connectors"])]
+    if data["tables"]:
+        parts += ["", _tables(data["tables"]), *_refusals(data["tables"])]
+    if data["bronze"]:
+        parts += ["", Text(_bronze(data["bronze"]))]
+    total = sum(service.memory_bytes for service in data["services"])
+    parts += ["", f"lab {data['lab']} · profile {data['profile']} · {total / 1024**3:.2f} GiB"]
+    if data["problems"]:
+        parts += ["", Text("not ready:", style="bold red")]
+        parts += [Text(f"  {_in_one_line(problem, WIDTH)}") for problem in data["problems"]]
+        more = "`labctl logs SERVICE` and --output json say more" if data["running"] else ""
+        parts.append(Text(addressed(more or "start it with `labctl up`")))
     return Group(*parts)
 
 
-def _services(status: LabStatus) -> Table:
-    table = _table("service", "state", "what", "pid", "up for", "memory", "restarts")
-    for service in status.services:
+def _services(services: Sequence[ServiceStatus]) -> Table:
+    table = _table("service", "state", "pid", "up for", "memory", "restarts")
+    table.add_column("what")
+    for service in services:
         died = ""
         if service.restarts and service.last_death_at:
             died = f"{service.restarts} (last {_ago(service.last_death_at)} ago)"
         table.add_row(
             service.name,
-            Text(service.state, style=STYLES[service.state]),
-            service.detail,
+            _state(service.state),
             str(service.pid or ""),
             _ago(service.started_at) if service.started_at else "",
             f"{service.memory_bytes / 1024**2:.0f} MiB" if service.memory_bytes else "",
             died,
+            # What there is no room for is cut off, so that each service keeps to its line.
+            Text(_in_one_line(service.detail, WIDTH), no_wrap=True, overflow="ellipsis"),
         )
     return table
 
 
-def _connectors(pipeline: PipelineStatus) -> Table:
-    table = _table("connector", "state", "tasks")
-    for connector in pipeline.connectors:
-        table.add_row(
-            connector.name,
-            Text(connector.state, style=STYLES.get(connector.state, "")),
-            ", ".join(connector.tasks) or "none",
-        )
+def _connectors(connectors: Sequence[ConnectorStatus]) -> Table:
+    table = _table("connector", "state", "tasks", "log kept")
+    for connector in connectors:
+        tasks = ", ".join(connector.tasks) or "none"
+        kept = connector.retained_bytes
+        shown = "" if kept is None else f"{kept / 1024**2:.0f} MiB"
+        table.add_row(connector.name, _state(connector.state), tasks, shown)
     return table
 
 
-def _tables(pipeline: PipelineStatus) -> Table:
-    table = _table("silver table", "state", "type", "last commit", "error")
-    for silver in pipeline.tables:
+def _tables(tables: Sequence[SilverTable]) -> Table:
+    table = _table("silver table", "state", "type", "last commit", "behind", "dead letters")
+    for silver in tables:
         table.add_row(
             silver.name,
-            Text(silver.state, style=STYLES.get(silver.state, "")),
+            _state(silver.state),
             silver.table_type,
             silver.last_commit_instant or "none yet",
-            silver.error or "",
+            _count(silver.records_behind),
+            _count(silver.dead_letters),
         )
     return table
+
+
+def _refusals(tables: Sequence[SilverTable]) -> list[Text]:
+    said = [f"{t.name} was not rebuilt: {t.rebuild_refused}" for t in tables if t.rebuild_refused]
+    return [Text(_in_one_line(line, WIDTH)) for line in said]
+
+
+def _bronze(bronze: BronzeStatus) -> str:
+    parts = [f"bronze is written by {WRITERS[bronze.writer]}"]
+    if bronze.state:
+        parts[0] += f" ({bronze.state})"
+    if bronze.records_behind:
+        parts.append(f"{bronze.records_behind:,} records behind")
+    if bronze.dead_letters:
+        parts.append(f"{bronze.dead_letters:,} dead letters")
+    if bronze.stopped_topics:
+        parts.append(f"stopped for {', '.join(sorted(bronze.stopped_topics))}")
+    return ", ".join(parts)
+
+
+def _state(state: str) -> Text:
+    return Text(state, style=STYLES.get(state, ""))
+
+
+def _count(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
+
+
+def _in_one_line(text: str, width: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= width else f"{line[: width - 1]}…"
 
 
 def _table(*titles: str) -> Table:
     table = Table(box=None, pad_edge=False)
     for title in titles:
-        table.add_column(title)
+        table.add_column(title, no_wrap=True)
     return table
 
 

@@ -37,7 +37,7 @@ def up_command(
         },
         "secrets": str(lab.state.secrets),
     }
-    print_result(invocation.format, data, lambda: _render(lab, started))
+    print_result(invocation.format, data, lambda: _render(invocation, lab, started))
 
 
 def urls_table(lab: Lab) -> Table:
@@ -55,11 +55,12 @@ def _urls(lab: Lab) -> dict[str, dict[str, str]]:
     return {s.name: dict(s.urls(lab.endpoints, lab.ports[s.name])) for s in lab.services}
 
 
-def _render(lab: Lab, started: Started) -> RenderableType:
+def _render(invocation: Invocation, lab: Lab, started: Started) -> RenderableType:
     return Group(
         urls_table(lab),
         "",
         f"Lab {lab.name!r} is up after {started.seconds:.1f} s. "
-        f"Credentials: {lab.state.secrets} (`labctl env` points clients at them).",
-        "Next: labctl seed · labctl status · labctl down",
+        f"Credentials: {lab.state.secrets} "
+        + invocation.addressed("(`labctl env` points clients at them)."),
+        invocation.addressed("Next: labctl seed · labctl status · labctl down"),
     )

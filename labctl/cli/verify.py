@@ -14,11 +14,17 @@ from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
 from labctl.errors import ExitCode
 from labctl.lab.verification import verify_lab
-from labctl.verify import State, TableVerdict, VerifyReport
+from labctl.verify import State, TableDiff, TableVerdict, VerifyReport
 
-__all__ = ["verify_command", "verify_summary"]
+__all__ = ["verify_command", "verify_exit_code", "verify_summary"]
 
-STYLES = {State.EQUAL: "green", State.DIFFERENT: "bold red", State.IN_FLIGHT: "yellow"}
+STYLES = {
+    State.EQUAL: "green",
+    State.DIFFERENT: "bold red",
+    State.IN_FLIGHT: "yellow",
+    State.CANNOT_TELL: "yellow",
+    State.CANNOT_COMPARE: "yellow",
+}
 
 
 @command(root, "verify", example="labctl verify sale listing")
@@ -29,22 +35,35 @@ def verify_command(
         float, typer.Option(min=0, help="Seconds to wait for changes on their way.")
     ] = 300.0,
 ) -> None:
-    """Compare every source table with its silver table, row by row. Exits 4 if they differ."""
+    """Compare every source table with its silver table, row by row.
+
+    Exits 4 if a table differs, and 7 if that could not be told.
+    """
     lab = invocation.lab().require_running()
     with stderr.status("comparing sources with silver") as status:
         report = verify_lab(
             lab,
             tables or (),
             timeout=timeout,
-            on_verdict=lambda verdict: status.update(f"{verdict.source}: {verdict.state}"),
+            on_verdict=lambda verdict: status.update(f"{verdict.source}: {_state(verdict)}"),
+            on_wait=lambda so_far: status.update(
+                f"{so_far.source}: {so_far.reason or 'not the same yet'}"
+            ),
         )
     print_result(invocation.format, report.to_dict(), lambda: verify_summary(report))
-    if not report.equal:
-        raise typer.Exit(int(ExitCode.DIFFERENT))
+    if code := verify_exit_code(report):
+        raise typer.Exit(int(code))
+
+
+def verify_exit_code(report: VerifyReport) -> ExitCode:
+    """0 when all tables are equal, 4 when one is known to differ, 7 when neither is known."""
+    if report.equal:
+        return ExitCode.OK
+    return ExitCode.DIFFERENT if report.different else ExitCode.UNDECIDED
 
 
 def verify_summary(report: VerifyReport) -> RenderableType:
-    """A line a table, and the rows that are not as they should be."""
+    """One line per table, and the rows that are not as they should be."""
     table = Table(box=None, pad_edge=False)
     for title in ("source", "silver", "rows", "state", "missing", "extra", "different"):
         table.add_column(title, justify="left" if title in ("source", "silver") else "right")
@@ -53,20 +72,46 @@ def verify_summary(report: VerifyReport) -> RenderableType:
         table.add_row(
             verdict.source,
             verdict.silver,
-            f"{diff.source_rows:,}",
-            Text(verdict.state, style=STYLES[verdict.state]),
-            *(f"{n:,}" if n else "" for n in (diff.missing, diff.extra, diff.different)),
+            f"{diff.source_rows:,}" if diff else "",
+            Text(_state(verdict), style=STYLES[verdict.state]),
+            *(
+                f"{n:,}" if n else ""
+                for n in ((diff.missing, diff.extra, diff.different) if diff else ())
+            ),
         )
-    lines = [line for verdict in report.tables for line in _differences(verdict)]
-    outcome = "every row is the same" if report.equal else "sources and silver differ"
-    return Group(table, *lines, f"{outcome}; looked for {report.seconds:.1f} s")
+    lines = [line for verdict in report.tables for line in _explained(verdict)]
+    return Group(table, *map(Text, lines), f"{_outcome(report)} ({report.seconds:.1f} s)")
 
 
-def _differences(verdict: TableVerdict) -> list[str]:
-    diff = verdict.diff
-    if diff.equal:
-        return []
-    name = verdict.silver
+def _outcome(report: VerifyReport) -> str:
+    if report.equal:
+        return "All rows match"
+    if report.different:
+        return "Sources and silver differ"
+    found = {verdict.state for verdict in report.tables}
+    if State.CANNOT_TELL in found:
+        return "Not decided: a part did not answer"
+    if State.IN_FLIGHT in found:
+        return "Not decided: changes are still on their way"
+    return "Not decided: not everything can be compared"
+
+
+def _state(verdict: TableVerdict) -> str:
+    return verdict.state.replace("-", " ")
+
+
+def _explained(verdict: TableVerdict) -> list[str]:
+    """Why a table is not equal. Its rows are named only when they differ for good."""
+    name, diff = verdict.silver, verdict.diff
+    lines = [f"{name}: {verdict.reason}"] if verdict.reason else []
+    if diff is not None:
+        if verdict.state is State.DIFFERENT:
+            lines += _differences(name, diff)
+        lines += [f"{name}: cannot compare column {column}" for column in diff.columns_incomparable]
+    return lines
+
+
+def _differences(name: str, diff: TableDiff) -> list[str]:
     lines = [f"{name}: missing {_key(key)}" for key in diff.missing_keys]
     lines += [f"{name}: extra {_key(key)}" for key in diff.extra_keys]
     lines += [f"{name}: more than once {_key(key)}" for key in diff.duplicated_keys]
@@ -75,11 +120,7 @@ def _differences(verdict: TableVerdict) -> list[str]:
         for change in diff.changes
         for column, (old, new) in change.columns.items()
     ]
-    lines += [f"{name}: silver has no column {column}" for column in diff.columns_missing]
-    lines += [f"{name}: cannot compare {column}" for column in diff.columns_incomparable]
-    if verdict.in_flight:
-        lines.append(f"{name}: {verdict.in_flight:,} records not in silver yet")
-    return lines
+    return lines + [f"{name}: silver has no column {column}" for column in diff.columns_missing]
 
 
 def _key(key: Mapping[str, object]) -> str:

@@ -38,6 +38,15 @@ class Kafka(_Endpoint):
 class Connect(_Endpoint):
     url: str
     """Of Kafka Connect's REST interface; `msk-connect://REGION` for MSK Connect's API."""
+    user: str | None = None
+    password: SecretStr | None = None
+
+    @property
+    def login(self) -> tuple[str, str] | None:
+        """User and password; None where the REST interface asks for none."""
+        if self.user is None or self.password is None:
+            return None
+        return self.user, self.password.get_secret_value()
 
 
 class Registry(_Endpoint):
@@ -60,6 +69,14 @@ class ObjectStore(_Endpoint):
 class Silver(_Endpoint):
     status_url: str | None = None
     """Where the Spark application answers `GET /status`; None where it is not reachable."""
+    token: SecretStr | None = None
+    """What it wants to see before it restarts a table."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Of requests that change something."""
+        token = self.token.get_secret_value() if self.token else None
+        return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 class Endpoints(_Endpoint):

@@ -17,6 +17,7 @@ from lakehouse.options import SourceName
 
 __all__ = [
     "ComposeProfile",
+    "ConnectorSettings",
     "LabConfig",
     "NativeProfile",
     "Profile",
@@ -46,6 +47,9 @@ class ServiceSettings(Section):
     """Fixed ports by endpoint name; a fixed port that is taken is an error, never moved."""
     heap: Memory | None = None
     """JVM heap, for the services that have one."""
+    start_seconds: Annotated[int, Field(ge=1, le=86_400)] | None = None
+    """How long it may take to be usable after it was started. Without it the service's own limit,
+    which is longer on a busy machine."""
 
 
 class Source(Section):
@@ -55,6 +59,11 @@ class Source(Section):
     """Name of the file in `connectors/`, without `.json`."""
     db_schema: str = Field(alias="schema")
     """The schema whose tables are captured (for MySQL: the database)."""
+
+
+class ConnectorSettings(Section):
+    allow: list[str] = Field(default_factory=list)
+    """Configuration keys of connector files that pass though no plugin is known to read them."""
 
 
 class SilverSettings(Section):
@@ -97,6 +106,7 @@ class LabConfig(Section):
     profile: str = "native"
     sources: dict[SourceEngine, Source]
     services: dict[ServiceName, ServiceSettings] = Field(default_factory=dict)
+    connectors: ConnectorSettings = ConnectorSettings()
     silver: SilverSettings = SilverSettings()
     lake: LakeSettings = LakeSettings()
     profiles: dict[str, Profile] = Field(default_factory=lambda: dict(_DEFAULT_PROFILES))

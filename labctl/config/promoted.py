@@ -58,6 +58,8 @@ class PromotedEndpoints(Section):
     kafka: PromotedKafka | None = None
     connect_url: str | None = None
     """A Kafka Connect REST interface; None: MSK Connect, through AWS's API."""
+    connect_secret: str | None = None
+    """Its login, where it asks for one: JSON with `username` and `password`."""
     registry_url: str | None = None
     objectstore: PromotedStore | None = None
     silver_status_url: str | None = None

@@ -22,8 +22,14 @@ def read_section(path: Path, model: type[S], *, hint: str) -> S:
     """Read and check `path`. Raises LabError (USAGE) naming file and key, with `hint`."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise LabError(f"{path} is not valid TOML: {error}", exit_code=ExitCode.USAGE) from None
+    except OSError as error:
+        raise LabError(
+            f"{path} cannot be read: {error.strerror}", hint=hint, exit_code=ExitCode.USAGE
+        ) from None
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, a number or nest too large
+        raise LabError(
+            f"{path} is not valid TOML: {error}", hint=hint, exit_code=ExitCode.USAGE
+        ) from None
     try:
         return model.model_validate(data)
     except ValidationError as error:

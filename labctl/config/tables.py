@@ -14,6 +14,7 @@ __all__ = ["PROPERTIES", "LabTable", "lab_tables"]
 
 PROPERTIES = Path("spark", "properties")
 """Folder of the tables' properties files, below the project's."""
+_TOPIC_PARTS = 3
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,16 @@ def lab_tables(project: Path, config: LabConfig) -> list[LabTable]:
         raise LabError(str(error), exit_code=ExitCode.USAGE) from None
     tables = []
     for properties in configured:
-        _, schema, name = properties.topic.split(".")
+        parts = properties.topic.split(".")
+        if len(parts) != _TOPIC_PARTS or not all(parts):
+            raise LabError(
+                f"{project / PROPERTIES}: table {properties.name} reads the topic "
+                f"{properties.topic!r}, which is not PREFIX.SCHEMA.TABLE",
+                hint="a connector that names its topics otherwise needs a route transform, as in "
+                "connectors/source_connector_mssql_kafka_avro_tickit.json",
+                exit_code=ExitCode.USAGE,
+            )
+        _, schema, name = parts
         if engine := by_schema.get(schema):
             tables.append(LabTable(engine, schema, name, properties))
     return tables

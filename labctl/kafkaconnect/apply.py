@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile
+from labctl.kafkaconnect.keys import wrong_keys
 
-__all__ = ["Applied", "apply_connectors", "validate_connectors"]
+__all__ = ["Applied", "apply_connectors", "check_keys", "validate_connectors"]
 
 
 @dataclass(frozen=True)
@@ -19,11 +20,34 @@ class Applied:
     change: Literal["created", "updated", "unchanged"]
 
 
-def validate_connectors(client: ConnectClient, files: Iterable[ConnectorFile]) -> None:
-    """Have every file checked by the connector it names.
+def check_keys(files: Iterable[ConnectorFile], allowed: Collection[str] = ()) -> None:
+    """Look for keys that nothing would read, and for missing ones. Needs no Kafka Connect.
+
+    Keys in `allowed` pass. Raises LabError (USAGE) that lists file, key and what to write.
+    """
+    problems = [
+        f"{file.path.name}: {problem}"
+        for file in files
+        for problem in wrong_keys(file.config, allowed)
+    ]
+    if problems:
+        raise _refused(
+            f"A connector file would not do what it says: {problems[0]}",
+            problems,
+            "nothing was changed; correct the file, or list a key you want to keep in lab.toml: "
+            "[connectors] allow = […]",
+        )
+
+
+def validate_connectors(
+    client: ConnectClient, files: Iterable[ConnectorFile], allowed: Collection[str] = ()
+) -> None:
+    """Have every file checked: its keys by `check_keys`, its values by the connector it names.
 
     Raises LabError (USAGE) that lists file, field and reason; nothing is changed.
     """
+    files = list(files)
+    check_keys(files, allowed)
     problems: list[str] = []
     installed = client.plugins()
     for file in files:
@@ -39,17 +63,22 @@ def validate_connectors(client: ConnectClient, files: Iterable[ConnectorFile]) -
             for reason in reasons
         ]
     if problems:
-        raise LabError(
+        raise _refused(
             f"Kafka Connect refuses the configuration: {problems[0]}",
-            details=tuple(problems[1:]),
-            hint="nothing was changed; correct the file and apply again",
-            exit_code=ExitCode.USAGE,
+            problems,
+            "nothing was changed; correct the file and apply again",
         )
 
 
-def apply_connectors(client: ConnectClient, files: list[ConnectorFile]) -> list[Applied]:
+def _refused(what: str, problems: list[str], hint: str) -> LabError:
+    return LabError(what, details=tuple(problems[1:]), hint=hint, exit_code=ExitCode.USAGE)
+
+
+def apply_connectors(
+    client: ConnectClient, files: list[ConnectorFile], allowed: Collection[str] = ()
+) -> list[Applied]:
     """Create or update each connector; one whose configuration is the same is left alone."""
-    validate_connectors(client, files)
+    validate_connectors(client, files, allowed)
     return [_apply(client, file) for file in files]
 
 

@@ -14,8 +14,9 @@ from tenacity import (
 )
 
 from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.redaction import hide_secrets
 
-__all__ = ["ConnectClient", "FieldErrors", "RebalanceError"]
+__all__ = ["SECONDS", "ConnectClient", "FieldErrors", "RebalanceError"]
 
 Action = Literal["restart", "pause", "resume", "stop"]
 FieldErrors = dict[str, list[str]]
@@ -25,16 +26,27 @@ SECONDS = 30
 """Validation opens a connection to the source database, which may take its time."""
 
 
-class RebalanceError(Exception):
-    """The workers are dealing out their tasks anew; the request is to be made again."""
+class RebalanceError(LabError):
+    """The workers are dealing out their tasks again; the request is to be repeated."""
 
 
 class ConnectClient:
-    """A connector at a time, by name. Every method raises LabError when Connect refuses."""
+    """A connector at a time, by name. Every method raises LabError when Connect refuses.
 
-    def __init__(self, url: str) -> None:
+    `login` is the user and password that the REST interface asks for; `seconds` is how long an
+    answer, and a rebalance, may take.
+    """
+
+    tells_offsets = True
+    """Whether `offsets` answers."""
+
+    def __init__(
+        self, url: str, login: tuple[str, str] | None = None, *, seconds: float = SECONDS
+    ) -> None:
         self._url = url.rstrip("/")
+        self._seconds = seconds
         self._session = requests.Session()
+        self._session.auth = login
 
     def names(self) -> list[str]:
         found: list[str] = self._call("GET", "/connectors")
@@ -53,8 +65,12 @@ class ConnectClient:
 
     def status(self, name: str) -> dict[str, Any]:
         """`{"connector": {"state"…}, "tasks": [{"id", "state", "trace"?}…]}`"""
-        found: dict[str, Any] = self._call("GET", f"/connectors/{name}/status")
-        return found
+        return _shown(self._call("GET", f"/connectors/{name}/status"))
+
+    def statuses(self) -> dict[str, dict[str, Any]]:
+        """The `status` of every connector, by name."""
+        found: dict[str, Any] = self._call("GET", "/connectors", params={"expand": "status"})
+        return {name: _shown(about["status"]) for name, about in sorted(found.items())}
 
     def offsets(self, name: str) -> list[dict[str, Any]]:
         """Source positions: `[{"partition": …, "offset": …}]`."""
@@ -66,7 +82,7 @@ class ConnectClient:
         plugin = config["connector.class"]
         answer = self._call("PUT", f"/connector-plugins/{plugin}/config/validate", json=config)
         return {
-            entry["value"]["name"]: list(entry["value"]["errors"])
+            entry["value"]["name"]: [hide_secrets(e, config) for e in entry["value"]["errors"]]
             for entry in answer["configs"]
             if entry["value"]["errors"]
         }
@@ -105,7 +121,7 @@ class ConnectClient:
         for attempt in Retrying(
             retry=retry_if_exception_type(RebalanceError),
             wait=wait_exponential(multiplier=0.2, max=2),
-            stop=stop_after_delay(SECONDS),
+            stop=stop_after_delay(self._seconds),
             reraise=True,
         ):
             with attempt:
@@ -115,8 +131,16 @@ class ConnectClient:
     def _call_once(self, method: str, path: str, **options: Any) -> Any:
         try:
             response = self._session.request(
-                method, f"{self._url}{path}", timeout=SECONDS, **options
+                method, f"{self._url}{path}", timeout=self._seconds, **options
             )
+        except requests.ReadTimeout:
+            raise LabError(
+                f"Kafka Connect took {method} {path} and has not answered for {SECONDS} s",
+                hint="a task that waits for Kafka or for its database holds it up: "
+                "`labctl connectors status` and `labctl logs connect` show which, "
+                "`labctl restart connect` ends it",
+                exit_code=ExitCode.NOT_READY,
+            ) from None
         except requests.RequestException as error:
             raise LabError(
                 f"Kafka Connect does not answer at {self._url}: {type(error).__name__}",
@@ -124,10 +148,29 @@ class ConnectClient:
                 exit_code=ExitCode.NOT_READY,
             ) from None
         if response.status_code == 409:
-            raise RebalanceError(f"{method} {path}: Kafka Connect is rebalancing")
+            raise RebalanceError(
+                f"Kafka Connect is dealing out its tasks, and took no {method} {path}",
+                hint="try again; `labctl logs connect` shows what holds it up",
+                exit_code=ExitCode.NOT_READY,
+            )
+        if response.status_code == 401:
+            raise LabError(
+                f"Kafka Connect at {self._url} refused the login",
+                hint="a worker reads its password when it starts: `labctl restart connect`",
+            )
         if not response.ok:
-            raise LabError(f"Kafka Connect refused {method} {path}: {_message(response)}")
+            # Connect repeats values it does not like.
+            said = hide_secrets(_message(response), options.get("json"))
+            raise LabError(f"Kafka Connect refused {method} {path}: {said}")
         return response.json() if response.content else None
+
+
+def _shown(status: dict[str, Any]) -> dict[str, Any]:
+    """A status whose traces hold no password."""
+    for part in (status["connector"], *status["tasks"]):
+        if "trace" in part:
+            part["trace"] = hide_secrets(part["trace"])
+    return status
 
 
 def _message(response: requests.Response) -> str:

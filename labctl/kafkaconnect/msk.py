@@ -31,6 +31,8 @@ def file_name(name: str) -> str:
 class MskConnectClient(ConnectClient):
     """Connectors of a region, by the names of their files. Methods raise as `ConnectClient`'s."""
 
+    tells_offsets = False
+
     def __init__(self, region: str, aws: Aws | None = None) -> None:
         super().__init__(f"msk-connect:{region}")
         self._aws = aws or Aws(region)
@@ -54,6 +56,9 @@ class MskConnectClient(ConnectClient):
         if reason := found.get("stateDescription", {}).get("message"):
             task["trace"] = reason
         return {"connector": {"state": state}, "tasks": [task]}
+
+    def statuses(self) -> dict[str, dict[str, Any]]:
+        return {name: self.status(name) for name in self.names()}
 
     def offsets(self, name: str) -> list[dict[str, Any]]:
         self._refuse("MSK Connect does not show how far a connector is")

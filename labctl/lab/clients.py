@@ -16,6 +16,10 @@ def client_environment(lab: Lab) -> dict[str, str]:
         "CONNECT_URL": endpoints.connect.url,
         "REGISTRY_URL": endpoints.registry.url,
     }
+    if login := endpoints.connect.login:
+        # For `curl --config`.
+        write_private(folder / "connect-curl", f'user = "{":".join(login)}"\n')
+        values["CONNECT_CURL_CONFIG"] = str(folder / "connect-curl")
     if postgres := endpoints.postgres:
         line = ":".join(
             (

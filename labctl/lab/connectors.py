@@ -9,20 +9,29 @@ from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apply import Applied, apply_connectors
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile, read_connector
+from labctl.kafkaconnect.opening import connect_client
+from labctl.kafkaconnect.traces import cause, position_is_gone
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import bronze_writer
+from labctl.lab.slots import drop_slot, slot_of
+from labctl.lab.source_files import source_files
 from labctl.services.silver import SINK_CONNECTOR
+from lakehouse.sink_config import sink_problems
 
 __all__ = [
     "apply_and_wait",
+    "check_sink_file",
+    "delete_connector",
     "is_running",
     "lab_files",
     "restart_failed_tasks",
+    "snapshot_again",
     "source_files",
     "wait_running",
 ]
 
 START_SECONDS = 60
+RESTART_SECONDS = 3
 POLL_SECONDS = 0.1
 
 
@@ -37,17 +46,67 @@ def lab_files(lab: Lab) -> list[ConnectorFile]:
     return files
 
 
-def source_files(lab: Lab) -> list[ConnectorFile]:
-    """The files of the source connectors that `lab.toml` names."""
-    folder = lab.project / "connectors"
-    return [read_connector(folder / f"{s.connector}.json") for s in lab.config.sources.values()]
+def check_sink_file(lab: Lab) -> None:
+    """Look for what keeps the Spark application from writing bronze as the sink's file says.
+
+    Before anything starts. Raises LabError (USAGE) with all mistakes at once. In containers the
+    connector itself may be installed, and then anything goes: only its worker can tell.
+    """
+    if lab.config.profiles[lab.profile].runtime != "native":
+        return
+    file = read_connector(lab.project / "connectors" / f"{SINK_CONNECTOR}.json")
+    if problems := sink_problems(file.config):
+        raise LabError(
+            f"{file.path}: {problems[0]}",
+            details=tuple(problems[1:]),
+            hint="nothing was started; correct the file: the Spark application writes bronze by it",
+            exit_code=ExitCode.USAGE,
+        )
 
 
-def apply_and_wait(client: ConnectClient, files: list[ConnectorFile]) -> list[Applied]:
-    """Apply `files` and wait until they run. Raises LabError when one fails."""
-    applied = apply_connectors(client, files)
+def apply_and_wait(lab: Lab, files: list[ConnectorFile] | None = None) -> list[Applied]:
+    """Apply `files`, or all of the lab's, and wait until they run. LabError when one fails."""
+    files = lab_files(lab) if files is None else files
+    client = connect_client(lab.endpoints.connect)
+    applied = apply_connectors(client, files, lab.config.connectors.allow)
     wait_running(client, [file.name for file in files])
     return applied
+
+
+def delete_connector(lab: Lab, name: str) -> list[str]:
+    """Remove a connector from Connect; what was done besides, one phrase each.
+
+    A replication slot goes with its connector, or PostgreSQL would keep its log for nobody; and
+    with the slot goes the stored position, which is of no use without it.
+    """
+    client = connect_client(lab.endpoints.connect)
+    slot = _slot(lab, name)
+    if not client.tells_offsets:
+        slot = None  # MSK Connect: positions and slots are out of reach from here
+    if slot is not None:
+        client.forget_offsets(name)
+    client.delete(name)
+    if slot is None or not drop_slot(lab, slot):
+        return []
+    return [f"replication slot {slot} dropped", "its stored position forgotten"]
+
+
+def snapshot_again(lab: Lab, name: str) -> None:
+    """Have a source connector forget its position and load every table again, then go on.
+
+    For one whose position its database no longer has. Raises LabError when it does not run
+    afterwards.
+    """
+    client = connect_client(lab.endpoints.connect)
+    client.forget_offsets(name)
+    if (slot := _slot(lab, name)) is not None:
+        drop_slot(lab, slot)
+    client.act(name, "resume")
+    wait_running(client, [name])
+
+
+def _slot(lab: Lab, name: str) -> str | None:
+    return next((slot_of(file) for file in source_files(lab) if file.name == name), None)
 
 
 def is_running(status: dict[str, Any]) -> bool:
@@ -68,21 +127,29 @@ def _has_failed(status: dict[str, Any]) -> bool:
     return any(part["state"] == "FAILED" for part in (status["connector"], *status["tasks"]))
 
 
-def wait_running(client: ConnectClient, names: list[str]) -> None:
-    """Wait until every connector in `names` runs; LabError with its trace when one failed."""
-    deadline = time.monotonic() + START_SECONDS
+def wait_running(client: ConnectClient, names: list[str], *, restarted: bool = False) -> None:
+    """Wait until every connector in `names` runs; LabError with its trace when one failed.
+
+    Of one that was just `restarted`, Connect tells the old failure for a moment longer.
+    """
+    begun = time.monotonic()
+    deadline = begun + START_SECONDS
+    believed = begun + (RESTART_SECONDS if restarted else 0)
     for name in names:
         while not is_running(status := _status(client, name)):
             parts = [status["connector"], *status["tasks"]]
             failed = next((part for part in parts if part["state"] == "FAILED"), None)
+            if time.monotonic() < believed:
+                failed = None
             if failed or time.monotonic() > deadline:
-                trace = (failed or {}).get("trace", "").strip().splitlines()
+                trace = (failed or {}).get("trace", "")
                 what = "failed" if failed else f"does not run after {START_SECONDS} s"
                 raise LabError(
                     f"Connector {name} {what}",
-                    details=tuple(line for line in trace if "Caused by" in line)
-                    or tuple(trace[:4]),
-                    hint="labctl logs connect",
+                    details=(cause(trace, name),) if trace else (),
+                    hint=f"labctl connectors snapshot {name}"
+                    if position_is_gone(trace)
+                    else "labctl logs connect",
                     exit_code=ExitCode.NOT_READY,
                 )
             time.sleep(POLL_SECONDS)

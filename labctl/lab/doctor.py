@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from labctl.errors import LabError
 from labctl.lab.lab import Lab
 from labctl.lab.ports import is_free, owner_of
+from labctl.lab.slots import read_slots
 from labctl.runtimes.model import Check, Level
 
 __all__ = ["diagnose"]
@@ -11,7 +13,13 @@ __all__ = ["diagnose"]
 
 def diagnose(lab: Lab) -> list[Check]:
     """Everything `labctl doctor` looks at: the machine, the parts, the ports, the services."""
-    return [*lab.runtime.checks(), *lab.runtime.parts(), *_ports(lab), *_services(lab)]
+    return [
+        *lab.runtime.checks(),
+        *lab.runtime.parts(),
+        *_ports(lab),
+        *_services(lab),
+        *_slots(lab),
+    ]
 
 
 def _ports(lab: Lab) -> list[Check]:
@@ -46,3 +54,19 @@ def _services(lab: Lab) -> list[Check]:
                 )
             )
     return checks
+
+
+def _slots(lab: Lab) -> list[Check]:
+    """What PostgreSQL keeps of its log for connectors: it could fill the disk, or be given up."""
+    if not lab.running:
+        return []
+    try:
+        slots = read_slots(lab)
+    except LabError:
+        # That the server does not answer is said above.
+        return []
+    dangers = [danger for slot in slots if (danger := slot.danger())]
+    kept = sum(slot.retained_bytes for slot in slots) / 1024**2
+    if not dangers:
+        return [Check("log kept", Level.OK, f"PostgreSQL keeps {kept:.0f} MiB for connectors")]
+    return [Check("log kept", Level.WARN, what, hint) for what, hint in dangers]

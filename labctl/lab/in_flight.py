@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import requests
-from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from labctl.config.model import SourceEngine
 from labctl.config.tables import LabTable
@@ -13,11 +12,10 @@ from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import is_running
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
-from labctl.lake.kafka import client_settings
+from labctl.lake.kafka import end_offsets
+from labctl.verify import NotAnsweringError
 
-__all__ = ["in_flight_records"]
-
-SECONDS = 5.0
+__all__ = ["in_flight_records", "records_behind"]
 
 
 def in_flight_records(lab: Lab, table: LabTable) -> int | None:
@@ -27,13 +25,45 @@ def in_flight_records(lab: Lab, table: LabTable) -> int | None:
     run: what the source holds then is still to come.
     """
     try:
-        committed: dict[str, int] = silver_status(lab)["tables"][table.name]["offsets"]
-        ends = _end_offsets(lab, table.topic)
-    except (requests.RequestException, KeyError, KafkaException):
+        ends = _ends(lab, table)
+        if not ends or not _captured(lab, table.engine):
+            return 1
+        return _behind(ends, _committed(lab, table))
+    except LabError:
         return None
-    if not ends or not _captured(lab, table.engine):
-        return 1
+
+
+def records_behind(lab: Lab, table: LabTable) -> int:
+    """Records of the topic that silver has not committed. Raises NotAnsweringError."""
+    # The topic first: silver may take in more meanwhile, never less.
+    ends = _ends(lab, table)
+    return _behind(ends, _committed(lab, table))
+
+
+def _ends(lab: Lab, table: LabTable) -> dict[int, int]:
+    """The offset after the topic's last record, by partition; none while there is no topic."""
+    try:
+        return end_offsets(lab.endpoints.kafka, [table.topic])[table.topic]
+    except LabError as error:
+        raise NotAnsweringError("kafka", error.what) from None
+
+
+def _behind(ends: dict[int, int], committed: dict[str, int]) -> int:
     return sum(max(0, end - committed.get(str(p), 0)) for p, end in ends.items())
+
+
+def _committed(lab: Lab, table: LabTable) -> dict[str, int]:
+    """The offset after the last record that is in silver, by partition."""
+    try:
+        tables = silver_status(lab)["tables"]
+    except requests.RequestException as error:
+        raise NotAnsweringError(
+            "silver", f"the Spark application does not answer: {type(error).__name__}"
+        ) from None
+    if table.name not in tables:
+        raise LabError(f"the Spark application has no table {table.name}: was it restarted?")
+    offsets: dict[str, int] = tables[table.name]["offsets"]
+    return offsets
 
 
 def _captured(lab: Lab, engine: SourceEngine) -> bool:
@@ -44,18 +74,3 @@ def _captured(lab: Lab, engine: SourceEngine) -> bool:
         return connector not in client.names() or is_running(client.status(connector))
     except (LabError, RebalanceError):
         return False
-
-
-def _end_offsets(lab: Lab, topic: str) -> dict[int, int]:
-    """The offset after the last record, by partition."""
-    consumer = Consumer({**client_settings(lab.endpoints.kafka), "group.id": "labctl"})
-    try:
-        partitions = consumer.list_topics(topic, timeout=SECONDS).topics[topic].partitions
-        return {
-            partition: consumer.get_watermark_offsets(
-                TopicPartition(topic, partition), timeout=SECONDS
-            )[1]
-            for partition in partitions
-        }
-    finally:
-        consumer.close()

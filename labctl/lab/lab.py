@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +14,7 @@ from labctl.config.promoted import load_promoted, outputs_path
 from labctl.config.tables import LabTable, lab_tables
 from labctl.errors import ExitCode, LabError
 from labctl.lab.ports import assign_ports
-from labctl.lab.secrets import load_passwords
+from labctl.lab.secrets import PASSWORDS, load_passwords
 from labctl.lab.state import LabState, lab_names
 from labctl.runtimes import Runtime, open_runtime
 from labctl.runtimes.aws.endpoints import aws_endpoints
@@ -32,12 +31,23 @@ class Lab:
     config: LabConfig
     profile: str
     state: LabState
+    even_damaged: bool = False
+    """Whether to do without what cannot be read in the state folder, to stop and remove the lab."""
 
     @classmethod
     def find(
-        cls, *, name: str | None = None, profile: str | None = None, project: Path | None = None
+        cls,
+        *,
+        name: str | None = None,
+        profile: str | None = None,
+        project: Path | None = None,
+        even_damaged: bool = False,
     ) -> Lab:
-        """The lab `name` of the project around `project` (default: here), running or not."""
+        """The lab `name` of the project around `project` (default: here), running or not.
+
+        Raises LabError when its lab.json cannot be read, unless it may be `even_damaged`: then the
+        lab can be stopped and removed, and nothing else.
+        """
         project = find_project(project)
         config = LabConfig.load(project / "lab.toml")
         if name is not None and not LabConfig.valid_name(name):
@@ -48,14 +58,15 @@ class Lab:
             )
         state = LabState(name or config.name)
         # A lab stays with the profile it was made with, until another is named.
-        chosen = profile or state.load().get("profile") or config.profile
+        recorded = state.load_if_readable() or {} if even_damaged else state.load()
+        chosen = profile or recorded.get("profile") or config.profile
         if chosen not in config.profiles:
             raise LabError(
                 f"There is no profile {chosen!r} in {project / 'lab.toml'}",
                 hint=f"defined: {', '.join(sorted(config.profiles))}",
                 exit_code=ExitCode.USAGE,
             )
-        return cls(project, config, chosen, state)
+        return cls(project, config, chosen, state, even_damaged)
 
     @property
     def name(self) -> str:
@@ -96,14 +107,20 @@ class Lab:
     def ports(self) -> dict[str, dict[str, int]]:
         """Ports by service and endpoint; chosen once, then kept in the state folder."""
         self.require_here()
+        recorded = self.state.load_if_readable() or {}
         return assign_ports(
-            self.services, self.config, self.state.load().get("ports", {}), self._others_ports()
+            self.services, self.config, recorded.get("ports", {}), self._others_ports()
         )
 
     @cached_property
     def passwords(self) -> dict[str, str]:
         self.require_here()
-        return load_passwords(self.state.secrets)
+        try:
+            return load_passwords(self.state.secrets)
+        except LabError:
+            if self.even_damaged:
+                return dict.fromkeys(PASSWORDS, "")
+            raise
 
     @cached_property
     def endpoints(self) -> Endpoints:
@@ -181,11 +198,10 @@ class Lab:
 
     def _others_ports(self) -> set[int]:
         """Ports that other labs hold, running or not."""
-        held: set[int] = set()
-        for name in lab_names():
-            if name == self.name:
-                continue
-            text = (LabState(name).folder / "lab.json").read_text(encoding="utf-8")
-            for ports in json.loads(text).get("ports", {}).values():
-                held.update(ports.values())
-        return held
+        others = (LabState(name) for name in lab_names() if name != self.name)
+        return {
+            port
+            for other in others
+            for ports in (other.load_if_readable() or {}).get("ports", {}).values()
+            for port in ports.values()
+        }

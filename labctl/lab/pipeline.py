@@ -1,18 +1,27 @@
-"""How the pipeline is: connectors and silver tables."""
+"""How the pipeline is: connectors, bronze and silver tables, and what keeps a change from them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeVar
 
 import requests
 
 from labctl.errors import LabError
 from labctl.kafkaconnect.client import RebalanceError
 from labctl.kafkaconnect.opening import connect_client
+from labctl.kafkaconnect.traces import cause
+from labctl.lab.flow import silent_connectors
 from labctl.lab.lab import Lab
+from labctl.lab.slots import read_slots
+from labctl.lake.kafka import EndOffsets, end_offsets
+from labctl.services.silver import SINK_CONNECTOR
 
 __all__ = [
+    "NOT_APPLIED",
+    "BronzeStatus",
     "BronzeWriter",
     "ConnectorStatus",
     "PipelineStatus",
@@ -25,6 +34,15 @@ __all__ = [
 BronzeWriter = Literal["spark", "connect"]
 """The Spark application, or the S3 sink connector: never both."""
 
+NOT_APPLIED = "not applied"
+"""State of a connector that the lab should run and that Kafka Connect does not have."""
+
+_SECONDS = 5.0
+_RUNNING = "RUNNING"
+_HELD_UP = ("retrying", "failed")
+"""States of a table, or of bronze, in which it takes in nothing."""
+_T = TypeVar("_T")
+
 
 @dataclass(frozen=True)
 class ConnectorStatus:
@@ -32,6 +50,10 @@ class ConnectorStatus:
     state: str
     tasks: list[str]
     """The tasks' states, as Kafka Connect names them."""
+    error: str | None = None
+    """Why the connector or one of its tasks failed, or what it does not do though it runs."""
+    retained_bytes: int | None = None
+    """Of PostgreSQL's log, kept until the connector has read it; None of another source's."""
 
 
 @dataclass(frozen=True)
@@ -40,21 +62,73 @@ class SilverTable:
     state: str
     table_type: str
     last_commit_instant: str | None
+    records_behind: int | None
+    """Records of its topic that it has not taken in; None when Kafka does not answer."""
+    dead_letters: int | None
+    """Records put aside; None when the application does not count them."""
     error: str | None
+    rebuild_refused: str | None = None
+    """Why the last request to rebuild it was dropped; the table itself goes on."""
+
+
+@dataclass(frozen=True)
+class BronzeStatus:
+    writer: BronzeWriter
+    state: str | None
+    """As a table's; None where the sink connector writes: its own state says it."""
+    records_behind: int | None = None
+    """Records of the lab's topics that are in no file; None when that is not known."""
+    dead_letters: int | None = None
+    stopped_topics: dict[str, str] = field(default_factory=dict)
+    """Why nothing of a topic is written any more, by topic."""
+    error: str | None = None
 
 
 @dataclass(frozen=True)
 class PipelineStatus:
     connectors: list[ConnectorStatus]
     tables: list[SilverTable]
-    bronze_writer: BronzeWriter | None
+    bronze: BronzeStatus | None
     """None where it cannot be asked."""
+
+    def problems(self) -> list[str]:
+        """What keeps changes from silver or bronze now, each with why."""
+        return [
+            *(_connector_problem(c) for c in self.connectors if not _is_sound(c)),
+            *(
+                f"table {t.name} is {t.state}: {t.error or 'it does not say why'}"
+                for t in self.tables
+                if t.state in _HELD_UP
+            ),
+            *_bronze_problems(self.bronze),
+        ]
 
 
 def read_pipeline(lab: Lab) -> PipelineStatus:
-    """Ask Connect and the Spark application; what does not answer is left out."""
-    status = _silver_status(lab)
-    return PipelineStatus(_connectors(lab), _tables(lab, status), _bronze_writer(status))
+    """Ask Connect, Kafka, the Spark application and the object store, all at once.
+
+    What does not answer is left out.
+    """
+    topics = [table.topic for table in lab.tables]
+    with ThreadPoolExecutor(max_workers=5) as pool:
+        slots = pool.submit(_or_none, lambda: read_slots(lab))
+        connectors = pool.submit(_or_none, lambda: _connector_statuses(lab))
+        status = pool.submit(_silver_status, lab)
+        instants = pool.submit(_instants, lab)
+        ends = pool.submit(_or_none, lambda: end_offsets(lab.endpoints.kafka, topics))
+    tables = _tables(lab, status.result(), instants.result(), ends.result())
+    bronze = _bronze(status.result(), ends.result())
+    in_use = bool(lab.state.load().get("seeded") or connectors.result()) or any(
+        table.last_commit_instant for table in tables
+    )
+    found = _connectors(connectors.result(), _wanted(lab, bronze) if in_use else [])
+    silent = silent_connectors(lab, [c.name for c in found if _is_sound(c)], ends.result())
+    kept = {slot.connector: slot.retained_bytes for slot in slots.result() or ()}
+    found = [
+        replace(c, error=silent.get(c.name, c.error), retained_bytes=kept.get(c.name))
+        for c in found
+    ]
+    return PipelineStatus(found, tables, bronze)
 
 
 def bronze_writer(lab: Lab) -> BronzeWriter | None:
@@ -66,7 +140,7 @@ def silver_status(lab: Lab) -> dict[str, Any]:
     """What the Spark application says of itself. Raises requests' errors when it does not."""
     if lab.endpoints.silver.status_url is None:
         raise requests.ConnectionError("this lab's Spark application is not reachable from here")
-    response = requests.get(f"{lab.endpoints.silver.status_url}/status", timeout=5)
+    response = requests.get(f"{lab.endpoints.silver.status_url}/status", timeout=_SECONDS)
     response.raise_for_status()
     status: dict[str, Any] = response.json()
     return status
@@ -80,37 +154,119 @@ def _silver_status(lab: Lab) -> dict[str, Any]:
         return {}
 
 
-def _bronze_writer(status: dict[str, Any]) -> BronzeWriter | None:
+def _or_none(ask: Callable[[], _T]) -> _T | None:
+    try:
+        return ask()
+    except (LabError, RebalanceError):
+        return None
+
+
+def _bronze_writer(status: Mapping[str, Any]) -> BronzeWriter | None:
     if "bronze" not in status:
         return None
     return "connect" if status["bronze"] is None else "spark"
 
 
-def _connectors(lab: Lab) -> list[ConnectorStatus]:
-    client = connect_client(lab.endpoints.connect)
-    try:
-        return [_connector(name, client.status(name)) for name in client.names()]
-    except (LabError, RebalanceError):
-        return []
-
-
-def _connector(name: str, status: dict[str, Any]) -> ConnectorStatus:
-    return ConnectorStatus(
-        name, status["connector"]["state"], [task["state"] for task in status["tasks"]]
+def _bronze(status: Mapping[str, Any], ends: EndOffsets | None) -> BronzeStatus | None:
+    writer = _bronze_writer(status)
+    if writer is None or writer == "connect":
+        return writer and BronzeStatus(writer, None)
+    said = status["bronze"]
+    return BronzeStatus(
+        writer,
+        said["state"],
+        None
+        if ends is None
+        else sum(_behind(end, said["offsets"].get(topic, {})) for topic, end in ends.items()),
+        said.get("dead_letters"),
+        said["stopped_topics"],
+        said["error"],
     )
 
 
-def _tables(lab: Lab, status: dict[str, Any]) -> list[SilverTable]:
-    tables = status.get("tables", {})
-    if not tables:
+def _bronze_problems(bronze: BronzeStatus | None) -> Iterable[str]:
+    if bronze is None:
+        return
+    if bronze.state in _HELD_UP:
+        yield f"bronze is {bronze.state}: {bronze.error or 'it does not say why'}"
+    for topic, reason in bronze.stopped_topics.items():
+        yield f"bronze has stopped for {topic}: {reason}"
+
+
+def _connector_statuses(lab: Lab) -> dict[str, dict[str, Any]]:
+    return connect_client(lab.endpoints.connect, seconds=_SECONDS).statuses()
+
+
+def _wanted(lab: Lab, bronze: BronzeStatus | None) -> list[str]:
+    """The connectors that a lab runs once it has been seeded."""
+    names = [source.connector for source in lab.config.sources.values()]
+    return [*names, SINK_CONNECTOR] if bronze is not None and bronze.writer == "connect" else names
+
+
+def _connectors(
+    statuses: Mapping[str, Mapping[str, Any]] | None, wanted: Iterable[str]
+) -> list[ConnectorStatus]:
+    """What Connect runs, and what it should; nothing when it does not answer."""
+    if statuses is None:
         return []
-    instants = _instants(lab)
+    found = [_connector(name, status) for name, status in statuses.items()]
+    missing = [ConnectorStatus(name, NOT_APPLIED, []) for name in wanted if name not in statuses]
+    return sorted([*found, *missing], key=lambda connector: connector.name)
+
+
+def _connector(name: str, status: Mapping[str, Any]) -> ConnectorStatus:
+    parts = [status["connector"], *status["tasks"]]
+    trace = next((part["trace"] for part in parts if part.get("trace")), None)
+    return ConnectorStatus(
+        name,
+        status["connector"]["state"],
+        [task["state"] for task in status["tasks"]],
+        None if trace is None else cause(trace, name),
+    )
+
+
+def _is_sound(connector: ConnectorStatus) -> bool:
+    states = [connector.state, *connector.tasks]
+    return (
+        connector.error is None and len(states) > 1 and all(state == _RUNNING for state in states)
+    )
+
+
+def _connector_problem(connector: ConnectorStatus) -> str:
+    states = [connector.state, *connector.tasks]
+    lazy = "running" if len(states) > 1 else "running without a task"
+    odd = next((state for state in states if state != _RUNNING), lazy)
+    why = f": {connector.error}" if connector.error else ""
+    return f"connector {connector.name} is {odd}{why}"
+
+
+def _tables(
+    lab: Lab,
+    status: Mapping[str, Any],
+    instants: Mapping[str, str | None],
+    ends: EndOffsets | None,
+) -> list[SilverTable]:
+    topics = {table.name: table.topic for table in lab.tables}
     return [
         SilverTable(
-            name, table["state"], table["table_type"], instants.get(name), table.get("error")
+            name,
+            table["state"],
+            table["table_type"],
+            instants.get(name),
+            None
+            if ends is None or name not in topics
+            else _behind(ends[topics[name]], table["offsets"]),
+            table.get("dead_letters"),
+            table["error"],
+            table.get("rebuild_refused"),
         )
-        for name, table in sorted(tables.items())
+        for name, table in sorted(status.get("tables", {}).items())
     ]
+
+
+def _behind(ends: Mapping[int, int], taken_in: Mapping[str, int]) -> int:
+    """Records before `ends` that were not taken in, over all partitions."""
+    return sum(max(0, end - taken_in.get(str(partition), 0)) for partition, end in ends.items())
 
 
 def _instants(lab: Lab) -> dict[str, str | None]:
@@ -121,5 +277,5 @@ def _instants(lab: Lab) -> dict[str, str | None]:
 
     try:
         return {info.name: info.latest for info in Lake(lab.endpoints.objectstore).tables()}
-    except (LabError, BotoCoreError, ClientError):
+    except (LabError, OSError, BotoCoreError, ClientError):
         return {}

@@ -1,67 +1,147 @@
-"""Having a silver table written anew from its bronze files."""
+"""Having a silver table written again from its bronze files."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
 
 import requests
+from botocore.exceptions import BotoCoreError, ClientError
 
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
 from labctl.lake.objectstore import s3_client
 from labctl.services import silver
+from lakehouse.rebuild_request import ASKED, refusal
 
-__all__ = ["rebuild_table"]
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+__all__ = ["cancel_rebuild", "rebuild_table"]
 
 POLL_SECONDS = 0.2
 TIMEOUT_SECONDS = 600.0
+ANSWER_SECONDS = 10.0
 
 
 def rebuild_table(lab: Lab, name: str) -> float:
     """Rebuild one table; the others go on. Returns the seconds it took.
 
     The request is kept in the lake until it is fulfilled: should the application die on the way,
-    it takes it up again. Raises LabError when the application refuses or gives up.
+    it takes it up again. Raises LabError when the application refuses it, and when it cannot be
+    reached; then the request is withdrawn.
     """
-    table = lab.table(name)
+    request = _Request.of(lab, lab.table(name).name)
     begun = time.monotonic()
-    url = f"{lab.endpoints.silver.status_url}/tables/{table.name}/rebuild"
+    request.put()
     try:
-        requests.post(url, timeout=10).raise_for_status()
-    except requests.RequestException as error:
-        raise LabError(
-            f"The Spark application did not take the request to rebuild {name}: {error}",
-            hint="labctl status",
-            exit_code=ExitCode.NOT_READY,
-        ) from None
-    while _requested(lab, name):
-        state = _state(lab, name)
-        if state["state"] == "failed":
-            raise LabError(f"{name} was not rebuilt: {state['error']}", hint="labctl logs silver")
+        told = _tell(lab, name)
+    except LabError:
+        request.withdraw()
+        raise
+    while (content := request.content()) is not None:
+        if reason := refusal(content):
+            request.withdraw()
+            raise LabError(f"{name} was not rebuilt: {reason}")
         if time.monotonic() - begun > TIMEOUT_SECONDS:
             raise LabError(
-                f"{name} is still not rebuilt after {TIMEOUT_SECONDS:.0f} s; it goes on",
-                hint="labctl status, labctl logs silver",
+                f"{name} is still not rebuilt after {TIMEOUT_SECONDS:.0f} s; it goes on"
+                f"{_why_not_yet(lab, name)}",
+                hint=f"labctl status, labctl logs silver; labctl rebuild {name} --cancel",
             )
         time.sleep(POLL_SECONDS)
+        told = told or _is_told(lab, name)
     return time.monotonic() - begun
 
 
-def _requested(lab: Lab, name: str) -> bool:
-    """Whether the request is still there."""
-    context = lab.context(lab.service(silver.SERVICE.name))
-    store = lab.endpoints.objectstore
-    path = silver.options(context).rebuild_request_path(name)
-    key = path.removeprefix(f"s3a://{store.bucket}/")
-    listed = s3_client(store).list_objects_v2(Bucket=store.bucket, Prefix=key)
-    return any(entry["Key"] == key for entry in listed.get("Contents", []))
+def cancel_rebuild(lab: Lab, name: str) -> bool:
+    """Withdraw a request to rebuild a table. Returns whether there was one.
+
+    A rebuild that has begun is completed. A table that has stopped or waits for its next try goes
+    on at once.
+    """
+    request = _Request.of(lab, lab.table(name).name)
+    if request.content() is None:
+        return False
+    request.withdraw()
+    _is_told(lab, name)
+    return True
 
 
-def _state(lab: Lab, name: str) -> dict[str, str]:
-    """The table's state; while the application restarts, that of a table that starts."""
+def _tell(lab: Lab, name: str) -> bool:
+    """Have the application look for the request. False when it did not answer in time.
+
+    Raises LabError when it cannot be reached, or does not write this table.
+    """
+    application = lab.endpoints.silver
+    url = f"{application.status_url}/tables/{name}/restart"
     try:
-        state: dict[str, str] = silver_status(lab)["tables"][name]
-    except requests.RequestException:
-        return {"state": "starting"}
-    return state
+        answer = requests.post(url, headers=application.headers, timeout=ANSWER_SECONDS)
+        answer.raise_for_status()
+    except requests.Timeout:
+        return False
+    except requests.RequestException as error:
+        raise LabError(
+            f"The Spark application did not take the request for {name}: {error}",
+            hint="Nothing was changed: labctl status",
+            exit_code=ExitCode.NOT_READY,
+        ) from None
+    return True
+
+
+def _is_told(lab: Lab, name: str) -> bool:
+    """`_tell` while the application may be starting again: then it finds the request by itself."""
+    try:
+        return _tell(lab, name)
+    except LabError:
+        return False
+
+
+def _why_not_yet(lab: Lab, name: str) -> str:
+    """What the table waits for, or its last error, as the end of a sentence."""
+    try:
+        state = silver_status(lab)["tables"][name]
+    except (requests.RequestException, KeyError):
+        return ", and the Spark application does not answer"
+    if state["waiting_for"]:
+        return f", and waits for {state['waiting_for']}"
+    return f", after this error: {state['error']}" if state["error"] else ""
+
+
+@dataclass(frozen=True)
+class _Request:
+    """The object that says that a table is to be rebuilt."""
+
+    client: S3Client
+    bucket: str
+    key: str
+
+    @classmethod
+    def of(cls, lab: Lab, name: str) -> Self:
+        store = lab.endpoints.objectstore
+        context = lab.context(lab.service(silver.SERVICE.name))
+        path = silver.options(context).rebuild_request_path(name)
+        return cls(s3_client(store), store.bucket, path.removeprefix(f"s3a://{store.bucket}/"))
+
+    def put(self) -> None:
+        """Raises LabError when the object store does not take it."""
+        try:
+            self.client.put_object(Bucket=self.bucket, Key=self.key, Body=ASKED)
+        except (BotoCoreError, ClientError) as error:
+            raise LabError(
+                f"The request to rebuild could not be written to the object store: {error}",
+                hint="Nothing was changed: labctl status",
+                exit_code=ExitCode.NOT_READY,
+            ) from None
+
+    def content(self) -> bytes | None:
+        """None when the object is not there."""
+        try:
+            return self.client.get_object(Bucket=self.bucket, Key=self.key)["Body"].read()
+        except self.client.exceptions.NoSuchKey:
+            return None
+
+    def withdraw(self) -> None:
+        self.client.delete_object(Bucket=self.bucket, Key=self.key)

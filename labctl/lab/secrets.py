@@ -14,10 +14,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from pydantic import SecretStr
+from pydantic import SecretStr, TypeAdapter
 
 from labctl.config.endpoints import Database, Endpoints
 from labctl.config.model import SilverSource, SourceEngine
+from labctl.errors import ExitCode, LabError
 from labctl.lab.state import write_private
 
 __all__ = [
@@ -39,14 +40,34 @@ BRONZE_ROTATION_MS: Mapping[SilverSource, str] = MappingProxyType(
 )
 """How long a change waits for its bronze file at most, by where silver reads. A lab shows it at
 once, at the price of small files; shortest where silver waits for it."""
-PASSWORDS = ("postgres", "mysql", "sqlserver", "cdc", "registry", "objectstore")
+PASSWORDS = (
+    "postgres",
+    "mysql",
+    "sqlserver",
+    "cdc",
+    "registry",
+    "objectstore",
+    "connect",
+    "silver",
+)
 """Roles that have one."""
+_PASSWORDS = TypeAdapter(dict[str, str])
 
 
 def load_passwords(folder: Path) -> dict[str, str]:
-    """The passwords by role that `folder` keeps, generated when first asked for."""
+    """The passwords by role that `folder` keeps, generated when first asked for.
+
+    Raises LabError (ENVIRONMENT) when the file is damaged: others would not open what is there.
+    """
     path = folder / "passwords.json"
-    known: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    try:
+        known = _PASSWORDS.validate_json(path.read_bytes()) if path.is_file() else {}
+    except ValueError:
+        raise LabError(
+            f"{path} is damaged: the databases' passwords cannot be read",
+            hint="put a copy of that file back, or remove the lab with `labctl destroy`",
+            exit_code=ExitCode.ENVIRONMENT,
+        ) from None
     missing = [role for role in PASSWORDS if role not in known]
     if missing:
         known |= {role: secrets.token_urlsafe(24) for role in missing}

@@ -6,15 +6,26 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TextIO
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from labctl.errors import ExitCode, LabError
 
-__all__ = ["LabState", "lab_names", "state_home"]
+__all__ = ["STATE_VERSION", "LabState", "lab_names", "state_home", "sync_folder", "write_private"]
+
+STATE_VERSION = 2
+"""Of lab.json, and of what the lab's folder holds beside it. Raise it together with a step in
+`MIGRATIONS` whenever an older lab has to be changed before this labctl can go on with it."""
+DESTROYED = ".destroyed"
+"""Folder beside the labs where a lab waits to be deleted, so that it is gone at once."""
 
 SOCKET_PATH_LIMIT = 99
 """Bytes in the path of the supervisor's socket: 107 (sun_path, unix(7)) less the process id that
@@ -30,19 +41,47 @@ def state_home() -> Path:
 def lab_names() -> list[str]:
     """Names of the labs that have state on this machine."""
     home = state_home()
-    return sorted(p.parent.name for p in home.glob("*/lab.json")) if home.is_dir() else []
+    found = home.glob("[!.]*/lab.json") if home.is_dir() else ()
+    return sorted(path.parent.name for path in found)
+
+
+class _Recorded(BaseModel):
+    """The shape of lab.json. What a newer command adds to it is kept."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    version: int = 1
+    name: str | None = None
+    project: str | None = None
+    profile: str | None = None
+    profiles: list[str] = []
+    ports: dict[str, dict[str, int]] = {}
+    started_at: float | None = None
+    seeded: dict[str, float | str] = {}
+
+
+def _list_profiles(values: dict[str, Any]) -> dict[str, Any]:
+    """Version 2 lists every profile the lab was ever started with, so that all are removed."""
+    made_with = [values["profile"]] if values.get("profile") else []
+    return values | {"profiles": values.get("profiles", made_with)}
+
+
+MIGRATIONS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType(
+    {1: _list_profiles}
+)
+"""By version: how lab.json of that version becomes one of the next."""
 
 
 @dataclass(frozen=True)
 class LabState:
     """One lab's folder.
 
-    lab.json      project, profile and ports, written when the lab is made
+    lab.json      version, project, profile and ports, written whenever the lab is started
     secrets/      generated passwords and the files connectors refer to
     data/<svc>/   what a service keeps
-    conf/<svc>/   configuration written for it at every start
+    conf/<svc>/   configuration, written for it at every start
     tmp/<svc>/    its temporary files, emptied whenever it starts
-    logs/         one file a service, and the supervisor's own
+    logs/         one file per service, and the supervisor's own
     """
 
     name: str
@@ -58,6 +97,11 @@ class LabState:
     @property
     def logs(self) -> Path:
         return self.folder / "logs"
+
+    @property
+    def compose_variables(self) -> Path:
+        """What the Compose file is given; there as soon as the lab was started in containers."""
+        return self.folder / "compose.env"
 
     @property
     def supervisor_socket(self) -> Path:
@@ -111,58 +155,141 @@ class LabState:
             folder.mkdir(exist_ok=True, mode=0o700)
 
     def load(self) -> dict[str, Any]:
-        """What lab.json holds; empty when the lab has not been made yet."""
+        """What lab.json holds, as this version writes it; empty when the lab has not been made yet.
+
+        Raises LabError (ENVIRONMENT) when it is damaged, or when a newer labctl has written it.
+        """
         path = self.folder / "lab.json"
-        if not path.is_file():
-            return {}
         try:
-            data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
+            values: dict[str, Any] = json.loads(path.read_bytes())
+            version = _Recorded.model_validate(values).version
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
             raise LabError(
-                f"{path} is damaged: {error}",
-                hint=f"`labctl destroy --lab {self.name}` removes the lab and its data",
+                f"{path} is damaged: {_reason(error)}",
+                hint=(
+                    f"to keep the lab's data: `labctl down --lab {self.name}`, delete that file, "
+                    f"then `labctl up --lab {self.name}`, which may choose other ports; "
+                    f"`labctl destroy --lab {self.name}` removes the lab and its data"
+                ),
                 exit_code=ExitCode.ENVIRONMENT,
             ) from None
-        return data
+        if version > STATE_VERSION:
+            raise LabError(
+                f"Lab {self.name!r} was last started by a newer labctl: {path} has version "
+                f"{version}, this labctl knows versions up to {STATE_VERSION}",
+                hint=(
+                    f"use that labctl, or `labctl destroy --lab {self.name}`, "
+                    "which removes the lab and its data"
+                ),
+                exit_code=ExitCode.ENVIRONMENT,
+            )
+        for step in range(version, STATE_VERSION):
+            values = MIGRATIONS[step](values)
+        return values | {"version": STATE_VERSION}
+
+    def load_if_readable(self) -> dict[str, Any] | None:
+        """What `load` gives; None when lab.json cannot be read.
+
+        For what must work all the same: stopping and removing the lab, and other labs.
+        """
+        try:
+            return self.load()
+        except LabError:
+            return None
 
     def save(self, **values: Any) -> None:
-        """Merge `values` into lab.json."""
-        write_private(
-            self.folder / "lab.json", json.dumps(self.load() | values, indent=2, sort_keys=True)
-        )
+        """Merge `values` into lab.json, which this brings up to the present version."""
+        merged = self.load() | {"version": STATE_VERSION} | values
+        write_private(self.folder / "lab.json", json.dumps(merged, indent=2, sort_keys=True))
 
     def remove(self) -> None:
-        """Delete the lab's folder and everything in it."""
-        shutil.rmtree(self.folder, ignore_errors=False)
+        """Delete the lab's folder and everything in it. Raises LabError when some of it stays.
+
+        The lab is gone with one rename: another command sees all of it or nothing, and makes a new
+        lab of that name in a folder of its own.
+        """
+        waiting = state_home() / DESTROYED
+        waiting.mkdir(exist_ok=True, mode=0o700)
+        self.folder.rename(waiting / f"{self.name}.{os.getpid()}.{time.time_ns()}")
+        for folder in waiting.iterdir():  # those that an interrupted command has left, too
+            shutil.rmtree(folder, ignore_errors=True)
+        if any(waiting.glob(f"{self.name}.*")):
+            raise LabError(
+                f"Lab {self.name!r} is gone, but not all of its files could be deleted",
+                hint=f"delete {waiting}",
+            )
 
     @contextmanager
-    def changing(self) -> Iterator[None]:
-        """Hold the lab while it is changed. Raises LabError (BUSY) when another command does."""
-        self.create()
-        with (self.folder / "lock").open("a+", encoding="utf-8") as handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                handle.seek(0)
-                raise LabError(
-                    f"Lab {self.name!r} is being changed by another command "
-                    f"({handle.read().strip() or 'unknown process'})",
-                    hint="wait for it to finish, then try again",
-                    exit_code=ExitCode.BUSY,
-                ) from None
+    def changing(self, *, existing: bool = False) -> Iterator[None]:
+        """Hold the lab while it is changed. Raises LabError (BUSY) when another command does.
+
+        The lab's folder is made, unless the lab has to be an `existing` one: then LabError when
+        there is none.
+        """
+        with self._locked(existing=existing) as handle:
             handle.truncate(0)
             handle.write(f"process {os.getpid()}")
             handle.flush()
             yield
-            if self.folder.exists():
-                handle.truncate(0)
+            handle.truncate(0)
+
+    @contextmanager
+    def _locked(self, *, existing: bool) -> Iterator[TextIO]:
+        path = self.folder / "lock"
+        while True:
+            self.require() if existing else self.create()
+            try:
+                handle = path.open("a+", encoding="utf-8")
+            except FileNotFoundError:
+                continue  # destroyed since the line before
+            with handle:
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    handle.seek(0)
+                    raise LabError(
+                        f"Lab {self.name!r} is being changed by another command "
+                        f"({handle.read().strip() or 'unknown process'})",
+                        hint="wait for it to finish, then try again",
+                        exit_code=ExitCode.BUSY,
+                    ) from None
+                # A command that destroyed the lab meanwhile took the file we hold with it.
+                if path.exists() and os.path.samestat(path.stat(), os.fstat(handle.fileno())):
+                    yield handle
+                    return
+
+
+def _reason(error: OSError | ValueError) -> str:
+    """Why lab.json cannot be read, in one line."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        return f"{place}: {first['msg']}" if place else str(first["msg"])
+    return str(error)
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write `text` where only this user can read it, replacing the file at once."""
+    """Write `text` where only this user can read it, replacing the file at once.
+
+    It is on disk when this returns: after a power cut the file is the old one or the new one.
+    """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    staged = path.with_name(f".{path.name}.{os.getpid()}")
+    staged = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
         handle.write(text)
+        handle.flush()
+        os.fsync(handle.fileno())
     staged.replace(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Put on disk which files `folder` holds under which names."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

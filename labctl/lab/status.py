@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ class ServiceStatus:
     name: str
     title: str
     state: str
-    """ready, starting, restarting, failed or stopped."""
+    """ready, starting, restarting, not answering, failed or stopped."""
     detail: str
     """What the service said of itself, or why it is not usable."""
     pid: int | None
@@ -39,6 +40,14 @@ class LabStatus:
     running: bool
     ready: bool
     services: list[ServiceStatus]
+
+    def problems(self) -> list[str]:
+        """Which services are not usable, each with why."""
+        return [
+            f"service {s.name} is {s.state}" + (f": {s.detail}" if s.detail else "")
+            for s in self.services
+            if s.state != "ready"
+        ]
 
 
 def read_status(lab: Lab) -> LabStatus:
@@ -69,6 +78,13 @@ def service_versions(lab: Lab) -> dict[str, str]:
     return {service.name: service.detail for service in read_status(lab).services}
 
 
+def _unusable(service: Service, process: ProcessState, deaths: list[float]) -> str:
+    """The state of a service whose process runs and whose probe fails."""
+    if process.started_at and time.time() - process.started_at > service.ready_seconds:
+        return "not answering"
+    return "restarting" if deaths else "starting"
+
+
 def _service_status(
     lab: Lab, service: Service, process: ProcessState | None, deaths: list[float]
 ) -> ServiceStatus:
@@ -78,7 +94,7 @@ def _service_status(
             detail = service.probe(lab.context(service))
             state = "ready"
         except Exception as error:
-            state = "restarting" if deaths else "starting"
+            state = _unusable(service, process, deaths)
             detail = f"{type(error).__name__}: {error}"
     elif process is not None and process.state == "BACKOFF":
         state = "restarting"

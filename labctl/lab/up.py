@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from labctl.artifacts import Progress
+from labctl.artifacts import Progress, SilentProgress
+from labctl.config.model import ServiceSettings
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import restart_failed_tasks
+from labctl.lab.connectors import check_sink_file, restart_failed_tasks
 from labctl.lab.lab import Lab
 from labctl.lab.ports import is_free, owner_of
 from labctl.runtimes.model import Level
 from labctl.services import Service
 
-__all__ = ["Started", "UpReporter", "restart_service", "up"]
+__all__ = [
+    "SilentReporter",
+    "Started",
+    "UpReporter",
+    "restart_service",
+    "start_seconds",
+    "up",
+]
 
 PROBE_INTERVAL = 0.1
 """Seconds between two probes of a service that is not usable yet."""
+
+
+BUSY_AT_MOST = 5.0
+"""How many times longer than on an idle machine a service may take to start on a busy one."""
 
 
 class UpReporter(Progress, Protocol):
@@ -30,6 +43,12 @@ class UpReporter(Progress, Protocol):
 
     def service(self, name: str, state: str, detail: str = "") -> None:
         """`state`: waiting, starting, ready, stopped or failed."""
+
+
+class SilentReporter(SilentProgress):
+    """An `UpReporter` that says nothing: for a service that comes back in the middle of a run."""
+
+    def service(self, name: str, state: str, detail: str = "") -> None: ...
 
 
 @dataclass(frozen=True)
@@ -44,13 +63,16 @@ class Started:
 def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
     """Bring services up until they are usable: all of them, or `names` and what those need.
 
-    Safe to repeat.
-
-    When one fails, or the user interrupts, what this call started is stopped again.
+    Safe to repeat. When one fails, all others that do not need it are still brought up, and
+    everything that runs stays up: the next call goes on from there. When the user interrupts,
+    what this call started and is not usable yet is stopped; what is usable stays up.
+    Raises LabError (NOT_READY) naming what failed, and why.
     """
     begun = time.monotonic()
     wanted = _with_dependencies(lab, names)
     _require_one_profile(lab)
+    if any(service.name == "silver" for service in wanted):
+        check_sink_file(lab)
     with lab.require_here().state.changing():
         problems = [c for c in lab.runtime.checks() if c.level is Level.FAIL]
         if problems:
@@ -69,7 +91,7 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
         _check_ports(lab, idle)
         lab.runtime.fetch(wanted, reporter)
         _write_state(lab, fresh=not states)
-        with _undo_on_failure(lab, idle, running):
+        with _no_idle_runtime_left(lab):
             known = [s for s in lab.services if s in wanted or s in running]
             changed = lab.runtime.declare([(s, lab.context(s)) for s in known])
             idle += [s for s in running if s.name in changed]
@@ -130,14 +152,12 @@ def _check_ports(lab: Lab, idle: list[Service]) -> None:
 
 
 @contextmanager
-def _undo_on_failure(lab: Lab, idle: list[Service], running: list[Service]) -> Iterator[None]:
+def _no_idle_runtime_left(lab: Lab) -> Iterator[None]:
+    """On a failure, leave no supervisor behind that has nothing to look after."""
     try:
         yield
     except BaseException:
-        if running:
-            for service in reversed(idle):
-                lab.runtime.stop(service.name)
-        else:
+        if not any(state.running for state in lab.runtime.states().values()):
             lab.runtime.shutdown()
         raise
 
@@ -152,21 +172,43 @@ def _start_services(
     def bring_up(service: Service) -> str:
         reporter.service(service.name, "waiting", ", ".join(service.after))
         for dependency in service.after:
-            futures[dependency].result()
+            if futures[dependency].exception():
+                reporter.service(service.name, "stopped", f"it needs {dependency}")
+                raise LabError(f"{service.title} was not started: it needs {dependency}")
+        if cancelled.is_set():
+            raise LabError(f"{service.title} was not started", exit_code=ExitCode.INTERRUPTED)
         return _bring_up(lab, service, reporter, cancelled, start=service in idle)
 
-    # A thread a service: one that waits for another never holds the other's place.
+    # One thread per service: one that waits for another never holds the other's place.
     with ThreadPoolExecutor(max_workers=len(wanted)) as pool:
         try:
             for service in wanted:
                 futures[service.name] = pool.submit(bring_up, service)
-            done, _ = wait(futures.values(), return_when=FIRST_EXCEPTION)
-            for future in done:
-                future.result()
+            wait(futures.values())
         except BaseException:
             cancelled.set()
+            wait(futures.values())
+            for service in reversed(idle):
+                if service.name in futures and futures[service.name].exception():
+                    lab.runtime.stop(service.name)
             raise
+    failed = [error for future in futures.values() if (error := future.exception())]
+    if failed:
+        raise _all_of(failed)
     return {name: future.result() for name, future in futures.items()}
+
+
+def _all_of(failed: Sequence[BaseException]) -> BaseException:
+    """The first failure, which names the others too. A service comes behind those it needs."""
+    first, *others = failed
+    if not isinstance(first, LabError):
+        return first
+    return LabError(
+        first.what,
+        hint=first.hint,
+        details=(*first.details, *(str(getattr(other, "what", other)) for other in others)),
+        exit_code=first.exit_code,
+    )
 
 
 def _with_dependencies(lab: Lab, names: Sequence[str]) -> list[Service]:
@@ -189,10 +231,10 @@ def _bring_up(
 ) -> str:
     context = lab.context(service)
     begun = time.monotonic()
-    if start:
-        reporter.service(service.name, "starting")
-        lab.runtime.start(service, context)
     try:
+        if start:
+            reporter.service(service.name, "starting")
+            lab.runtime.start(service, context)
         version = _wait_until_usable(lab, service, cancelled)
         service.setup(context)
     except LabError as error:
@@ -205,7 +247,8 @@ def _bring_up(
 
 def _wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event) -> str:
     context = lab.context(service)
-    deadline = time.monotonic() + service.ready_seconds
+    begun = time.monotonic()
+    seconds = 0.0
     while True:
         try:
             return service.probe(context)
@@ -213,18 +256,37 @@ def _wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event) -
             reason = f"{type(error).__name__}: {error}"
         if lab.runtime.state(service.name).state == "FATAL":
             raise _failure(lab, service, "died again and again and was given up")
-        if time.monotonic() > deadline:
+        seconds = max(seconds, start_seconds(service, context.settings))
+        if time.monotonic() - begun > seconds:
             raise _failure(
-                lab, service, f"was not usable after {service.ready_seconds} s ({reason})"
+                lab,
+                service,
+                f"was not usable after {seconds:.0f} s ({reason})",
+                f"on a slow machine set start_seconds in lab.toml, [services.{service.name}]",
             )
         if cancelled.wait(PROBE_INTERVAL):
             raise LabError(f"{service.title} was still starting", exit_code=ExitCode.INTERRUPTED)
 
 
-def _failure(lab: Lab, service: Service, what: str) -> LabError:
+def start_seconds(service: Service, settings: ServiceSettings) -> float:
+    """How long `service` may take until it is usable: what `lab.toml` says, else its own limit.
+
+    Its own limit is for a machine that is not busy. With twice as much to run as there are cores
+    it is twice as long, and so on up to `BUSY_AT_MOST`.
+    """
+    if settings.start_seconds is not None:
+        return settings.start_seconds
+    busy = os.getloadavg()[0] / (os.cpu_count() or 1)
+    return service.ready_seconds * min(max(busy, 1.0), BUSY_AT_MOST)
+
+
+def _failure(lab: Lab, service: Service, what: str, *hints: str) -> LabError:
+    log = lab.runtime.log_file(service.name) or f"labctl logs {service.name}"
     return LabError(
         f"{service.title} {what}",
-        hint=f"whole log: {lab.runtime.log_file(service.name) or f'labctl logs {service.name}'}",
+        hint="; ".join(
+            (f"whole log: {log}", *hints, "what is up stays up: `labctl up` goes on from there")
+        ),
         details=tuple(lab.runtime.tail(service.name, 12)),
         exit_code=ExitCode.NOT_READY,
     )

@@ -6,13 +6,30 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
-from labctl.lab.in_flight import in_flight_records
+from labctl.config.aws import AwsProfile
+from labctl.config.model import SourceEngine
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.files import read_connector
+from labctl.kafkaconnect.opening import connect_client
+from labctl.lab.capture import Capture
+from labctl.lab.in_flight import records_behind
 from labctl.lab.lab import Lab
 from labctl.lake import Lake
-from labctl.sources import TableRef
-from labctl.verify import Captured, TableVerdict, VerifyReport, open_pairs, verify
+from labctl.runtimes.model import SilentSupervisorError
+from labctl.sources import Source, TableRef
+from labctl.verify import (
+    Captured,
+    NotAnsweringError,
+    TableVerdict,
+    VerifyReport,
+    open_pairs,
+    verify,
+)
 
-__all__ = ["verify_lab"]
+__all__ = ["source_capture", "verify_lab"]
+
+CONNECT_SECONDS = 5.0
+"""How long Kafka Connect may take to answer before it counts as silent."""
 
 
 def verify_lab(
@@ -22,24 +39,64 @@ def verify_lab(
     timeout: float = 60.0,
     patience: float = 10.0,
     on_verdict: Callable[[TableVerdict], None] = lambda _: None,
+    on_wait: Callable[[TableVerdict], None] = lambda _: None,
 ) -> VerifyReport:
     """Compare all tables (or those called `names`) by key and content.
 
-    What is on its way is waited for, `timeout` seconds at most; a table in which nothing moves for
-    `patience` seconds, and for which nothing is known to be on its way, is different.
+    What is on its way is waited for, `timeout` seconds at most: in the source's log before its
+    connector, in the topic before silver. A table for which nothing is, and in which nothing moves
+    for `patience` seconds, is different.
     """
     tables = [lab.table(name) for name in names] or lab.tables
     by_name = {table.name: table for table in tables}
+    engines = {str(table.engine): table.engine for table in tables}
     lake = Lake(lab.endpoints.objectstore)
+    is_here = not isinstance(lab.config.profiles[lab.profile], AwsProfile)
 
     def read_silver(name: str) -> pa.Table | None:
-        committed = {info.name for info in lake.tables() if info.latest}
-        return lake.read(name) if name in committed else None
+        try:
+            committed = {info.name for info in lake.tables() if info.latest}
+            return lake.read(name) if name in committed else None
+        except OSError as error:
+            raise NotAnsweringError("objectstore", f"the object store: {error}") from None
+        except LabError as error:
+            if error.exit_code is not ExitCode.NOT_READY:
+                raise
+            raise NotAnsweringError("objectstore", error.what) from None
+
+    def in_flight(name: str) -> int | None:
+        # On AWS the Spark application is not to be asked.
+        return records_behind(lab, by_name[name]) if lab.endpoints.silver.status_url else None
 
     with open_pairs(
         lab.endpoints,
         [Captured(t.engine, TableRef(t.db_schema, t.source_name), silver=t.name) for t in tables],
         read_silver,
-        in_flight=lambda name: in_flight_records(lab, by_name[name]),
+        in_flight=in_flight,
+        capture=lambda engine, source: source_capture(lab, engines[engine], source),
     ) as pairs:
-        return verify(pairs, timeout=timeout, patience=patience, on_verdict=on_verdict)
+        return verify(
+            pairs,
+            timeout=timeout,
+            patience=patience,
+            comes_back=lambda part: not is_here or _comes_back(lab, part),
+            on_verdict=on_verdict,
+            on_wait=on_wait,
+        )
+
+
+def source_capture(lab: Lab, engine: SourceEngine, source: Callable[[], Source]) -> Capture:
+    """How far the connector of a source is; `source` gives a connection to it that is open now."""
+    file = lab.project / "connectors" / f"{lab.config.sources[engine].connector}.json"
+    return Capture(
+        connect_client(lab.endpoints.connect, seconds=CONNECT_SECONDS), read_connector(file), source
+    )
+
+
+def _comes_back(lab: Lab, part: str) -> bool:
+    """Whether a service that does not answer may do so by itself: it was not stopped."""
+    try:
+        state = lab.runtime.states().get(part)
+    except SilentSupervisorError:
+        return True
+    return state is not None and state.state not in ("STOPPED", "FATAL")

@@ -41,7 +41,7 @@ class BronzeObject:
 
 
 class Bronze:
-    """Bronze objects below `folder`, the sink connector's `topics.dir`."""
+    """Bronze objects below `folder`, the sink connector's `topics.dir`; the default is its own."""
 
     def __init__(self, storage: Storage | ObjectStore, *, folder: str = "topics") -> None:
         self.storage = storage if isinstance(storage, Storage) else Storage.of(storage)

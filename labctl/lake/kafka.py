@@ -1,15 +1,53 @@
-"""Settings of this program's own Kafka clients (librdkafka's names)."""
+"""This program's own Kafka clients: their settings (librdkafka's names), and where topics end."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from labctl.errors import ExitCode, LabError
 
 if TYPE_CHECKING:
     from labctl.config.endpoints import Kafka
 
-__all__ = ["client_settings"]
+__all__ = ["NO_LOG", "EndOffsets", "client_settings", "end_offsets"]
+
+EndOffsets = dict[str, dict[int, int]]
+"""The offset after the last record, by topic and partition; no partition of a topic not there."""
+
+NO_LOG = logging.getLogger(f"{__name__}.librdkafka")
+"""Takes librdkafka's own lines: what matters of them comes as an error too."""
+NO_LOG.addHandler(logging.NullHandler())
+NO_LOG.propagate = False
+
+_SECONDS = 5.0
+
+
+def end_offsets(kafka: Kafka, topics: Iterable[str]) -> EndOffsets:
+    """Where topics end now. Raises LabError (NOT_READY) when Kafka does not answer."""
+    consumer = Consumer({**client_settings(kafka), "group.id": "labctl", "logger": NO_LOG})
+    try:
+        known = consumer.list_topics(timeout=_SECONDS).topics
+        return {
+            topic: {
+                partition: consumer.get_watermark_offsets(
+                    TopicPartition(topic, partition), timeout=_SECONDS
+                )[1]
+                for partition in (known[topic].partitions if topic in known else ())
+            }
+            for topic in topics
+        }
+    except KafkaException as error:
+        raise LabError(
+            f"Kafka at {kafka.bootstrap_servers} does not answer: {error.args[0].str()}",
+            hint="`labctl status` shows whether it runs",
+            exit_code=ExitCode.NOT_READY,
+        ) from None
+    finally:
+        consumer.close()
 
 
 def client_settings(kafka: Kafka) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import requests
 
@@ -12,7 +12,11 @@ from labctl.lake.records import AvroDecoder
 if TYPE_CHECKING:
     from labctl.config.endpoints import Registry
 
-__all__ = ["Schemas"]
+__all__ = ["KEY_HEADER", "VALUE_HEADER", "Schemas"]
+
+KEY_HEADER = "apicurio.key.globalId"
+VALUE_HEADER = "apicurio.value.globalId"
+"""Record headers with the global id of a schema: eight bytes, big-endian."""
 
 _TIMEOUT_SECONDS = 10
 
@@ -23,20 +27,27 @@ class Schemas:
     def __init__(self, registry: Registry) -> None:
         self._url = registry.url.rstrip("/")
         self._session = requests.Session()
+        self._schemas: dict[int, Any] = {}
         self._decoders: dict[int, AvroDecoder] = {}
 
     def decoder(self, global_id: int) -> AvroDecoder:
         """Raises LabError when the registry does not answer or does not know the id."""
         if global_id not in self._decoders:
-            self._decoders[global_id] = self._fetch(global_id)
+            self._decoders[global_id] = AvroDecoder(self.schema(global_id))
         return self._decoders[global_id]
 
-    def _fetch(self, global_id: int) -> AvroDecoder:
+    def schema(self, global_id: int) -> Any:
+        """The schema itself. Raises as `decoder` does."""
+        if global_id not in self._schemas:
+            self._schemas[global_id] = self._fetch(global_id)
+        return self._schemas[global_id]
+
+    def _fetch(self, global_id: int) -> Any:
         url = f"{self._url}/apis/registry/v2/ids/globalIds/{global_id}"
         try:
             response = self._session.get(url, timeout=_TIMEOUT_SECONDS)
             response.raise_for_status()
-            return AvroDecoder(response.json())
+            return response.json()
         except requests.RequestException as error:
             raise LabError(
                 f"The schema with global id {global_id} could not be had: {error}",

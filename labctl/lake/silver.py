@@ -124,8 +124,7 @@ class Snapshot:
         self._source = source
         self._view = view
         self._table = _open(source)
-        timeline = self._table.get_timeline()
-        if not (timeline.get_completed_commits() or timeline.get_completed_deltacommits()):
+        if not any(completed() for completed in self._completed_writes()):
             raise LabError(
                 f"Silver table {source.name} has no commit yet.",
                 hint="Wait for the first rows to arrive: labctl status.",
@@ -197,15 +196,20 @@ class Snapshot:
                 hint="Use --engine spark for this table.",
             )
 
-    def _completed(self) -> frozenset[str]:
-        """Instants of the writes that hudi-rs takes for committed: three lists of the timeline."""
+    def _completed_writes(self) -> Sequence[Callable[[], Sequence[Any]]]:
+        """Each gives the completed writes of one kind, by a list of the timeline of its own."""
         timeline = self._table.get_timeline()
-        commits = (
-            *timeline.get_completed_commits(),
-            *timeline.get_completed_deltacommits(),
-            *timeline.get_completed_replacecommits(),
+        return (
+            timeline.get_completed_commits,
+            timeline.get_completed_deltacommits,
+            timeline.get_completed_replacecommits,
         )
-        return frozenset(commit.timestamp for commit in commits)
+
+    def _completed(self) -> frozenset[str]:
+        """Instants of the writes that hudi-rs takes for committed."""
+        return frozenset(
+            commit.timestamp for completed in self._completed_writes() for commit in completed()
+        )
 
     def _looked_at(self) -> list[str]:
         return [COMMIT_TIME] * bool(self._view.begin) + [DELETED] * (not self._view.deleted)

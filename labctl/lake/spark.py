@@ -24,9 +24,11 @@ from labctl.lake.silver import SilverTable
 from labctl.lake.timeline import State, Timeline
 from labctl.lake.view import View
 
-__all__ = ["SparkEngine", "described", "read_answer"]
+__all__ = ["NOT_A_QUERY", "SparkEngine", "described", "read_answer"]
 
 _LOG_LINES = 30
+NOT_A_QUERY = "NOT_A_QUERY"
+"""The error that the job reports of SQL that does more than read; the message says what."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class SparkEngine:
             "spark.driver.memory": self.memory,
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
+            "spark.authenticate": "true",
             "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
             "spark.driver.extraClassPath": ":".join(str(jar) for jar in self.jars),
             "spark.local.dir": str(folder / "local"),
@@ -158,6 +161,12 @@ def read_answer(folder: Path, log: str, tables: Sequence[str]) -> pa.Table:
 
 
 def _explained(report: Mapping[str, str], tables: Sequence[str]) -> LabError:
+    if report["error"] == NOT_A_QUERY:
+        return LabError(
+            "A query is one SELECT statement.",
+            hint=f"Got {report['message']}.",
+            exit_code=ExitCode.USAGE,
+        )
     message, *rest = report["message"].strip().splitlines()
     hint = None
     if report["error"].startswith("TABLE_OR_VIEW_NOT_FOUND"):

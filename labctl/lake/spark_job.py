@@ -7,15 +7,28 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from py4j.java_gateway import is_instance_of
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 
+from labctl.lake.spark import NOT_A_QUERY
 from labctl.lake.view import View
 
 __all__ = ["answer", "main", "shown", "write_answer"]
+
+
+_LOGICAL = "org.apache.spark.sql.catalyst.plans.logical"
+_ACTING = (
+    f"{_LOGICAL}.Command",
+    f"{_LOGICAL}.ParsedStatement",
+    f"{_LOGICAL}.InsertIntoDir",
+    f"{_LOGICAL}.ScriptTransformation",
+)
+"""What does more than read: statements, and the clauses that write files or start a process."""
 
 
 def main() -> None:
@@ -37,11 +50,36 @@ def answer(spark: SparkSession, request: dict[str, Any]) -> None:
     folder = Path(request["folder"])
     view = View(**request["view"])
     try:
+        if acting := _acting(spark, request["sql"]):
+            _report(folder, {"error": NOT_A_QUERY, "message": acting})
+            return
         for table in request["tables"]:
             shown(spark, table, view).createOrReplaceTempView(f"`{table['name']}`")
         write_answer(spark.sql(request["sql"]), folder)
     except (AnalysisException, ParseException) as error:
         _report(folder, {"error": error.getErrorClass() or "SQL", "message": str(error)})
+
+
+def _acting(spark: SparkSession, sql: str) -> str | None:
+    """What in a statement does more than read, as Spark's parser calls it; None in a query.
+
+    Spark carries a statement out as soon as it is given one. Raises ParseException.
+    """
+    jvm: Any = spark
+    plan = jvm._jsparkSession.sessionState().sqlParser().parsePlan(sql)
+    gateway = spark.sparkContext._gateway
+    for node in _nodes(plan):
+        if any(is_instance_of(gateway, node, name) for name in _ACTING):
+            return str(node.nodeName())
+    return None
+
+
+def _nodes(plan: Any) -> Iterator[Any]:
+    """Every node of a plan, those of WITH clauses and of subqueries among them."""
+    yield plan
+    for nested in (plan.children(), plan.innerChildren(), plan.subqueries()):
+        for index in range(nested.length()):
+            yield from _nodes(nested.apply(index))
 
 
 def shown(spark: SparkSession, table: dict[str, Any], view: View) -> DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -22,9 +21,9 @@ from confluent_kafka import (
 )
 
 from labctl.errors import ExitCode, LabError
-from labctl.lake.kafka import client_settings
+from labctl.lake.kafka import NO_LOG, client_settings
 from labctl.lake.records import Record
-from labctl.lake.schemas import Schemas
+from labctl.lake.schemas import KEY_HEADER, VALUE_HEADER, Schemas
 
 if TYPE_CHECKING:
     from labctl.config.endpoints import Kafka, Registry
@@ -35,10 +34,6 @@ _TIMEOUT = 6.0
 _SEARCH_WINDOW = 5_000
 _BATCH = 500
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# librdkafka's own lines: what matters of them comes as an error too
-_NO_LOG = logging.getLogger(f"{__name__}.librdkafka")
-_NO_LOG.addHandler(logging.NullHandler())
-_NO_LOG.propagate = False
 
 
 @dataclass(frozen=True)
@@ -113,7 +108,7 @@ class Topics:
                 "enable.auto.commit": False,
                 "enable.partition.eof": True,
                 "fetch.wait.max.ms": 50,
-                "logger": _NO_LOG,
+                "logger": NO_LOG,
             }
         )
         try:
@@ -139,8 +134,8 @@ class Topics:
             timestamp=None
             if kind == TIMESTAMP_NOT_AVAILABLE
             else _EPOCH + timedelta(milliseconds=millis),
-            key=self._decode(message.key(), headers.get("apicurio.key.globalId"), place),
-            value=self._decode(message.value(), headers.get("apicurio.value.globalId"), place),
+            key=self._decode(message.key(), headers.get(KEY_HEADER), place),
+            value=self._decode(message.value(), headers.get(VALUE_HEADER), place),
         )
 
     def _decode(self, data: Any, schema_id: Any, place: str) -> Any:

@@ -98,7 +98,7 @@ class View:
                 f"{table} cannot be read as of {self.at}: its history before {earliest} "
                 f"({to_datetime(earliest).isoformat(sep=' ', timespec='milliseconds')}) "
                 "has been cleaned.",
-                hint="Ask for a later time, or keep more commits (hoodie.clean.commits.retained).",
+                hint="Ask for a later time, or set lab.keep.minutes in the table's properties.",
                 exit_code=ExitCode.USAGE,
             )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from labctl.config.endpoints import ObjectStore
 from labctl.errors import LabError
 from labctl.lake.bronze import Bronze, BronzeObject
 from labctl.latency.ledger import Ledger, Stored
@@ -16,8 +15,8 @@ __all__ = ["BronzeObjects"]
 class BronzeObjects:
     """Looks at the bronze files of the run's topics, after the run: not while it is timed."""
 
-    def __init__(self, store: ObjectStore) -> None:
-        self._bronze = Bronze(store)
+    def __init__(self, bronze: Bronze) -> None:
+        self._bronze = bronze
         self._ends: dict[str, int] = {}
 
     def note(self, ledger: Ledger, target: Target) -> None:

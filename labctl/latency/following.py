@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import queue
-import threading
 import time
 import uuid
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -23,6 +21,7 @@ from confluent_kafka import (
 )
 from confluent_kafka import Message as Record
 
+from labctl.background import Background
 from labctl.config.endpoints import Endpoints
 from labctl.errors import LabError
 from labctl.lake import Lake, Watch
@@ -48,39 +47,7 @@ _QUIET_SECONDS = 0.5
 _OFFSET = "__kafka_offset"
 
 
-class _Follower(ABC):
-    """A thread that works until it is stopped; its error ends the run."""
-
-    def __init__(self, name: str) -> None:
-        self._stop = threading.Event()
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._guarded, name=name, daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._stop.set()
-        if self._thread.ident is not None:
-            self._thread.join()
-
-    def check(self) -> None:
-        """Raises what ended the thread early."""
-        if self._error is not None:
-            raise self._error
-
-    def _guarded(self) -> None:
-        try:
-            self._run()
-        except Exception as error:
-            self._error = error
-
-    @abstractmethod
-    def _run(self) -> None:
-        """Work until `_stop` is set."""
-
-
-class TopicFollower(_Follower):
+class TopicFollower(Background):
     """Reads the topics of `targets` from where they end when this is made."""
 
     def __init__(
@@ -181,7 +148,7 @@ def _number(value: Any) -> int | None:
         return None
 
 
-class SilverFollower(_Follower):
+class SilverFollower(Background):
     """Looks at one silver table's timeline, and reads what each commit wrote.
 
     It reads at once what it is `told` of, and meanwhile looks only while a change `is_awaited`:

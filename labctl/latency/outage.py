@@ -6,27 +6,11 @@ import threading
 import time
 
 from labctl.lab.lab import Lab
-from labctl.lab.up import up
+from labctl.lab.up import SilentReporter, up
 from labctl.latency.report import Fault
 from labctl.latency.scenario import Outage
 
 __all__ = ["OutageMaker"]
-
-
-class _Silent:
-    """An `UpReporter` for a service that comes back in the middle of a live view."""
-
-    def begin(self, artifact: str, phase: str, total: int | None, unit: str) -> None:
-        pass
-
-    def advance(self, artifact: str, amount: int) -> None:
-        pass
-
-    def finish(self, artifact: str) -> None:
-        pass
-
-    def service(self, name: str, state: str, detail: str = "") -> None:
-        pass
 
 
 class OutageMaker:
@@ -83,7 +67,7 @@ class OutageMaker:
                 self._lab.runtime.stop(service)
                 self._cancelled.wait(self._outage.seconds)
             finally:
-                up(self._lab, _Silent(), [service])
+                up(self._lab, SilentReporter(), [service])
                 self._ended = time.time()
         except Exception as error:
             self._error = error

@@ -12,6 +12,7 @@ import psutil
 import pyarrow.compute as pc
 
 from labctl.errors import ExitCode, LabError
+from labctl.lab.bronze import lab_bronze
 from labctl.lab.lab import Lab
 from labctl.lab.up import UpReporter
 from labctl.lake import Lake, View
@@ -240,7 +241,7 @@ class _Run:
             follower.check()
 
     def _await_bronze(self) -> None:
-        objects = BronzeObjects(self._at.lab.endpoints.objectstore)
+        objects = BronzeObjects(lab_bronze(self._at.lab))
         deadline = time.monotonic() + self._scenario.drain
         while True:
             for target in self._load.targets:

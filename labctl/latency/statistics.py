@@ -14,7 +14,7 @@ from labctl.config.model import SilverSource
 from labctl.latency.ledger import Trace
 from labctl.latency.report import Hop, HopName, Percentiles, Sample, Second
 
-__all__ = ["HOPS", "hops_of", "samples_of", "seconds_of"]
+__all__ = ["HOPS", "hops_of", "percentiles_of", "samples_of", "seconds_of"]
 
 Moment = Literal["committed", "captured", "appended", "bronze", "hudi", "queryable"]
 SAMPLES = 2_000
@@ -62,7 +62,7 @@ def _hop(name: HopName, way: _Way, traces: Sequence[Trace]) -> Hop:
         begins=way.begins,
         ends=way.ends,
         on_the_way=way.on_the_way,
-        percentiles=_percentiles(taken) if taken else None,
+        percentiles=percentiles_of(taken),
         distribution=_quantiles(taken, range(101)) if taken else [],
     )
 
@@ -73,7 +73,10 @@ def _took(trace: Trace, way: _Way) -> float | None:
     return None if begin is None or end is None else end - begin
 
 
-def _percentiles(values: Sequence[float]) -> Percentiles:
+def percentiles_of(values: Sequence[float]) -> Percentiles | None:
+    """Percentiles of durations in seconds; None without any."""
+    if not values:
+        return None
     minimum, p50, p90, p95, p99, maximum = _quantiles(values, (0, 50, 90, 95, 99, 100))
     return Percentiles(
         count=len(values), minimum=minimum, p50=p50, p90=p90, p95=p95, p99=p99, maximum=maximum

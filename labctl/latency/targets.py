@@ -93,6 +93,13 @@ class Target:
             f"WHERE {source.quote(self.key)} = %s"
         )
 
+    def move_statement(self, source: Source) -> str:
+        """Gives one row another key and number; parameters are new key, number and old key."""
+        return (
+            f"UPDATE {source.qualified(self.ref)} SET {source.quote(self.key)} = %s, "  # noqa: S608
+            f"{source.quote(self.number)} = %s WHERE {source.quote(self.key)} = %s"
+        )
+
 
 def describe_target(table: LabTable, source: Source, *, snapshot: bool = False) -> Target:
     """What a run needs to know of `table`, see `numbered_target`."""

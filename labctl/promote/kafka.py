@@ -8,7 +8,6 @@ from labctl.config.aws import MskSettings
 
 __all__ = [
     "CLIENT_PORTS",
-    "MESSAGE_BYTES",
     "Login",
     "connect_authentication",
     "java_client",
@@ -19,9 +18,6 @@ Login = Literal["iam", "scram", "none"]
 
 CLIENT_PORTS: dict[Login, int] = {"iam": 9098, "scram": 9096, "none": 9094}
 """Of MSK's brokers, inside the VPC. "none" is TLS without a login."""
-
-MESSAGE_BYTES = 8_388_608
-"""The largest message MSK Serverless takes; provisioned brokers are configured to take as much."""
 
 
 def serverless(msk: MskSettings) -> bool:

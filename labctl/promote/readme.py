@@ -74,6 +74,10 @@ def _order(promotion: Promotion, templates: dict[str, dict[str, object]]) -> Ite
 
 def _databases(promotion: Promotion) -> Iterator[str]:
     yield "## SQL to run, once"
+    yield (
+        "The connector's password comes from the environment, where other users do not see it: "
+        "`read -rs CDC_PASSWORD && export CDC_PASSWORD`. psql must be of version 14 or later."
+    )
     for engine, database in promotion.rds.items():
         where = f"`{database.instance}`"
         yield ""

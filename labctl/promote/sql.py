@@ -35,11 +35,17 @@ def _publication(promotion: Promotion) -> str:
 
 
 def client_command(engine: str, file: str) -> str:
-    """How the script is run. `PASSWORD` holds the connector's password."""
+    """How the script is run. The environment's `CDC_PASSWORD` is the connector's password.
+
+    On a command line everybody on the machine could read it.
+    """
     return {
-        "postgres": f'psql -v ON_ERROR_STOP=1 -v cdc_password="$PASSWORD" -f {file}',
-        "mysql": f"mysql --init-command=\"SET @cdc_password='$PASSWORD'\" < {file}",
-        "sqlserver": f'sqlcmd -b -v CDC_PASSWORD="$PASSWORD" -i {file}',
+        "postgres": rf"psql -v ON_ERROR_STOP=1 -c '\getenv cdc_password CDC_PASSWORD' -f {file}",
+        "mysql": (
+            f"""{{ printf "SET @cdc_password='%s';\\n" "$CDC_PASSWORD"; cat {file}; }} | mysql"""
+        ),
+        # It takes $(CDC_PASSWORD) from the environment by itself.
+        "sqlserver": f"sqlcmd -b -i {file}",
     }[engine]
 
 

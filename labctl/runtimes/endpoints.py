@@ -17,7 +17,7 @@ from labctl.config.endpoints import (
 )
 from labctl.config.model import LabConfig, SourceEngine
 from labctl.lab.ports import LOOPBACK
-from labctl.services import mysql, objectstore, postgres, sqlserver
+from labctl.services import connect, mysql, objectstore, postgres, sqlserver
 
 __all__ = ["Address", "capture_logins", "endpoints_at", "loopback_endpoints"]
 
@@ -47,7 +47,11 @@ def endpoints_at(address: Address, config: LabConfig, passwords: Mapping[str, st
         mysql=database("mysql", "sql", mysql.ADMIN, mysql.DATABASE),
         sqlserver=database("sqlserver", "tds", sqlserver.ADMIN, sqlserver.DATABASE),
         kafka=Kafka(bootstrap_servers=address("kafka", "broker")),
-        connect=Connect(url=f"http://{address('connect', 'rest')}"),
+        connect=Connect(
+            url=f"http://{address('connect', 'rest')}",
+            user=connect.USER,
+            password=SecretStr(passwords["connect"]),
+        ),
         registry=Registry(url=f"http://{address('registry', 'http')}"),
         objectstore=ObjectStore(
             endpoint_url=f"http://{address('objectstore', 's3')}",
@@ -56,7 +60,10 @@ def endpoints_at(address: Address, config: LabConfig, passwords: Mapping[str, st
             secret_key=SecretStr(passwords["objectstore"]),
             bucket=config.lake.bucket,
         ),
-        silver=Silver(status_url=f"http://{address('silver', 'status')}"),
+        silver=Silver(
+            status_url=f"http://{address('silver', 'status')}",
+            token=SecretStr(passwords["silver"]),
+        ),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -10,9 +11,17 @@ from typing import Protocol
 
 from labctl.artifacts import Progress
 from labctl.config.endpoints import Endpoints
+from labctl.errors import ExitCode, LabError
 from labctl.services.model import Context, Service
 
-__all__ = ["RESTARTS_AT_MOST", "Check", "Level", "ProcessState", "Runtime"]
+__all__ = [
+    "RESTARTS_AT_MOST",
+    "Check",
+    "Level",
+    "ProcessState",
+    "Runtime",
+    "SilentSupervisorError",
+]
 
 RESTARTS_AT_MOST = 5
 """Deaths within a few seconds of starting, in a row, after which a service is given up."""
@@ -54,6 +63,17 @@ class ProcessState:
         return self.state in ("FATAL", "EXITED", "STOPPED", "UNKNOWN")
 
 
+class SilentSupervisorError(LabError):
+    """What looks after the services runs, and does not answer."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"The lab's supervisor runs, but did not answer within {seconds:.0f} s",
+            hint="`labctl down` ends it and all that it runs; `labctl up` starts them again",
+            exit_code=ExitCode.NOT_READY,
+        )
+
+
 @dataclass(frozen=True)
 class Usage:
     """What a service takes."""
@@ -68,6 +88,7 @@ class Runtime(Protocol):
     """Starts a lab's services, watches them, and tells how they are.
 
     It knows services by their records and names; what makes one usable is not its business.
+    Any method but `shutdown` may raise SilentSupervisorError.
     """
 
     def endpoints(self) -> Endpoints:
@@ -129,3 +150,19 @@ class Runtime(Protocol):
 
     def follow(self, name: str) -> Iterator[str]:
         """Lines a service logs from now on, for ever."""
+
+    def kill(self, name: str) -> None:
+        """End a service's processes at once (`kill -9`); the runtime starts it again."""
+
+    def kill_all(self) -> None:
+        """End everything at once, with what would start it again. Waits until it is gone."""
+
+    def kill_supervisor(self) -> None:
+        """End what looks after the services, and nothing else. Raises LabError where that is not
+        the lab's own."""
+
+    def paused(self, name: str) -> AbstractContextManager[None]:
+        """A service stands still: its connections stay open, and nothing answers."""
+
+    def cut_off(self, name: str) -> AbstractContextManager[None]:
+        """A service runs on and no packet reaches it. Raises LabError where that cannot be had."""

@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections.abc import Mapping
+from pathlib import Path
 
 import requests
 
+from labctl.lab.secrets import SECRET_PREFIX
 from labctl.lab.state import write_private
 from labctl.services.jvm import java, write_log4j
 from labctl.services.model import Context, NativeService, Process, Service
 
-__all__ = ["CONVERTER", "HEAP", "PLUGINS", "QUIET", "SERVICE", "WORKER", "worker_settings"]
+__all__ = [
+    "CONVERTER",
+    "HEAP",
+    "PLUGINS",
+    "PROVIDER",
+    "QUIET",
+    "SERVICE",
+    "USER",
+    "WORKER",
+    "rest_jaas",
+    "rest_users",
+    "worker_settings",
+]
 
+USER = "labctl"
+"""Whom the REST interface lets in."""
 HEAP = "640m"
 PLUGINS = ("debezium-postgres", "debezium-mysql", "debezium-sqlserver")
 CONVERTER = "apicurio-converter"
+PROVIDER = Path(__file__).parents[1] / "kafkaconnect" / "provider"
+"""What answers `${secretManager:…}`, with its source."""
+JAAS = "rest.jaas"
+LOGIN_MODULE = "org.apache.kafka.connect.rest.basic.auth.extension.PropertyFileLoginModule"
 INTERNAL_TOPICS = {
     "config": "connect-configs",
     "offset": "connect-offsets",
@@ -25,9 +47,7 @@ WORKER = {
     # `service_load` would not find the converter: it has no service manifest.
     "plugin.discovery": "hybrid_warn",
     "config.providers": "secretManager",
-    "config.providers.secretManager.class": (
-        "org.apache.kafka.common.config.provider.FileConfigProvider"
-    ),
+    "config.providers.secretManager.class": "labctl.SecretsFolder",
     **{
         f"{kind}.storage.{key}": value
         for kind, topic in INTERNAL_TOPICS.items()
@@ -36,6 +56,9 @@ WORKER = {
     "offset.storage.partitions": "1",
     "status.storage.partitions": "1",
     "scheduled.rebalance.max.delay.ms": "0",
+    "rest.extension.classes": (
+        "org.apache.kafka.connect.rest.basic.auth.extension.BasicAuthSecurityRestExtension"
+    ),
 }
 """What every local runtime adds to `connectors/worker.properties`, beside addresses."""
 QUIET = (
@@ -55,6 +78,21 @@ def _prepare(context: Context) -> None:
     local = worker_settings(context)
     lines = "".join(f"{key}={value}\n" for key, value in local.items())
     write_private(context.conf / "worker.properties", f"{portable}\n{lines}")
+    users = context.conf / "rest-users"
+    write_private(users, rest_users(context.passwords))
+    write_private(context.conf / JAAS, rest_jaas(users))
+
+
+def rest_users(passwords: Mapping[str, str]) -> str:
+    """The file of those whom the REST interface lets in. Were it empty, it would let in anybody."""
+    return f"{USER}={passwords['connect']}\n"
+
+
+def rest_jaas(users: Path) -> str:
+    """The JVM's login configuration, which names that file."""
+    # The same escapes as in JSON.
+    file = json.dumps(str(users), ensure_ascii=False)
+    return f"KafkaConnect {{\n  {LOGIN_MODULE} required\n  file={file};\n}};\n"
 
 
 def worker_settings(context: Context) -> dict[str, str]:
@@ -65,6 +103,7 @@ def worker_settings(context: Context) -> dict[str, str]:
         "listeners": f"http://127.0.0.1:{context.ports['rest']}",
         "rest.advertised.host.name": "127.0.0.1",
         "plugin.path": str(context.conf / "plugins"),
+        "config.providers.secretManager.param.folder": str(context.secrets / SECRET_PREFIX),
         **WORKER,
     }
 
@@ -76,6 +115,7 @@ def _link_plugins(context: Context) -> None:
     plugins.mkdir(parents=True, mode=0o700)
     for name in (*PLUGINS, CONVERTER):
         (plugins / name).symlink_to(context.artifacts.path(name), target_is_directory=True)
+    (plugins / PROVIDER.name).symlink_to(PROVIDER, target_is_directory=True)
 
 
 def _process(context: Context) -> Process:
@@ -84,6 +124,7 @@ def _process(context: Context) -> Process:
             # Some 100 KB a record in a first load, of which little lives.
             *java(context, heap=HEAP, classpath=context.artifacts.path("kafka"), busy=True),
             write_log4j(context, quiet=QUIET),
+            f"-Djava.security.auth.login.config={context.conf / JAAS}",
             "org.apache.kafka.connect.cli.ConnectDistributed",
             str(context.conf / "worker.properties"),
         ),
@@ -94,11 +135,12 @@ def _process(context: Context) -> Process:
 
 
 def _probe(context: Context) -> str:
-    url = context.endpoints.connect.url
-    root = requests.get(url, timeout=5)
+    connect = context.endpoints.connect
+    root = requests.get(connect.url, auth=connect.login, timeout=5)
     root.raise_for_status()
     # Answered only once the worker has joined its group and read its configuration.
-    requests.get(f"{url}/connectors", timeout=5).raise_for_status()
+    names = requests.get(f"{connect.url}/connectors", auth=connect.login, timeout=5)
+    names.raise_for_status()
     return f"Kafka Connect {root.json()['version']}"
 
 

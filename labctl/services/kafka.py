@@ -5,19 +5,24 @@ from __future__ import annotations
 import base64
 import subprocess
 import uuid
+from pathlib import Path
 
 from confluent_kafka.admin import AdminClient
 
 from labctl.errors import LabError
 from labctl.lab.state import write_private
+from labctl.services.data_folder import is_made, made_whole
 from labctl.services.jvm import java, write_log4j
 from labctl.services.model import Context, NativeService, Process, Service
 
-__all__ = ["HEAP", "QUIET", "SERVICE", "SETTINGS"]
+__all__ = ["HEAP", "MESSAGE_BYTES", "QUIET", "SERVICE", "SETTINGS"]
 
 HEAP = "320m"
 QUIET = ("org.apache.kafka", "kafka", "state.change.logger")
 """Loggers that speak only of warnings."""
+MESSAGE_BYTES = 8_388_608
+"""The largest message the brokers take, in every profile: what MSK Serverless takes. Kafka's own
+default is 1 MiB, less than a row with a large text. `connectors/worker.properties` has it too."""
 SETTINGS = {
     "process.roles": "broker,controller",
     "node.id": "1",
@@ -36,29 +41,39 @@ SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",
     # A lab's topics stay whole, so that silver can be replayed from their start.
     "log.retention.ms": "-1",
+    "message.max.bytes": str(MESSAGE_BYTES),
+    "replica.fetch.max.bytes": str(MESSAGE_BYTES),
     "log.segment.bytes": str(128 * 1024 * 1024),
+    # There is no other broker to have a message that a power cut took: it is on disk before it is
+    # acknowledged (docs/reliability.md). Debezium would not send it again.
+    "log.flush.interval.messages": "1",
 }
 """What holds in every runtime; addresses and folders differ."""
 
 
-def _properties(context: Context) -> str:
+def _properties(context: Context, data: Path) -> str:
     broker, controller = context.ports["broker"], context.ports["controller"]
     values = {
         **SETTINGS,
         "controller.quorum.voters": f"1@127.0.0.1:{controller}",
         "listeners": f"PLAINTEXT://127.0.0.1:{broker},CONTROLLER://127.0.0.1:{controller}",
         "advertised.listeners": f"PLAINTEXT://127.0.0.1:{broker}",
-        "log.dirs": str(context.data),
+        "log.dirs": str(data),
     }
     return "".join(f"{key}={value}\n" for key, value in values.items())
 
 
 def _prepare(context: Context) -> None:
-    properties = context.conf / "server.properties"
-    write_private(properties, _properties(context))
-    if (context.data / "meta.properties").is_file():
-        return
-    context.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not is_made(context.data, "meta.properties"):
+        with made_whole(context.data) as data:
+            _format(context, data)
+    write_private(context.conf / "server.properties", _properties(context, context.data))
+
+
+def _format(context: Context, data: Path) -> None:
+    """Make `data` a folder that Kafka can start from."""
+    properties = context.conf / "format.properties"
+    write_private(properties, _properties(context, data))
     cluster = uuid.uuid5(uuid.NAMESPACE_DNS, context.lab).bytes
     done = subprocess.run(
         [

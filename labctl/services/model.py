@@ -87,3 +87,4 @@ class Service:
     urls: Callable[[Endpoints, Mapping[str, int]], Mapping[str, str]] = lambda *_: {}
     """What a person may open or connect to, by label; holds no secrets."""
     ready_seconds: int = 60
+    """How long it may take from its start until it is usable, on a machine that is not busy."""

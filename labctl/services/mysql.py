@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pymysql
 
 from labctl.errors import LabError
 from labctl.lab.state import write_private
+from labctl.services.data_folder import is_made, made_whole
 from labctl.services.model import Context, NativeService, Process, Service
 
 __all__ = ["ADMIN", "DATABASE", "OPTIONS", "SERVICE"]
 
 ADMIN = "labctl"
 DATABASE = "ecomm"
+MARK = "mysql.ibd"
+"""The data dictionary: in every data folder."""
 _CAPTURE = "'debezium'@'%%'"
 """Debezium's login, from wherever the server lets it in; in statements that have parameters."""
 
@@ -41,10 +44,10 @@ OPTIONS = (
 """What holds in every runtime; addresses and folders differ."""
 
 
-def _options(context: Context) -> list[str]:
+def _options(context: Context, data: Path) -> list[str]:
     options = [
         "--no-defaults",
-        f"--datadir={context.data}",
+        f"--datadir={data}",
         "--bind-address=127.0.0.1",
         f"--port={context.ports['sql']}",
         # Nobody is between it and its clients; and Java takes a second to decrypt 375,000 rows.
@@ -61,44 +64,51 @@ def _options(context: Context) -> list[str]:
 
 
 def _prepare(context: Context) -> None:
-    done_marker = context.conf / "initialised"
-    if done_marker.is_file() and context.data.is_dir():
+    if is_made(context.data, MARK):
         return
-    shutil.rmtree(context.data, ignore_errors=True)
-    context.data.mkdir(parents=True, mode=0o700)
     statements = context.conf / "initialise.sql"
-    write_private(
-        statements,
-        f"CREATE USER '{ADMIN}'@'%' IDENTIFIED BY '{context.passwords['mysql']}';\n"
-        f"GRANT ALL ON *.* TO '{ADMIN}'@'%' WITH GRANT OPTION;\n"
-        f"CREATE DATABASE {DATABASE};\n",
-    )
+    write_private(statements, _initialise(context.passwords["mysql"]))
     try:
-        done = subprocess.run(
-            [
-                *context.artifacts.mysqld_command(),
-                *_options(context),
-                "--initialize-insecure",
-                f"--init-file={statements}",
-                "--skip-log-bin",
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        with made_whole(context.data) as data:
+            done = subprocess.run(
+                [
+                    *context.artifacts.mysqld_command(),
+                    *_options(context, data),
+                    "--initialize-insecure",
+                    f"--init-file={statements}",
+                    "--skip-log-bin",
+                ],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode != 0:
+                raise LabError(
+                    "MySQL could not initialise its data folder",
+                    details=tuple(done.stderr.strip().splitlines()[-8:]),
+                )
     finally:
         statements.unlink()
-    if done.returncode != 0:
-        shutil.rmtree(context.data, ignore_errors=True)
-        raise LabError(
-            "MySQL could not initialise its data folder",
-            details=tuple(done.stderr.strip().splitlines()[-8:]),
-        )
-    done_marker.touch()
+
+
+def _initialise(password: str) -> str:
+    """The statements that make a new data folder the lab's. `password` is the administrator's.
+
+    `root`, who has none after --initialize-insecure, is gone before the server ever listens.
+    """
+    return (
+        f"CREATE USER '{ADMIN}'@'%' IDENTIFIED BY '{password}';\n"
+        f"GRANT ALL ON *.* TO '{ADMIN}'@'%' WITH GRANT OPTION;\n"
+        "DROP USER 'root'@'localhost';\n"
+        f"CREATE DATABASE {DATABASE};\n"
+    )
 
 
 def _process(context: Context) -> Process:
-    return Process(argv=(*context.artifacts.mysqld_command(), *_options(context)), stop_seconds=30)
+    return Process(
+        argv=(*context.artifacts.mysqld_command(), *_options(context, context.data)),
+        stop_seconds=30,
+    )
 
 
 def _connect(context: Context) -> pymysql.connections.Connection[Any]:
@@ -124,7 +134,7 @@ def _probe(context: Context) -> str:
 def _setup(context: Context) -> None:
     password = context.passwords["cdc"]
     with _connect(context) as connection, connection.cursor() as cursor:
-        # `root` exists only until the first start: initialised without a password.
+        # A lab that an older labctl initialised, and never started, still has one without password.
         cursor.execute("DROP USER IF EXISTS 'root'@'localhost'")
         cursor.execute(f"CREATE USER IF NOT EXISTS {_CAPTURE} IDENTIFIED BY %s", (password,))
         cursor.execute(f"ALTER USER {_CAPTURE} IDENTIFIED BY %s", (password,))

@@ -9,9 +9,14 @@ from labctl.services.model import Context, NativeService, Process, Service
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-__all__ = ["ADMIN", "SERVICE"]
+__all__ = ["ADMIN", "ENVIRONMENT", "SERVICE"]
 
 ADMIN = "labctl"
+ENVIRONMENT = {
+    # An object is on disk before it is acknowledged; with one disk there is no other copy.
+    "MINIO_FS_OSYNC": "on",
+}
+"""What holds in every runtime."""
 
 
 def _process(context: Context) -> Process:
@@ -30,6 +35,7 @@ def _process(context: Context) -> Process:
             "MINIO_ROOT_PASSWORD": context.passwords["objectstore"],
             "MINIO_REGION": context.endpoints.objectstore.region,
             "MINIO_UPDATE": "off",
+            **ENVIRONMENT,
             "HOME": str(context.conf),
         },
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pwd
-import shutil
 import subprocess
 
 import psycopg2
@@ -12,6 +11,7 @@ from psycopg2 import sql
 
 from labctl.errors import ExitCode, LabError
 from labctl.lab.state import write_private
+from labctl.services.data_folder import is_made, made_whole
 from labctl.services.model import Context, NativeService, Process, Service
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "REGISTRY_DATABASE",
     "SERVICE",
     "SETTINGS",
+    "keep_apart",
     "unprivileged_prefix",
     "unprivileged_user",
 ]
@@ -39,6 +40,9 @@ SETTINGS = {
     "max_connections": "300",
     "shared_buffers": "64MB",
     "wal_sender_timeout": "30s",
+    # What a connector that does not read may keep of the log. Beyond it its slot is given up, and
+    # it has to load its tables again; `labctl doctor` warns before.
+    "max_slot_wal_keep_size": "4GB",
     "timezone": "UTC",
     "log_timezone": "UTC",
     # Checkpoints of a bulk load should not compete with it on a laptop's disk.
@@ -49,41 +53,41 @@ SETTINGS = {
 
 def _prepare(context: Context) -> None:
     user = unprivileged_user()
-    if (context.data / "PG_VERSION").is_file():
+    if is_made(context.data, "PG_VERSION"):
         return
-    # A folder without PG_VERSION is what an interrupted initdb left.
-    shutil.rmtree(context.data, ignore_errors=True)
-    context.data.mkdir(parents=True, mode=0o700)
     password_file = context.conf / "initdb-password"
     write_private(password_file, context.passwords["postgres"])
     if user is not None:
-        os.chown(context.data, user.pw_uid, user.pw_gid)
         os.chown(password_file, user.pw_uid, user.pw_gid)
     try:
-        done = subprocess.run(
-            [
-                *unprivileged_prefix(),
-                str(context.artifacts.postgres_bin() / "initdb"),
-                f"--pgdata={context.data}",
-                f"--username={ADMIN}",
-                f"--pwfile={password_file}",
-                "--auth=scram-sha-256",
-                "--encoding=UTF8",
-                "--locale=C.UTF-8",
-                "--no-sync",
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
-        )
+        with made_whole(context.data) as data:
+            if user is not None:
+                os.chown(data, user.pw_uid, user.pw_gid)
+            done = subprocess.run(
+                [
+                    *unprivileged_prefix(),
+                    str(context.artifacts.postgres_bin() / "initdb"),
+                    f"--pgdata={data}",
+                    f"--username={ADMIN}",
+                    f"--pwfile={password_file}",
+                    "--auth=scram-sha-256",
+                    "--encoding=UTF8",
+                    "--locale=C.UTF-8",
+                    # `made_whole` does it, with the names of the files.
+                    "--no-sync",
+                ],
+                capture_output=True,
+                text=True,
+                check=False,
+                env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
+            )
+            if done.returncode != 0:
+                raise LabError(
+                    "PostgreSQL's initdb failed",
+                    details=tuple(done.stderr.strip().splitlines()[-8:]),
+                )
     finally:
         password_file.unlink()
-    if done.returncode != 0:
-        shutil.rmtree(context.data, ignore_errors=True)
-        raise LabError(
-            "PostgreSQL's initdb failed", details=tuple(done.stderr.strip().splitlines()[-8:])
-        )
 
 
 def _process(context: Context) -> Process:
@@ -150,8 +154,27 @@ def _setup(context: Context) -> None:
                             sql.Identifier(database), sql.Identifier(owner)
                         )
                     )
+            keep_apart(cursor)
     finally:
         connection.close()
+
+
+def keep_apart(cursor: psycopg2.extensions.cursor) -> None:
+    """Let each role into its own database only: one of them serves whatever T-SQL is sent.
+
+    `compose/postgres/init.sh` does the same.
+    """
+    for database in ("postgres", "template1", DATABASE, REGISTRY_DATABASE):
+        cursor.execute(
+            sql.SQL("REVOKE CONNECT, TEMPORARY ON DATABASE {} FROM PUBLIC").format(
+                sql.Identifier(database)
+            )
+        )
+    cursor.execute(
+        sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(
+            sql.Identifier(DATABASE), sql.Identifier("debezium")
+        )
+    )
 
 
 def _exists(cursor: psycopg2.extensions.cursor, catalog: str, column: str, name: str) -> bool:

@@ -17,6 +17,7 @@ __all__ = ["SERVICE", "SINK_CONNECTOR", "options", "process", "spark_settings"]
 
 HEAP = "1g"
 LOOPBACK = "127.0.0.1"
+TOKEN = "status-token"  # noqa: S105 - a file's name
 SINK_CONNECTOR = "sink_connector_kafka_s3_avro_tickit"
 
 
@@ -27,6 +28,7 @@ def _prepare(context: Context) -> None:
     local = spark_settings(context) | class_path
     lines = "".join(f"{key} {value}\n" for key, value in local.items())
     write_private(context.conf / "spark.properties", f"{shared}\n{lines}")
+    write_private(context.conf / TOKEN, context.passwords["silver"])
 
 
 def spark_settings(context: Context) -> dict[str, str]:
@@ -40,6 +42,8 @@ def spark_settings(context: Context) -> dict[str, str]:
         "spark.driver.memory": context.settings.heap or HEAP,
         "spark.driver.host": LOOPBACK,
         "spark.driver.bindAddress": LOOPBACK,
+        # Any user of this machine reaches the driver's ports. The secret is made at every start.
+        "spark.authenticate": "true",
         "spark.driver.extraJavaOptions": (
             f"{' '.join((*FLAGS, *LESS_INLINING))} "
             # Spark loads 30,000 classes: growing by small steps, each would cost a full collection.
@@ -87,6 +91,7 @@ def options(
         secrets_dir=str(context.secrets),
         status_host=status_host,
         status_port=context.ports["status"],
+        status_token_file=str(context.conf / TOKEN),
         hoodie_conf={},
     )
 

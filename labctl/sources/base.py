@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
@@ -12,9 +13,10 @@ from typing import Any, ClassVar, Self
 import pyarrow as pa
 
 from labctl.errors import ExitCode, LabError
-from labctl.sources.types import Declared, TypeRule
+from labctl.sources.types import Declared, TypeRule, rule_for
 
 __all__ = [
+    "LOCK_SECONDS",
     "Parameter",
     "Rollback",
     "Row",
@@ -30,6 +32,10 @@ Row = tuple[Any, ...]
 """Values as the driver gives them."""
 Parameter = object
 
+LOCK_SECONDS = 60
+"""How long a statement may wait for a lock: a first load takes its own for a moment only."""
+_LOCKED_OUT = re.compile(r"lock (wait timeout|request time out|timeout)", re.IGNORECASE)
+"""In what the servers say then: MySQL, SQL Server, PostgreSQL."""
 _SHOWN_SQL = 200
 
 
@@ -85,6 +91,28 @@ class SourceTable:
     """In the table's order."""
     keys: tuple[str, ...]
     """Columns of the primary key, in key order; empty when there is none."""
+    unread: tuple[str, ...] = ()
+    """The columns left out above, whose type has no exact place in silver, as `name: type`."""
+
+    @classmethod
+    def of(
+        cls,
+        ref: TableRef,
+        rules: Mapping[str, TypeRule],
+        columns: Iterable[tuple[str, Declared, bool]],
+        keys: Sequence[str],
+    ) -> Self:
+        """From what the catalogue says of each column: name, type, whether it may be null."""
+        found, unread = [], []
+        for name, declared, nullable in columns:
+            try:
+                column = SourceColumn(name, declared, nullable, rule_for(rules, declared, name))
+                _ = column.arrow
+            except LabError:
+                unread.append(f"{name}: {declared.full}")
+            else:
+                found.append(column)
+        return cls(ref, tuple(found), tuple(keys), tuple(unread))
 
     @property
     def arrow(self) -> pa.Schema:
@@ -238,6 +266,14 @@ def statement_failed(engine: str, sql: str, reason: str) -> LabError:
     shown = " ".join(sql.split())
     if len(shown) > _SHOWN_SQL:
         shown = f"{shown[:_SHOWN_SQL]}…"
+    if _LOCKED_OUT.search(reason):
+        return LabError(
+            f"{engine} kept a statement waiting for a lock for {LOCK_SECONDS} s",
+            details=(shown,),
+            hint="somebody holds it: a transaction that was left open, or a connector's first load "
+            "that cannot go on; `labctl status` says which connector has written nothing",
+            exit_code=ExitCode.NOT_READY,
+        )
     return LabError(f"{engine} refused a statement: {reason.strip()}", details=(shown,))
 
 

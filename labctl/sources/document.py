@@ -30,8 +30,8 @@ it either). A time of day is the microseconds since midnight.
 """
 
 CLOSING = """\
-Other types are refused by name when `labctl verify` meets them: their values may arrive, but
-nothing here has proven that they arrive exactly.
+`labctl verify` cannot compare columns of other types. It names them, compares the rest of the
+table, and exits with 7: such values may arrive, but nothing here has proven that they are exact.
 
 Besides the table's own columns a silver row has `__op` (`r` snapshot, `c`, `u`, `d`), `__deleted`,
 `__source_ts_us` and the source's log position, and `__kafka_partition`, `__kafka_offset`,

@@ -14,6 +14,7 @@ from pymysql.cursors import Cursor, SSCursor
 from labctl.config.endpoints import Database
 from labctl.errors import ExitCode, LabError
 from labctl.sources.base import (
+    LOCK_SECONDS,
     Parameter,
     Row,
     Source,
@@ -24,12 +25,15 @@ from labctl.sources.base import (
     statement_failed,
 )
 from labctl.sources.text import from_csv, row_literals, statements
-from labctl.sources.types import MYSQL, Declared, rule_for
+from labctl.sources.types import MYSQL, Declared
 
 __all__ = ["MySqlSource", "ensure_database"]
 
 _CONNECT_TIMEOUT = 10
-_SESSION = "SET time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE'"
+_SESSION = (
+    "SET time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE',"
+    f" lock_wait_timeout = {LOCK_SECONDS}, innodb_lock_wait_timeout = {LOCK_SECONDS}"
+)
 _COLUMNS = """
     SELECT c.column_name, c.data_type, c.column_type, c.is_nullable = 'YES',
            c.numeric_precision, c.numeric_scale, k.ordinal_position
@@ -116,19 +120,18 @@ class MySqlSource(Source):
             raise statement_failed("MySQL", sql, str(error.args[-1])) from error
 
     def describe(self, ref: TableRef) -> SourceTable:
-        columns: list[SourceColumn] = []
+        columns: list[tuple[str, Declared, bool]] = []
         keys: list[tuple[int, str]] = []
         for name, kind, full, nullable, precision, scale, position in self.execute(
             _COLUMNS, (ref.schema, ref.name)
         ):
             declared = Declared(_type_name(kind, full), full, precision, scale)
-            rule = rule_for(MYSQL, declared, f"{ref}.{name}")
-            columns.append(SourceColumn(name, declared, bool(nullable), rule))
+            columns.append((name, declared, bool(nullable)))
             if position is not None:
                 keys.append((position, name))
         if not columns:
             raise no_such_table("MySQL", ref)
-        return SourceTable(ref, tuple(columns), tuple(name for _, name in sorted(keys)))
+        return SourceTable.of(ref, MYSQL, columns, [name for _, name in sorted(keys)])
 
     def read(self, ref: TableRef) -> pa.Table:
         table = self.describe(ref)

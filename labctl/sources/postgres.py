@@ -17,17 +17,17 @@ from psycopg2.extensions import encrypt_password
 from labctl.config.endpoints import Database
 from labctl.errors import ExitCode, LabError
 from labctl.sources.base import (
+    LOCK_SECONDS,
     Parameter,
     Row,
     Source,
-    SourceColumn,
     SourceTable,
     TableRef,
     no_such_table,
     statement_failed,
 )
 from labctl.sources.text import from_csv, to_csv
-from labctl.sources.types import POSTGRES, Declared, rule_for
+from labctl.sources.types import POSTGRES, Declared
 
 __all__ = ["PostgresSource", "ensure_database"]
 
@@ -58,7 +58,8 @@ def _connect(endpoint: Database, database: str) -> Connection:
             dbname=database,
             connect_timeout=_CONNECT_TIMEOUT,
             application_name="labctl",
-            options="-c timezone=UTC -c datestyle=ISO -c extra_float_digits=1",
+            options="-c timezone=UTC -c datestyle=ISO -c extra_float_digits=1"
+            f" -c lock_timeout={LOCK_SECONDS}s",
         )
     except psycopg2.OperationalError as error:
         raise LabError(
@@ -124,19 +125,18 @@ class PostgresSource(Source):
             raise statement_failed("PostgreSQL", sql, str(error)) from error
 
     def describe(self, ref: TableRef) -> SourceTable:
-        columns: list[SourceColumn] = []
+        columns: list[tuple[str, Declared, bool]] = []
         keys: list[tuple[int, str]] = []
         for name, kind, full, nullable, precision, scale, position in self.execute(
             _COLUMNS, (ref.schema, ref.name)
         ):
             declared = Declared("enum" if kind == "e" else kind, full, precision, scale)
-            rule = rule_for(POSTGRES, declared, f"{ref}.{name}")
-            columns.append(SourceColumn(name, declared, nullable, rule))
+            columns.append((name, declared, nullable))
             if position is not None:
                 keys.append((position, name))
         if not columns:
             raise no_such_table("PostgreSQL", ref)
-        return SourceTable(ref, tuple(columns), tuple(name for _, name in sorted(keys)))
+        return SourceTable.of(ref, POSTGRES, columns, [name for _, name in sorted(keys)])
 
     def read(self, ref: TableRef) -> pa.Table:
         table = self.describe(ref)

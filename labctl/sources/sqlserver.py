@@ -19,6 +19,7 @@ import pymssql
 from labctl.config.endpoints import Database
 from labctl.errors import ExitCode, LabError
 from labctl.sources.base import (
+    LOCK_SECONDS,
     Parameter,
     Row,
     Source,
@@ -28,7 +29,7 @@ from labctl.sources.base import (
     no_such_table,
     statement_failed,
 )
-from labctl.sources.types import SQLSERVER, Declared, rule_for
+from labctl.sources.types import SQLSERVER, Declared
 
 __all__ = ["SqlServerSource", "ensure_database"]
 
@@ -118,6 +119,7 @@ class SqlServerSource(Source):
         super().__init__()
         self._connection = _connect(endpoint, endpoint.database)
         self._closed = False
+        self.execute(f"SET LOCK_TIMEOUT {LOCK_SECONDS * 1000}")
 
     def close(self) -> None:
         self._closed = True
@@ -160,11 +162,10 @@ class SqlServerSource(Source):
         ):
             full = _full_type(kind, length, precision, scale, fraction)
             declared = Declared(kind, full, precision, fraction if scale is None else scale)
-            rule = rule_for(SQLSERVER, declared, f"{ref}.{name}")
-            columns.append(SourceColumn(name, declared, nullable == "YES", rule))
+            columns.append((name, declared, nullable == "YES"))
         if not columns:
             raise no_such_table("SQL Server", ref)
-        return SourceTable(ref, tuple(columns), keys)
+        return SourceTable.of(ref, SQLSERVER, columns, keys)
 
     def read(self, ref: TableRef) -> pa.Table:
         table = self.describe(ref)

@@ -2,65 +2,48 @@
 
 from __future__ import annotations
 
-import signal
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
-import psutil
-
 from labctl.lab.lab import Lab
-from labctl.runtimes.compose.runtime import ComposeRuntime
-from labctl.runtimes.native.supervisor import LAB_MARK
 
-__all__ = ["Faults", "processes_of"]
-
-DEATH_SECONDS = 60.0
+__all__ = ["Faults"]
 
 
 @dataclass(frozen=True)
 class Faults:
-    """What may happen to the services of `lab`."""
+    """What may happen to the services of `lab`.
+
+    Every method raises LabError (USAGE) where the lab's runtime cannot do it.
+    """
 
     lab: Lab
 
     def kill(self, service: str) -> None:
-        """`kill -9` the service's process; its runtime starts it again."""
-        if isinstance(runtime := self.lab.runtime, ComposeRuntime):
-            runtime.kill(service)
-        else:
-            self._process(service).kill()
+        """`kill -9` the service; its runtime starts it again."""
+        self.lab.runtime.kill(service)
+
+    def kill_supervisor(self) -> None:
+        """What looks after the services dies, and they go on; `labctl up` mends that."""
+        self.lab.runtime.kill_supervisor()
 
     def power_cut(self) -> None:
         """Everything dies at once, and what would start it again dies too.
 
         Not the container engine, which is not the lab's: it starts its containers again.
         """
-        if isinstance(runtime := self.lab.runtime, ComposeRuntime):
-            for service in self.lab.services:
-                runtime.kill(service.name)
-            return
-        killed = processes_of(self.lab)
-        for process in killed:
-            process.kill()
-        psutil.wait_procs(killed, timeout=DEATH_SECONDS)
+        self.lab.runtime.kill_all()
 
-    @contextmanager
-    def paused(self, service: str) -> Iterator[None]:
-        """The service stands still: its connections stay open, and nothing answers."""
-        if isinstance(runtime := self.lab.runtime, ComposeRuntime):
-            with runtime.paused(service):
-                yield
-            return
-        root = self._process(service)
-        family = [root, *root.children(recursive=True)]
-        for process in family:
-            process.send_signal(signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            for process in reversed(family):
-                process.send_signal(signal.SIGCONT)
+    def paused(self, service: str) -> AbstractContextManager[None]:
+        """The service stands still while the block runs: connections stay open, nothing answers."""
+        return self.lab.runtime.paused(service)
+
+    def pause(self, service: str, seconds: float) -> None:
+        """`paused` for so many seconds."""
+        with self.paused(service):
+            time.sleep(seconds)
 
     @contextmanager
     def away(self, service: str) -> Iterator[None]:
@@ -73,28 +56,6 @@ class Faults:
         finally:
             runtime.start(found, self.lab.context(found))
 
-    @contextmanager
-    def cut_off(self, service: str) -> Iterator[None]:
-        """The service runs on and no packet reaches it. In containers only: raises TypeError."""
-        runtime = self.lab.runtime
-        if not isinstance(runtime, ComposeRuntime):
-            raise TypeError("only a container can be taken off its network")
-        with runtime.disconnected(service):
-            yield
-
-    def _process(self, service: str) -> psutil.Process:
-        pid = self.lab.runtime.states()[service].pid
-        assert pid is not None, f"{service} does not run"  # noqa: S101 - a test's own fault
-        return psutil.Process(pid)
-
-
-def processes_of(lab: Lab) -> list[psutil.Process]:
-    """Every process of the lab, its supervisor first: nobody restarts the others then."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get(LAB_MARK) == str(lab.state.folder):
-                found.append(process)
-        except (psutil.Error, OSError):
-            continue
-    return sorted(found, key=lambda process: process.create_time())
+    def cut_off(self, service: str) -> AbstractContextManager[None]:
+        """The service runs on and no packet reaches it while the block runs. In containers only."""
+        return self.lab.runtime.cut_off(service)

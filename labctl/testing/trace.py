@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from labctl.config.tables import LabTable
+from labctl.lab.bronze import lab_bronze
 from labctl.lab.in_flight import in_flight_records
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import read_pipeline
 from labctl.lake import Lake, View
-from labctl.lake.bronze import Bronze
 from labctl.lake.records import Record
 from labctl.lake.topics import Topics
 from labctl.sources import TableRef, connect
@@ -39,11 +39,10 @@ def trace_row(lab: Lab, row: tuple[str, Mapping[str, object]] | None) -> list[st
 def _stations(lab: Lab, table: LabTable, key: Mapping[str, object]) -> Iterator[str]:
     endpoints = lab.endpoints
     topics = Topics(endpoints.kafka, endpoints.registry)
-    bronze = Bronze(endpoints.objectstore)
     yield f"{table.name} {_pairs(key)}, from source to silver:"
     yield from _told("source", lambda: _source(lab, table, key))
     yield from _told("topic", lambda: _records(topics.find(table.topic, key)))
-    yield from _told("bronze", lambda: _records(bronze.find(table.topic, key)))
+    yield from _told("bronze", lambda: _records(lab_bronze(lab).find(table.topic, key)))
     yield from _told("silver", lambda: _silver(lab, table, key))
     yield from _told("in flight", lambda: f"{in_flight_records(lab, table)} records")
 

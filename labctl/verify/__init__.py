@@ -1,21 +1,36 @@
 """Every source table against its silver table, by key and content.
 
 `verify_table` compares two tables in memory; `verify` reads all pairs, again and again while
-changes are still on their way, until they are equal or no longer move.
+changes are still on their way, until they are equal or nothing is on its way any more.
 """
 
 from __future__ import annotations
 
 from labctl.verify.compare import changes_between, live_rows, verify_table
 from labctl.verify.diff import RowChange, TableDiff
-from labctl.verify.pairs import Captured, open_pairs
-from labctl.verify.run import Pair, State, TableVerdict, VerifyReport, verify
+from labctl.verify.pairs import Captured, SourceCapture, open_pairs
+from labctl.verify.run import (
+    CaptureState,
+    NotAnsweringError,
+    Pair,
+    Rows,
+    State,
+    TableCapture,
+    TableVerdict,
+    VerifyReport,
+    verify,
+)
 
 __all__ = [
+    "CaptureState",
     "Captured",
+    "NotAnsweringError",
     "Pair",
     "RowChange",
+    "Rows",
+    "SourceCapture",
     "State",
+    "TableCapture",
     "TableDiff",
     "TableVerdict",
     "VerifyReport",

@@ -39,18 +39,24 @@ def live_rows(silver: pa.Table) -> pa.Table:
 
 
 def verify_table(
-    source: pa.Table, silver: pa.Table, keys: Sequence[str], *, shown: int = _SHOWN
+    source: pa.Table,
+    silver: pa.Table,
+    keys: Sequence[str],
+    *,
+    unread: Sequence[str] = (),
+    shown: int = _SHOWN,
 ) -> TableDiff:
     """Compares a source table with its silver table.
 
     Columns of bookkeeping (`__…`, `_hoodie_…`) are left out, and silver rows marked deleted count
-    as absent. At most `shown` rows of each kind are named, in key order; the counts are complete.
-    Raises `LabError` when a key column is missing or when the source's keys repeat.
+    as absent. `unread` are columns that `source` lacks because they cannot be read exactly, as
+    `name: type`. At most `shown` rows of each kind are named, in key order; the counts are
+    complete. Raises `LabError` when a key column is missing or when the source's keys repeat.
     """
     silver = live_rows(silver)
     _require(source, keys, "source")
     _require(silver, keys, "silver")
-    comparison = _Comparison(source, silver, keys)
+    comparison = _Comparison(source, silver, keys, unread)
     with duckdb.connect(":memory:") as engine:
         return comparison.run(engine, shown)
 
@@ -82,12 +88,23 @@ def _require(table: pa.Table, keys: Sequence[str], side: str) -> None:
 class _Comparison:
     """Two tables, prepared so that equal values have equal representations."""
 
-    def __init__(self, source: pa.Table, silver: pa.Table, keys: Sequence[str]) -> None:
+    def __init__(
+        self,
+        source: pa.Table,
+        silver: pa.Table,
+        keys: Sequence[str],
+        unread: Sequence[str] = (),
+    ) -> None:
         self.source, self.silver, self.keys = source, silver, list(keys)
-        theirs = [name for name in silver.column_names if not name.startswith(_BOOKKEEPING)]
+        left_out = {column.partition(":")[0] for column in unread}
+        theirs = [
+            name
+            for name in silver.column_names
+            if not name.startswith(_BOOKKEEPING) and name not in left_out
+        ]
         self.missing = tuple(n for n in source.column_names if n not in theirs)
         self.extra = tuple(n for n in theirs if n not in source.column_names)
-        self.incomparable: list[str] = []
+        self.incomparable = list(unread)
         self.compared: list[str] = []
         left: dict[str, AnyColumn] = {}
         right: dict[str, AnyColumn] = {}

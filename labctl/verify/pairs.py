@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from labctl.config.endpoints import Endpoints
-from labctl.errors import LabError
+from labctl.errors import ExitCode, LabError
 from labctl.sources import Source, TableRef, connect
-from labctl.verify.run import Pair
+from labctl.verify.run import CaptureState, NotAnsweringError, Pair, Rows
 
-__all__ = ["Captured", "open_pairs"]
+__all__ = ["Captured", "SourceCapture", "open_pairs"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,73 @@ class Captured:
     """Name of the silver table."""
 
 
+class SourceCapture(Protocol):
+    """How far capture has come with one source; see `TableCapture`."""
+
+    def end(self, ref: TableRef) -> Any: ...
+
+    def state(self, end: Any) -> CaptureState: ...
+
+
+class _Connection:
+    """The connection to one source, opened when it is needed, and again when it was lost."""
+
+    def __init__(self, endpoints: Endpoints, engine: str) -> None:
+        self._endpoints = endpoints
+        self._engine = engine
+        self._source: Source | None = None
+
+    def open(self) -> Source:
+        """Raises NotAnsweringError where the source does not answer."""
+        if self._source is None or self._source.closed:
+            try:
+                self._source = connect(self._endpoints, self._engine)
+            except LabError as error:
+                if error.exit_code is not ExitCode.NOT_READY:
+                    raise
+                raise NotAnsweringError(self._engine, error.what) from None
+        return self._source
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Raises NotAnsweringError in place of an error by which the connection was lost."""
+        try:
+            yield
+        except LabError as error:
+            if self._source is None or not self._source.closed:
+                raise
+            raise NotAnsweringError(self._engine, error.what) from None
+
+    def read(self, ref: TableRef) -> Rows:
+        """All rows. Raises NotAnsweringError, or LabError where the table cannot be compared."""
+        with self.answering():
+            table = self.open().describe(ref)
+            if not table.keys:
+                raise LabError("the table has no primary key, so its rows cannot be told apart")
+            return Rows(self.open().read(ref), table.keys, table.unread)
+
+    def close(self) -> None:
+        if self._source is not None and not self._source.closed:
+            self._source.close()
+
+
+@dataclass(frozen=True)
+class _TableCapture:
+    """The capture of a source as one of its tables sees it."""
+
+    source: SourceCapture
+    connection: _Connection
+    ref: TableRef
+
+    def end(self) -> Any:
+        with self.connection.answering():
+            return self.source.end(self.ref)
+
+    def state(self, end: Any) -> CaptureState:
+        with self.connection.answering():
+            return self.source.state(end)
+
+
 @contextmanager
 def open_pairs(
     endpoints: Endpoints,
@@ -34,35 +102,29 @@ def open_pairs(
     read_silver: Callable[[str], pa.Table | None],
     *,
     in_flight: Callable[[str], int | None] = lambda _: None,
+    capture: Callable[[str, Callable[[], Source]], SourceCapture] | None = None,
 ) -> Iterator[list[Pair]]:
     """Pairs for `verify`, over one connection per source database for as long as the block runs.
 
     `read_silver` and `in_flight` are given the silver table's name; see `Pair` for what they
-    return. Raises `LabError` when a source table does not exist or has no primary key.
+    return. `capture` is given an engine and what gives an open connection to it.
     """
-    with ExitStack() as connections:
-        engines = sorted({table.engine for table in tables})
-        sources = {e: connections.enter_context(connect(endpoints, e)) for e in engines}
-        yield [_pair(sources[t.engine], t, read_silver, in_flight) for t in tables]
+    connections = {e: _Connection(endpoints, e) for e in sorted({t.engine for t in tables})}
+    captures = {e: capture(e, c.open) for e, c in connections.items()} if capture else {}
 
-
-def _pair(
-    source: Source,
-    table: Captured,
-    read_silver: Callable[[str], pa.Table | None],
-    in_flight: Callable[[str], int | None],
-) -> Pair:
-    keys = source.describe(table.ref).keys
-    if not keys:
-        raise LabError(
-            f"{source.engine} {table.ref} has no primary key, so its rows cannot be told apart.",
-            hint="give it a primary key",
+    def pair(table: Captured) -> Pair:
+        connection, captured = connections[table.engine], captures.get(table.engine)
+        return Pair(
+            source_name=f"{table.engine} {table.ref}",
+            silver_name=table.silver,
+            read_source=lambda: connection.read(table.ref),
+            read_silver=lambda: read_silver(table.silver),
+            in_flight=lambda: in_flight(table.silver),
+            capture=_TableCapture(captured, connection, table.ref) if captured else None,
         )
-    return Pair(
-        source_name=f"{table.engine} {table.ref}",
-        silver_name=table.silver,
-        keys=keys,
-        read_source=lambda: source.read(table.ref),
-        read_silver=lambda: read_silver(table.silver),
-        in_flight=lambda: in_flight(table.silver),
-    )
+
+    try:
+        yield [pair(table) for table in tables]
+    finally:
+        for connection in connections.values():
+            connection.close()

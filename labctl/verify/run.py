@@ -1,25 +1,40 @@
 """Verifies all tables, telling rows that differ from rows that are still in flight.
 
 Change data capture is asynchronous: right after a commit silver lags behind, and that is no
-difference. So a table that is not equal is read again until it is, until nothing has moved for a
-while (what differs then differs for good), or until the time is up.
+difference. So a table that is not equal is read again until it is; until it is proven that silver
+has had every change and the same still differs; or until the time is up. Where a change may be on
+its way is asked only when something differs.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from typing import Any, Protocol
 
 import pyarrow as pa
 
+from labctl.errors import ExitCode, LabError
 from labctl.verify.compare import verify_table
 from labctl.verify.diff import TableDiff
 
-__all__ = ["Pair", "State", "TableVerdict", "VerifyReport", "verify"]
+__all__ = [
+    "CaptureState",
+    "NotAnsweringError",
+    "Pair",
+    "Rows",
+    "State",
+    "TableCapture",
+    "TableVerdict",
+    "VerifyReport",
+    "verify",
+]
 
 _POLL_SECONDS = 0.25
+_LONGEST_PAUSE_SECONDS = 2.0
+"""Between two readings of a table that does not change."""
 
 
 class State(StrEnum):
@@ -27,24 +42,74 @@ class State(StrEnum):
 
     EQUAL = "equal"
     DIFFERENT = "different"
-    """Not equal, and nothing moved any more."""
+    """Not equal, and nothing is on its way any more."""
     IN_FLIGHT = "in-flight"
-    """Not equal when the time was up, but changes were still arriving."""
+    """Not equal, but changes were still on their way."""
+    CANNOT_TELL = "cannot-tell"
+    """A part that changes go through did not answer, or refused to tell how far they are."""
+    CANNOT_COMPARE = "cannot-compare"
+    """The table, or a column of it, has no form in which both sides could be compared."""
+
+
+class NotAnsweringError(LabError):
+    """A part on a table's way does not answer now. Asked again, it may."""
+
+    def __init__(self, part: str, what: str) -> None:
+        """`part` is the name of its service; empty when there is no use in asking again."""
+        super().__init__(what, exit_code=ExitCode.NOT_READY)
+        self.part = part
+
+
+@dataclass(frozen=True)
+class CaptureState:
+    """How far a source's changes have come on their way into its topics."""
+
+    waiting_for: str | None = None
+    """Why changes may not be in a topic yet; None when the connector has been given all."""
+    stuck: bool = False
+    """Whether that stays so until somebody does something."""
+    moving: object = None
+    """Changes for as long as the connector may still put what it was given into a topic."""
+
+
+class TableCapture(Protocol):
+    """Capture as one table sees it. Both methods raise NotAnsweringError."""
+
+    def end(self) -> Any:
+        """The place in the source's log behind all that the table holds now."""
+
+    def state(self, end: Any) -> CaptureState:
+        """How far capture has come, seen from such a place."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What was read of a source table."""
+
+    table: pa.Table
+    keys: tuple[str, ...]
+    unread: tuple[str, ...] = ()
+    """Columns that no exact form is known for, as `name: type`."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A source table and its silver table, as two ways to read them now."""
+    """A source table and its silver table, as two ways to read them now.
+
+    Each raises NotAnsweringError when it may work later, LabError when the table cannot be
+    compared.
+    """
 
     source_name: str
     """As messages show it: `mysql ecomm.sale`."""
     silver_name: str
-    keys: tuple[str, ...]
-    read_source: Callable[[], pa.Table]
+    read_source: Callable[[], Rows]
     read_silver: Callable[[], pa.Table | None]
     """None while there is no silver table yet: then all rows of the source are missing."""
     in_flight: Callable[[], int | None] = lambda: None
-    """Change records that silver has not committed yet; None when that is not known."""
+    """Change records that silver has not committed yet; None when that is never known."""
+    capture: TableCapture | None = None
+    """None when how far capture has come is never known."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +119,10 @@ class TableVerdict:
     source: str
     silver: str
     state: State
-    diff: TableDiff
+    diff: TableDiff | None
+    """As last read; None when the table was never read."""
+    reason: str | None
+    """What is waited for, does not answer, or cannot be compared."""
     in_flight: int | None
     """Change records not yet in silver at the last look; None when that is not known."""
     reads: int
@@ -75,63 +143,163 @@ class VerifyReport:
         """Whether every silver table has exactly the rows of its source."""
         return all(verdict.state is State.EQUAL for verdict in self.tables)
 
+    @property
+    def different(self) -> bool:
+        """Whether a table is proven to differ."""
+        return any(verdict.state is State.DIFFERENT for verdict in self.tables)
+
     def to_dict(self) -> dict[str, object]:
         """Plain data for JSON."""
-        tables = [{**asdict(v), "diff": v.diff.to_dict()} for v in self.tables]
+        tables = [{**asdict(v), "diff": v.diff and v.diff.to_dict()} for v in self.tables]
         return {"equal": self.equal, "seconds": self.seconds, "tables": tables}
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What one look found. While it changes, something moves."""
+
+    diff: TableDiff | None = None
+    records: int | None = None
+    capture: CaptureState = CaptureState()
+    silent: NotAnsweringError | None = None
+    """The part that did not answer; it is the same as long as its message is."""
+
+    @property
+    def waiting_for(self) -> str | None:
+        """Why the table may differ only for now."""
+        if self.silent is not None:
+            return self.silent.what
+        if self.records:
+            return f"{self.records:,} records of its topic are not in silver yet"
+        return self.capture.waiting_for
+
+    @property
+    def moving(self) -> tuple[object, ...]:
+        return (self.diff, self.records, self.capture, self.waiting_for)
 
 
 class _Progress:
     """Reads one pair as often as needed and remembers when something last moved."""
 
-    def __init__(self, pair: Pair) -> None:
+    def __init__(self, pair: Pair, patience: float) -> None:
         self.pair = pair
+        self._patience = patience
+        self._longest_pause = min(_LONGEST_PAUSE_SECONDS, patience)
         self.started = self.moved = time.monotonic()
         self.reads = 0
-        self.diff: TableDiff | None = None
-        """None before the first reading."""
-        self.waiting: int | None = None
+        self.seen = _Seen()
+        self.incomparable: str | None = None
+        self._marked = False
+        self._end: Any = None
+        self._next_read = 0.0
+        self._pause = _POLL_SECONDS
 
     def look(self, deadline: float) -> None:
-        """Reads both sides, unless changes are known to be on their way: that costs nothing."""
-        before = (self.diff, self.waiting)
-        self.waiting = self.pair.in_flight()
-        if not self.waiting or time.monotonic() >= deadline:
-            self.diff = self._read()
-        if (self.diff, self.waiting) != before:
-            self.moved = time.monotonic()
+        """Look at what is on its way, and read both sides where nothing is known to be.
 
-    def _read(self) -> TableDiff:
-        """The source comes before silver, so that silver has had longer to catch up."""
-        self.reads += 1
-        source = self.pair.read_source()
-        silver = self.pair.read_silver()
-        if silver is None:
-            silver = source.schema.empty_table()
-        return verify_table(source, silver, self.pair.keys)
-
-    def verdict(self, patience: float, deadline: float) -> TableVerdict | None:
-        """The result, or None while another look may change it."""
-        if self.diff is None:
-            return None
+        Capture is asked before the topic, and the topic before silver: what has passed one place
+        is seen at the next.
+        """
+        before = self.seen
+        self.seen = replace(before, records=None, capture=CaptureState(), silent=None)
+        if self._marked:
+            self._ask(self._ask_capture)
+        self._ask(self._ask_topic)
+        known = self.seen.records or self.seen.capture.waiting_for
         now = time.monotonic()
-        if self.diff.equal:
-            state = State.EQUAL
-        elif not self.waiting and now - self.moved >= patience:
-            state = State.DIFFERENT
-        elif now >= deadline:
-            state = State.IN_FLIGHT
+        if now >= deadline or not (known or now < self._next_read):
+            self._read()
+        if self._is_to_mark:
+            self._ask(self._mark)
+        if self.seen.moving != before.moving:
+            self.moved = time.monotonic()
+            self._pause = _POLL_SECONDS
+
+    def _ask(self, question: Callable[[], None]) -> None:
+        """Find out what is on its way. Where that is refused nothing is known of it."""
+        try:
+            question()
+        except NotAnsweringError as error:
+            self.seen = replace(self.seen, silent=error)
+        except LabError as error:
+            self.seen = replace(self.seen, silent=NotAnsweringError("", error.what))
+
+    def _ask_capture(self) -> None:
+        assert self.pair.capture is not None  # noqa: S101 - only marked where there is one
+        self.seen = replace(self.seen, capture=self.pair.capture.state(self._end))
+
+    def _ask_topic(self) -> None:
+        self.seen = replace(self.seen, records=self.pair.in_flight())
+
+    def _read(self) -> None:
+        """The source comes before silver, so that silver has had longer to catch up."""
+        self._next_read = time.monotonic() + self._pause
+        self._pause = min(2 * self._pause, self._longest_pause)
+        try:
+            source = self.pair.read_source()
+            silver = self.pair.read_silver()
+            self.reads += 1
+            if silver is None:
+                silver = source.table.schema.empty_table()
+            diff = verify_table(source.table, silver, source.keys, unread=source.unread)
+        except NotAnsweringError as error:
+            self.seen = replace(self.seen, silent=error)
+        except LabError as error:
+            self.incomparable = str(error)
         else:
+            self._marked = self._marked and diff == self.seen.diff
+            self.seen = replace(self.seen, diff=diff)
+
+    @property
+    def _is_to_mark(self) -> bool:
+        """Whether it is not known yet up to where capture has to come."""
+        diff = self.seen.diff
+        differs = diff is not None and not diff.rows_equal
+        return differs and not self._marked and self.pair.capture is not None
+
+    def _mark(self) -> None:
+        """Note where the source's log ends: all that was read before lies before it."""
+        assert self.pair.capture is not None  # noqa: S101 - see above
+        self._end, self._marked = self.pair.capture.end(), True
+        self._ask_capture()
+
+    def verdict(self, deadline: float) -> TableVerdict | None:
+        """The result, or None while another look may change it."""
+        state = self._state(deadline)
+        return None if state is None else self.so_far(state)
+
+    def _state(self, deadline: float) -> State | None:
+        seen, diff = self.seen, self.seen.diff
+        now = time.monotonic()
+        if self.incomparable is not None:
+            return State.CANNOT_COMPARE
+        if diff is not None and diff.rows_equal:
+            return State.EQUAL if diff.equal else State.CANNOT_COMPARE
+        quiet = now - self.moved >= self._patience
+        if seen.silent is None and diff is not None and quiet:
+            if seen.waiting_for is None:
+                return State.DIFFERENT
+            if not seen.records and seen.capture.stuck:
+                return State.IN_FLIGHT
+        if now < deadline:
             return None
+        return State.CANNOT_TELL if seen.silent is not None else State.IN_FLIGHT
+
+    def so_far(self, state: State = State.IN_FLIGHT) -> TableVerdict:
+        """What is known now."""
         return TableVerdict(
             source=self.pair.source_name,
             silver=self.pair.silver_name,
             state=state,
-            diff=self.diff,
-            in_flight=self.waiting,
+            diff=self.seen.diff,
+            reason=self._reason(state),
+            in_flight=self.seen.records,
             reads=self.reads,
-            seconds=now - self.started,
+            seconds=time.monotonic() - self.started,
         )
+
+    def _reason(self, state: State) -> str | None:
+        return None if state is State.EQUAL else self.incomparable or self.seen.waiting_for
 
 
 def verify(
@@ -139,15 +307,17 @@ def verify(
     *,
     timeout: float = 60.0,
     patience: float = 5.0,
+    comes_back: Callable[[str], bool] = lambda _part: True,
     on_verdict: Callable[[TableVerdict], None] = lambda _: None,
-    on_wait: Callable[[Pair, TableDiff], None] = lambda _pair, _diff: None,
+    on_wait: Callable[[TableVerdict], None] = lambda _: None,
 ) -> VerifyReport:
     """Compares every pair; reads those that are not equal again, for `timeout` seconds at most.
 
-    A table is not read while records are known to be in flight, unless the time is up. One in
-    which nothing has moved for `patience` seconds, and for which no such record is known, is
-    different. With `timeout=0` every table is read once. `on_verdict` hears each result as soon as
-    it is final, `on_wait` each reading after which a table is still not equal.
+    A table is not read while changes are known to be on their way, unless the time is up. One for
+    which none are known, and in which nothing has moved for `patience` seconds, is different. A
+    part that does not answer is asked again, unless `comes_back` says there is no use. With
+    `timeout=0` every table is read once. `on_verdict` hears each result as soon as it is final,
+    `on_wait` what is known after each look at a table that has none yet.
     """
     started = time.monotonic()
     deadline = started + timeout
@@ -160,14 +330,16 @@ def verify(
             if index in verdicts:
                 continue
             if index not in looked_at:
-                looked_at[index] = _Progress(pair)
+                looked_at[index] = _Progress(pair, min(patience, timeout))
             progress = looked_at[index]
             progress.look(deadline)
-            verdict = progress.verdict(min(patience, timeout), deadline)
+            silent = progress.seen.silent
+            gone = silent is not None and not comes_back(silent.part)
+            verdict = progress.verdict(started if gone else deadline)
             if verdict is not None:
                 verdicts[index] = verdict
                 on_verdict(verdict)
-            elif progress.diff is not None:
-                on_wait(pair, progress.diff)
+            else:
+                on_wait(progress.so_far())
     ordered = tuple(verdicts[index] for index in range(len(pairs)))
     return VerifyReport(ordered, time.monotonic() - started)

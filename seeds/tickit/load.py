@@ -120,8 +120,8 @@ def seed(
     begun = time.monotonic()
     if from_path is not None and scale != 1.0:
         raise LabError(
-            "The original files have the size they have.",
-            hint="give either a scale or a path",
+            "--scale cannot be combined with --from",
+            hint="the original files have a size of their own",
             exit_code=ExitCode.USAGE,
         )
     engines = engines_of(endpoints)

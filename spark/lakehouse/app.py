@@ -33,6 +33,7 @@ from lakehouse.storage import Storage
 from lakehouse.supervisor import Feed, Supervisor
 from lakehouse.table import TableWriter
 from lakehouse.termination import on_termination
+from lakehouse.topic_identity import BronzeTopics
 from lakehouse.warmup import WarmUp
 
 __all__ = ["main"]
@@ -68,6 +69,7 @@ class Application:
 
     def __init__(self, options: Options, tables: list[TableConfig]) -> None:
         self._options = options
+        self._token = options.status_token()
         self._spark = SparkSession.builder.appName(_NAME).getOrCreate()
         remember_classes(self._spark)
         forget_yarn(self._spark)
@@ -78,15 +80,20 @@ class Application:
                 table_type=table.table_type,
                 last_commit_at=None,
                 offsets={},
+                rebuild_refused=None,
+                last_replay=None,
             )
             for table in tables
         }
+        self._topics = {table.name: table.topic for table in tables}
         self._kafka = Kafka(self._spark, options.bootstrap_servers)
         self._registry = SchemaRegistry(options.registry_url)
         self._storage = Storage(self._spark)
         self._dead_letters = DeadLetters(self._storage, options.dead_letter_base_path)
+        self._bronze_topics = BronzeTopics(
+            self._storage, lake=options.lake, bronze_base_path=options.bronze_base_path
+        )
         self._maintenance = Maintenance(self._spark)
-        self._rebuilders: dict[str, Rebuilder] = {}
         # Files that this application writes are read by it at once, without looking for them.
         self._arrived = {table.topic: threading.Event() for table in tables}
         self._feeds = [self._feed(table) for table in tables]
@@ -105,7 +112,12 @@ class Application:
                 self._options.status_host,
                 self._options.status_port,
                 self.status,
-                {"restart": self._supervisor.restart, "rebuild": self._rebuild},
+                {
+                    "restart": self._supervisor.restart,
+                    "refill": self._refill,
+                    "replay": self._replay,
+                },
+                self._token,
             )
             server.start()
         self._maintenance.start()
@@ -127,8 +139,16 @@ class Application:
             "application": _NAME,
             "started_at": self._started_at,
             "source": self._options.source,
-            "tables": {name: progress.snapshot() for name, progress in self._tables.items()},
+            "tables": {name: self._table_status(name) for name in self._tables},
             "bronze": None if self._bronze is None else self._bronze.progress.snapshot(),
+        }
+
+    def _table_status(self, name: str) -> Mapping[str, Any]:
+        topic = self._topics[name]
+        return {
+            **self._tables[name].snapshot(),
+            "dead_letters": self._dead_letters.count(topic),
+            "newest_dead_letter": self._dead_letters.newest(topic),
         }
 
     def _feed(self, config: TableConfig) -> Feed:
@@ -139,12 +159,18 @@ class Application:
             table,
             bronze_base_path=self._options.bronze_base_path,
             request_path=self._options.rebuild_request_path(config.name),
+            bronze_topics=self._bronze_topics,
         )
         if config.name in self._options.rebuild:
             rebuilder.request()
-        self._rebuilders[config.name] = rebuilder
         writer = TableWriter(
-            table, self._tables[config.name], self._maintenance, self._dead_letters, rebuilder
+            table,
+            self._tables[config.name],
+            self._maintenance,
+            self._dead_letters,
+            rebuilder,
+            storage=self._storage,
+            refill_request_path=self._options.refill_request_path(config.name),
         )
         if self._options.source == "bronze":
             return BronzeFeed(
@@ -153,6 +179,7 @@ class Application:
                 writer,
                 base_path=self._options.bronze_base_path,
                 arrived=self._arrived[config.topic],
+                bronze_topics=self._bronze_topics,
                 once=self._options.once,
             )
         return KafkaFeed(
@@ -160,6 +187,8 @@ class Application:
             self._kafka,
             self._registry,
             writer,
+            self._dead_letters,
+            replay_request_path=self._options.replay_request_path(config.name),
             checkpoint=self._checkpoint(config.name),
             once=self._options.once,
         )
@@ -183,6 +212,7 @@ class Application:
             self._dead_letters,
             base_path=options.bronze_base_path,
             checkpoint=self._checkpoint("_bronze"),
+            topics=self._bronze_topics,
             arrived=self._arrived,
             silver_first=None if options.once else SilverFirst(self._loading),
             once=options.once,
@@ -191,12 +221,25 @@ class Application:
     def _checkpoint(self, name: str) -> str:
         return f"{self._options.checkpoint_base_path.rstrip('/')}/{name}"
 
-    def _rebuild(self, table: str) -> bool:
-        """Have a table rebuilt by its own worker. False when there is no such table."""
-        rebuilder = self._rebuilders.get(table)
-        if rebuilder is None:
+    def _refill(self, table: str) -> bool:
+        """Have a table written again from its topic, and bronze too, the old files put aside.
+
+        False when there is no such table.
+        """
+        topic = self._topics.get(table)
+        if topic is None:
             return False
-        rebuilder.request()
+        if self._bronze is not None:
+            self._bronze_topics.ask_to_retire(topic)
+            self._supervisor.restart(self._bronze.name)
+        self._storage.write(self._options.refill_request_path(table), b"")
+        return self._supervisor.restart(table)
+
+    def _replay(self, table: str) -> bool:
+        """Have a table's dead letters put into it by its own worker. False when there is none."""
+        if table not in self._topics:
+            return False
+        self._storage.write(self._options.replay_request_path(table), b"")
         return self._supervisor.restart(table)
 
     def _loading(self, topics: Collection[str]) -> list[str]:

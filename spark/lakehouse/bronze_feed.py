@@ -17,6 +17,7 @@ from lakehouse.decode import FLAG_BAD, Undecodable, none_that
 from lakehouse.storage import Storage
 from lakehouse.table import TableWriter
 from lakehouse.table_batch import BatchPart, summarize
+from lakehouse.topic_identity import BronzeTopics, TopicState
 
 __all__ = ["BronzeFeed"]
 
@@ -39,6 +40,7 @@ class BronzeFeed:
         *,
         base_path: str,
         arrived: threading.Event,
+        bronze_topics: BronzeTopics,
         once: bool,
     ) -> None:
         """`arrived` is set by whoever has written a file of this topic."""
@@ -52,6 +54,7 @@ class BronzeFeed:
         self._listing = BronzeListing(storage, self._folder)
         self._reader = BronzeReader(spark, storage, config.key_fields[0])
         self._arrived = arrived
+        self._bronze_topics = bronze_topics
         self._once = once
         self._backlog: list[BronzeObject] = []
         self._taken: dict[int, int] = {}
@@ -66,6 +69,8 @@ class BronzeFeed:
 
     def waiting_for(self) -> str | None:
         """What is missing before the feed can start."""
+        if self._bronze_topics.is_to_retire(self._config.topic):
+            return f"the old bronze files in {self._folder} to be put aside"
         return None if self.has_source() else f"bronze files in {self._folder}"
 
     def start(self) -> None:
@@ -73,7 +78,8 @@ class BronzeFeed:
         self._failure = None
         self._stop.clear()
         self._taken = {}
-        self._writer.open()
+        topic_id = self._bronze_topics.id_of(self._config.topic)
+        self._writer.open(TopicState(topic_id, ends={}, starts={}))
         self._survey()
         self._thread = InheritableThread(target=self._run, name=f"bronze-{self.name}", daemon=True)
         self._thread.start()

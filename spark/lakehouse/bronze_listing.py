@@ -82,17 +82,20 @@ class BronzeListing:
         )
 
     def last_files(self, partitions: Iterable[int]) -> Mapping[int, str]:
-        """By partition, the path of the file with the highest start offset."""
-        missing = set(partitions)
-        last: dict[int, str] = {}
+        """By partition, the path of the file with the highest start offset.
+
+        It need not lie in the last day: a clock that was set back over midnight leaves a later day
+        with lower offsets. An older day is only asked for what is higher, mostly nothing.
+        """
+        last: dict[int, BronzeObject] = {}
+        wanted = list(partitions)
         for day in self._days_backwards():
-            if not missing:
-                break
-            for file in _ordered(self._files(day)):
-                if file.partition in missing:
-                    last[file.partition] = file.path
-            missing -= set(last)
-        return last
+            for partition in wanted:
+                known = last.get(partition)
+                beyond = 0 if known is None else known.start_offset + 1
+                for file in _ordered(self._after(day, partition, beyond)):
+                    last[partition] = file
+        return {partition: file.path for partition, file in last.items()}
 
     def _files(self, day: str) -> Iterator[BronzeObject]:
         for info in self._storage.entries(day):

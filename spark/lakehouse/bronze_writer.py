@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import logging
 import threading
 import time
@@ -14,27 +13,31 @@ import fastavro
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from lakehouse.batch_limit import Spans
 from lakehouse.bronze_files import (
     BronzeFile,
     BronzeRecord,
     container,
     cut,
-    with_position_fields,
 )
 from lakehouse.bronze_listing import BronzeListing
+from lakehouse.bronze_values import BronzeValues
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import SCHEMA_HEADER, SCHEMA_ID_SQL, Undecodable
 from lakehouse.first_load import SilverFirst
 from lakehouse.kafka import Kafka, Topics
 from lakehouse.progress import Progress, now
-from lakehouse.query import KafkaQuery, Spans
+from lakehouse.query import KafkaQuery
 from lakehouse.registry import SchemaRegistry
 from lakehouse.sink_config import SinkConfig
+from lakehouse.topic_identity import BronzeTopics, TopicState, why_not_to_go_on
 
 __all__ = ["BronzeWriter"]
 
 _log = logging.getLogger(__name__)
 _MAX_OFFSETS_PER_BATCH = 50_000
+_MAX_BYTES_PER_BATCH = 32 * 1024 * 1024
+"""A batch is in memory several times over: as Spark has it, as Python has it, as files."""
 
 
 class BronzeWriter(KafkaQuery):
@@ -50,6 +53,7 @@ class BronzeWriter(KafkaQuery):
         *,
         base_path: str,
         checkpoint: str,
+        topics: BronzeTopics,
         arrived: Mapping[str, threading.Event],
         silver_first: SilverFirst | None,
         once: bool,
@@ -63,15 +67,18 @@ class BronzeWriter(KafkaQuery):
             topics=Topics(config.topics_regex, is_pattern=True),
             checkpoint=checkpoint,
             max_offsets=_MAX_OFFSETS_PER_BATCH,
+            max_bytes=_MAX_BYTES_PER_BATCH,
             trigger_ms=None if once else config.rotate_schedule_interval_ms,
         )
-        self._registry = registry
+        self._values = BronzeValues(registry, config)
         self._config = config
         self._dead_letters = dead_letters
         self._arrived = arrived
         self._silver_first = silver_first
+        self._topics_path = f"{base_path.rstrip('/')}/{config.topics_dir}"
         self._base_path = base_path.rstrip("/")
-        self._schemas: dict[int, tuple[str, Any]] = {}
+        self._bronze_topics = topics
+        self._remembered: set[str] = set()
         self._next_offsets: dict[str, dict[int, int]] = {}
         self._stopped: dict[str, str] = {}
 
@@ -80,20 +87,45 @@ class BronzeWriter(KafkaQuery):
             return None
         return self._silver_first.better_with(partitions, time.monotonic())
 
-    def open(self, partitions: Mapping[str, list[int]]) -> Mapping[str, Mapping[int, int]]:
-        """Go on behind the last file of every partition."""
+    def open(self, topics: Mapping[str, TopicState]) -> Mapping[str, Mapping[int, int]]:
+        """Go on behind the last file of every partition, but for topics that were made again."""
         self._stopped = {}
+        self._remembered = set()
+        self._bronze_topics.retire(self._topics_path)
         self._next_offsets = {
-            topic: self._written(topic, numbers) for topic, numbers in partitions.items()
+            name: self._written(name, topic.ends) for name, topic in topics.items()
         }
-        self.progress.set(offsets=self._shown_offsets(), stopped_topics={}, error=None)
-        return self._next_offsets
+        begin = dict(self._next_offsets)
+        for name, topic in topics.items():
+            remembered = self._bronze_topics.id_of(name)
+            if why := why_not_to_go_on(remembered, self._next_offsets[name], topic):
+                self._stop(
+                    name,
+                    f"Bronze cannot go on with the topic {name}: {why}. Nothing of it was written "
+                    "since. Once the topic has every row (labctl connectors snapshot), "
+                    "write table and bronze again from it: labctl rebuild TABLE --from-topic",
+                )
+                begin[name] = dict(topic.ends)
+            elif remembered != topic.id:
+                self._bronze_topics.remember(name, topic.id)
+            self._remembered.add(name)
+        self._tell_of_stopped()
+        return begin
+
+    def _stop(self, topic: str, why: str) -> None:
+        self._stopped[topic] = why
+        _log.error("bronze: %s", why)
+
+    def _tell_of_stopped(self) -> None:
+        self.progress.set(
+            offsets=self._shown_offsets(),
+            stopped_topics=dict(self._stopped),
+            error="\n".join(self._stopped.values()) or None,
+        )
 
     def _written(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
         """By partition, the offset behind the last record that is in a file."""
-        listing = BronzeListing(
-            self._storage, f"{self._base_path}/{self._config.topics_dir}/{topic}"
-        )
+        listing = BronzeListing(self._storage, f"{self._topics_path}/{topic}")
         found: dict[int, int] = {}
         for partition, path in listing.last_files(partitions).items():
             records: Iterable[Any] = fastavro.reader(io.BytesIO(self._storage.read(path)))
@@ -102,7 +134,7 @@ class BronzeWriter(KafkaQuery):
             )
         return found
 
-    def take_in(self, records: DataFrame, _spans: Spans | None) -> None:
+    def take_in(self, records: DataFrame, _spans: Spans) -> None:
         rows = records.where("value IS NOT NULL").selectExpr(
             "topic",
             "partition",
@@ -116,13 +148,8 @@ class BronzeWriter(KafkaQuery):
         for file in cut(self._sound(rows), self._config):
             self._write(file)
             written += len(file.records)
-        self.progress.committed(
-            written,
-            offsets=self._shown_offsets(),
-            last_commit_at=now(),
-            stopped_topics=dict(self._stopped),
-            error="\n".join(self._stopped.values()) or None,
-        )
+        self._tell_of_stopped()
+        self.progress.committed(written, last_commit_at=now())
 
     def _sound(self, rows: DataFrame) -> Iterator[BronzeRecord]:
         """The rows that are Avro of their schema, and not in a file yet."""
@@ -132,7 +159,7 @@ class BronzeWriter(KafkaQuery):
             offsets = self._next_offsets.setdefault(row.topic, {})
             if row.topic in self._stopped or row.offset < offsets.get(row.partition, 0):
                 continue
-            reason = self._fault(row)
+            reason = self._values.fault(row.id, row.value)
             if reason is None:
                 yield BronzeRecord(
                     topic=row.topic,
@@ -145,30 +172,15 @@ class BronzeWriter(KafkaQuery):
             else:
                 self._put_aside(row, reason)
 
-    def _fault(self, row: Any) -> str | None:
-        """Why a row's value cannot be spliced into a file; None when it can."""
-        if row.id is None or len(row.id) != 8:
-            return f"it has no {SCHEMA_HEADER} header of eight bytes"
-        schema_id = int.from_bytes(row.id, "big", signed=True)
-        _, parsed = self._schema(schema_id)
-        value = io.BytesIO(row.value)
-        try:
-            fastavro.schemaless_reader(value, parsed, None)
-        except Exception as error:
-            return f"it does not decode with schema {schema_id}: {error!r}"
-        if value.tell() != len(row.value):
-            return f"{len(row.value) - value.tell()} bytes are left over by schema {schema_id}"
-        return None
-
     def _put_aside(self, row: Any, reason: str) -> None:
         """Stop the record's topic, and no other, or put it into the dead-letter location."""
         if not self._config.tolerate_errors:
-            self._stopped[row.topic] = (
+            self._stop(
+                row.topic,
                 f"The record at {row.topic} partition {row.partition} offset {row.offset} cannot "
                 f"go into a bronze file: {reason}. Nothing of its topic was written since. To put "
-                "such records aside instead, set errors.tolerance=all in the sink connector's JSON"
+                "such records aside instead, set errors.tolerance=all in the sink connector's JSON",
             )
-            _log.error("bronze: %s", self._stopped[row.topic])
             return
         headers = () if row.id is None else ((SCHEMA_HEADER, bytes(row.id)),)
         self._dead_letters.write(
@@ -188,7 +200,12 @@ class BronzeWriter(KafkaQuery):
 
     def _write(self, file: BronzeFile) -> None:
         last = file.records[-1]
-        schema, _ = self._schema(last.schema_id)
+        if last.topic not in self._remembered:
+            self._bronze_topics.remember(
+                last.topic, self._kafka.topic_ids([last.topic])[last.topic]
+            )
+            self._remembered.add(last.topic)
+        schema = self._values.file_schema(last.schema_id)
         key = file.key(self._config.topics_dir)
         content = container(file, schema, self._config.codec, self._compress_snappy)
         self._storage.write(f"{self._base_path}/{key}", content)
@@ -196,16 +213,6 @@ class BronzeWriter(KafkaQuery):
         self.progress.set(last_file=key)
         if last.topic in self._arrived:
             self._arrived[last.topic].set()
-
-    def _schema(self, schema_id: int) -> tuple[str, Any]:
-        """The schema of files with records of `schema_id`, and the values' own, parsed."""
-        known = self._schemas.get(schema_id)
-        if known is None:
-            text = self._registry.text(schema_id)
-            parsed = fastavro.parse_schema(_without_logical_types(json.loads(text)))
-            known = (with_position_fields(text, self._config), parsed)
-            self._schemas[schema_id] = known
-        return known
 
     def _compress_snappy(self, block: bytes) -> bytes:
         return bytes(pa.compress(block, codec="snappy", asbytes=True))
@@ -215,14 +222,3 @@ class BronzeWriter(KafkaQuery):
             topic: {str(partition): offset for partition, offset in offsets.items()}
             for topic, offsets in self._next_offsets.items()
         }
-
-
-def _without_logical_types(node: Any) -> Any:
-    """Values are only walked over, so converting them would be wasted (and could overflow)."""
-    if isinstance(node, list):
-        return [_without_logical_types(item) for item in node]
-    if isinstance(node, dict):
-        return {
-            key: _without_logical_types(item) for key, item in node.items() if key != "logicalType"
-        }
-    return node

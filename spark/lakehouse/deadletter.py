@@ -5,15 +5,24 @@ from __future__ import annotations
 import base64
 import json
 import logging
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from lakehouse.decode import Undecodable
+from lakehouse.options import REPLAYED
 from lakehouse.progress import now
 from lakehouse.storage import Storage
 
 __all__ = ["DeadLetters"]
 
 _log = logging.getLogger(__name__)
+_PARALLEL = 8
+"""A connector that writes with a schema nobody has spoils every record of its topic."""
+_OF_AN_OLD_TOPIC = "old-topic"
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class DeadLetters:
@@ -22,15 +31,89 @@ class DeadLetters:
     def __init__(self, storage: Storage, base_path: str) -> None:
         self._storage = storage
         self._base_path = base_path.rstrip("/")
+        self._lock = threading.Lock()
+        self._names: dict[str, set[str]] = {}
+        self._newest: dict[str, str] = {}
 
     def write(self, records: Iterable[Undecodable]) -> None:
-        for record in records:
-            path = (
-                f"{self._base_path}/{record.topic}/"
-                f"{record.topic}+{record.partition}+{record.offset:010d}.json"
-            )
-            self._storage.write(path, _document(record))
-            _log.warning("%s put aside in %s: %s", _place(record), path, record.reason)
+        _each(self._write, list(records))
+
+    def _write(self, record: Undecodable) -> None:
+        path = f"{self._folder(record.topic)}/{_name(record)}"
+        self._storage.write(path, _document(record))
+        _log.warning("%s put aside in %s: %s", _place(record), path, record.reason)
+        with self._lock:
+            self._names.setdefault(record.topic, set()).add(_name(record))
+            self._newest[record.topic] = f"{_place(record)}: {record.reason}"
+
+    def look(self, topic: str) -> None:
+        """Find out what a topic has, for `count` and `newest`."""
+        names = self._listed(topic)
+        newest = self._read(topic, names[-1]) if names else None
+        with self._lock:
+            self._names[topic] = set(names)
+            self._newest.pop(topic, None)
+            if newest is not None:
+                self._newest[topic] = f"{_place(newest)}: {newest.reason}"
+
+    def count(self, topic: str) -> int:
+        """How many letters wait, as far as was looked."""
+        with self._lock:
+            return len(self._names.get(topic, ()))
+
+    def newest(self, topic: str) -> str | None:
+        """Place and reason of the newest letter that waits."""
+        with self._lock:
+            return self._newest.get(topic)
+
+    def waiting(self, topic: str) -> list[Undecodable]:
+        """The letters that were not replayed, by place."""
+        found = _each(lambda name: self._read(topic, name), self._listed(topic))
+        return sorted(found, key=lambda record: (record.partition, record.offset))
+
+    def replayed(self, records: Sequence[Undecodable]) -> None:
+        """Put away letters whose records are in their table now, or were followed by newer ones."""
+        for topic in {record.topic for record in records}:
+            self._move([_name(r) for r in records if r.topic == topic], topic, "", f"{REPLAYED}/")
+
+    def reopen(self, topic: str) -> None:
+        """Have replayed letters wait again: the table was written again without them."""
+        names = self._listed(topic, f"/{REPLAYED}")
+        self._move(names, topic, f"{REPLAYED}/", "")
+
+    def give_up(self, topic: str) -> None:
+        """Put away the letters of a topic that is no more: their offsets say nothing of the new."""
+        self._move(self._listed(topic), topic, "", f"{_OF_AN_OLD_TOPIC}/")
+
+    def _move(self, names: Sequence[str], topic: str, source: str, target: str) -> None:
+        folder = self._folder(topic)
+
+        def move(name: str) -> None:
+            content = self._storage.read(f"{folder}/{source}{name}")
+            self._storage.write(f"{folder}/{target}{name}", content)
+            self._storage.delete(f"{folder}/{source}{name}")
+
+        _each(move, names)
+        self.look(topic)
+
+    def _listed(self, topic: str, below: str = "") -> list[str]:
+        found = self._storage.entries(f"{self._folder(topic)}{below}")
+        return [info.name for info in found if not info.is_folder and info.name.endswith(".json")]
+
+    def _read(self, topic: str, name: str) -> Undecodable:
+        return _record(self._storage.read(f"{self._folder(topic)}/{name}"))
+
+    def _folder(self, topic: str) -> str:
+        return f"{self._base_path}/{topic}"
+
+
+def _each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    with ThreadPoolExecutor(_PARALLEL) as pool:
+        return list(pool.map(work, items))
+
+
+def _name(record: Undecodable) -> str:
+    return f"{record.topic}+{record.partition}+{record.offset:010d}.json"
 
 
 def _place(record: Undecodable) -> str:
@@ -52,5 +135,23 @@ def _document(record: Undecodable) -> bytes:
     return json.dumps(fields, indent=2, ensure_ascii=False).encode()
 
 
+def _record(document: bytes) -> Undecodable:
+    fields = json.loads(document)
+    return Undecodable(
+        topic=fields["topic"],
+        partition=fields["partition"],
+        offset=fields["offset"],
+        timestamp_ms=fields["timestamp_ms"],
+        reason=fields["reason"],
+        key=_bytes(fields["key_base64"]),
+        value=_bytes(fields["value_base64"]),
+        headers=tuple((one["key"], _bytes(one["value_base64"])) for one in fields["headers"]),
+    )
+
+
 def _base64(content: bytes | None) -> str | None:
     return None if content is None else base64.b64encode(content).decode("ascii")
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -11,7 +11,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.types import StructField, StructType
 
-from lakehouse.errors import PermanentError
+from lakehouse.errors import UnusableSchemaError
 from lakehouse.mapping import WriterSchema
 from lakehouse.registry import SchemaRegistry
 from lakehouse.schema import POSITION_COLUMNS
@@ -19,6 +19,7 @@ from lakehouse.schema import POSITION_COLUMNS
 __all__ = [
     "FLAG_BAD",
     "FLAG_SCHEMA",
+    "LOST_DELETE",
     "SCHEMA_HEADER",
     "SCHEMA_ID_BYTES",
     "SCHEMA_ID_SQL",
@@ -38,6 +39,13 @@ FLAG_SCHEMA = "__lab_schema"
 """Of a decoded row: the header's bytes; null when there was none."""
 FLAG_BAD = "__lab_bad"
 """Of a decoded row: it could not be decoded."""
+
+LOST_DELETE = (
+    "it is null, and no record of its key that says __deleted comes before it: a delete that "
+    "nothing can follow. Does the connector rewrite deletes "
+    "(transforms.unwrap.delete.tombstone.handling.mode=rewrite)?"
+)
+"""Why a null record is bad that is not a tombstone behind a delete."""
 
 UNEXPECTED = "__lab_unexpected"
 """In the error of a row that `Decoder.decode_sound` was not to meet."""
@@ -61,7 +69,8 @@ class Undecodable:
     timestamp_ms: int
     reason: str
     key: bytes | None
-    value: bytes
+    value: bytes | None
+    """None of a null record: a tombstone, or a delete that was lost."""
     headers: tuple[tuple[str, bytes | None], ...]
 
 
@@ -82,7 +91,7 @@ class _Decoding:
 
     def apply(self, records: DataFrame, last: list[Column]) -> DataFrame:
         # Each step is analysed anew in every batch, some milliseconds: so there are few.
-        rows = records.where("value IS NOT NULL")
+        rows = records
         for columns in (*self.steps, last):
             rows = rows.select(*columns)
         return rows
@@ -99,20 +108,43 @@ class Decoder:
         self._columns: dict[bytes, StructType] = {}
         self._decoding: _Decoding | None = None
 
-    def columns(self, schema_id: bytes) -> StructType:
-        """Columns of the rows that were written with a schema, position columns included."""
+    def columns(self, schema_ids: Iterable[bytes]) -> list[StructType]:
+        """Columns of the rows written with each of the usable schemas, position columns included.
+
+        Raises OSError when the registry does not answer.
+        """
+        return [self._columns_of(schema_id) for schema_id in self.usable(schema_ids)]
+
+    def usable(self, schema_ids: Iterable[bytes]) -> list[bytes]:
+        """Those of `schema_ids` that the registry has, of records; the others' rows are bad.
+
+        Raises OSError when the registry does not answer: then nothing is known of them.
+        """
+        return [schema_id for schema_id in schema_ids if self._is_usable(schema_id)]
+
+    def _is_usable(self, schema_id: bytes) -> bool:
+        try:
+            self._schema(schema_id)
+        except UnusableSchemaError:
+            return False
+        return True
+
+    def _columns_of(self, schema_id: bytes) -> StructType:
         known = self._columns.get(schema_id)
         if known is None:
             own = columns_of(self._spark, self._schema(schema_id))
             known = self._columns[schema_id] = StructType(own.fields + POSITION_COLUMNS.fields)
         return known
 
-    def schema_ids(self, records: DataFrame) -> list[bytes]:
+    def schema_ids(self, records: DataFrame, *, of_all: bool = False) -> list[bytes]:
         """The distinct schema ids in the first of `records`, leaving out what is no id.
 
-        Others come to light when the batch is looked through: a pass for them alone is spared.
+        Others come to light when the batch is looked through: a pass for them alone is spared,
+        unless `of_all` asks for it.
         """
-        first = records.limit(_FIRST_RECORDS).selectExpr(f"{SCHEMA_ID_SQL} AS id").collect()
+        looked_at = records if of_all else records.limit(_FIRST_RECORDS)
+        ids = looked_at.selectExpr(f"{SCHEMA_ID_SQL} AS id")
+        first = (ids.distinct() if of_all else ids).collect()
         found = {bytes(row.id) for row in first if row.id is not None}
         return sorted(one for one in found if len(one) == SCHEMA_ID_BYTES)
 
@@ -122,7 +154,7 @@ class Decoder:
         """`records` as rows of `target`, with `FLAG_SCHEMA` and `FLAG_BAD`.
 
         A row whose schema is not among `schema_ids` is null throughout, but for the flags and its
-        position. Tombstones are left out: they repeat a delete that came before them.
+        position; one whose schema is among them and not usable is bad, and so is a null record.
         """
         decoding = self._decoding_for(schema_ids, target)
         return decoding.apply(records, decoding.flagged)
@@ -143,6 +175,7 @@ class Decoder:
         return self._decoding
 
     def _plan(self, schema_ids: tuple[bytes, ...], target: StructType) -> _Decoding:
+        usable = self.usable(schema_ids)
         positioned = [
             f.expr(f"{SCHEMA_ID_SQL} AS {FLAG_SCHEMA}"),
             f.expr("partition AS __kafka_partition"),
@@ -150,7 +183,7 @@ class Decoder:
             f.expr("unix_millis(timestamp) AS __kafka_timestamp"),
         ]
         row = f.lit(None)
-        for schema_id in schema_ids:
+        for schema_id in usable:
             mine = f.expr(f"{SCHEMA_ID_SQL} = {_literal(schema_id)}")
             schema = self._schema(schema_id)
             record = from_avro(f.when(mine, f.col("value")), schema.text, _PERMISSIVE)
@@ -158,12 +191,14 @@ class Decoder:
             written = f.col(FLAG_SCHEMA) == f.expr(_literal(schema_id))
             row = f.when(written, f.expr(self._row(schema_id, target))).otherwise(row)
         bad = f.col(FLAG_SCHEMA).isNull() | (f.length(FLAG_SCHEMA) != SCHEMA_ID_BYTES)
-        if schema_ids:
+        if unusable := [f.expr(_literal(one)) for one in schema_ids if one not in usable]:
+            bad = bad | f.col(FLAG_SCHEMA).isin(unusable)
+        if usable:
             bad = bad | (
                 f.col("row").isNotNull()
                 & (f.col(f"row.`{self._key}`").isNull() | ~f.col(f"row.{_EXACT}"))
             )
-        columns = {field.name: _column(field, decoded=bool(schema_ids)) for field in target.fields}
+        columns = {field.name: _column(field, decoded=bool(usable)) for field in target.fields}
         known = [f.expr(_literal(schema_id)) for schema_id in schema_ids]
         checked = {_OFFSET: _unless(bad | ~f.col(FLAG_SCHEMA).isin(known))}
         return _Decoding(
@@ -195,9 +230,9 @@ class Decoder:
                 partition=row.partition,
                 offset=row.offset,
                 timestamp_ms=row.timestamp_ms,
-                reason=self._reason(row.id, bytes(row.value)),
+                reason=self._reason(row.id, row.value),
                 key=None if row.key is None else bytes(row.key),
-                value=bytes(row.value),
+                value=None if row.value is None else bytes(row.value),
                 headers=tuple(
                     (header.key, None if header.value is None else bytes(header.value))
                     for header in row.headers or ()
@@ -206,16 +241,18 @@ class Decoder:
             for row in sorted(found, key=lambda row: (row.partition, row.offset))
         ]
 
-    def _reason(self, schema_id: bytearray | None, value: bytes) -> str:
+    def _reason(self, schema_id: bytearray | None, value: bytearray | None) -> str:
+        if value is None:
+            return LOST_DELETE
         if schema_id is None or len(schema_id) != SCHEMA_ID_BYTES:
             return f"it has no {SCHEMA_HEADER} header of eight bytes"
         number = _number(bytes(schema_id))
         try:
             schema = self._schema(bytes(schema_id))
-        except PermanentError as error:
+        except UnusableSchemaError as error:
             return error.what
         one = self._spark.range(1).select(
-            from_avro(f.lit(value), schema.text, _FAILFAST).alias("record")
+            from_avro(f.lit(bytes(value)), schema.text, _FAILFAST).alias("record")
         )
         raw = [f"{field.raw('record')} AS `{field.name}`" for field in schema.fields]
         try:

@@ -7,6 +7,7 @@ __all__ = [
     "ConfigurationError",
     "PermanentError",
     "SchemaChangeError",
+    "UnusableSchemaError",
     "in_one_line",
 ]
 
@@ -33,6 +34,13 @@ class ConfigurationError(PermanentError):
 
 class BadRecordError(PermanentError):
     """A record cannot be decoded, and the table's policy is to stop."""
+
+
+class UnusableSchemaError(PermanentError):
+    """A record names a schema that is not in the registry, or that no record can be read with.
+
+    It is the record that is bad: `what` says why, for whoever puts it aside or stops for it.
+    """
 
 
 class SchemaChangeError(PermanentError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,9 @@ _METADATA_PREFIX = CHECKPOINT_KEY.rsplit(".", 1)[0] + "."
 _BUCKETS_KEY = _METADATA_PREFIX + "buckets"
 """Commit metadata with the number of buckets: Hudi notes it nowhere, and with another one it would
 look for keys in the wrong buckets and write them a second time."""
+
+_TOPIC_ID_KEY = _METADATA_PREFIX + "topic.id"
+"""Commit metadata with Kafka's id of the topic that the offsets are of."""
 
 _SPARED = {
     # It would list the timeline once more, to find that services are not allowed.
@@ -49,15 +53,26 @@ class TableState:
     """By their offsets; since the beginning, when there has been no compaction."""
     buckets: str = ""
     """How many its rows are spread over; empty where no commit says."""
+    commits_since_cleaning: int = 0
+    """Since the last one that found something to remove."""
+    is_service_unfinished: bool = False
+    """Whether a compaction or a cleaning was begun, or just planned, and has not been completed."""
+    topic_id: str = ""
+    """Kafka's id of the topic that `next_offsets` are of; empty where no commit says."""
 
 
 class HudiTable:
-    """One silver table. It has one writer: `lock` is held while its timeline is being extended."""
+    """One silver table. It has one writer: `lock` is held while its timeline is being extended.
+
+    `services` is held by whoever needs its files to stay as they are for longer than a commit: a
+    table service, or a rebuild.
+    """
 
     def __init__(self, spark: SparkSession, config: TableConfig, base_path: str) -> None:
         self.config = config
         self.path = f"{base_path.rstrip('/')}/{config.name}"
         self.lock = threading.Lock()
+        self.services = threading.Lock()
         self._spark = spark
         self._jvm: Any = spark.sparkContext._jvm
         self._options = dict(config.hoodie) | _delete_options(config)
@@ -71,18 +86,23 @@ class HudiTable:
         """Whether there has been a first commit, or the attempt at one."""
         return Storage(self._spark).exists(f"{self.path}/.hoodie/hoodie.properties")
 
+    def remove(self) -> None:
+        """Delete the table with all that its timeline remembers."""
+        with self.services, self.lock:
+            Storage(self._spark).delete(self.path)
+
     def state(self) -> TableState:
         """Read the table's timeline: schema, offsets, and how far compaction lags behind."""
         if not self.exists():
             return TableState(None, {})
-        timeline = self.meta_client().getActiveTimeline().getCommitsTimeline()
-        timeline = timeline.filterCompletedInstants()
+        active = self.meta_client().getActiveTimeline()
+        timeline = active.getCommitsTimeline().filterCompletedInstants()
         if timeline.empty():
             return TableState(None, {})
         utils = self._jvm.org.apache.hudi.common.table.timeline.TimelineUtils
         newest: dict[int, int] = {}
         compacted: dict[int, int] = {}  # The offsets up to which log files are merged.
-        buckets = ""
+        buckets = topic_id = ""
         commits = 0
         in_base_files = False
         instants = timeline.getReverseOrderedInstants().iterator()
@@ -98,21 +118,37 @@ class HudiTable:
                 compacted = offsets
             if not newest:
                 newest, buckets = offsets, metadata.getMetadata(_BUCKETS_KEY) or ""
+                topic_id = metadata.getMetadata(_TOPIC_ID_KEY) or ""
         return TableState(
             schema=self._schema(),
             next_offsets=newest,
             commits_since_compaction=commits,
             records_since_compaction=sum(newest.values()) - sum(compacted.values()),
             buckets=buckets,
+            commits_since_cleaning=self._commits_since_cleaning(active, timeline),
+            is_service_unfinished=not (
+                active.filterPendingCompactionTimeline().empty()
+                and active.getCleanerTimeline().filterInflightsAndRequested().empty()
+            ),
+            topic_id=topic_id,
         )
 
-    def commit(self, rows: DataFrame, count: int, next_offsets: Mapping[int, int]) -> None:
+    @staticmethod
+    def _commits_since_cleaning(active: Any, commits: Any) -> int:
+        last = active.getCleanerTimeline().filterCompletedInstants().lastInstant()
+        if not last.isPresent():
+            return int(commits.countInstants())
+        return int(commits.findInstantsAfter(last.get().requestedTime()).countInstants())
+
+    def commit(
+        self, rows: DataFrame, count: int, next_offsets: Mapping[int, int], topic_id: str
+    ) -> None:
         """Upsert `rows`, `count` of them, and record in the same commit where the topic goes on.
 
         Of several rows with one key the one with the highest offset is kept.
         """
         options = {"hoodie.combine.before.upsert": str(self._may_repeat(rows, count)).lower()}
-        self._write(rows, next_offsets, options)
+        self._write(rows, next_offsets, topic_id, options)
 
     def _may_repeat(self, rows: DataFrame, count: int) -> bool:
         """Whether a key may occur twice. Combining rows costs a shuffle of whole records, so that
@@ -121,16 +157,20 @@ class HudiTable:
             return count > 1
         return rows.select(*self.config.key_fields).distinct().count() < count
 
-    def overwrite(self, rows: DataFrame, next_offsets: Mapping[int, int]) -> None:
+    def overwrite(self, rows: DataFrame, next_offsets: Mapping[int, int], topic_id: str) -> None:
         """Replace all rows by `rows`, one for each key, in one commit."""
         options = {
             "hoodie.datasource.write.operation": "insert_overwrite_table",
             "hoodie.combine.before.insert": "false",
         }
-        self._write(rows, next_offsets, options)
+        self._write(rows, next_offsets, topic_id, options)
 
     def _write(
-        self, rows: DataFrame, next_offsets: Mapping[int, int], operation: Mapping[str, str]
+        self,
+        rows: DataFrame,
+        next_offsets: Mapping[int, int],
+        topic_id: str,
+        operation: Mapping[str, str],
     ) -> None:
         checkpoint = ",".join(
             [self.config.topic, *(f"{p}:{offset}" for p, offset in sorted(next_offsets.items()))]
@@ -141,6 +181,7 @@ class HudiTable:
             "hoodie.datasource.write.commitmeta.key.prefix": _METADATA_PREFIX,
             CHECKPOINT_KEY: checkpoint,
             _BUCKETS_KEY: self.buckets,
+            _TOPIC_ID_KEY: topic_id,
             **_SPARED,
         }
         with self.lock:
@@ -171,8 +212,12 @@ class HudiTable:
 
         Whether it is time for a compaction is the caller's decision: the client always agrees.
         """
-        resolver = self._jvm.org.apache.hudi.common.table.TableSchemaResolver(self.meta_client())
+        meta = self.meta_client()
+        resolver = self._jvm.org.apache.hudi.common.table.TableSchemaResolver(meta)
+        # One more: what the table was at the beginning of these minutes is an older commit.
+        kept = self._commits_since(meta, self.config.keep_minutes) + 1
         options = self._options | {
+            **self.config.retaining(kept),
             "hoodie.table.services.enabled": "true",
             "hoodie.compact.inline.max.delta.commits": "1",
         }
@@ -183,6 +228,13 @@ class HudiTable:
             self.config.name,
             options,
         )
+
+    def _commits_since(self, meta: Any, minutes: int) -> int:
+        """How many commits were begun in the last `minutes`."""
+        since = self._jvm.java.util.Date(int((time.time() - 60 * minutes) * 1000))
+        names = self._jvm.org.apache.hudi.common.table.timeline.HoodieInstantTimeGenerator
+        commits = meta.getActiveTimeline().getCommitsTimeline().filterCompletedInstants()
+        return int(commits.findInstantsAfter(names.formatDate(since)).countInstants())
 
     def _schema(self) -> StructType:
         read = self._spark.read.format("hudi").load(self.path).schema

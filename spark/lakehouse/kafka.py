@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from pyspark.sql import SparkSession
+from py4j.protocol import Py4JError
+from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["KAFKA_CONF_PREFIX", "Kafka", "Topics"]
+from lakehouse.batch_limit import LogSize, Spans
+from lakehouse.errors import in_one_line
+from lakehouse.topic_identity import TopicState
+
+__all__ = ["KAFKA_CONF_PREFIX", "RECORD", "Kafka", "Topics"]
+
+_log = logging.getLogger(__name__)
 
 KAFKA_CONF_PREFIX = "spark.lakehouse.kafka."
 """Spark properties with this prefix are given to every Kafka client (`security.protocol`, …)."""
 
 _EARLIEST = -2
+RECORD = (
+    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, "
+    "timestampType int, headers array<struct<key: string, value: binary>>"
+)
+"""The Kafka source's columns, as Spark's DDL has them."""
 _CLIENT_OPTIONS = {
     # A broker that is away for a minute is waited for; the client finds it again within a second.
     "reconnect.backoff.max.ms": "1000",
@@ -50,13 +63,16 @@ class Kafka:
     """The cluster behind `bootstrap_servers`."""
 
     def __init__(self, spark: SparkSession, bootstrap_servers: str) -> None:
+        self._spark = spark
         jvm: Any = spark.sparkContext._jvm
         # Looked up once: py4j searches a hundred jars for each part of such a name, at each use.
         self._properties = jvm.java.util.Properties
         self._map = jvm.java.util.HashMap
+        self._list = jvm.java.util.ArrayList
         self._join = jvm.java.lang.String.join
         self._partition = jvm.org.apache.kafka.common.TopicPartition
-        self._latest = jvm.org.apache.kafka.clients.admin.OffsetSpec.latest
+        spec = jvm.org.apache.kafka.clients.admin.OffsetSpec
+        self._latest, self._earliest = spec.latest, spec.earliest
         self._create_admin = jvm.org.apache.kafka.clients.admin.Admin.create
         conf = spark.sparkContext.getConf().getAll()
         self._client = {
@@ -91,18 +107,90 @@ class Kafka:
         described = admin.describeTopics(names).allTopicNames().get()
         return {name: list(range(described[name].partitions().size())) for name in names}
 
+    def states(self, partitions: Mapping[str, list[int]]) -> dict[str, TopicState]:
+        """The topics of `partitions`, by name, as they are now."""
+        ids = self.topic_ids(partitions)
+        ends = self._offsets(partitions, self._latest())
+        starts = self.earliest(partitions)
+        return {name: TopicState(ids[name], ends[name], starts[name]) for name in partitions}
+
+    def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
+        """Kafka's ids of `topics`, by name. Raises Java's error when there is no such topic."""
+        names = list(topics)
+        if not names:
+            return {}
+        described = self._connected().describeTopics(names).allTopicNames().get()
+        return {name: str(described[name].topicId().toString()) for name in names}
+
     def records(self, partitions: Mapping[str, list[int]]) -> int:
         """How many records `partitions`, by topic, have been given so far."""
-        wanted = [
-            self._partition(name, number)
+        ends = self._offsets(partitions, self._latest())
+        return sum(end for numbers in ends.values() for end in numbers.values())
+
+    def log_sizes(self, partitions: Mapping[str, list[int]]) -> dict[str, LogSize]:
+        """How large the topics are, by name; nothing where the brokers do not say.
+
+        It takes the right to describe the cluster, which a managed one may not give.
+        """
+        admin = self._connected()
+        try:
+            ids = self._list()
+            for broker in admin.describeCluster().nodes().get().toArray():
+                ids.add(broker.id())
+            brokers = _values(admin.describeLogDirs(ids).allDescriptions().get())
+            folders = [folder for broker in brokers for folder in _values(broker)]
+            sizes = {
+                name: sum(self._size(folders, self._partition(name, n)) for n in numbers)
+                for name, numbers in partitions.items()
+            }
+        except Py4JError as error:
+            _log.warning("the sizes of topics are not to be had: %s", in_one_line(error))
+            return {}
+        ends = self._offsets(partitions, self._latest())
+        starts = self.earliest(partitions)
+        return {
+            name: LogSize(sum(ends[name].values()) - sum(starts[name].values()), size)
+            for name, size in sizes.items()
+        }
+
+    @staticmethod
+    def _size(folders: Iterable[Any], partition: Any) -> int:
+        """Bytes of a partition's largest replica."""
+        replicas = (folder.replicaInfos().get(partition) for folder in folders)
+        return max((int(replica.size()) for replica in replicas if replica is not None), default=0)
+
+    def earliest(self, partitions: Mapping[str, list[int]]) -> dict[str, dict[int, int]]:
+        """By topic and partition, the first offset that is still there."""
+        return self._offsets(partitions, self._earliest())
+
+    def read(self, spans: Spans) -> DataFrame:
+        """The records of `spans`, as the Kafka source has them. Spark fails when some are gone."""
+        wanted = {topic: numbers for topic, numbers in spans.items() if numbers}
+        if not wanted:
+            return self._spark.createDataFrame([], RECORD)
+        return (
+            self._spark.read.format("kafka")
+            .options(**self.source_options())
+            .option("assign", json.dumps({t: sorted(numbers) for t, numbers in wanted.items()}))
+            .option("startingOffsets", _ends_of(wanted, "start"))
+            .option("endingOffsets", _ends_of(wanted, "stop"))
+            .load()
+        )
+
+    def _offsets(self, partitions: Mapping[str, list[int]], spec: Any) -> dict[str, dict[int, int]]:
+        wanted = {
+            (name, number): self._partition(name, number)
             for name, numbers in partitions.items()
             for number in numbers
-        ]
+        }
         asked = self._map()
-        for partition in wanted:
-            asked[partition] = self._latest()
-        ends = self._connected().listOffsets(asked).all().get()
-        return sum(int(ends[partition].offset()) for partition in wanted)
+        for partition in wanted.values():
+            asked[partition] = spec
+        found = self._connected().listOffsets(asked).all().get()
+        offsets: dict[str, dict[int, int]] = {name: {} for name in partitions}
+        for (name, number), partition in wanted.items():
+            offsets[name][number] = int(found[partition].offset())
+        return offsets
 
     def close(self) -> None:
         if self._admin is not None:
@@ -137,3 +225,16 @@ class Kafka:
                 for topic, numbers in partitions.items()
             }
         )
+
+
+def _values(java_map: Any) -> list[Any]:
+    return [java_map[key] for key in java_map.keySet().toArray()]
+
+
+def _ends_of(spans: Spans, end: Literal["start", "stop"]) -> str:
+    return json.dumps(
+        {
+            topic: {str(number): getattr(span, end) for number, span in numbers.items()}
+            for topic, numbers in spans.items()
+        }
+    )

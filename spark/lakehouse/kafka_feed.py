@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
-from lakehouse.decode import Decoder
+from lakehouse.batch_limit import Spans
+from lakehouse.deadletter import DeadLetters
+from lakehouse.decode import Decoder, Undecodable
 from lakehouse.first_load import FirstLoad
 from lakehouse.kafka import Kafka, Topics
-from lakehouse.query import KafkaQuery, Spans
+from lakehouse.query import KafkaQuery
 from lakehouse.registry import SchemaRegistry
+from lakehouse.replay import Replay
 from lakehouse.table import TableWriter
-from lakehouse.table_batch import summarize, unseen
+from lakehouse.table_batch import BatchPart, summarize, unseen
+from lakehouse.tombstones import LOOK_BACK, Change, lost_deletes, unexplained
+from lakehouse.topic_identity import TopicState
 
 __all__ = ["KafkaFeed"]
 
 _TRIGGER_MS = 100
 _MAX_OFFSETS_PER_BATCH = 250_000
+_MAX_BYTES_PER_BATCH = 128 * 1024 * 1024
 _LOOK_THROUGH_FROM = 10_000
 """Records from which on a batch is looked through before it is written."""
 
@@ -33,7 +39,9 @@ class KafkaFeed(KafkaQuery):
         kafka: Kafka,
         registry: SchemaRegistry,
         writer: TableWriter,
+        dead_letters: DeadLetters,
         *,
+        replay_request_path: str,
         checkpoint: str,
         once: bool,
     ) -> None:
@@ -46,12 +54,16 @@ class KafkaFeed(KafkaQuery):
             topics=Topics(config.topic, is_pattern=False),
             checkpoint=checkpoint,
             max_offsets=_MAX_OFFSETS_PER_BATCH,
+            max_bytes=_MAX_BYTES_PER_BATCH,
             trigger_ms=None if once else _TRIGGER_MS,
         )
         self.topic = config.topic
         self._writer = writer
         self._decoder = Decoder(spark, registry, config.key_fields[0])
+        self._replay = Replay(spark, kafka, self._decoder, writer, dead_letters)
+        self._replay_request_path = replay_request_path
         self._schema_ids: list[bytes] = []
+        self._has_tombstones = False
         self._first_load = None if once else FirstLoad(_MAX_OFFSETS_PER_BATCH)
 
     def better_with(self, partitions: Mapping[str, list[int]]) -> str | None:
@@ -72,14 +84,17 @@ class KafkaFeed(KafkaQuery):
             return False
         return not load.is_empty
 
-    def open(self, _partitions: Mapping[str, list[int]]) -> Mapping[str, Mapping[int, int]]:
-        self._writer.open()
+    def open(self, topics: Mapping[str, TopicState]) -> Mapping[str, Mapping[int, int]]:
+        self._writer.open(topics[self.topic])
+        if self._storage.exists(self._replay_request_path):
+            self.progress.set(last_replay=self._replay.run())
+            self._storage.delete(self._replay_request_path)
         return {self.topic: self._writer.next_offsets}
 
-    def take_in(self, records: DataFrame, spans: Spans | None) -> None:
+    def take_in(self, records: DataFrame, spans: Spans) -> None:
         if not self._schema_ids:
             self._schema_ids = self._decoder.schema_ids(records)
-        if self._schema_ids and spans and self._try_unseen(records, spans[self.topic]):
+        if self._schema_ids and self._try_unseen(records, spans[self.topic]):
             return
         while not self._try(records):
             """The batch has other schemas than the one before: now they are known."""
@@ -90,29 +105,78 @@ class KafkaFeed(KafkaQuery):
         Looking through it is a Spark job of its own, a fifth of the time that a small batch takes.
         Whether there was anything new in it shows while it is written, before it is committed.
         """
+        if self._has_tombstones:
+            return False
         taken = self._writer.next_offsets
         if any(span.start < taken.get(number, 0) for number, span in spans.items()):
             return False
         if sum(map(len, spans.values())) >= _LOOK_THROUGH_FROM:
             return False
-        target = self._writer.schema_with(self._decoder.columns(one) for one in self._schema_ids)
+        target = self._writer.schema_with(self._decoder.columns(self._schema_ids))
         rows = self._decoder.decode_sound(records, self._schema_ids, target)
         return self._writer.try_unseen(rows, [unseen(*item) for item in spans.items()])
 
     def _try(self, records: DataFrame) -> bool:
         """Take the batch in, if its schemas are the ones expected; if not, expect them."""
         ids = self._schema_ids
-        target = self._writer.schema_with(self._decoder.columns(one) for one in ids)
+        target = self._writer.schema_with(self._decoder.columns(ids))
         rows = self._decoder.decode(records, ids, target)
         rows.persist(StorageLevel.MEMORY_AND_DISK_DESER)
         try:
             parts = summarize(rows)
             seen = sorted({one for part in parts for one in part.schema_ids})
-            expected = set(seen) <= set(ids)
-            if seen:
+            if not set(seen) <= set(ids):
                 self._schema_ids = seen
-            if expected:
-                self._writer.take_in(rows, parts, lambda bad: self._decoder.explain(records, bad))
-            return expected
+                return False
+            self._schema_ids = self._decoder.usable(seen) or ids
+            self._writer.take_in(rows, parts, lambda bad: self._explain(records, parts, bad))
+            return True
         finally:
             rows.unpersist()
+
+    def _explain(
+        self, records: DataFrame, parts: Sequence[BatchPart], bad: DataFrame
+    ) -> list[Undecodable]:
+        """Why rows are bad; nothing of null records that only repeat a delete."""
+        found = self._decoder.explain(records, bad)
+        nulls = [one for one in found if one.value is None]
+        if not nulls:
+            return found
+        self._has_tombstones = True
+        changes = self._changes(records, nulls)
+        if further := unexplained(nulls, changes):
+            changes += self._changes(self._kafka.read(self._before(parts, further)), further)
+        sound = [one for one in found if one.value is not None]
+        return sorted(sound + lost_deletes(nulls, changes), key=lambda x: (x.partition, x.offset))
+
+    def _before(self, parts: Sequence[BatchPart], nulls: Iterable[Undecodable]) -> Spans:
+        """The last records before the batch, in the partitions of `nulls`."""
+        earliest = self._kafka.earliest({self.topic: sorted({one.partition for one in nulls})})
+        starts = {part.partition: part.first for part in parts}
+        return {
+            self.topic: {
+                number: range(max(first, starts[number] - LOOK_BACK), starts[number])
+                for number, first in earliest[self.topic].items()
+                if first < starts[number]
+            }
+        }
+
+    def _changes(self, records: DataFrame, nulls: Iterable[Undecodable]) -> list[Change]:
+        """What `records` say of the keys of `nulls`."""
+        keys = sorted({one.key for one in nulls if one.key is not None})
+        if not keys:
+            return []
+        wanted = self._spark.createDataFrame([(key,) for key in keys], "key binary")
+        mine = records.where("value IS NOT NULL").join(wanted, "key", "left_semi")
+        ids = self._decoder.schema_ids(mine, of_all=True)
+        target = self._writer.schema_with(self._decoder.columns(ids))
+        if "__deleted" not in target.names:
+            return []
+        rows = self._decoder.decode(mine, ids, target).selectExpr(
+            "__kafka_partition AS partition", "__kafka_offset AS offset", "__deleted AS deleted"
+        )
+        found = mine.select("partition", "offset", "key").join(rows, ["partition", "offset"])
+        return [
+            Change(row.partition, row.offset, bytes(row.key), row.deleted == "true")
+            for row in found.collect()
+        ]

@@ -19,6 +19,9 @@ _log = logging.getLogger(__name__)
 _POOL = "maintenance"
 _TIDY_AFTER_COMMITS = 20
 """Commits between two rounds of cleaning and archiving."""
+_FIRST_PAUSE_SECONDS = 1.0
+_LONGEST_PAUSE_SECONDS = 60.0
+"""Between two tries at a service that fails."""
 
 
 @dataclass
@@ -30,7 +33,13 @@ class _Backlog:
     uncompacted_records: int = 0
     untidied: int = 0
     rewrite: bool = False
-    """Base files are to be written anew, whether compaction is due or not."""
+    """Base files are to be written again, whether compaction is due or not."""
+    unfinished: bool = False
+    """A service was begun, or just planned, and has not come to its end."""
+    failures: int = 0
+    """Tries in a row that have failed."""
+    not_before: float = 0.0
+    """When to try again, by the monotonic clock."""
 
     def due(self) -> list[str]:
         """The services that the table wants by now."""
@@ -40,11 +49,19 @@ class _Backlog:
             or self.uncompacted_records >= config.compact_after_records
         )
         wanted = {
+            "what was left unfinished": self.unfinished,
             "rewrite": self.rewrite,
             "compaction": compaction and not self.rewrite,
             "tidying": self.untidied >= _TIDY_AFTER_COMMITS,
         }
         return [service for service, wants in wanted.items() if wants]
+
+    def failed(self) -> float:
+        """Put the next try off. Returns the seconds until then."""
+        pause: float = min(_FIRST_PAUSE_SECONDS * 2**self.failures, _LONGEST_PAUSE_SECONDS)
+        self.failures += 1
+        self.not_before = time.monotonic() + pause
+        return pause
 
 
 class Maintenance:
@@ -69,75 +86,112 @@ class Maintenance:
         self._thread.join(timeout)
 
     def opened(self, table: HudiTable, state: TableState) -> None:
-        """A table's feed begins: take over what an earlier run left undone."""
+        """A table's feed begins: take over what an earlier run left undone or unfinished."""
+        backlog = _Backlog(
+            table,
+            state.commits_since_compaction,
+            state.records_since_compaction,
+            state.commits_since_cleaning,
+            unfinished=state.is_service_unfinished,
+        )
         with self._lock:
-            self._backlogs[table.config.name] = _Backlog(
-                table, state.commits_since_compaction, state.records_since_compaction
-            )
+            self._backlogs[table.config.name] = backlog
+            self._ask(backlog)
 
     def committed(self, table: HudiTable, records: int, *, rewrite: bool) -> None:
         """A table has one more commit, of so many records.
 
-        `rewrite` asks for base files to be written anew, whether compaction is due or not.
+        `rewrite` asks for base files to be written again, whether compaction is due or not.
         """
-        name = table.config.name
         with self._lock:
-            backlog = self._backlogs.setdefault(name, _Backlog(table))
+            backlog = self._backlogs.setdefault(table.config.name, _Backlog(table))
             backlog.uncompacted_commits += 1
             backlog.uncompacted_records += records
             backlog.untidied += 1
             backlog.rewrite = backlog.rewrite or rewrite
-            if backlog.due():
-                self._due[name] = None
-                self._lock.notify()
+            self._ask(backlog)
+
+    def _ask(self, backlog: _Backlog) -> None:
+        """Have a table served if it wants to be; with the lock held."""
+        if backlog.due():
+            self._due[backlog.table.config.name] = None
+            self._lock.notify()
 
     def _work(self) -> None:
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", _POOL)
         while (backlog := self._next()) is not None:
             try:
                 self._serve(backlog)
+                backlog.failures = 0
             except Exception:
-                # The table itself is right either way: its next commit asks again.
-                _log.exception("maintenance of %s failed", backlog.table.config.name)
+                # The table itself is right either way; but it grows until this succeeds.
+                with self._lock:
+                    pause = backlog.failed()
+                    self._ask(backlog)
+                name = backlog.table.config.name
+                _log.exception("maintenance of %s failed; again in %.0f s", name, pause)
 
     def _next(self) -> _Backlog | None:
         """The next table that wants a service; None when the application stops."""
         with self._lock:
-            self._lock.wait_for(lambda: self._due or self._stopped)
-            if self._stopped:
-                return None
-            name = next(iter(self._due))
-            del self._due[name]
-            return self._backlogs[name]
+            while not self._stopped:
+                waiting = [self._backlogs[name] for name in self._due]
+                now = time.monotonic()
+                for backlog in waiting:
+                    if backlog.not_before <= now:
+                        del self._due[backlog.table.config.name]
+                        return backlog
+                soonest = min((backlog.not_before for backlog in waiting), default=None)
+                self._lock.wait(None if soonest is None else soonest - now)
+        return None
 
     def _serve(self, backlog: _Backlog) -> None:
-        with self._lock:
-            due = backlog.due()
-        if not due:  # Commits asked for it while it was under way.
-            return
         table = backlog.table
-        started = time.monotonic()
-        client = table.write_client()
-        try:
-            if "compaction" in due or "rewrite" in due:
-                self._compact(client, backlog)
-            if "tidying" in due:
-                client.clean()
-                client.archive()
-                with self._lock:
-                    backlog.untidied = 0
-        finally:
-            client.close()
+        with table.services:
+            with self._lock:
+                due = backlog.due()
+            if not due:  # Commits asked for it while it was under way.
+                return
+            started = time.monotonic()
+            client = table.write_client()
+            try:
+                self._finish(client, backlog)
+                if "compaction" in due or "rewrite" in due:
+                    self._compact(client, backlog)
+                if "tidying" in due:
+                    self._tidy(client, backlog)
+            finally:
+                client.close()
         took = time.monotonic() - started
         _log.info("%s: %s took %.1f s", table.config.name, " and ".join(due), took)
+
+    def _finish(self, client: Any, backlog: _Backlog) -> None:
+        """Complete what was planned before: Hudi leaves the files of a plan out of later plans.
+
+        Only services need this: a write that was interrupted is rolled back by the next write.
+        """
+        client.runAnyPendingCompactions()
+        if backlog.unfinished:
+            client.clean(False)
+        with self._lock:
+            backlog.unfinished = False
 
     def _compact(self, client: Any, backlog: _Backlog) -> None:
         jvm: Any = self._spark.sparkContext._jvm
         nothing = jvm.org.apache.hudi.common.util.Option.empty()
-        with self._lock:
-            backlog.uncompacted_commits = backlog.uncompacted_records = 0
-            backlog.rewrite = False
         with backlog.table.lock:
             instant = client.scheduleCompaction(nothing)
+            with self._lock:
+                backlog.uncompacted_commits = backlog.uncompacted_records = 0
+                backlog.rewrite = False
+                backlog.unfinished = instant.isPresent()
         if instant.isPresent():
             client.compact(instant.get(), True)
+            with self._lock:
+                backlog.unfinished = False
+
+    def _tidy(self, client: Any, backlog: _Backlog) -> None:
+        client.clean()
+        client.archive()
+        with self._lock:
+            backlog.untidied = 0

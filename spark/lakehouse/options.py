@@ -13,12 +13,15 @@ from typing import Any, Literal
 
 from lakehouse.errors import ConfigurationError
 
-__all__ = ["APPLICATION_FILE", "Options", "SourceName", "submit_argv"]
+__all__ = ["APPLICATION_FILE", "REPLAYED", "Options", "SourceName", "submit_argv"]
 
 SourceName = Literal["kafka", "bronze"]
 
 APPLICATION_FILE = Path(__file__).resolve().parent.parent / "silver.py"
 """What `spark-submit` is given."""
+
+REPLAYED = "replayed"
+"""Folder, below a topic's dead letters, of those that were put into their table after all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,24 +49,53 @@ class Options:
     status_host: str = "127.0.0.1"
     """The address that `status_port` is opened on."""
     status_port: int | None = None
+    status_token_file: str | None = None
+    """Holds the token that whoever restarts a table over that port must bring."""
     once: bool = False
     """Take in what there is, then end."""
     rebuild: tuple[str, ...] = ()
-    """Tables to write anew from bronze before going on."""
+    """Tables to write again from bronze before going on."""
     hoodie_conf: Mapping[str, str]
     """`hoodie.*` and `lab.*` values that win over the properties files."""
 
     @property
     def dead_letter_base_path(self) -> str:
         """Where undecodable records are put aside, next to the silver tables."""
-        return f"{self._lake}/deadletter"
+        return f"{self.lake}/deadletter"
 
     def rebuild_request_path(self, table: str) -> str:
-        """What is there while a table is to be rebuilt."""
-        return f"{self._lake}/rebuild/{table}"
+        """What is there while a table is to be rebuilt (see `rebuild_request`)."""
+        return f"{self.lake}/rebuild/{table}"
+
+    def refill_request_path(self, table: str) -> str:
+        """What is there while a table is to be written again from its source's beginning."""
+        return f"{self.lake}/refill/{table}"
+
+    def replay_request_path(self, table: str) -> str:
+        """What is there while a table's dead letters are to be put into it."""
+        return f"{self.lake}/replay/{table}"
+
+    def status_token(self) -> str | None:
+        """What `status_token_file` holds. Raises ConfigurationError when it holds nothing."""
+        if self.status_token_file is None:
+            return None
+        try:
+            token = Path(self.status_token_file).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise ConfigurationError(
+                f"--status-token-file {self.status_token_file}: {error.strerror}",
+                hint="Name a file that this user can read",
+            ) from None
+        if not token:
+            raise ConfigurationError(
+                f"--status-token-file {self.status_token_file} is empty",
+                hint="Write the token into it",
+            )
+        return token
 
     @property
-    def _lake(self) -> str:
+    def lake(self) -> str:
+        """What the application keeps besides bronze and silver lies in folders of this."""
         return self.target_base_path.rstrip("/").rpartition("/")[0]
 
     def argv(self) -> list[str]:
@@ -84,6 +116,7 @@ class Options:
             ("secrets-dir", self.secrets_dir),
             ("status-host", self.status_host),
             ("status-port", self.status_port),
+            ("status-token-file", self.status_token_file),
         ):
             if value is not None:
                 argv.append(f"--{name}={value}")
@@ -157,6 +190,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--sink-config", metavar="FILE", help="the sink connector's JSON: write bronze as it says")
     add("--secrets-dir", metavar="FOLDER", help="values for ${secretManager:path:key}")
     add("--status-port", type=int, metavar="PORT", help="answer GET /status there")
+    add("--status-token-file", metavar="FILE", help="what a POST there must bring; without: none")
     add("--status-host", default="127.0.0.1", metavar="ADDRESS", help="where that port is opened")
     add("--once", action="store_true", help="take in what there is, then end")
     add("--rebuild", action="append", default=[], metavar="TABLE", help="from bronze; repeatable")

@@ -23,8 +23,22 @@ LAB_KEYS: Mapping[str, tuple[str, ...]] = {
 BUCKETS = "hoodie.bucket.index.num.buckets"
 _COMPACT_COMMITS = "hoodie.compact.inline.max.delta.commits"
 _COMPACT_RECORDS = "lab.compact.after.records"
-_COUNTS = {_COMPACT_COMMITS: 40, BUCKETS: 256, _COMPACT_RECORDS: 500_000}
+_KEEP_MINUTES = "lab.keep.minutes"
+_KEEP_COMMITS = "hoodie.clean.commits.retained"
+_RETENTION = {_KEEP_COMMITS: 10, "hoodie.keep.min.commits": 20, "hoodie.keep.max.commits": 30}
+"""Commits whose files are kept, and how many the timeline has when archiving ends and begins."""
+_COUNTS = {
+    _COMPACT_COMMITS: 40,
+    BUCKETS: 256,
+    _COMPACT_RECORDS: 500_000,
+    _KEEP_MINUTES: 5,
+    **_RETENTION,
+}
 """Every key that is read as a number, with its default. Hudi's own are handed on to Hudi, too."""
+
+_PARTITION = "hoodie.datasource.write.partitionpath.field"
+_KEY_GENERATOR = "hoodie.datasource.write.keygenerator.class"
+_NONPARTITIONED = "org.apache.hudi.keygen.NonpartitionedKeyGenerator"
 
 _REQUIRED = (
     "hoodie.table.name",
@@ -55,8 +69,17 @@ class TableConfig:
     """Delta commits between two compactions (MERGE_ON_READ only)."""
     compact_after_records: int
     """Records in its log files, of all buckets together, that ask for a compaction before that."""
+    keep_minutes: int
+    """Minutes that time travel reaches back at least, however many commits there are in them."""
     hoodie: Mapping[str, str]
     """All `hoodie.*` write options, as given to Hudi."""
+
+    def retaining(self, commits: int) -> dict[str, str]:
+        """Hudi's options with which cleaning leaves `commits` at least, and archiving the timeline
+        that goes with them: of itself Hudi keeps either so many commits or so many hours."""
+        counts = {key: int(self.hoodie.get(key, default)) for key, default in _RETENTION.items()}
+        more = max(0, commits - counts[_KEEP_COMMITS])
+        return {key: str(count + more) for key, count in counts.items()}
 
 
 def read_properties(path: Path) -> dict[str, str]:
@@ -70,11 +93,17 @@ def read_properties(path: Path) -> dict[str, str]:
 def _read(path: Path, parents: tuple[Path, ...]) -> dict[str, str]:
     if path in parents:
         raise ConfigurationError(f"{path} includes itself", hint="Remove one `include=`")
+    whence = f" ({parents[-1]} includes it)" if parents else ""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigurationError(
-            f"{path} cannot be read: {error.strerror}", hint="Give the path of a properties file"
+            f"{path} cannot be read: {error.strerror}{whence}",
+            hint="Give the path of a properties file",
+        ) from None
+    except ValueError as error:  # not UTF-8, or a name that no file can have
+        raise ConfigurationError(
+            f"{path} cannot be read: {error}{whence}", hint="Correct it"
         ) from None
     own: dict[str, str] = {}
     included: dict[str, str] = {}
@@ -139,10 +168,10 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
     for key, value in properties.items():
         if key.startswith("hoodie."):
             hoodie[key] = value
-        elif key == _COMPACT_RECORDS:
+        elif key in _COUNTS:
             continue
         elif key not in LAB_KEYS:
-            own = ", ".join((*LAB_KEYS, _COMPACT_RECORDS))
+            own = ", ".join((*LAB_KEYS, *(key for key in _COUNTS if key.startswith("lab."))))
             raise ConfigurationError(
                 f"{path}: unknown key `{key}`",
                 hint=f"Keys are `hoodie.*`, `include` and {own}",
@@ -163,6 +192,7 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
         raise ConfigurationError(
             f"{path}: `{name}` is no table name", hint="Use a-z, 0-9 and _, a letter first"
         )
+    _check_unpartitioned(path, hoodie)
     counts = {key: _count(path, properties, key) for key in _COUNTS}
     return TableConfig(
         name=name,
@@ -177,14 +207,35 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
         on_bad_record=cast("Literal['stop', 'deadletter']", lab["lab.on.bad.record"]),
         compact_after_commits=counts[_COMPACT_COMMITS],
         compact_after_records=counts[_COMPACT_RECORDS] * counts[BUCKETS],
+        keep_minutes=counts[_KEEP_MINUTES],
         hoodie=hoodie,
+    )
+
+
+def _check_unpartitioned(path: Path, hoodie: Mapping[str, str]) -> None:
+    """Refuse a table in partitions: the index looks for a key in the row's own partition alone, so
+    that a row whose partition changes would be there twice, and its delete would leave one."""
+    field = hoodie.get(_PARTITION, "")
+    if not field:
+        return
+    generator = hoodie.get(_KEY_GENERATOR, "")
+    what = (
+        f"has no effect with {_KEY_GENERATOR}={generator}"
+        if generator == _NONPARTITIONED
+        else f"would keep a row twice when its {field} changes: tables in partitions are not "
+        "supported"
+    )
+    raise ConfigurationError(
+        f"{path}: {_PARTITION}={field} {what}",
+        hint=f"Write {_PARTITION}= (empty) and {_KEY_GENERATOR}={_NONPARTITIONED}",
     )
 
 
 def _count(path: Path, properties: Mapping[str, str], key: str) -> int:
     text = properties.get(key, str(_COUNTS[key]))
-    if not text.isdecimal() or int(text) < 1:
+    least = 0 if key == _KEEP_MINUTES else 1
+    if not text.isdecimal() or int(text) < least:
         raise ConfigurationError(
-            f"{path}: {key}={text} is no count", hint="Use a whole number of 1 or more"
+            f"{path}: {key}={text} is no count", hint=f"Use a whole number of {least} or more"
         )
     return int(text)

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from lakehouse.errors import PermanentError
+from lakehouse.batch_limit import BatchLimit, Spans, is_too_large
 from lakehouse.kafka import Kafka, Topics
 from lakehouse.progress import Progress
 from lakehouse.storage import Storage
+from lakehouse.topic_identity import TopicState
 
-__all__ = ["KafkaQuery", "Spans"]
+__all__ = ["KafkaQuery"]
 
+_LOOK_AT_TOPICS_SECONDS = 1.0
+"""Between two looks at whether topics are still the same; each asks Kafka, some milliseconds."""
 _DATA_LOSS = "data may have been lost"
 """In Spark's message when Kafka no longer has the offsets to go on with."""
-
-
-Spans = Mapping[str, Mapping[int, range]]
-"""By topic and partition, the offsets of a batch."""
 
 
 class KafkaQuery(ABC):
@@ -42,9 +42,12 @@ class KafkaQuery(ABC):
         topics: Topics,
         checkpoint: str,
         max_offsets: int,
+        max_bytes: int,
         trigger_ms: int | None,
     ) -> None:
-        """`trigger_ms` is the time between two looks for new records; None: once, to the end."""
+        """`max_offsets` and `max_bytes` bound what is taken in at once.
+
+        `trigger_ms` is the time between two looks for new records; None: once, to the end."""
         self.name = name
         self.progress = progress
         self._spark = spark
@@ -52,6 +55,9 @@ class KafkaQuery(ABC):
         self._topics = topics
         self._checkpoint = checkpoint
         self._max_offsets = max_offsets
+        self._limit = BatchLimit(max_offsets, max_bytes)
+        self._limit_path = f"{checkpoint}.limit"
+        self._is_limit_known = False
         self._trigger_ms = trigger_ms
         self._failure: Exception | None = None
         self._stopping = False
@@ -59,16 +65,19 @@ class KafkaQuery(ABC):
         self._query: StreamingQuery | None = None
         self._storage = Storage(spark)
         self._position: dict[str, dict[int, int]] = {}
+        self._topic_ids: dict[str, str] = {}
+        self._starts: dict[str, Mapping[int, int]] = {}
+        self._topics_looked_at = 0.0
 
     @abstractmethod
-    def open(self, partitions: Mapping[str, list[int]]) -> Mapping[str, Mapping[int, int]]:
+    def open(self, topics: Mapping[str, TopicState]) -> Mapping[str, Mapping[int, int]]:
         """Prepare to take in batches. Returns, by topic and partition, the offset to begin with."""
 
     @abstractmethod
-    def take_in(self, records: DataFrame, spans: Spans | None) -> None:
-        """Make a batch durable; rows are the Kafka source's. What it raises ends the query.
+    def take_in(self, records: DataFrame, spans: Spans) -> None:
+        """Make a batch durable, or the part of one that memory has room for.
 
-        `spans` are the batch's offsets; None where Spark alone knows where it began.
+        Rows are the Kafka source's, of the offsets `spans`. What it raises ends the query.
         """
 
     def has_source(self) -> bool:
@@ -90,9 +99,15 @@ class KafkaQuery(ABC):
         self._failure = None
         self._stopping = False
         partitions = self._kafka.partitions(self._topics)
-        next_offsets = self.open(partitions)
+        topics = self._kafka.states(partitions)
+        self._topic_ids = {name: topic.id for name, topic in topics.items()}
+        self._topics_looked_at = time.monotonic()
+        next_offsets = self.open(topics)
         starting = self._kafka.starting_offsets(partitions, next_offsets)
         self._position = {topic: dict(offsets) for topic, offsets in next_offsets.items()}
+        self._starts = {topic: state.starts for topic, state in topics.items()}
+        self._know_limit()
+        self._look_at_sizes(partitions)
         self._storage.delete(self._checkpoint)
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", self.name)
         stream = (
@@ -121,11 +136,8 @@ class KafkaQuery(ABC):
         if failure is None and self._query is not None:
             failure = self._query.exception()
         if failure is not None and _DATA_LOSS in str(failure):
-            return PermanentError(
-                f"Kafka does not have the records {self.name} would go on with: they have expired, "
-                "or the topic was deleted and made anew",
-                hint="Rebuild the table from bronze (labctl rebuild), or begin with an empty lake",
-            )
+            # What is missing, and where, is found when it starts again: for bronze, topic by topic.
+            return OSError(f"Kafka does not have the records that {self.name} would go on with")
         return failure
 
     def stop(self) -> None:
@@ -141,12 +153,82 @@ class KafkaQuery(ABC):
             if self._stopping:
                 return
             try:
-                self.take_in(records, self._spans(batch_id))
+                spans = self._spans(batch_id)
+                self._look_at_topics(spans)
+                self._take_in_parts(records, spans)
             except Exception as error:
+                if is_too_large(error):
+                    self._limit.failed()
+                    self._keep_limit()
                 self._failure = error
                 raise
 
-    def _spans(self, batch_id: int) -> Spans | None:
+    def _take_in_parts(self, records: DataFrame, spans: Spans) -> None:
+        """Take a batch in, read in parts where it is larger than memory has room for.
+
+        Spark bounds a batch by its records alone.
+        """
+        for part in self._limit.parts(spans):
+            if self._stopping:
+                return
+            self.take_in(records if part == spans else self._kafka.read(part), part)
+            if self._limit.succeeded():
+                self._keep_limit()
+
+    def _know_limit(self) -> None:
+        """Take over what an earlier process found out about the limit.
+
+        Spark notes a batch before it begins and when it is over. One that is not over, when there
+        was no time to halve the limit, is what the process died in the middle of.
+        """
+        if self._is_limit_known:
+            return
+        self._is_limit_known = True
+        if self._storage.exists(self._limit_path):
+            self._limit.halvings = int(self._storage.read(self._limit_path))
+        begun, over = (
+            max(
+                (
+                    int(entry.name)
+                    for entry in self._storage.entries(f"{self._checkpoint}/{log}")
+                    if entry.name.isdecimal()
+                ),
+                default=-1,
+            )
+            for log in ("offsets", "commits")
+        )
+        if begun > over:
+            self._limit.died()
+            self._keep_limit()
+
+    def _keep_limit(self) -> None:
+        if self._limit.halvings:
+            self._storage.write(self._limit_path, str(self._limit.halvings).encode())
+        else:
+            self._storage.delete(self._limit_path)
+
+    def _look_at_topics(self, spans: Spans) -> None:
+        """Look whether topics are the same, and how large, if there is enough to read to matter.
+
+        Raises OSError when one was made again, which is told of when the query starts again. Spark
+        notices by offsets that are no longer there, unless the new topic already has them.
+        """
+        if time.monotonic() - self._topics_looked_at < _LOOK_AT_TOPICS_SECONDS:
+            return
+        found = self._kafka.topic_ids(self._topic_ids)
+        if remade := [name for name, was in self._topic_ids.items() if found[name] != was]:
+            raise OSError(f"{', '.join(remade)} was deleted and made again")
+        partitions = {topic: list(numbers) for topic, numbers in spans.items() if numbers}
+        records = sum(len(span) for numbers in spans.values() for span in numbers.values())
+        if not self._limit.is_surely_small(records):
+            self._look_at_sizes(partitions)
+        self._topics_looked_at = time.monotonic()
+
+    def _look_at_sizes(self, partitions: Mapping[str, list[int]]) -> None:
+        for topic, size in self._kafka.log_sizes(partitions).items():
+            self._limit.noted(topic, size)
+
+    def _spans(self, batch_id: int) -> Spans:
         """Where the batch begins and ends, by what Spark noted before it began."""
         log = self._storage.read(f"{self._checkpoint}/offsets/{batch_id}").decode("utf-8")
         ends = json.loads(log.splitlines()[-1])
@@ -157,12 +239,18 @@ class KafkaQuery(ABC):
         }
         spans: dict[str, dict[int, range]] = {}
         for topic, partitions in self._position.items():
-            known = before.get(topic, {})
-            if not known.keys() >= partitions.keys():
-                return None
+            known = self._beginnings(topic, partitions) | before.get(topic, {})
             spans[topic] = {
                 number: range(known[number], end)
                 for number, end in partitions.items()
                 if end > known[number]
             }
         return spans
+
+    def _beginnings(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
+        """By partition, where Spark begins with those that nothing was taken in of."""
+        known = dict(self._starts.get(topic, {}))
+        if missing := [number for number in partitions if number not in known]:
+            known |= self._kafka.earliest({topic: missing})[topic]
+            self._starts[topic] = known
+        return known

@@ -1,4 +1,4 @@
-"""Writing a silver table anew from all its bronze files."""
+"""Writing a silver table again from all its bronze files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from lakehouse.bronze_reader import BronzeReader
 from lakehouse.decode import FLAG_BAD
 from lakehouse.errors import PermanentError, SchemaChangeError
 from lakehouse.hudi import HudiTable
+from lakehouse.rebuild_request import ASKED, refusal, refused
 from lakehouse.schema import merge_schemas
 from lakehouse.storage import Storage
 from lakehouse.table_batch import next_offsets, summarize
+from lakehouse.topic_identity import BronzeTopics
 
 __all__ = ["Rebuilder"]
 
@@ -26,7 +28,7 @@ class Rebuilder:
     """Replaces a table's content by what bronze says.
 
     A request is kept in the lake until it is fulfilled: an application that dies on the way takes
-    it up again.
+    it up again. One that cannot be carried out is answered there, and stands no longer.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class Rebuilder:
         *,
         bronze_base_path: str,
         request_path: str,
+        bronze_topics: BronzeTopics,
     ) -> None:
         config = table.config
         self._storage = storage
@@ -45,15 +48,30 @@ class Rebuilder:
         self._listing = BronzeListing(storage, self._folder)
         self._reader = BronzeReader(spark, storage, config.key_fields[0])
         self._request_path = request_path
+        self._bronze_topics = bronze_topics
 
     def request(self) -> None:
         """Have the table rebuilt before it is written to next."""
-        self._storage.write(self._request_path, b"")
+        self._storage.write(self._request_path, ASKED)
 
     def is_requested(self) -> bool:
-        return self._storage.exists(self._request_path)
+        """Whether there is a request that has not been refused."""
+        path = self._request_path
+        return self._storage.exists(path) and refusal(self._storage.read(path)) is None
 
-    def run(self) -> None:
+    def run(self) -> str | None:
+        """Do what was requested. Returns why it cannot be done, and then has changed nothing."""
+        try:
+            with self._table.services:
+                self._rebuild()
+        except PermanentError as error:
+            _log.error("%s: the request to rebuild is dropped: %s", self._table.config.name, error)
+            self._storage.write(self._request_path, refused(str(error)))
+            return str(error)
+        self._storage.delete(self._request_path)
+        return None
+
+    def _rebuild(self) -> None:
         """Rebuild in one commit; what was in the table stays reachable by time travel.
 
         Only when columns have changed so that the table cannot hold both is it removed first.
@@ -63,11 +81,13 @@ class Rebuilder:
         if not files:
             raise PermanentError(
                 f"Table {config.name} cannot be rebuilt: there is nothing in {self._folder}",
-                hint="Nothing was changed. Bronze must be written before it can be read",
+                hint="Nothing was changed. Ask again when bronze has been written",
             )
         groups = self._reader.by_schema(files)
         columns = [self._reader.columns(group.schema) for group in groups]
-        current = self._table.state().schema
+        state = self._table.state()
+        current = state.schema
+        topic_id = self._bronze_topics.id_of(config.topic) or state.topic_id
         try:
             target = merge_schemas(config.name, current, columns)
         except SchemaChangeError:
@@ -80,10 +100,9 @@ class Rebuilder:
                 _log.warning("%s: bronze rows that no column can hold are left out", config.name)
             if current is None:
                 self._storage.delete(self._table.path)
-            self._table.overwrite(self._latest(rows), next_offsets(parts))
+            self._table.overwrite(self._latest(rows), next_offsets(parts), topic_id)
         finally:
             rows.unpersist()
-        self._storage.delete(self._request_path)
         _log.info("%s: rebuilt from %d bronze files", config.name, len(files))
 
     def _latest(self, rows: DataFrame) -> DataFrame:

@@ -10,7 +10,7 @@ import time
 import urllib.error
 import urllib.request
 
-from lakehouse.errors import ConfigurationError, PermanentError
+from lakehouse.errors import ConfigurationError, UnusableSchemaError
 from lakehouse.mapping import WriterSchema
 
 __all__ = ["SchemaRegistry"]
@@ -37,11 +37,17 @@ class SchemaRegistry:
     def text(self, global_id: int) -> str:
         """The schema as registered.
 
-        Raises PermanentError when the registry does not have it, OSError when it does not answer.
+        Raises UnusableSchemaError when the registry does not have it, OSError when it does not
+        answer.
         """
         with self._lock:
             known = self._texts.get(global_id)
         if known is None:
+            if global_id < 1:
+                raise UnusableSchemaError(
+                    f"{global_id} is no global id of a schema",
+                    hint="They begin with 1: what wrote the record?",
+                )
             known = self._fetch(global_id)
             with self._lock:
                 self._texts[global_id] = known
@@ -55,8 +61,8 @@ class SchemaRegistry:
             try:
                 known = WriterSchema.parse(self.text(global_id))
             except ValueError as error:
-                raise PermanentError(
-                    f"Schema {global_id} in {self._url} cannot be used: {error}",
+                raise UnusableSchemaError(
+                    f"schema {global_id} in {self._url} cannot be used: {error}",
                     hint="Topic values must be Avro records",
                 ) from None
             with self._lock:
@@ -71,9 +77,10 @@ class SchemaRegistry:
                     body: bytes = response.read()
                 return body.decode("utf-8")
             except urllib.error.HTTPError as error:
+                error.close()
                 if error.code == http.HTTPStatus.NOT_FOUND:
-                    raise PermanentError(
-                        f"The registry {self._url} has no schema with global id {global_id}",
+                    raise UnusableSchemaError(
+                        f"the registry {self._url} has no schema with global id {global_id}",
                         hint="Was it emptied? Register the connectors' schemas again",
                     ) from None
                 failure: Exception = error

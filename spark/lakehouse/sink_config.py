@@ -15,14 +15,15 @@ from typing import Literal
 
 from lakehouse.errors import ConfigurationError
 from lakehouse.properties import read_properties
+from lakehouse.sink_keys import SINK_CONNECTOR, SINK_KEYS
 
-__all__ = ["CODECS", "Codec", "SinkConfig", "load_sink_config"]
+__all__ = ["CODECS", "Codec", "SinkConfig", "load_sink_config", "sink_problems"]
 
 Codec = Literal["null", "deflate", "snappy", "bzip2"]
 CODECS: tuple[Codec, ...] = ("null", "deflate", "snappy", "bzip2")
 
 _ONLY: Mapping[str, str] = {
-    "connector.class": "io.confluent.connect.s3.S3SinkConnector",
+    "connector.class": SINK_CONNECTOR,
     "storage.class": "io.confluent.connect.s3.storage.S3Storage",
     "format.class": "io.confluent.connect.s3.format.avro.AvroFormat",
     "partitioner.class": "io.confluent.connect.storage.partitioner.DailyPartitioner",
@@ -36,32 +37,63 @@ _ONLY: Mapping[str, str] = {
 }
 """Keys with the one value that can be honoured; all of them must be there."""
 
-_READ = (
-    "topics.regex",
-    "topics.dir",
-    "s3.bucket.name",
-    "flush.size",
-    "rotate.schedule.interval.ms",
-    "transforms.position.partition.field",
-    "transforms.position.offset.field",
-    "transforms.position.timestamp.field",
+_IF_THERE: Mapping[str, str] = {
+    "allow.optional.map.keys": "false",
+    "consumer.override.auto.offset.reset": "earliest",
+    "directory.delim": "/",
+    "errors.deadletterqueue.topic.name": "",
+    "file.delim": "+",
+    "filename.offset.zero.pad.width": "10",
+    "predicates": "",
+    "report.null.values.to.dlq": "false",
+    "s3.acl.canned": "",
+    "s3.compression.type": "none",
+    "s3.object.tagging": "false",
+    "s3.schema.partition.affix.type": "NONE",
+    "s3.sse.customer.key": "",
+    "s3.sse.kms.key.id": "",
+    "s3.ssea.name": "",
+    "store.kafka.headers": "false",
+    "store.kafka.keys": "false",
+    "value.converter.apicurio.registry.as-confluent": "false",
+    "value.converter.apicurio.registry.headers.enabled": "true",
+    "value.converter.apicurio.registry.use-id": "globalId",
+}
+"""Keys that change what is written, with the value that changes nothing: the default."""
+
+_COUNTS = ("flush.size", "rotate.schedule.interval.ms")
+_POSITION = tuple(
+    f"transforms.position.{part}.field" for part in ("partition", "offset", "timestamp")
 )
-_OPTIONAL = ("rotate.interval.ms", "avro.codec", "errors.tolerance")
-_WITHOUT_EFFECT = (
-    # What Spark is told elsewhere, or what only concerns the connector's own workings.
-    "name",
-    "tasks.max",
-    "locale",
-    "store.url",
-    "s3.region",
-    "aws.access.key.id",
-    "aws.secret.access.key",
-    "s3.part.size",
-    "s3.retry.backoff.ms",
-    "key.converter",
-    "key.converter.apicurio.registry.url",
-    "value.converter.apicurio.registry.url",
+_READ = ("topics.dir", "s3.bucket.name", *_COUNTS, *_POSITION)
+_OPTIONAL = ("topics.regex", "topics", "rotate.interval.ms", "avro.codec", "errors.tolerance")
+_FRAMEWORK = frozenset(
+    {
+        "config.action.reload",
+        "connector.plugin.version",
+        "errors.deadletterqueue.context.headers.enable",
+        "errors.deadletterqueue.topic.replication.factor",
+        "errors.log.enable",
+        "errors.log.include.messages",
+        "errors.retry.delay.max.ms",
+        "errors.retry.timeout",
+        "header.converter",
+        "key.converter",
+        "name",
+        "tasks.max",
+        "tasks.max.enforce",
+    }
 )
+"""Kafka Connect's keys for any sink that concern its own workings."""
+_WITHOUT_EFFECT = SINK_KEYS | _FRAMEWORK
+_UNREAD = ("key.converter.", "header.converter.", "value.converter.", "consumer.override.")
+"""Below these: how keys, headers and the connector's own clients are read. Keys and headers are not
+written, and Spark's clients are set up elsewhere."""
+_DECODING = tuple(
+    f"value.converter.apicurio.registry.{key}"
+    for key in ("id-handler", "headers.handler", "headers.value.", "avro.encoding")
+)
+"""Below these: where a record has its schema's id. Only the converter's own defaults are read."""
 _REFERENCE = re.compile(r"\$\{secretManager:([^:}]+):([^}]+)\}")
 
 
@@ -88,8 +120,83 @@ class SinkConfig:
 def load_sink_config(path: Path, secrets_dir: Path) -> SinkConfig:
     """Read the connector's JSON, with references looked up in `secrets_dir`.
 
-    Raises ConfigurationError for anything this application could not do as the connector does.
+    Raises ConfigurationError for anything this application could not do as the connector does,
+    all of it at once.
     """
+    values = {key: _resolve(path, key, value, secrets_dir) for key, value in _read(path).items()}
+    if problems := sink_problems(values):
+        raise ConfigurationError(
+            f"{path}: {'; '.join(problems)}",
+            hint="Correct the file, or let the S3 sink connector write bronze",
+        )
+    rotate_interval = int(values.get("rotate.interval.ms", "-1"))
+    return SinkConfig(
+        topics_regex=_topics(values),
+        topics_dir=values["topics.dir"].strip("/"),
+        bucket=values["s3.bucket.name"],
+        flush_size=int(values["flush.size"]),
+        rotate_interval_ms=rotate_interval if rotate_interval > 0 else None,
+        rotate_schedule_interval_ms=int(values["rotate.schedule.interval.ms"]),
+        codec=_codec(values) or "null",
+        tolerate_errors=values.get("errors.tolerance", "none") == "all",
+        position_fields=(
+            _field(values, "partition"),
+            _field(values, "offset"),
+            _field(values, "timestamp"),
+        ),
+    )
+
+
+def sink_problems(values: Mapping[str, str]) -> list[str]:
+    """What keeps this application from doing as the connector would, one sentence each.
+
+    A value that is still a reference is not looked at: what it stands for is not known yet. Values
+    are shown only of keys that are known to hold no secret.
+    """
+    problems = [f"{key} is missing" for key in (*_ONLY, *_READ) if key not in values]
+    if ("topics" in values) == ("topics.regex" in values):
+        problems.append("exactly one of topics and topics.regex is needed")
+    for key, value in values.items():
+        if "${" not in value and (problem := _problem(key, value)):
+            problems.append(problem)
+    return problems
+
+
+def _problem(key: str, value: str) -> str | None:
+    wanted = _ONLY.get(key, _IF_THERE.get(key))
+    if wanted is not None:
+        shown = "" if "key" in key else f"={value}"
+        fits = value.strip().lower() == wanted.lower()
+        refused = f"{key}{shown} cannot be honoured, {wanted or 'an empty value'} can"
+    elif key in _COUNTS:
+        fits = value.isdecimal() and int(value) >= 1
+        refused = f"{key}={value} is not a whole number of 1 or more"
+    elif key == "rotate.interval.ms":
+        fits = value.removeprefix("-").isdecimal()
+        refused = f"{key}={value} is not a whole number"
+    elif key == "avro.codec":
+        fits = value in CODECS
+        refused = f"{key}={value} cannot be honoured, {', '.join(CODECS)} can"
+    elif key in _POSITION:
+        fits = value.endswith("!")
+        refused = f"{key}={value} must be {value.rstrip('?')}! (a position is never missing)"
+    else:
+        fits = key in (*_READ, *_OPTIONAL, *_WITHOUT_EFFECT) or (
+            key.startswith(_UNREAD) and not key.startswith(_DECODING)
+        )
+        refused = f"{key} cannot be honoured without the connector itself"
+    return None if fits else refused
+
+
+def _topics(values: Mapping[str, str]) -> str:
+    """An expression for the topics, be they listed or described by one."""
+    if "topics.regex" in values:
+        return values["topics.regex"]
+    return "|".join(re.escape(topic.strip()) for topic in values["topics"].split(","))
+
+
+def _read(path: Path) -> dict[str, str]:
+    """The file's keys, which may stand in Connect's own `{"name": …, "config": {…}}`."""
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -98,38 +205,15 @@ def load_sink_config(path: Path, secrets_dir: Path) -> SinkConfig:
         ) from None
     except ValueError as error:
         raise ConfigurationError(f"{path} is no JSON: {error}", hint="Correct the file") from None
-    values = {key: _resolve(path, key, str(value), secrets_dir) for key, value in raw.items()}
-    _check(path, values)
-    rotate_interval = int(values.get("rotate.interval.ms", "-1"))
-    return SinkConfig(
-        topics_regex=values["topics.regex"],
-        topics_dir=values["topics.dir"].strip("/"),
-        bucket=values["s3.bucket.name"],
-        flush_size=_count(path, values, "flush.size"),
-        rotate_interval_ms=rotate_interval if rotate_interval > 0 else None,
-        rotate_schedule_interval_ms=_count(path, values, "rotate.schedule.interval.ms"),
-        codec=_codec(path, values.get("avro.codec", "null")),
-        tolerate_errors=values.get("errors.tolerance", "none") == "all",
-        position_fields=(
-            _required_field(path, values, "transforms.position.partition.field"),
-            _required_field(path, values, "transforms.position.offset.field"),
-            _required_field(path, values, "transforms.position.timestamp.field"),
-        ),
-    )
-
-
-def _check(path: Path, values: Mapping[str, str]) -> None:
-    if missing := [key for key in (*_ONLY, *_READ) if key not in values]:
-        raise ConfigurationError(f"{path} lacks {', '.join(missing)}", hint="Add the key")
-    for key, value in values.items():
-        if key in _ONLY:
-            if value != _ONLY[key]:
-                raise _refused(path, key, value, _ONLY[key])
-        elif key not in (*_READ, *_OPTIONAL, *_WITHOUT_EFFECT):
-            raise ConfigurationError(
-                f"{path}: {key} cannot be honoured without the connector itself",
-                hint="Remove it, or let the S3 sink connector write bronze",
-            )
+    held = raw.get("config", raw) if isinstance(raw, dict) else None
+    if not isinstance(held, dict):
+        raise ConfigurationError(
+            f"{path} holds no object of configuration keys", hint="Give the sink connector's JSON"
+        )
+    return {
+        key: str(value).lower() if isinstance(value, bool) else str(value)
+        for key, value in held.items()
+    }
 
 
 def _resolve(path: Path, key: str, value: str, secrets_dir: Path) -> str:
@@ -146,29 +230,9 @@ def _resolve(path: Path, key: str, value: str, secrets_dir: Path) -> str:
     return _REFERENCE.sub(looked_up, value)
 
 
-def _count(path: Path, values: Mapping[str, str], key: str) -> int:
-    value = values[key]
-    if not value.isdecimal() or int(value) < 1:
-        raise _refused(path, key, value, "a whole number of 1 or more")
-    return int(value)
+def _codec(values: Mapping[str, str]) -> Codec | None:
+    return next((codec for codec in CODECS if codec == values.get("avro.codec")), None)
 
 
-def _codec(path: Path, value: str) -> Codec:
-    for codec in CODECS:
-        if value == codec:
-            return codec
-    raise _refused(path, "avro.codec", value, f"one of {', '.join(CODECS)}")
-
-
-def _required_field(path: Path, values: Mapping[str, str], key: str) -> str:
-    value = values[key]
-    if not value.endswith("!"):
-        raise _refused(path, key, value, f"{value.rstrip('?')}! (a position is never missing)")
-    return value[:-1]
-
-
-def _refused(path: Path, key: str, value: str, allowed: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"{path}: {key}={value} cannot be honoured without the connector itself",
-        hint=f"Use {allowed}, or let the S3 sink connector write bronze",
-    )
+def _field(values: Mapping[str, str], part: str) -> str:
+    return values[f"transforms.position.{part}.field"].removesuffix("!")

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import hmac
+import ipaddress
 import json
 import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlsplit
 
 __all__ = ["StatusServer"]
 
 
 class StatusServer:
-    """Serves `status()` at `/status`, and takes `POST /tables/<name>/<action>`."""
+    """Serves `status()` at `/status`, and takes `POST /tables/<name>/<action>`.
+
+    What is posted must bring the token (`Authorization: Bearer …`). Nothing is answered to pages
+    in a browser: neither to those of another origin, nor to those whose own name was made to point
+    here, which is why `Host` must be an address or `localhost`.
+    """
 
     def __init__(
         self,
@@ -21,9 +29,13 @@ class StatusServer:
         port: int,
         status: Callable[[], Mapping[str, Any]],
         actions: Mapping[str, Callable[[str], bool]],
+        token: str | None,
     ) -> None:
-        """An action gets the table's name, and returns False when there is no such table."""
-        self._server = ThreadingHTTPServer((host, port), _handler(status, actions))
+        """An action gets the table's name, and returns False when there is no such table.
+
+        Without a token no action is taken.
+        """
+        self._server = ThreadingHTTPServer((host, port), _handler(status, actions, token))
         self._server.daemon_threads = True
         self._thread = threading.Thread(
             target=self._server.serve_forever, name="status", daemon=True
@@ -38,11 +50,15 @@ class StatusServer:
 
 
 def _handler(
-    status: Callable[[], Mapping[str, Any]], actions: Mapping[str, Callable[[str], bool]]
+    status: Callable[[], Mapping[str, Any]],
+    actions: Mapping[str, Callable[[str], bool]],
+    token: str | None,
 ) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            if self.path == "/status":
+            if self._is_from_a_page():
+                self._refuse_page()
+            elif self.path == "/status":
                 self._answer(HTTPStatus.OK, status())
             else:
                 self._answer(HTTPStatus.NOT_FOUND, {"error": "only /status is here"})
@@ -50,7 +66,11 @@ def _handler(
         def do_POST(self) -> None:
             parts = self.path.strip("/").split("/")
             action = actions.get(parts[2]) if len(parts) == 3 and parts[0] == "tables" else None
-            if action is None:
+            if self._is_from_a_page():
+                self._refuse_page()
+            elif not self._has_token():
+                self._answer(HTTPStatus.UNAUTHORIZED, {"error": "the token is missing or wrong"})
+            elif action is None:
                 known = ", ".join(f"/tables/<name>/{name}" for name in actions)
                 self._answer(HTTPStatus.NOT_FOUND, {"error": f"only {known} are here"})
             elif action(parts[1]):
@@ -58,9 +78,25 @@ def _handler(
             else:
                 self._answer(HTTPStatus.NOT_FOUND, {"error": f"there is no table {parts[1]}"})
 
+        def _is_from_a_page(self) -> bool:
+            host = self.headers.get("Host", "")
+            return not _is_own_name(host) or self.headers.get("Origin", "http://" + host) != (
+                "http://" + host
+            )
+
+        def _refuse_page(self) -> None:
+            error = "pages are not answered: use this machine's address, and no other origin"
+            self._answer(HTTPStatus.FORBIDDEN, {"error": error})
+
+        def _has_token(self) -> bool:
+            given = self.headers.get("Authorization", "").encode()
+            return token is not None and hmac.compare_digest(given, f"Bearer {token}".encode())
+
         def _answer(self, code: HTTPStatus, body: Mapping[str, Any]) -> None:
             content = json.dumps(body).encode()
             self.send_response(code)
+            if code is HTTPStatus.UNAUTHORIZED:
+                self.send_header("WWW-Authenticate", "Bearer")
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
@@ -70,3 +106,12 @@ def _handler(
             """Requests are not logged: `labctl` asks every second."""
 
     return Handler
+
+
+def _is_own_name(host: str) -> bool:
+    """Whether a `Host` header names this machine: by an address, or as localhost."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        return name == "localhost" or bool(ipaddress.ip_address(name))
+    except ValueError:
+        return False

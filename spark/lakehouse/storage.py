@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 __all__ = ["FileInfo", "Storage"]
@@ -97,6 +97,15 @@ class Storage:
             self._abort(stream)
             raise
         stream.close()
+
+    def move(self, path: str, target: str) -> None:
+        """Put a file or a folder at `target`, where there is nothing yet.
+
+        On S3 each object is copied, then removed: whoever looks meanwhile sees some in both places.
+        """
+        self._fs(path).mkdirs(self._path(target.rpartition("/")[0]))
+        if not self._fs(path).rename(self._path(path), self._path(target)):
+            raise OSError(f"{path} could not be moved to {target}")
 
     def delete(self, path: str) -> None:
         """Remove a file or a folder with everything in it; nothing when it is not there."""

@@ -66,7 +66,12 @@ class _Supervised:
         self._again.set()
 
     def again(self) -> None:
-        """Start the worker anew, from its present state or from having given up."""
+        """Start the worker again, from its present state or from having given up.
+
+        What it failed of is past from now on, for whoever waits to see what comes of it.
+        """
+        if self.worker.progress.snapshot()["state"] == "failed":
+            self.worker.progress.set(state="starting", error=None)
         self._again.set()
 
     def _run(self) -> None:

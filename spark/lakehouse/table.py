@@ -16,7 +16,9 @@ from lakehouse.progress import Progress, now
 from lakehouse.properties import BUCKETS
 from lakehouse.rebuild import Rebuilder
 from lakehouse.schema import merge_schemas
+from lakehouse.storage import Storage
 from lakehouse.table_batch import BatchPart, next_offsets
+from lakehouse.topic_identity import RemadeTopicError, TopicState, why_not_to_go_on
 
 __all__ = ["TableWriter"]
 
@@ -31,12 +33,19 @@ class TableWriter:
         maintenance: Maintenance,
         dead_letters: DeadLetters,
         rebuilder: Rebuilder,
+        *,
+        storage: Storage,
+        refill_request_path: str,
     ) -> None:
+        """`refill_request_path` is there while the table is to be written from its source alone."""
         self.table = table
         self.progress = progress
         self._maintenance = maintenance
         self._dead_letters = dead_letters
         self._rebuilder = rebuilder
+        self._storage = storage
+        self._refill_request_path = refill_request_path
+        self._topic_id = ""
         self._schema: StructType | None = None
         self._next_offsets: dict[int, int] = {}
 
@@ -45,26 +54,44 @@ class TableWriter:
         """By partition, the offset that follows the last one taken in."""
         return self._next_offsets
 
-    def open(self) -> None:
-        """Rebuild the table if that was asked for, then read schema and offsets from it.
+    def open(self, topic: TopicState) -> None:
+        """Rebuild the table if that was asked for and can be done; then read schema and offsets.
 
         The table alone knows what was committed to it. Raises ConfigurationError when it has
-        another number of buckets than its properties say.
+        another number of buckets than its properties say, RemadeTopicError when `topic`, which its
+        changes come from, is not the one that its offsets are of.
         """
+        if self._storage.exists(self._refill_request_path):
+            self.table.remove()
+            self._dead_letters.give_up(self.table.config.topic)
+            self._storage.delete(self._refill_request_path)
         if self._rebuilder.is_requested():
-            self.progress.set(state="rebuilding")
-            self._rebuilder.run()
+            self.progress.set(state="rebuilding", rebuild_refused=None)
+            refused = self._rebuilder.run()
+            self.progress.set(rebuild_refused=refused)
+            if refused is None:
+                self._dead_letters.reopen(self.table.config.topic)
         state = self.table.state()
         if state.buckets not in ("", self.table.buckets):
             name, was = self.table.config.name, f"{BUCKETS}={state.buckets}"
             raise ConfigurationError(
                 f"Table {name} was written with {was}, and its properties say "
                 f"{self.table.buckets or 'nothing'}: its rows would be there twice",
-                hint=f"Put {was} back, or write the table anew: labctl rebuild {name}",
+                hint=f"Put {was} back, or write the table again: labctl rebuild {name}",
+            )
+        self._topic_id = topic.id or state.topic_id
+        if why := why_not_to_go_on(state.topic_id, state.next_offsets, topic):
+            name = self.table.config.name
+            raise RemadeTopicError(
+                f"Table {name} cannot go on with the topic {self.table.config.topic}: {why}",
+                hint="Nothing was taken in since. If bronze has what is missing: labctl rebuild "
+                f"{name}. Else, once the topic has every row (labctl connectors snapshot), write "
+                f"table and bronze again from it: labctl rebuild {name} --from-topic",
             )
         self._schema = state.schema
         self._next_offsets = dict(state.next_offsets)
         self._maintenance.opened(self.table, state)
+        self._dead_letters.look(self.table.config.topic)
         self.progress.set(offsets=self._shown_offsets())
 
     def schema_with(self, incoming: Iterable[StructType]) -> StructType:
@@ -79,8 +106,9 @@ class TableWriter:
     ) -> None:
         """Commit a batch: `rows` of the table's columns and `FLAG_BAD`, summarised in `parts`.
 
-        What the table has taken in before is left out. For rows that are bad, `explain` says why;
-        they are put aside, or raise BadRecordError before anything is committed, by setting.
+        What the table has taken in before is left out. For rows that are bad, `explain` says why
+        (of null records that only repeat a delete, nothing); they are put aside, or raise
+        BadRecordError before anything is committed, by setting.
         """
         count = sum(part.rows for part in parts)
         good = rows
@@ -96,6 +124,11 @@ class TableWriter:
             good = good.select(*names)
         self._commit(good, count, next_offsets(parts))
 
+    def take_back(self, rows: DataFrame, count: int) -> None:
+        """Commit rows from before `next_offsets` that were left out; later ones of a key win."""
+        columns = [name for name in rows.columns if not name.startswith("__lab_")]
+        self._commit(rows.select(*columns), count, {})
+
     def try_unseen(self, rows: DataFrame, parts: Sequence[BatchPart]) -> bool:
         """Commit a batch that `none_that` makes end where there is a bad row in it.
 
@@ -110,6 +143,8 @@ class TableWriter:
         return True
 
     def _put_aside(self, records: Sequence[Undecodable]) -> None:
+        if not records:
+            return
         if self.table.config.on_bad_record == "deadletter":
             self._dead_letters.write(records)
             return
@@ -131,7 +166,7 @@ class TableWriter:
             merged[partition] = max(offset, merged.get(partition, 0))
         if count:
             before = self._schema
-            self.table.commit(rows, count, merged)
+            self.table.commit(rows, count, merged, self._topic_id)
             self._schema = StructType(
                 [field for field in rows.schema.fields if not field.name.startswith("_hoodie_")]
             )

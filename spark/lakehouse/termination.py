@@ -14,8 +14,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
+
+from lakehouse.callbacks import start_callbacks
 
 __all__ = ["on_termination"]
 
@@ -40,7 +41,7 @@ def on_termination(spark: SparkSession, stop: Callable[[], None]) -> None:
     """Call `stop` on SIGTERM and SIGINT, wherever they arrive; end when the JVM is gone."""
     gateway: Any = spark.sparkContext._gateway
     jvm: Any = spark.sparkContext._jvm
-    ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+    start_callbacks(gateway)
     handler = _JvmHandler(stop)
     for name in ("TERM", "INT"):
         jvm.sun.misc.Signal.handle(jvm.sun.misc.Signal(name), handler)

@@ -71,7 +71,7 @@ class WarmUp:
         rows = self._rows(table.config.key_fields[0]).persist(StorageLevel.MEMORY_AND_DISK_DESER)
         try:
             count = sum(part.rows for part in summarize(rows))
-            table.commit(rows.drop(FLAG_BAD), count, {0: number})
+            table.commit(rows.drop(FLAG_BAD), count, {0: number}, topic_id="")
             table.state()
         finally:
             rows.unpersist()

@@ -24,7 +24,7 @@ from labctl.lake import Lake
 from labctl.sources import connect
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Faults
-from labctl.verify import VerifyReport
+from labctl.verify import State, VerifyReport
 from seeds.tickit.load import prepare
 from tests.e2e.bronze_check import end_offsets
 from tests.e2e.fault_trial import Trial, Verify
@@ -87,7 +87,7 @@ def verify_equal(lab: Lab) -> Verify:
 
     def verify(*names: str) -> None:
         report = verify_lab(lab, names, timeout=VERIFY_SECONDS)
-        unequal = [verdict for verdict in report.tables if not verdict.diff.equal]
+        unequal = [verdict for verdict in report.tables if verdict.state is not State.EQUAL]
         assert not unequal, "\n".join(map(str, unequal))
 
     return verify

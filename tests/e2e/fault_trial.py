@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from labctl.kafkaconnect.client import ConnectClient
+from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import is_running, source_files
 from labctl.lab.lab import Lab
 from labctl.lab.status import ServiceStatus, read_status
@@ -50,7 +50,7 @@ class Trial:
 
     def wait_for_connectors(self) -> None:
         """Wait until every source connector runs."""
-        client = ConnectClient(self.lab.endpoints.connect.url)
+        client = connect_client(self.lab.endpoints.connect)
         names = [file.name for file in source_files(self.lab)]
         self.eventually(
             lambda: all(is_running(client.status(name)) for name in names),

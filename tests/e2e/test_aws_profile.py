@@ -34,6 +34,7 @@ from tests.e2e.conftest import COMMAND_SECONDS
 from tests.e2e.fault_trial import Verify
 
 REGION = "us-east-1"
+CONNECT_SECRET = "lab-connect"  # noqa: S105 - its name
 STORE_SECRET = "lab-objectstore"  # noqa: S105 - its name
 
 AwsCommand = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -81,10 +82,15 @@ def aws_project(lab: Lab, secrets_manager: str, tmp_path_factory: pytest.TempPat
         "secret.key": store.secret_key.get_secret_value(),
     }
     client.create_secret(Name=STORE_SECRET, SecretString=json.dumps(keys))
+    user, password = lab.endpoints.connect.login or ("", "")
+    client.create_secret(
+        Name=CONNECT_SECRET, SecretString=json.dumps({"username": user, "password": password})
+    )
     PromotedEndpoints(
         **databases,
         kafka=PromotedKafka(bootstrap_servers=lab.endpoints.kafka.bootstrap_servers),
         connect_url=lab.endpoints.connect.url,
+        connect_secret=CONNECT_SECRET,
         registry_url=lab.endpoints.registry.url,
         objectstore=PromotedStore(
             bucket=store.bucket,

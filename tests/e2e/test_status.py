@@ -6,7 +6,7 @@ import json
 from dataclasses import fields
 
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import ConnectorStatus, PipelineStatus, SilverTable
+from labctl.lab.pipeline import BronzeStatus, ConnectorStatus, PipelineStatus, SilverTable
 from labctl.lab.status import LabStatus, ServiceStatus
 from labctl.services import SERVICES
 from tests.e2e.conftest import Labctl
@@ -33,10 +33,11 @@ def test_status_has_one_shape(labctl: Labctl, lab: Lab) -> None:
     done = labctl("status", "--lab", lab.name, "--output", "json")
     assert done.returncode == 0, done.stderr
     status = json.loads(done.stdout)
-    assert set(status) == names(LabStatus, PipelineStatus)
+    assert set(status) == {*names(LabStatus, PipelineStatus), "problems"}
     assert (status["lab"], status["profile"]) == (lab.name, lab.profile)
-    assert (status["running"], status["ready"]) == (True, True)
-    assert status["bronze_writer"] == "spark"
+    assert (status["running"], status["ready"], status["problems"]) == (True, True, [])
+    assert (status["bronze"]["writer"], status["bronze"]["state"]) == ("spark", "running")
+    assert set(status["bronze"]) == names(BronzeStatus)
     assert [service["name"] for service in status["services"]] == [s.name for s in SERVICES]
     for service in status["services"]:
         assert set(service) == names(ServiceStatus)
@@ -47,6 +48,7 @@ def test_status_has_one_shape(labctl: Labctl, lab: Lab) -> None:
         assert set(connector) == names(ConnectorStatus)
     for table in status["tables"]:
         assert set(table) == names(SilverTable)
+        assert isinstance(table["records_behind"], int)
 
 
 def test_logs_have_one_shape(labctl: Labctl, lab: Lab) -> None:

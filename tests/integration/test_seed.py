@@ -136,7 +136,7 @@ def test_bad_input_touches_nothing(postgres: Endpoints, tmp_path: Path) -> None:
         seed(postgres, from_path=tmp_path)
     with pytest.raises(LabError, match="makes no data set"):
         seed(postgres, scale=0)
-    with pytest.raises(LabError, match="have the size they have"):
+    with pytest.raises(LabError, match="--scale cannot be combined with --from"):
         seed(postgres, scale=0.5, from_path=tmp_path)
     with pytest.raises(LabError, match="is not to be reached"):
         connect(postgres, "postgres")

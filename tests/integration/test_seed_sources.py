@@ -295,6 +295,19 @@ def test_catalogue(source: Source, schemas: str) -> None:
         source.describe(TableRef(schemas, "absent"))
 
 
+@pytest.mark.parametrize("engine", ["postgres", "mysql"])
+def test_a_column_without_an_exact_form_is_told_and_the_others_are_read(
+    engine: str, endpoints: Endpoints, schemas: str
+) -> None:
+    odd = {"postgres": "text[]", "mysql": "json"}[engine]
+    ref = TableRef(schemas, "odd")
+    with connect(endpoints, engine) as source:
+        source.execute(f"CREATE TABLE {source.qualified(ref)} (id integer PRIMARY KEY, v {odd})")
+        source.execute(f"INSERT INTO {source.qualified(ref)} (id) VALUES (1)")
+        assert source.describe(ref).unread == (f"v: {odd}",)
+        assert source.read(ref).to_pydict() == {"id": [1]}
+
+
 def test_a_bad_statement_says_which(source: Source) -> None:
     with pytest.raises(LabError, match="refused a statement") as caught:
         source.execute("SELEKT 1")

@@ -16,17 +16,23 @@ from tempfile import TemporaryDirectory
 
 import psutil
 import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from labctl.artifacts import default_cache
 from labctl.config.model import find_project
 from labctl.lab.down import destroy, down
 from labctl.lab.lab import Lab
 from labctl.lab.state import lab_names
+from labctl.lab.state import state_home as labs_home
 from labctl.lab.status import ServiceStatus, read_status
 from labctl.lab.up import up
+from labctl.lake.objectstore import s3_client
+from labctl.runtimes.native.runtime import NativeRuntime
 from labctl.services import SERVICES
 from labctl.sources import connect
-from labctl.testing.faults import processes_of
+from labctl.testing.disk import DiskUnavailableError, LoopDisk, loop_disk
 from labctl.testing.reporter import TerminalReporter
 
 NEEDED = {
@@ -43,6 +49,11 @@ NEEDED = {
 WAIT_SECONDS = 120
 POLL_SECONDS = 0.1
 ORDINARY_USER = "nobody"
+DISK_MEBIBYTES = 4096  # sparse: what `up` wants to see free
+ACKNOWLEDGED = 50
+OBJECT_BYTES = 300_000
+"""More than MinIO keeps in the file of an object's metadata."""
+TOPIC = "numbers"
 
 NewLab = Callable[[str], Lab]
 Up = Callable[..., dict[str, str]]
@@ -89,6 +100,12 @@ def supervisor_of(lab: Lab) -> psutil.Process:
 
 def test_every_service_is_tried_here() -> None:
     assert set(NEEDED) == {service.name for service in SERVICES}
+
+
+def processes_of(lab: Lab) -> list[psutil.Process]:
+    """Every process of the lab, its supervisor first."""
+    assert isinstance(lab.runtime, NativeRuntime)
+    return lab.runtime.supervisor.processes()
 
 
 @pytest.mark.parametrize("name", NEEDED)
@@ -170,18 +187,101 @@ def test_a_lab_whose_supervisor_was_killed_is_recovered(new_lab: NewLab, start: 
     assert processes_of(lab) == []
 
 
-def test_a_lab_whose_machine_was_switched_off_is_recovered(new_lab: NewLab, start: Up) -> None:
+@pytest.fixture
+def disk(state_home: Path) -> Iterator[LoopDisk | None]:
+    """A disk of its own for the state of labs, to cut off; None where there can be none."""
+    folder = labs_home()
+    folder.mkdir()
+    try:
+        with loop_disk(state_home / "disk", folder, mebibytes=DISK_MEBIBYTES) as disk:
+            yield disk
+    except DiskUnavailableError:
+        yield None
+
+
+class Numbers:
+    """Numbers put into each database, the broker and the object store, and those found there."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.endpoints = lab.endpoints
+        self.bootstrap: dict[str, str | int | float | bool] = {
+            "bootstrap.servers": self.endpoints.kafka.bootstrap_servers,
+            "log_level": 0,
+        }
+
+    def put(self, numbers: range) -> None:
+        """Returns when each has said that it has them all."""
+        producer = Producer({**self.bootstrap, "acks": "all"})
+        store = s3_client(self.endpoints.objectstore)
+        with (
+            connect(self.endpoints, "postgres") as postgres,
+            connect(self.endpoints, "mysql") as mysql,
+        ):
+            for source in (postgres, mysql):
+                source.execute("CREATE TABLE IF NOT EXISTS numbers (id integer PRIMARY KEY)")
+            for number in numbers:
+                for source in (postgres, mysql):
+                    source.execute(f"INSERT INTO numbers VALUES ({number})")
+                producer.produce(TOPIC, str(number))
+                assert producer.flush(WAIT_SECONDS) == 0
+                store.put_object(
+                    Bucket=self.endpoints.objectstore.bucket,
+                    Key=f"numbers/{number}",
+                    Body=b"x" * OBJECT_BYTES,
+                )
+
+    def found(self) -> dict[str, list[int]]:
+        result = {}
+        for engine in ("postgres", "mysql"):
+            with connect(self.endpoints, engine) as source:
+                rows = source.execute("SELECT id FROM numbers ORDER BY id")
+                result[engine] = [int(id_) for (id_,) in rows]
+        consumer = Consumer({**self.bootstrap, "group.id": "numbers"})
+        first = TopicPartition(TOPIC, 0, 0)
+        low, end = consumer.get_watermark_offsets(first, timeout=WAIT_SECONDS)
+        consumer.assign([first])
+        records = consumer.consume(end - low, timeout=WAIT_SECONDS)
+        consumer.close()
+        result["kafka"] = [int(record.value() or b"-1") for record in records]
+        store = s3_client(self.endpoints.objectstore)
+        listed = store.list_objects_v2(Bucket=self.endpoints.objectstore.bucket, Prefix="numbers/")
+        keys = [item["Key"] for item in listed.get("Contents", [])]
+        for key in keys:
+            body = store.get_object(Bucket=self.endpoints.objectstore.bucket, Key=key)["Body"]
+            assert body.read() == b"x" * OBJECT_BYTES
+        result["objectstore"] = sorted(int(key.partition("/")[2]) for key in keys)
+        return result
+
+
+def test_what_was_acknowledged_survives_a_power_cut(
+    disk: LoopDisk | None, new_lab: NewLab, start: Up
+) -> None:
+    """Where no disk can be cut off, all processes are killed at once, which proves less."""
+    names = ("postgres", "mysql", "kafka", "objectstore")
     lab = new_lab("off")
-    start(lab, "postgres", "mysql", "kafka")
-    supervisor = supervisor_of(lab)
-    supervisor.kill()
-    for process in processes_of(lab):
+    start(lab, *names)
+    admin = AdminClient(Numbers(lab).bootstrap)
+    admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result()
+    Numbers(lab).put(range(ACKNOWLEDGED))
+
+    unsynced = lab.state.folder / "unsynced"
+    unsynced.write_text("gone with the power")
+    if disk:
+        disk.cut()
+    for process in processes_of(lab):  # the supervisor first: it would start the others again
         process.kill()
     wait_for(lambda: not processes_of(lab))
-    assert lab.state.supervisor_socket.exists()
+    if disk:
+        disk.switch_on()
+        assert not unsynced.exists() or not unsynced.read_text()
 
-    versions = start(lab, "postgres", "mysql", "kafka")
-    assert set(versions) == {"postgres", "mysql", "kafka"}
+    again = new_lab("off")
+    assert set(start(again, *names)) == set(names)
+    missing = {
+        name: sorted(set(range(ACKNOWLEDGED)) - set(found))
+        for name, found in Numbers(again).found().items()
+    }
+    assert missing == {name: [] for name in names}
 
 
 def test_down_ends_what_a_killed_supervisor_left(new_lab: NewLab, start: Up) -> None:

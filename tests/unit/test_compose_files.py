@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+from base64 import b64encode
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -21,7 +25,8 @@ ADDRESSES = {
     "postgres": {"listen_addresses", "unix_socket_directories"},
     "kafka": {"advertised.listeners", "controller.quorum.voters", "listeners", "log.dirs"}
     | {"inter.broker.listener.name", "listener.security.protocol.map"},
-    "connect": {"bootstrap.servers", "listeners", "plugin.path", "rest.advertised.host.name"},
+    "connect": {"bootstrap.servers", "listeners", "plugin.path", "rest.advertised.host.name"}
+    | {"config.providers.secretManager.param.folder"},
 }
 """Settings that cannot be the same natively and in containers."""
 
@@ -87,6 +92,37 @@ def test_connect_has_the_native_worker_settings() -> None:
     assert without(properties("connect/worker.properties"), "connect") == connect.WORKER
 
 
+def test_connect_asks_for_the_password_as_natively() -> None:
+    written = (COMPOSE / "connect" / "rest.jaas").read_text(encoding="utf-8")
+    assert written == connect.rest_jaas(Path("/run/secrets/rest-users"))
+
+
+def test_a_probe_logs_in(tmp_path: Path) -> None:
+    """The health check of Connect's container, against a server that asks for the password."""
+    users = tmp_path / "rest-users"
+    users.write_text(connect.rest_users({"connect": "a=b c"}), encoding="utf-8")
+    expected = b64encode(f"{connect.USER}:a=b c".encode()).decode()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            known = self.headers["Authorization"] == f"Basic {expected}"
+            self.send_response(200 if known else 401)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing: the script's exit code is looked at."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    probe = ["bash", str(COMPOSE / "probes" / "http.sh"), str(server.server_port), "/connectors"]
+    try:
+        assert subprocess.run([*probe, str(users)], check=False).returncode == 0
+        assert subprocess.run(probe, check=False).returncode != 0
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 @pytest.mark.parametrize(("service", "quiet"), [("kafka", kafka.QUIET), ("connect", connect.QUIET)])
 def test_logging_is_the_native_one(service: str, quiet: tuple[str, ...]) -> None:
     found = properties(f"{service}/log4j2.properties")
@@ -118,6 +154,10 @@ def test_the_registry_keeps_its_schemas_as_natively(services: dict[str, Any]) ->
 
 def test_the_object_store_has_the_native_user(services: dict[str, Any]) -> None:
     assert services["objectstore"]["environment"]["MINIO_ROOT_USER"] == objectstore.ADMIN
+
+
+def test_the_object_store_writes_as_natively(services: dict[str, Any]) -> None:
+    assert objectstore.ENVIRONMENT.items() <= services["objectstore"]["environment"].items()
 
 
 def test_ports_are_published_on_loopback_only(services: dict[str, Any]) -> None:

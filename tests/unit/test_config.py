@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from labctl.config.model import LabConfig, find_project
+from labctl.config.tables import PROPERTIES, lab_tables
 from labctl.errors import ExitCode, LabError
 
 GOOD = """
@@ -76,3 +78,14 @@ def test_no_project_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", ["Tickit", "1lab", "a" * 31, "a/b", "", "a\n"])
 def test_names_that_cannot_name_a_lab(name: str) -> None:
     assert not LabConfig.valid_name(name)
+
+
+def test_a_topic_that_names_no_table_is_told_with_its_table(tmp_path: Path) -> None:
+    project = Path(__file__).parents[2]
+    shutil.copytree(project / PROPERTIES, tmp_path / PROPERTIES)
+    file = tmp_path / PROPERTIES / "tickit.ecomm.sale.properties"
+    text = file.read_text().replace("tickit.ecomm.sale\n", "tickit.lab.ecomm.sale\n")
+    file.write_text(text)
+    with pytest.raises(LabError, match=r"table sale .* 'tickit\.lab\.ecomm\.sale'") as raised:
+        lab_tables(tmp_path, load(tmp_path, GOOD))
+    assert raised.value.exit_code is ExitCode.USAGE

@@ -9,10 +9,14 @@ from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import (
     REFERENCE,
+    ConnectorFile,
     connector_files,
     read_connector,
     resolve_references,
 )
+from labctl.services import kafka
+from labctl.services.kafka import MESSAGE_BYTES
+from lakehouse.properties import read_properties
 
 PROJECT = Path(__file__).parents[2]
 FILES = connector_files(PROJECT / "connectors")
@@ -48,7 +52,10 @@ def test_the_captured_schemas_are_those_of_lab_toml() -> None:
     [
         ("{", "line 1, column 2"),
         ("[]", "one object"),
-        (json.dumps({"tasks.max": 1}), "tasks.max: the value must be a string, found 1"),
+        (json.dumps({"tasks.max": [1]}), "tasks.max: the value must be text"),
+        (json.dumps({"database.password": {"x": "hunter2"}}), "not an object"),
+        (json.dumps({"config": {}, "tasks.max": "1"}), "tasks.max stands beside config"),
+        ('{"tasks.max": "1", "tasks.max": "2"}', "tasks.max stands in it twice"),
         (json.dumps({"tasks.max": "1"}), "connector.class is missing"),
     ],
 )
@@ -60,6 +67,7 @@ def test_a_file_that_cannot_be_a_connector(tmp_path: Path, text: str, said: str)
     assert said in raised.value.what
     assert str(path) in raised.value.what
     assert raised.value.exit_code is ExitCode.USAGE
+    assert "hunter2" not in f"{raised.value.what}{raised.value.details}{raised.value.hint}"
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -74,3 +82,46 @@ def test_references_are_resolved_from_files(tmp_path: Path) -> None:
         resolve_references("${secretManager:demo/registry:url}/apis", tmp_path)
         == "http://127.0.0.1:1/apis"
     )
+
+
+def test_connects_own_form_with_a_name_and_values_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "source_connector_x.json"
+    config = {"connector.class": "x", "tasks.max": 1, "tombstones.on.delete": False}
+    path.write_text(json.dumps({"name": path.stem, "config": config}))
+    expected = {"connector.class": "x", "tasks.max": "1", "tombstones.on.delete": "false"}
+    assert read_connector(path).config == expected
+    path.write_text(json.dumps(config))
+    assert read_connector(path).config == expected
+
+
+def test_a_file_that_names_another_connector(tmp_path: Path) -> None:
+    path = tmp_path / "source_connector_x.json"
+    path.write_text(json.dumps({"name": "inventory", "config": {"connector.class": "x"}}))
+    with pytest.raises(LabError, match="names its connector otherwise") as raised:
+        read_connector(path)
+    assert "source_connector_x" in (raised.value.hint or "")
+
+
+SOURCES = [file for file in FILES if file.is_source]
+
+
+@pytest.mark.parametrize("file", SOURCES, ids=lambda file: file.name)
+def test_a_source_reads_again_soon_and_keeps_neither_log_nor_heap(file: ConnectorFile) -> None:
+    config = file.config
+    assert int(config["retriable.restart.connector.wait.ms"]) <= 1000
+    assert config["errors.max.retries"] == "-1"
+    assert int(config["heartbeat.interval.ms"]) <= 10_000
+    assert int(config["max.queue.size.in.bytes"]) <= 64 * 1024**2
+    if "MySqlConnector" in config["connector.class"]:
+        # It looks for its connection this often, and after a loss at the second look.
+        assert 2 * int(config["connect.keep.alive.interval.ms"]) < 10_000
+    if "PostgresConnector" in config["connector.class"]:
+        # Heartbeats alone do not move the slot over what other databases of the server write.
+        assert "pg_logical_emit_message(false, 'heartbeat'" in config["heartbeat.action.query"]
+        assert config["message.prefix.exclude.list"] == "heartbeat"
+
+
+def test_the_broker_takes_what_connect_may_send() -> None:
+    worker = read_properties(PROJECT / "connectors" / "worker.properties")
+    largest = int(worker["producer.max.request.size"])
+    assert largest <= int(kafka.SETTINGS["message.max.bytes"]) <= MESSAGE_BYTES

@@ -1,15 +1,21 @@
 from __future__ import annotations
 
 import io
+import json
+import shutil
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import fastavro
 import pytest
 
+from labctl.config.model import find_project
 from labctl.errors import ExitCode, LabError
+from labctl.lab.bronze import lab_bronze
+from labctl.lab.lab import Lab
 from labctl.lake.bronze import Bronze
 from labctl.lake.objectstore import Storage
 from labctl.lake.records import AvroDecoder, to_table
@@ -138,3 +144,23 @@ def test_an_unknown_topic_is_told_which_there_are(bronze: Bronze) -> None:
         bronze.objects("nosuch")
     assert caught.value.exit_code is ExitCode.USAGE
     assert TOPIC in str(caught.value.hint)
+
+
+def test_files_are_looked_for_where_the_sink_connector_writes_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    project = find_project(Path(__file__))
+    shutil.copy(project / "lab.toml", tmp_path)
+    shutil.copytree(project / "connectors", tmp_path / "connectors")
+    (file,) = (tmp_path / "connectors").glob("sink_*.json")
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"topics.dir": "raw/changes/"}))
+    lab = Lab.find(name="elsewhere", project=tmp_path)
+    listing = Mock(return_value=[])
+    monkeypatch.setattr(Storage, "of", lambda _store: Storage.local(tmp_path))
+    monkeypatch.setattr(Lab, "endpoints", Mock())
+    monkeypatch.setattr(Storage, "list", listing)
+
+    assert lab_bronze(lab).topics() == []
+
+    listing.assert_called_once_with("raw/changes")

@@ -1,14 +1,31 @@
 from __future__ import annotations
 
+import fcntl
+import json
+import os
 import stat
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import TextIO
 
 import pytest
+from typer.testing import CliRunner
 
+from labctl.cli.app import root
 from labctl.errors import ExitCode, LabError
-from labctl.lab.state import LabState, lab_names, write_private
+from labctl.lab.lab import Lab
+from labctl.lab.state import (
+    DESTROYED,
+    MIGRATIONS,
+    STATE_VERSION,
+    LabState,
+    lab_names,
+    write_private,
+)
+
+PROJECT = Path(__file__).parents[2]
 
 HOLD_THE_LAB = """
 import sys
@@ -41,15 +58,135 @@ def test_values_are_merged_and_kept() -> None:
     state.create()
     state.save(ports={"kafka": {"broker": 9092}})
     state.save(started_at=1.0)
-    assert state.load() == {"ports": {"kafka": {"broker": 9092}}, "started_at": 1.0}
+    assert state.load() == {
+        "version": STATE_VERSION,
+        "ports": {"kafka": {"broker": 9092}},
+        "started_at": 1.0,
+    }
 
 
-def test_a_damaged_file_says_how_to_go_on() -> None:
-    state = LabState("one")
+def written(name: str, text: bytes) -> LabState:
+    """A lab whose lab.json holds `text`."""
+    state = LabState(name)
     state.create()
-    (state.folder / "lab.json").write_text("{")
-    with pytest.raises(LabError, match="damaged"):
+    (state.folder / "lab.json").write_bytes(text)
+    return state
+
+
+DAMAGED = (
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b"\xff\xfe",
+    b'{"ports": 7}',
+    b'{"ports": {"kafka": {"broker": "x"}}}',
+)
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_a_damaged_file_says_how_to_go_on(text: bytes) -> None:
+    state = written("one", text)
+    with pytest.raises(LabError, match="damaged") as raised:
         state.load()
+    assert raised.value.exit_code is ExitCode.ENVIRONMENT
+    assert "labctl destroy --lab one" in (raised.value.hint or "")
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_a_damaged_lab_does_not_keep_another_from_its_ports(text: bytes) -> None:
+    written("damaged", text)
+    written("healthy", b'{"ports": {"kafka": {"broker": 9092}}}')
+    lab = Lab.find(name="third", profile="native", project=PROJECT)
+    assert lab.ports["kafka"]["broker"] != 9092
+
+
+@pytest.mark.parametrize("text", [*DAMAGED, b'{"version": 99}'])
+def test_a_damaged_or_newer_lab_can_be_stopped_and_removed(text: bytes) -> None:
+    state = written("one", text)
+    write_private(state.secrets / "passwords.json", "{")
+    (state.data("mysql")).mkdir(parents=True)
+    import_module("labctl.cli.down")
+    result = CliRunner().invoke(root, ["down", "--lab", "one", "--output", "json"])
+    assert result.exit_code == 0, result.output
+    result = CliRunner().invoke(root, ["destroy", "--yes", "--lab", "one", "--output", "json"])
+    assert result.exit_code == 0, result.output
+    assert not state.folder.exists()
+    assert lab_names() == []
+
+
+def test_a_lab_of_a_newer_labctl_is_refused() -> None:
+    state = written("one", b'{"version": 99}')
+    with pytest.raises(LabError, match="newer labctl"):
+        state.load()
+    with pytest.raises(LabError, match="newer labctl"):
+        state.save(started_at=1.0)
+    assert (state.folder / "lab.json").read_bytes() == b'{"version": 99}'
+
+
+def test_a_lab_of_an_older_labctl_is_brought_up_to_date() -> None:
+    state = written("one", b'{"profile": "compose", "ports": {"kafka": {"broker": 9092}}}')
+    assert state.load()["profiles"] == ["compose"]
+    state.save(started_at=1.0)
+    kept = json.loads((state.folder / "lab.json").read_text())
+    assert kept["version"] == STATE_VERSION
+    assert kept["ports"] == {"kafka": {"broker": 9092}}
+
+
+def test_every_older_version_has_its_migration() -> None:
+    assert list(MIGRATIONS) == list(range(1, STATE_VERSION))
+
+
+def test_what_is_written_is_on_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    replace = Path.replace
+
+    def fsync(descriptor: int) -> None:
+        folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        done.append("sync folder" if folder else "sync file")
+
+    def renamed(self: Path, target: Path) -> Path:
+        done.append("rename")
+        return replace(self, target)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(Path, "replace", renamed)
+    write_private(tmp_path / "file", "x")
+    assert done == ["sync file", "rename", "sync folder"]
+
+
+def test_a_lab_destroyed_by_another_command_is_made_anew_under_its_own_lock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`up` opened the lock of a lab that `destroy` then removed: it must not hold that one."""
+    state = written("one", b"{}")
+    real, calls = fcntl.flock, 0
+
+    def flock(handle: TextIO, operation: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            state.remove()
+        real(handle, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with state.changing():
+        assert calls == 2
+        monkeypatch.setattr(fcntl, "flock", real)
+        with pytest.raises(LabError) as raised, state.changing():
+            pass
+        assert raised.value.exit_code is ExitCode.BUSY
+
+
+def test_what_an_interrupted_destroy_left_is_deleted_by_the_next(tmp_path: Path) -> None:
+    left = tmp_path / "labctl" / DESTROYED / "other.1.2" / "data"
+    left.mkdir(parents=True)
+    state = written("one", b"{}")
+    state.remove()
+    assert not left.exists()
+    assert lab_names() == []
 
 
 def test_two_commands_cannot_change_a_lab_at_once() -> None:

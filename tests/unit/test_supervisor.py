@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from labctl.lab.state import LabState
+from labctl.runtimes.model import SilentSupervisorError
 from labctl.runtimes.native.supervisor import Supervisor
 from labctl.services.model import Process
 
@@ -105,3 +106,24 @@ def test_shutdown_leaves_nothing(state: LabState) -> None:
     assert not process.is_running()
     assert not supervisor.running()
     assert not Path(state.supervisor_socket).exists()
+
+
+def test_one_that_does_not_answer_is_told_and_can_still_be_ended(state: LabState) -> None:
+    supervisor = Supervisor(state, answer_seconds=0.5)
+    supervisor.start({"sleeper": Process(SLEEPER)})
+    supervisor.start_process("sleeper")
+    wait_for(lambda: supervisor.state("sleeper").state == "RUNNING")
+    sleeper = psutil.Process(supervisor.state("sleeper").pid)
+    daemon = psutil.Process(int((state.folder / "supervisord.pid").read_text()))
+    daemon.suspend()
+    try:
+        for ask in (supervisor.running, supervisor.states):
+            with pytest.raises(SilentSupervisorError, match="did not answer"):
+                ask()
+        supervisor.shutdown()
+        assert not sleeper.is_running()
+        wait_for(lambda: not daemon.is_running() or daemon.status() == psutil.STATUS_ZOMBIE)
+    finally:
+        if daemon.is_running():
+            daemon.resume()
+    assert not supervisor.running()

@@ -6,10 +6,11 @@ from typing import Any
 
 from labctl.config.aws import RdsSettings
 from labctl.promote.cloudformation.template import Template, attribute, ref, tag_list, tag_map
-from labctl.promote.kafka import MESSAGE_BYTES, serverless
+from labctl.promote.kafka import serverless
 from labctl.promote.names import Names, logical
 from labctl.promote.promotion import Promotion
 from labctl.promote.rds import engine_name, family, parameters
+from labctl.services.kafka import MESSAGE_BYTES
 
 __all__ = ["template"]
 

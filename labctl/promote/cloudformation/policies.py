@@ -36,6 +36,7 @@ def connect_policies(promotion: Promotion) -> list[Json]:
     if connect_authentication(promotion.profile.msk) == "iam":
         topics = [
             *{table.topic.split(".")[0] + ".*" for table in promotion.tables},
+            "__debezium-heartbeat.*",
             "schema-history.*",
             f"{names.prefix}-offsets-*",
             "__amazon_msk_connect_*",

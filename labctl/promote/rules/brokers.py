@@ -10,6 +10,9 @@ from labctl.promote.rules.registry import Finding, Subject, rule
 
 __all__: list[str] = []
 
+RETENTION = "topic.creation.default.retention.ms"
+LEAST_RETENTION_HOURS = 72
+"""An application may stand still over a weekend; what a broker deletes meanwhile is lost to it."""
 KAFKA = re.compile(r"3\.[789]\.(\d+|x)(\.kraft)?|4\.[01]\.(\d+|x)(\.kraft)?")
 """Kafka versions MSK offers; apply asks the account for its own list."""
 BROKER = re.compile(r"(express|kafka)\.[a-z][a-z0-9]*\.(small|large|\d*xlarge)")
@@ -56,6 +59,29 @@ def broker_zones(subject: Subject) -> Iterator[Finding]:
             "msk.brokers",
             f"{msk.brokers} brokers cannot be spread evenly over {zones} zones",
             f"use a multiple of {zones}",
+        )
+
+
+@rule
+def retention(subject: Subject) -> Iterator[Finding]:
+    """MSK deletes messages after 7 days unless the topic says otherwise; the lab keeps them."""
+    for connector in subject.promotion.connectors:
+        kept = connector.file.config.get(RETENTION)
+        if connector.engine is None:
+            continue
+        if kept is None:
+            reason = "is missing: MSK deletes messages after 7 days, read or not"
+        elif not re.fullmatch(r"-1|\d+", kept):
+            reason = f"{kept!r} is no number of milliseconds"
+        elif 0 <= int(kept) < LEAST_RETENTION_HOURS * 3_600_000:
+            reason = f"messages are deleted after {int(kept) / 3_600_000:g} hours, read or not"
+        else:
+            continue
+        yield Finding(
+            f"connectors/{connector.file.path.name}",
+            RETENTION,
+            reason,
+            f'use "-1" to keep all, as the lab does, or {LEAST_RETENTION_HOURS} hours or more',
         )
 
 

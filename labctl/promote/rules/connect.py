@@ -7,10 +7,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
+from labctl.kafkaconnect.keys import wrong_keys
 from labctl.promote.connectors import worker_properties
-from labctl.promote.kafka import MESSAGE_BYTES
 from labctl.promote.promotion import WORKER
 from labctl.promote.rules.registry import Finding, Subject, rule
+from labctl.services.kafka import MESSAGE_BYTES
 
 __all__: list[str] = []
 
@@ -195,3 +196,18 @@ def registered_converters(subject: Subject) -> Iterator[Finding]:
                     f"{named} is not in the connector's plugin",
                     f"use {ours}, or one that Kafka Connect brings",
                 )
+
+
+@rule
+def connector_keys(subject: Subject) -> Iterator[Finding]:
+    """A key that no plugin reads is without effect on AWS too, and nothing there says so."""
+    allowed = subject.promotion.config.connectors.allow
+    for connector in subject.promotion.connectors:
+        for problem in wrong_keys(connector.file.config, allowed):
+            key, _, reason = problem.partition(": ")
+            yield Finding(
+                f"connectors/{connector.file.path.name}",
+                key,
+                reason,
+                "correct it, or list the key in lab.toml: [connectors] allow",
+            )

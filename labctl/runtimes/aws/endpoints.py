@@ -40,7 +40,7 @@ def aws_endpoints(profile: AwsProfile, written: PromotedEndpoints) -> Endpoints:
         mysql=secrets.database(promoted.mysql),
         sqlserver=secrets.database(promoted.sqlserver),
         kafka=secrets.kafka(kafka, profile.region),
-        connect=Connect(url=promoted.connect_url or f"msk-connect://{profile.region}"),
+        connect=secrets.connect(promoted, profile.region),
         registry=Registry(url=promoted.registry_url or profile.registry.url.rstrip("/")),
         objectstore=secrets.store(store),
         silver=Silver(status_url=promoted.silver_status_url),
@@ -90,6 +90,18 @@ class _Secrets:
             region=region,
             user=self._value(values, "username", promoted.secret),
             password=SecretStr(self._value(values, "password", promoted.secret)),
+        )
+
+    def connect(self, promoted: PromotedEndpoints, region: str) -> Connect:
+        if promoted.connect_url is None:
+            return Connect(url=f"msk-connect://{region}")
+        if promoted.connect_secret is None:
+            return Connect(url=promoted.connect_url)
+        values = self._read(promoted.connect_secret)
+        return Connect(
+            url=promoted.connect_url,
+            user=self._value(values, "username", promoted.connect_secret),
+            password=SecretStr(self._value(values, "password", promoted.connect_secret)),
         )
 
     def store(self, promoted: PromotedStore) -> ObjectStore:

@@ -211,7 +211,7 @@ class ComposeRuntime:
 
     def write_variables(self) -> Path:
         """Write what the Compose file leaves open, for `docker compose --env-file`; the file."""
-        env_file = self._state.folder / "compose.env"
+        env_file = self._state.compose_variables
         lines = (f"{key}={value}\n" for key, value in self._variables().items())
         write_private(env_file, "".join(lines))
         return env_file
@@ -222,6 +222,17 @@ class ComposeRuntime:
         Killed through the engine it would count as stopped by hand, and stay dead.
         """
         self._container(name).exec_run(["sh", "-c", "kill -9 -1"], user="0")
+
+    def kill_all(self) -> None:
+        """The engine is not the lab's: it starts its containers again."""
+        for name in self._containers():
+            self.kill(name)
+
+    def kill_supervisor(self) -> None:
+        raise LabError(
+            "The container engine looks after the services, and it is not the lab's to kill",
+            exit_code=ExitCode.USAGE,
+        )
 
     @contextmanager
     def paused(self, name: str) -> Iterator[None]:
@@ -234,7 +245,7 @@ class ComposeRuntime:
             container.unpause()
 
     @contextmanager
-    def disconnected(self, name: str) -> Iterator[None]:
+    def cut_off(self, name: str) -> Iterator[None]:
         """A service's container is on no network for a while, its published ports included."""
         container = self._container(name)
         (network_name,) = container.attrs["NetworkSettings"]["Networks"]

@@ -12,11 +12,12 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
 from labctl.lab.secrets import SECRET_PREFIX, load_passwords, properties_text, reference_values
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.runtimes.endpoints import capture_logins
-from labctl.services import sqlserver
+from labctl.services import connect, sqlserver
 
 __all__ = ["main", "write_service_secrets"]
 
@@ -25,6 +26,7 @@ PASSWORDS_OF: Mapping[str, tuple[str, ...]] = {
     "mysql": ("mysql", "cdc"),
     "sqlserver": ("sqlserver",),
     "objectstore": ("objectstore",),
+    "silver": ("connect", "silver"),
 }
 """Roles whose passwords a service reads, each from a file of that name."""
 PROJECT = Path("/lab")
@@ -44,14 +46,32 @@ def write_service_secrets(folder: Path, config: LabConfig, passwords: Mapping[st
     for name, values in reference_values(endpoints, logins, config.silver.source).items():
         for service in READERS:
             _write(folder / service / SECRET_PREFIX / name, properties_text(values))
+    _write(folder / "connect" / "rest-users", connect.rest_users(passwords))
     datasource = {"apicurio.datasource.password": passwords["registry"]}
     _write(folder / "registry" / "application.properties", properties_text(datasource))
+    _write(
+        folder / "kafka-ui" / "application.properties", properties_text(_user_interface(endpoints))
+    )
     # What the stand-in needs besides, where it takes SQL Server's place.
     assert endpoints.postgres is not None  # noqa: S101 - every lab has one
     stand_in = folder / "sqlserver"
     _write(stand_in / "dsn", sqlserver.store_dsn(endpoints.postgres))
     if not (stand_in / "server.pem").is_file():
         _write(stand_in / "server.pem", sqlserver.self_signed_certificate())
+
+
+def _user_interface(endpoints: Endpoints) -> dict[str, str]:
+    """Kafka UI's own settings."""
+    user, password = endpoints.connect.login or ("", "")
+    cluster = "kafka.clusters[0]"
+    return {
+        f"{cluster}.name": "lab",
+        f"{cluster}.bootstrapServers": endpoints.kafka.bootstrap_servers,
+        f"{cluster}.kafkaConnect[0].name": "connect",
+        f"{cluster}.kafkaConnect[0].address": endpoints.connect.url,
+        f"{cluster}.kafkaConnect[0].username": user,
+        f"{cluster}.kafkaConnect[0].password": password,
+    }
 
 
 def _write(path: Path, text: str) -> None:

@@ -14,10 +14,10 @@ from pathlib import Path
 import requests
 
 from labctl.artifacts import ArtifactStore
-from labctl.config.endpoints import Endpoints
+from labctl.config.endpoints import Connect, Endpoints
 from labctl.config.model import LabConfig
 from labctl.kafkaconnect.files import read_connector
-from labctl.lab.secrets import SECRET_PREFIX
+from labctl.lab.secrets import PASSWORDS, SECRET_PREFIX
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.services import Context, silver
 from lakehouse.properties import read_properties
@@ -33,7 +33,7 @@ CONNECT_SECONDS = 300.0
 POLL_SECONDS = 0.5
 
 
-def sink_is_installed(connect_url: str, connector_class: str, *, seconds: float) -> bool:
+def sink_is_installed(connect: Connect, connector_class: str, *, seconds: float) -> bool:
     """Whether Connect has the sink connector's class: then that connector writes bronze.
 
     Waits until Connect answers, `seconds` at most: whoever writes bronze must be certain that
@@ -42,7 +42,8 @@ def sink_is_installed(connect_url: str, connector_class: str, *, seconds: float)
     deadline = time.monotonic() + seconds
     while True:
         try:
-            answer = requests.get(f"{connect_url}/connector-plugins", timeout=5)
+            url = f"{connect.url}/connector-plugins"
+            answer = requests.get(url, auth=connect.login, timeout=5)
             answer.raise_for_status()
             return any(plugin["class"] == connector_class for plugin in answer.json())
         except requests.RequestException as error:
@@ -75,14 +76,15 @@ def main() -> None:
     """Replace this process by `spark-submit`."""
     config = LabConfig.load(PROJECT / "lab.toml").with_source(os.environ["LAB_SILVER_SOURCE"])
     keys = read_properties(SECRETS / SECRET_PREFIX / "objectstore")
-    # Of all passwords only the object store's is this service's business.
-    passwords = dict.fromkeys(("postgres", "mysql", "sqlserver"), "") | {
-        "objectstore": keys["secret.key"]
+    # The other passwords are none of this service's business.
+    passwords = dict.fromkeys(PASSWORDS, "") | {
+        "objectstore": keys["secret.key"],
+        **{role: (SECRETS / role).read_text(encoding="utf-8") for role in ("connect", "silver")},
     }
     endpoints = network_endpoints(config, passwords)
     sink = read_connector(PROJECT / "connectors" / f"{silver.SINK_CONNECTOR}.json")
     installed = sink_is_installed(
-        endpoints.connect.url, sink.config["connector.class"], seconds=CONNECT_SECONDS
+        endpoints.connect, sink.config["connector.class"], seconds=CONNECT_SECONDS
     )
     print(f"bronze is written by {'the sink connector' if installed else 'this application'}")
     context = silver_context(config, os.environ["LAB_NAME"], endpoints, passwords)

@@ -13,6 +13,7 @@ import psutil
 from labctl.artifacts import ArtifactStore, default_cache
 from labctl.lab.state import LabState, state_home
 from labctl.runtimes.model import Check, Level
+from labctl.services import SERVICES
 
 __all__ = ["GIB", "check_machine", "check_parts", "free_space", "python"]
 
@@ -30,10 +31,10 @@ def check_machine(state: LabState, artifacts: ArtifactStore, *, running: bool) -
 
 
 def check_parts(artifacts: ArtifactStore) -> list[Check]:
-    """Whether every part is in the cache."""
+    """Whether every part that services are made of is in the cache."""
     missing = _missing(artifacts)
     if not missing:
-        return [Check("parts", Level.OK, f"all fetched, in {default_cache()}")]
+        return [Check("parts", Level.OK, f"all that `up` needs is in {default_cache()}")]
     return [
         Check(
             "parts",
@@ -110,4 +111,7 @@ def _root() -> list[Check]:
 
 
 def _missing(artifacts: ArtifactStore) -> list[str]:
-    return [s.name for s in artifacts.statuses() if s.state in ("missing", "damaged")]
+    """Parts of services that `up` would fetch: not those that another command alone wants."""
+    needed = {name for service in SERVICES for name in service.native.artifacts}
+    statuses = [artifacts.status(name) for name in artifacts.lock.artifacts if name in needed]
+    return [status.name for status in statuses if status.state in ("missing", "damaged")]

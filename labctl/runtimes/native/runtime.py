@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import psutil
 from labctl.artifacts import ArtifactStore, Progress
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
+from labctl.errors import ExitCode, LabError
 from labctl.lab.secrets import write_connector_secrets
 from labctl.lab.state import LabState
 from labctl.runtimes.endpoints import capture_logins, loopback_endpoints
@@ -112,8 +114,8 @@ class NativeRuntime:
         since = float(self._state.load().get("started_at", 0))
         deaths: dict[str, list[float]] = {}
         path = self._state.deaths
-        for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
-            death: dict[str, Any] = json.loads(line)
+        lines = path.read_bytes().splitlines() if path.is_file() else []
+        for death in filter(None, map(_death, lines)):
             if death["at"] >= since and not death["gave_up"]:
                 deaths.setdefault(death["service"], []).append(float(death["at"]))
         return deaths
@@ -131,6 +133,55 @@ class NativeRuntime:
 
     def follow(self, name: str) -> Iterator[str]:
         return follow(self._state.log(name))
+
+    def kill(self, name: str) -> None:
+        for process in self._running_family(name):
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+
+    def kill_all(self) -> None:
+        self.supervisor.kill_all()
+
+    def kill_supervisor(self) -> None:
+        self.supervisor.kill()
+
+    @contextmanager
+    def paused(self, name: str) -> Iterator[None]:
+        family = self._running_family(name)
+        for process in family:
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in reversed(family):
+                with suppress(psutil.NoSuchProcess):
+                    process.resume()
+
+    @contextmanager
+    def cut_off(self, name: str) -> Iterator[None]:
+        raise LabError(
+            f"{name} cannot be cut off: all native services are on one loopback interface",
+            hint="a lab of a Compose profile can do it",
+            exit_code=ExitCode.USAGE,
+        )
+        yield
+
+    def _running_family(self, name: str) -> list[psutil.Process]:
+        """A service's process and those it started. Raises LabError when it does not run."""
+        pid = self.supervisor.state(name).pid
+        if pid is None:
+            raise LabError(f"{name} does not run", hint="labctl up", exit_code=ExitCode.NOT_READY)
+        return _family(pid)
+
+
+def _death(line: bytes) -> dict[str, Any] | None:
+    """A line of the file of deaths; None for one that a crash of the machine left torn."""
+    try:
+        death = json.loads(line)
+    except ValueError:
+        return None
+    whole = isinstance(death, dict) and {"service", "at", "gave_up"} <= death.keys()
+    return death if whole else None
 
 
 def _family(pid: int) -> list[psutil.Process]:

@@ -8,26 +8,38 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import socket
 import subprocess
 import sys
 import xmlrpc.client
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import psutil
-from supervisor.xmlrpc import SupervisorTransport
+from supervisor.xmlrpc import SupervisorTransport, UnixStreamHTTPConnection
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from labctl.errors import LabError
 from labctl.lab.state import LabState, write_private
-from labctl.runtimes.model import RESTARTS_AT_MOST, ProcessState
+from labctl.runtimes.model import RESTARTS_AT_MOST, ProcessState, SilentSupervisorError
 from labctl.services.model import Process
 
 __all__ = ["LAB_MARK", "Supervisor"]
 
 LAB_MARK = "LABCTL_LAB"
 """Environment variable of every process of a lab; its value is the lab's state folder."""
+
+_KILL_SECONDS = 60.0
+"""How long a killed process may take to be gone."""
+
+_ANSWER_SECONDS = 20.0
+"""How long supervisord may take to answer: it does nothing but look after its processes."""
+_LAST_ANSWER_SECONDS = 5.0
+"""The same when it is to end: it has nothing left to do, and is ended anyway."""
+_STOP_SECONDS = 120.0
+"""The same where it answers only when a process is gone, which may be slow to stop."""
 
 LISTENER = "events"
 """The supervisor's own process that notes deaths."""
@@ -36,10 +48,15 @@ PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_C
 
 
 class Supervisor:
-    """Controls the lab's supervisord."""
+    """Controls the lab's supervisord.
 
-    def __init__(self, state: LabState) -> None:
+    Every method raises SilentSupervisorError when that runs and does not answer, but for those that
+    end it.
+    """
+
+    def __init__(self, state: LabState, *, answer_seconds: float = _ANSWER_SECONDS) -> None:
         self._state = state
+        self._answer_seconds = answer_seconds
         self._config = state.folder / "supervisord.conf"
 
     def running(self) -> bool:
@@ -106,15 +123,18 @@ class Supervisor:
 
     def shutdown(self) -> None:
         """End supervisord and whatever it still runs, strays of an earlier one included."""
-        if self.running():
-            pid = int(self._call("getPID"))
-            self._call("shutdown")
-            try:
-                psutil.Process(pid).wait(timeout=90)
-            except psutil.NoSuchProcess:
-                pass
-            except psutil.TimeoutExpired:
-                psutil.Process(pid).kill()
+        try:
+            process = psutil.Process(int(self._call("getPID", seconds=_LAST_ANSWER_SECONDS)))
+            self._call("shutdown", seconds=_LAST_ANSWER_SECONDS)
+            process.wait(timeout=90)
+        except (OSError, xmlrpc.client.Error, psutil.NoSuchProcess):
+            pass
+        except psutil.TimeoutExpired:
+            process.kill()
+        except SilentSupervisorError:
+            # First, so that it starts none again of those that are ended by the lab's mark.
+            for supervisor in self.processes()[:1]:
+                supervisor.kill()
         self.end_strays()
 
     def end_strays(self) -> None:
@@ -123,7 +143,7 @@ class Supervisor:
         They are left when supervisord itself was killed. Interrupt, terminate, then kill, each
         with a wait of its own.
         """
-        strays = [p for p in psutil.process_iter() if self._is_ours(p)]
+        strays = self.processes()
         for action, seconds in (
             (psutil.Process.terminate, 10),
             (psutil.Process.kill, 5),
@@ -135,6 +155,25 @@ class Supervisor:
                     continue
             _, strays = psutil.wait_procs(strays, timeout=seconds)
 
+    def kill(self) -> None:
+        """End supervisord alone, as if it had crashed: what it runs goes on, uncared for."""
+        process = psutil.Process(int(self._call("getPID")))
+        process.kill()
+        process.wait(_KILL_SECONDS)
+
+    def kill_all(self) -> None:
+        """End every process of the lab at once, supervisord first: nobody restarts the others."""
+        ours = self.processes()
+        for process in ours:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(ours, timeout=_KILL_SECONDS)
+
+    def processes(self) -> list[psutil.Process]:
+        """Every process of the lab, the oldest first: that is supervisord."""
+        ours = [p for p in psutil.process_iter() if self._is_ours(p)]
+        return sorted(ours, key=lambda process: process.create_time())
+
     def _is_ours(self, process: psutil.Process) -> bool:
         try:
             return process.environ().get(LAB_MARK) == str(self._state.folder)
@@ -144,7 +183,7 @@ class Supervisor:
     def _reload(self) -> set[str]:
         added, changed, removed = self._call("reloadConfig")[0]
         for name in (*changed, *removed):
-            self._call("stopProcessGroup", name)
+            self._call("stopProcessGroup", name, seconds=_STOP_SECONDS)
             self._call("removeProcessGroup", name)
         for name in (*added, *changed):
             self._call("addProcessGroup", name)
@@ -163,7 +202,7 @@ class Supervisor:
     def _command(self, method: str, name: str, wait: bool, *, unless: str) -> None:
         """Have supervisord start or stop `name`; a refusal called `unless` is as good as done."""
         try:
-            self._call(method, name, wait)
+            self._call(method, name, wait, seconds=_STOP_SECONDS if wait else None)
         except xmlrpc.client.Fault as fault:
             if not fault.faultString.startswith(unless):
                 raise LabError(
@@ -171,14 +210,19 @@ class Supervisor:
                     hint=f"its log: {self._state.logs / 'supervisor.log'}",
                 ) from None
 
-    def _call(self, method: str, *arguments: object) -> Any:
-        """One call of supervisord's API, over a connection of its own."""
-        transport = SupervisorTransport(
-            None, None, serverurl=f"unix://{self._state.supervisor_socket}"
-        )
+    def _call(self, method: str, *arguments: object, seconds: float | None = None) -> Any:
+        """One call of supervisord's API, over a connection of its own.
+
+        Raises OSError when it does not run, SilentSupervisorError when it takes longer than
+        `seconds`.
+        """
+        limit = self._answer_seconds if seconds is None else seconds
+        transport = _Transport(self._state.supervisor_socket, limit)
         try:
             server = xmlrpc.client.ServerProxy("http://localhost", transport=transport)
             return getattr(server.supervisor, method)(*arguments)
+        except TimeoutError:
+            raise SilentSupervisorError(limit) from None
         finally:
             transport.close()
 
@@ -266,6 +310,29 @@ class Supervisor:
             for name, process in processes.items()
         ]
         return "\n".join(sections)
+
+
+class _Connection(UnixStreamHTTPConnection):  # type: ignore[misc]
+    """The library's own connection, which would wait for ever."""
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.socketfile)
+
+
+class _Transport(SupervisorTransport):  # type: ignore[misc]
+    """XML-RPC over a socket, an answer of which may take `seconds`."""
+
+    def __init__(self, path: Path, seconds: float) -> None:
+        super().__init__(None, None, serverurl=f"unix://{path}")
+        self._path, self._seconds = path, seconds
+        self._get_connection = self._open
+
+    def _open(self) -> _Connection:
+        connection = _Connection("localhost", timeout=self._seconds)
+        connection.socketfile = str(self._path)
+        return connection
 
 
 def _section(title: str, values: Mapping[str, object]) -> str:

@@ -93,11 +93,13 @@ def test_the_profile_can_point_elsewhere(
 ) -> None:
     store = {"access.key": "me", "secret.key": "mine"}
     account.client("secretsmanager").create_secret(Name="minio", SecretString=json.dumps(store))
+    account.client("secretsmanager").create_secret(Name="rest", SecretString=json.dumps(LOGIN))
     with (project / "lab.toml").open("a") as file:
         file.write(
             """
 [profiles.aws.endpoints]
 connect_url = "http://127.0.0.1:8083"
+connect_secret = "rest"
 silver_status_url = "http://127.0.0.1:4041"
 kafka = { bootstrap_servers = "127.0.0.1:9092" }
 [profiles.aws.endpoints.objectstore]
@@ -110,6 +112,7 @@ secret = "minio"
     endpoints = find(WRITTEN).endpoints
     assert client_settings(endpoints.kafka) == {"bootstrap.servers": "127.0.0.1:9092"}
     assert type(connect_client(endpoints.connect)) is ConnectClient
+    assert endpoints.connect.login == (LOGIN["username"], LOGIN["password"])
     assert endpoints.silver.status_url == "http://127.0.0.1:4041"
     assert endpoints.objectstore.secret_key is not None
     assert endpoints.objectstore.secret_key.get_secret_value() == "mine"

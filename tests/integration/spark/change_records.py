@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import struct
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -73,6 +74,15 @@ class Topics:
         for made in admin.create_topics([NewTopic(n, partitions, 1) for n in names]).values():
             made.result()
 
+    def remake(self, name: str) -> None:
+        """Delete a topic, and make one of the same name again."""
+        admin = AdminClient({"bootstrap.servers": self.bootstrap_servers})
+        for deleted in admin.delete_topics([name]).values():
+            deleted.result()
+        while name in admin.list_topics(timeout=10).topics:
+            time.sleep(0.1)
+        self.create(name)
+
     def write(
         self,
         topic: str,
@@ -84,6 +94,22 @@ class Topics:
         timestamp_ms: int | None = None,
     ) -> None:
         """Write `rows` of `columns`; `__op` is `c` unless a row says otherwise."""
+        for row in rows:
+            schema_id, value = self.encoded(topic, columns, row)
+            self.write_raw(
+                topic,
+                value,
+                key=str(row[key]),
+                schema_id=schema_id,
+                partition=partition,
+                timestamp_ms=timestamp_ms,
+            )
+        self.flush()
+
+    def encoded(
+        self, topic: str, columns: Sequence[Mapping[str, Any]], row: Mapping[str, Any]
+    ) -> tuple[int, bytes]:
+        """A row as it goes into the topic: the id of its schema, and its value."""
         schema = {
             "type": "record",
             "name": "Value",
@@ -91,22 +117,12 @@ class Topics:
             "fields": [*columns, *META],
             "connect.name": f"{topic}.Value",
         }
-        schema_id = self._register(topic, json.dumps(schema))
-        parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
-        for row in rows:
-            operation = row.get("__op", "c")
-            full = {"__op": operation, "__deleted": str(operation == "d").lower()} | dict(row)
-            value = io.BytesIO()
-            fastavro.schemaless_writer(value, parsed, full)
-            self.write_raw(
-                topic,
-                value.getvalue(),
-                key=str(row[key]),
-                schema_id=schema_id,
-                partition=partition,
-                timestamp_ms=timestamp_ms,
-            )
-        self.flush()
+        text = json.dumps(schema)
+        operation = row.get("__op", "c")
+        full = {"__op": operation, "__deleted": str(operation == "d").lower()} | dict(row)
+        value = io.BytesIO()
+        fastavro.schemaless_writer(value, fastavro.parse_schema(json.loads(text)), full)
+        return self._register(topic, text), value.getvalue()
 
     def write_raw(
         self,

@@ -45,6 +45,8 @@ TABLES = {
     "cow_schema": (COW, "hoodie.bucket.index.num.buckets=4"),
     "conflict": (MOR, ""),
     "spoiled_stop": (MOR, ""),
+    "remade": (MOR, ""),
+    "unknown_schema": (MOR, ""),
     "spoiled_aside": (MOR, "lab.on.bad.record=deadletter"),
     "compacted": (MOR, "hoodie.compact.inline.max.delta.commits=3"),
     "compacted_by_records": (MOR, "lab.compact.after.records=20"),
@@ -121,8 +123,10 @@ class Silver:
         return dict(found["bronze"] if table == "bronze" else found["tables"][table])
 
     def ask(self, table: str, action: str) -> None:
-        url = f"{self.lab.endpoints.silver.status_url}/tables/{table}/{action}"
-        assert requests.post(url, timeout=10).status_code == requests.codes.accepted
+        silver = self.lab.endpoints.silver
+        url = f"{silver.status_url}/tables/{table}/{action}"
+        answer = requests.post(url, headers=silver.headers, timeout=10)
+        assert answer.status_code == requests.codes.accepted
 
     def until(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for `condition`, through the application's restarts; fail saying `what`."""
@@ -194,6 +198,10 @@ class Silver:
             for page in pages
             for one in page.get("Contents", [])
         }
+
+    def put(self, key: str, content: bytes) -> None:
+        """Write an object of the bucket."""
+        self._s3.put_object(Bucket=self.lab.endpoints.objectstore.bucket, Key=key, Body=content)
 
     @property
     def _s3(self) -> Any:

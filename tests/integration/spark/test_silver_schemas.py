@@ -7,6 +7,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
+from labctl.lab.rebuild import rebuild_table
 from tests.integration.spark.change_records import DECIMAL, Topics, column, decimal, nullable
 from tests.integration.spark.conftest import Silver, topic_of
 
@@ -77,7 +78,7 @@ def test_a_column_that_turns_into_something_else_stops_its_table_until_it_is_reb
     assert {key: one["size"] for key, one in silver.rows("conflict").items()} == {1: 7}
 
     silver.is_in_bronze("conflict", 2)
-    silver.ask("conflict", "rebuild")
+    rebuild_table(silver.lab, "conflict")
     silver.has_taken("conflict", 2)
     topics.write(topic, text, [{"id": 3, "size": "small"}])
     silver.has_taken("conflict", 3)

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from labctl.errors import LabError
+from labctl.lab.rebuild import rebuild_table
 from tests.integration.spark.change_records import (
     DECIMAL,
     MICRO_TIMESTAMP,
@@ -223,10 +225,13 @@ def test_a_table_is_taken_from_all_partitions(silver: Silver, topics: Topics) ->
     }
 
 
-def test_another_number_of_buckets_stops_its_table_until_it_is_rebuilt(
+def test_a_refused_rebuild_changes_nothing_and_another_number_of_buckets_wants_one(
     silver: Silver, topics: Topics
 ) -> None:
     topic = topic_of("respread")
+    with pytest.raises(LabError, match="respread cannot be rebuilt: there is nothing in"):
+        rebuild_table(silver.lab, "respread")
+    assert "there is nothing in" in silver.status("respread")["rebuild_refused"]
     topics.write(topic, COLUMNS, [row(key, name="first") for key in range(20)])
     silver.has_taken("respread", 20)
     silver.is_in_bronze("respread", 20)
@@ -240,7 +245,7 @@ def test_another_number_of_buckets_stops_its_table_until_it_is_rebuilt(
     assert "its properties say 4" in stopped["error"]
     topics.write(topic, COLUMNS, [row(key, name="second", __op="u") for key in range(5)])
     silver.is_in_bronze("respread", 25)
-    silver.ask("respread", "rebuild")
+    rebuild_table(silver.lab, "respread")
     silver.has_taken("respread", 25)
     topics.write(topic, COLUMNS, [row(7, name="third", __op="u")])
     silver.has_taken("respread", 26)

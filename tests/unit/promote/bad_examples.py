@@ -136,6 +136,12 @@ BAD = [
         "not in the connector's plugin",
         connector=(MYSQL_FILE, "value.converter", "io.confluent.connect.avro.AvroConverter"),
     ),
+    Bad(
+        "connector_keys",
+        f"connectors/{MYSQL_FILE}: slot.nmae",
+        "unknown key",
+        connector=(MYSQL_FILE, "slot.nmae", "x"),
+    ),
     Bad("kafka_version", "msk.kafka_version", "no Kafka '2.8.1'", {"msk.kafka_version": "2.8.1"}),
     Bad("broker_type", "msk.broker_type", "no type of broker", {"msk.broker_type": "m7g.large"}),
     Bad("broker_zones", "msk.brokers", "3 brokers cannot be spread", {"msk.brokers": 3}),
@@ -144,6 +150,19 @@ BAD = [
         "network.subnets",
         "2 or 3 zones, here are 1",
         {"network.subnets": {"us-east-1a": "subnet-0a1b2c3d"}},
+    ),
+    *(
+        Bad(
+            "retention",
+            f"connectors/{MYSQL_FILE}: topic.creation.default.retention.ms",
+            says,
+            connector=(MYSQL_FILE, "topic.creation.default.retention.ms", value),
+        )
+        for value, says in (
+            (None, "deletes messages after 7 days"),
+            ("3600000", "deleted after 1 hours"),
+            ("for ever", "no number"),
+        )
     ),
     Bad(
         "broker_login",

@@ -8,6 +8,7 @@ import io
 import json
 import re
 import shutil
+import subprocess
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from labctl.promote.artifacts import project_archive
 from labctl.promote.connectors import additions
 from labctl.promote.plan import Plan, render, write_plan
 from labctl.promote.plugins import build_plugin, plugin_of
+from labctl.promote.sql import client_command
 from lakehouse.options import Options
 from lakehouse.properties import load_tables
 from lakehouse.sink_config import load_sink_config
@@ -351,3 +353,21 @@ def test_json_files_are_json(promote: Promote) -> None:
     for path, content in texts(render(promote(), None)).items():
         if path.endswith(".json"):
             json.loads(content)
+
+
+@pytest.mark.parametrize("engine", ["postgres", "mysql", "sqlserver"])
+def test_no_program_gets_a_password_on_its_command_line(engine: str) -> None:
+    """`printf` is the shell's own: it starts no process whose arguments others could read."""
+    started = client_command(engine, "sql/file.sql").split("| ")[-1]
+    assert started.split()[0] in ("psql", "mysql", "sqlcmd")
+    assert "$" not in started
+
+
+def test_the_shell_passes_the_password_on(tmp_path: Path) -> None:
+    script = tmp_path / "mysql.sql"
+    script.write_text("SELECT 1;\n")
+    command = client_command("mysql", str(script)).replace("| mysql", "| cat")
+    done = subprocess.run(
+        ["sh", "-c", command], env={"CDC_PASSWORD": "p%s d"}, capture_output=True, check=True
+    )
+    assert done.stdout == b"SET @cdc_password='p%s d';\nSELECT 1;\n"

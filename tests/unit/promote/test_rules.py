@@ -22,6 +22,8 @@ def findings_of(bad: Bad, promote: Promote, project: Path) -> list[Finding]:
         path = project / "connectors" / name
         config = json.loads(path.read_text())
         config[key] = value
+        if value is None:
+            del config[key]
         path.write_text(json.dumps(config))
     if bad.file:
         path = project / bad.file[0]

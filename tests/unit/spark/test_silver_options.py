@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from lakehouse.errors import ConfigurationError
@@ -19,6 +22,7 @@ OPTIONS = Options(
     sink_config="connectors/sink.json",
     secrets_dir="/run/secrets",
     status_port=4041,
+    status_token_file="/run/lab/status-token",  # noqa: S106 - its name
     once=True,
     rebuild=("sale",),
     hoodie_conf={"hoodie.index.type": "BLOOM", "lab.deletes": "hard"},
@@ -89,3 +93,15 @@ def test_what_cannot_work_is_refused(extra: list[str], message: str) -> None:
 
     with pytest.raises(ConfigurationError, match=message):
         Options.parse(argv + extra)
+
+
+@pytest.mark.parametrize(("text", "words"), [(None, "No such file"), (" \n", "is empty")])
+def test_a_token_that_cannot_be_had_is_refused(
+    text: str | None, words: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "token"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=words):
+        replace(OPTIONS, status_token_file=str(file)).status_token()
+    assert replace(OPTIONS, status_token_file=None).status_token() is None

@@ -79,6 +79,7 @@ def test_records_between_compactions_are_counted_by_bucket(folder: Path) -> None
         ("hoodie.streamer.source.kafka.topic=", "lacks hoodie.streamer.source.kafka.topic"),
         ("hoodie.compact.inline.max.delta.commits=0", "is no count"),
         ("lab.compact.after.records=few", "is no count"),
+        ("lab.keep.minutes=-1", "is no count.*0 or more"),
         ("just words", r"properties:8: `just words` is not `key=value`"),
     ],
 )
@@ -124,3 +125,37 @@ def test_a_missing_include_is_named(tmp_path: Path) -> None:
 def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="holds no <prefix>"):
         load_tables([tmp_path])
+
+
+@pytest.mark.parametrize(
+    "generator", ["SimpleKeyGenerator", "ComplexKeyGenerator", "NonpartitionedKeyGenerator"]
+)
+def test_a_partition_field_is_refused_and_the_error_says_what_to_write(
+    folder: Path, generator: str
+) -> None:
+    file = folder / "tickit.ecomm.sale.properties"
+    name = "hoodie.datasource.write.keygenerator.class=org.apache.hudi.keygen"
+    field = "hoodie.datasource.write.partitionpath.field="
+    file.write_text(f"{TABLE}{name}.{generator}\n{field}eventid\n")
+
+    with pytest.raises(ConfigurationError) as caught:
+        load_tables([folder])
+
+    assert f"{file}: {field}eventid " in caught.value.what
+    assert f"{field} (empty) and {name}.NonpartitionedKeyGenerator" in caught.value.hint
+    file.write_text(f"{TABLE}{name}.NonpartitionedKeyGenerator\n{field}\n")
+    assert load_tables([folder])
+
+
+def test_what_is_kept_grows_with_the_commits_there_are_in_the_time_that_is_kept() -> None:
+    (table,) = load_tables([SHIPPED], only=["sale"])
+    keys = [
+        "hoodie.clean.commits.retained",
+        "hoodie.keep.min.commits",
+        "hoodie.keep.max.commits",
+    ]
+    few, many = table.retaining(5), table.retaining(1_000)
+
+    assert few == {key: table.hoodie[key] for key in keys}
+    assert many[keys[0]] == "1000"
+    assert {int(many[key]) - int(few[key]) for key in keys} == {970}

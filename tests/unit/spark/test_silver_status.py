@@ -12,6 +12,8 @@ from lakehouse.progress import Progress
 from lakehouse.status import StatusServer
 from tests.ports import free_port
 
+TOKEN = "right"  # noqa: S105 - of this test alone
+
 
 @pytest.fixture
 def asked() -> list[str]:
@@ -27,15 +29,17 @@ def url(asked: list[str]) -> Iterator[str]:
         return table == "sale"
 
     server = StatusServer(
-        "127.0.0.1", port, lambda: {"application": "silver"}, {"restart": restart}
+        "127.0.0.1", port, lambda: {"application": "silver"}, {"restart": restart}, TOKEN
     )
     server.start()
     yield f"http://127.0.0.1:{port}"
     server.stop()
 
 
-def answer(url: str, method: str = "GET") -> tuple[int, Any]:
-    response = requests.request(method, url, timeout=5)
+def answer(url: str, method: str = "GET", **headers: str) -> tuple[int, Any]:
+    """As `labctl` asks; `headers` are sent besides, or instead."""
+    given = {"Authorization": f"Bearer {TOKEN}", **headers}
+    response = requests.request(method, url, headers=given, timeout=5)
     return response.status_code, response.json()
 
 
@@ -47,6 +51,47 @@ def test_an_action_is_taken_for_a_known_table(url: str, asked: list[str]) -> Non
     assert answer(f"{url}/tables/sale/restart", "POST")[0] == 202
     assert answer(f"{url}/tables/nobody/restart", "POST")[0] == 404
     assert asked == ["sale", "nobody"]
+
+
+@pytest.mark.parametrize("given", ["", "Bearer ", "Bearer wrong", f"Basic {TOKEN}", TOKEN])
+def test_an_action_wants_the_token(url: str, asked: list[str], given: str) -> None:
+    assert answer(f"{url}/tables/sale/restart", "POST", Authorization=given)[0] == 401
+    assert answer(f"{url}/status", Authorization=given)[0] == 200
+    assert asked == []
+
+
+def test_without_a_token_no_action_is_taken(asked: list[str]) -> None:
+    port = free_port()
+    server = StatusServer("127.0.0.1", port, dict, {"restart": lambda _: True}, None)
+    server.start()
+    try:
+        for given in ("Bearer None", "Bearer ", ""):
+            url = f"http://127.0.0.1:{port}/tables/sale/restart"
+            assert answer(url, "POST", Authorization=given)[0] == 401
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        pytest.param({"Origin": "http://page.example"}, id="another-origin"),
+        pytest.param({"Origin": "null"}, id="no-origin-of-its-own"),
+        pytest.param({"Host": "page.example:4041"}, id="a-name-that-points-here"),
+        pytest.param({"Host": "127.0.0.1.page.example"}, id="a-name-like-an-address"),
+        pytest.param({"Host": "localhost.page.example"}, id="a-name-like-localhost"),
+        pytest.param({"Host": "[:"}, id="nothing"),
+    ],
+)
+def test_a_page_is_not_answered(url: str, asked: list[str], headers: dict[str, str]) -> None:
+    assert answer(f"{url}/status", **headers)[0] == 403
+    assert answer(f"{url}/tables/sale/restart", "POST", **headers)[0] == 403
+    assert asked == []
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:1", "[::1]:4041"])
+def test_this_machine_has_several_names(url: str, host: str) -> None:
+    assert answer(f"{url}/status", Host=host)[0] == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/tables/sale/explode", "/tables/restart"])

@@ -100,6 +100,7 @@ def test_a_worker_that_gave_up_can_be_started_again(supervise: Callable[..., Sup
     until(lambda: state(worker) == "failed")
 
     assert supervisor.restart("bad")
+    assert state(worker) != "failed"
 
     until(lambda: state(worker) == "running")
     assert not supervisor.restart("nobody")

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from lakehouse.errors import ConfigurationError
-from lakehouse.sink_config import load_sink_config
+from lakehouse.sink_config import load_sink_config, sink_problems
+from lakehouse.sink_keys import SINK_KEYS
 
 SHIPPED = Path(__file__).parents[3] / "connectors" / "sink_connector_kafka_s3_avro_tickit.json"
 
@@ -74,10 +75,17 @@ def test_no_limit_on_the_time_between_records(secrets: Path, tmp_path: Path) -> 
         ({"timezone": "Europe/Berlin"}, "timezone=Europe/Berlin"),
         ({"timestamp__extractor": "Wallclock"}, "timestamp.extractor=Wallclock"),
         ({"avro__codec": "zstandard"}, r"avro.codec=zstandard.*null, deflate, snappy, bzip2"),
+        ({"store__kafka__keys": "true"}, "store.kafka.keys"),
+        ({"s3__ssea__name": "AES256"}, "s3.ssea.name=AES256 cannot be honoured, an empty value"),
+        ({"s3__sse__customer__key": "hunter2"}, "s3.sse.customer.key cannot be honoured"),
+        ({"transforms__position__topic__field": "t"}, "transforms.position.topic.field cannot"),
+        ({"wholly__unknown": "1"}, "wholly.unknown cannot be honoured"),
+        ({"topics": "a,b"}, "exactly one of topics and topics.regex"),
+        ({"consumer__override__auto__offset__reset": "latest"}, "auto.offset.reset=latest"),
         ({"flush__size": "0"}, "flush.size=0"),
-        ({"flush__size": None}, "lacks flush.size"),
-        ({"rotate__schedule__interval__ms": None}, "lacks rotate.schedule.interval.ms"),
-        ({"file__delim": "-"}, "file.delim cannot be honoured"),
+        ({"flush__size": None}, "flush.size is missing"),
+        ({"rotate__schedule__interval__ms": None}, "rotate.schedule.interval.ms is missing"),
+        ({"file__delim": "-"}, "file.delim=- cannot be honoured"),
         (
             {"transforms__position__offset__field": "__kafka_offset"},
             r"__kafka_offset! \(a position is never missing\)",
@@ -99,3 +107,51 @@ def test_a_file_that_is_no_json_is_refused(secrets: Path, tmp_path: Path) -> Non
 
     with pytest.raises(ConfigurationError, match="is no JSON"):
         load_sink_config(file, secrets)
+
+
+def test_every_key_of_the_connector_that_changes_nothing_passes() -> None:
+    values = {key: str(value) for key, value in json.loads(SHIPPED.read_text()).items()}
+    defaults = {
+        "allow.optional.map.keys": "false",
+        "directory.delim": "/",
+        "file.delim": "+",
+        "filename.offset.zero.pad.width": "10",
+        "report.null.values.to.dlq": "false",
+        "s3.compression.type": "none",
+        "s3.object.tagging": "false",
+        "s3.schema.partition.affix.type": "NONE",
+        "store.kafka.headers": "false",
+        "store.kafka.keys": "false",
+    }
+    for key in SINK_KEYS - values.keys():
+        empty = "" if key.startswith(("s3.sse", "s3.acl")) else "1"
+        assert sink_problems({**values, key: defaults.get(key, empty)}) == []
+    kept = {
+        "consumer.override.max.poll.records": "9",
+        "key.converter.apicurio.registry.use-id": "x",
+    }
+    assert sink_problems({**values, **kept}) == []
+
+
+def test_all_mistakes_are_told_at_once_and_no_secret(secrets: Path, tmp_path: Path) -> None:
+    file = changed(
+        tmp_path, flush__size="0", timezone="Europe/Berlin", s3__sse__customer__key="hunter2"
+    )
+    with pytest.raises(ConfigurationError) as raised:
+        load_sink_config(file, secrets)
+    for key in ("flush.size", "timezone", "s3.sse.customer.key"):
+        assert key in raised.value.what
+    assert "hunter2" not in raised.value.what
+
+
+def test_connects_own_form_and_listed_topics(secrets: Path, tmp_path: Path) -> None:
+    content = json.loads(SHIPPED.read_text())
+    del content["topics.regex"]
+    content |= {"topics": "tickit.ems.event, tickit.crm.user", "flush.size": 500}
+    file = tmp_path / "sink.json"
+    file.write_text(json.dumps({"name": "sink", "config": content}))
+
+    config = load_sink_config(file, secrets)
+
+    assert config.flush_size == 500
+    assert config.topics_regex == r"tickit\.ems\.event|tickit\.crm\.user"

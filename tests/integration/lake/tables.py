@@ -15,6 +15,7 @@ from pyspark.sql import functions as fn
 
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 DELETE = {"hoodie.datasource.write.operation": "delete"}
+OVERWRITE = {"hoodie.datasource.write.operation": "insert_overwrite_table"}
 DELETE_MARKER = {
     "hoodie.payload.delete.field": "__deleted",
     "hoodie.payload.delete.marker": "true",
@@ -245,8 +246,19 @@ def untouched(t: HudiTable) -> None:
 def overwritten(t: HudiTable) -> None:
     """What replaces all rows leaves the files there that no timeline knows any more."""
     untouched(t)
-    overwrite = {"hoodie.datasource.write.operation": "insert_overwrite_table"}
-    t.change(range(50, 60), "r", schema=EVOLVED, options=overwrite)
+    t.change(range(50, 60), "r", schema=EVOLVED, options=OVERWRITE)
+
+
+def rebuilt(t: HudiTable) -> None:
+    """What replaced all rows is the only write there is: the table was made by it."""
+    t.change(range(1, 101), "r", options=OVERWRITE)
+
+
+def rebuilt_and_changed(t: HudiTable) -> None:
+    """The same between changes, which went to other files before it than after it."""
+    t.change(range(1, 31), "r")
+    t.change(range(20, 101), "r", options=OVERWRITE)
+    t.change([22, 125])
 
 
 def types(t: HudiTable) -> None:
@@ -303,6 +315,8 @@ CASES = [
         for kind in (COW, MOR)
     ),
     *(Case(build, MOR) for build in (compacted, compacting, compacted_late, recovered)),
+    *(Case(rebuilt, kind) for kind in (COW, MOR)),
+    Case(rebuilt_and_changed, MOR),
     *(Case(evolved, kind, BUCKETS, "_buckets") for kind in (COW, MOR)),
     *(
         Case(build, kind, BUCKETS, "_buckets")

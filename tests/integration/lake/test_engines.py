@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
-import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,22 +13,20 @@ import pytest
 from pydantic import SecretStr
 from pyspark.errors import IllegalArgumentException
 from pyspark.sql import SparkSession
-from tenacity import Retrying, stop_after_delay, wait_fixed
 
-from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import ObjectStore
 from labctl.errors import ExitCode, LabError
-from labctl.lake import Lake, Storage, View
+from labctl.lake import Lake, View
 from labctl.lake.instants import EARLIEST
-from labctl.lake.objectstore import s3_client
 from labctl.lake.silver import SilverTable
 from labctl.lake.spark import SparkEngine, described, read_answer
 from labctl.lake.spark_job import answer, shown, write_answer
-from tests.integration.lake_tables import (
+from tests.integration.lake.tables import (
     BUCKETS,
     CASES,
     COW,
     MOR,
+    OVERWRITE,
     Case,
     HudiTable,
     cleaned,
@@ -42,77 +38,6 @@ from tests.integration.lake_tables import (
 from tests.ports import free_port
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-
-
-@pytest.fixture(scope="module")
-def artifacts() -> ArtifactStore:
-    store = ArtifactStore()
-    store.fetch(["spark-packages", "jre"])
-    return store
-
-
-@pytest.fixture(scope="module")
-def engine(artifacts: ArtifactStore) -> SparkEngine:
-    return SparkEngine(jars=artifacts.spark_jars(), java=artifacts.java())
-
-
-@pytest.fixture(scope="module")
-def bucket(
-    artifacts: ArtifactStore, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[ObjectStore]:
-    artifacts.fetch(["minio"])
-    address = f"127.0.0.1:{free_port()}"
-    key, secret = "lake", "lake-of-the-test"
-    folder = str(tmp_path_factory.mktemp("minio"))
-    server = subprocess.Popen(
-        [str(artifacts.minio()), "server", "--quiet", "--address", address, folder],
-        env={
-            "MINIO_ROOT_USER": key,
-            "MINIO_ROOT_PASSWORD": secret,
-            "MINIO_BROWSER": "off",
-            "MINIO_UPDATE": "off",
-            "HOME": folder,
-        },
-    )
-    store = ObjectStore(
-        endpoint_url=f"http://{address}",
-        access_key=SecretStr(key),
-        secret_key=SecretStr(secret),
-        bucket="lake-test",
-    )
-    try:
-        for attempt in Retrying(stop=stop_after_delay(60), wait=wait_fixed(0.2), reraise=True):
-            with attempt:
-                s3_client(store).create_bucket(Bucket=store.bucket)
-        yield store
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
-
-
-@pytest.fixture(scope="module")
-def spark(
-    engine: SparkEngine, bucket: ObjectStore, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[SparkSession]:
-    assert engine.java
-    storage = Storage.of(bucket)
-    os.environ["JAVA_HOME"] = str(engine.java.resolve().parent.parent)
-    builder = SparkSession.builder.config("spark.default.parallelism", "1")
-    conf = engine.conf(tmp_path_factory.mktemp("spark")) | dict(storage.spark_conf)
-    for key, value in conf.items():
-        builder = builder.config(key, value)
-    with pytest.MonkeyPatch.context() as patch:
-        for name, secret in storage.spark_env.items():
-            patch.setenv(name, secret)
-        session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
-
-
-@pytest.fixture(scope="module")
-def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    return Lake(Storage.local(tmp_path_factory.mktemp("lake")))
 
 
 def _built(case: Case, spark: SparkSession, lake: Lake) -> SilverTable:
@@ -229,6 +154,11 @@ def test_a_read_for_an_unknown_column_names_those_there_are(
             View(begin=EARLIEST, deleted=True),
         ),
         ("select salesid, salesid, holiday from plain_cow where salesid = 999", View()),
+        (
+            "with p as (select * from plain_cow where salesid in (select salesid from plain_mor)) "
+            "select count(*) as n from p where qtysold = (select max(qtysold) from p)",
+            View(),
+        ),
     ],
 )
 def test_sql_has_the_same_answer(
@@ -262,6 +192,35 @@ def test_spark_explains_bad_sql(
         read_answer(tmp_path, "", [table.name])
     assert caught.value.exit_code is ExitCode.USAGE
     assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("sql", "what"),
+    [
+        ("insert into plain_cow select * from plain_cow", "InsertIntoStatement"),
+        ("with a as (select 1) insert into plain_cow select * from a", "InsertIntoStatement"),
+        ("from plain_cow insert into a select * insert into b select *", "InsertIntoStatement"),
+        ("insert overwrite directory '{folder}' using json select 1", "InsertIntoDir"),
+        ("create table made using parquet location '{folder}' as select 1 as a", "Create"),
+        ("delete from plain_cow", "Delete"),
+        ("merge into a using b on a.i = b.i when matched then delete", "Merge"),
+        ("drop table plain_cow", "Drop"),
+        ("set spark.sql.ansi.enabled=true", "Set"),
+        ("call run_clean(table => 'plain_cow')", "Call"),
+        ("select (select max(x) from (select transform(1) using 'cat' as (x)))", "Script"),
+        ("with a as (select transform(1) using 'cat' as (x)) select * from a", "Script"),
+    ],
+)
+def test_spark_is_given_nothing_but_queries(
+    sql: str, what: str, spark: SparkSession, engine: SparkEngine, lake: Lake, tmp_path: Path
+) -> None:
+    written = tmp_path / "written"
+    answer(spark, engine.request(sql.format(folder=written), [], View(), tmp_path))
+    with pytest.raises(LabError, match="one SELECT statement") as caught:
+        read_answer(tmp_path, "", [])
+    assert caught.value.exit_code is ExitCode.USAGE
+    assert f"Got {what}" in str(caught.value.hint)
+    assert not written.exists()
 
 
 def test_both_engines_read_an_object_store(
@@ -325,3 +284,8 @@ def test_a_watch_sees_each_new_row_once(spark: SparkSession, lake: Lake) -> None
         assert found.column("salesid").to_pylist() == [8]
         with pytest.raises(LabError, match="within 0 s"):
             watch.wait_for(pc.field("salesid") == 9, timeout_seconds=0)
+        table.change([3, 4], options=OVERWRITE)
+        rows = watch.poll()
+        assert rows is not None
+        assert rows.num_rows == 2
+        assert set(rows.column("salesid").to_pylist()) == {3, 4}

@@ -1,0 +1,12 @@
+"""Which configuration keys the plugins know, and what else a file must hold.
+
+Kafka Connect itself takes any key: one that is misspelt, or that an older Debezium had, is simply
+without effect. `keys.json` is made from the plugins (`relist.py`); the S3 sink connector's keys are
+those its documentation lists, because the connector is in no package registry.
+"""
+
+from __future__ import annotations
+
+from labctl.kafkaconnect.keys.check import wrong_keys
+
+__all__ = ["wrong_keys"]

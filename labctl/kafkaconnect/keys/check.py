@@ -1,0 +1,148 @@
+"""Finding the keys of a connector's configuration that nothing would read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from labctl.kafkaconnect.keys.renamed import successor
+from labctl.kafkaconnect.keys.table import KeyTable, key_table
+
+__all__ = ["wrong_keys"]
+
+_Add = Callable[[str, Collection[str] | None], None]
+"""Adds keys below a prefix; None where anything may stand below it."""
+_OF_PART = {
+    "transforms": frozenset({"type", "predicate", "negate", "plugin.version"}),
+    "predicates": frozenset({"type", "plugin.version"}),
+}
+_CONVERTERS = ("key.converter", "value.converter", "header.converter")
+_DEFAULT_GROUP = "default"
+_UNWRAP = "io.debezium.transforms.ExtractNewRecordState"
+_DELETES = "delete.tombstone.handling.mode"
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The keys that one configuration may have."""
+
+    keys: frozenset[str]
+    prefixes: tuple[str, ...]
+    """Below these, a plugin that the table does not know decides."""
+    patterns: tuple[re.Pattern[str], ...]
+
+    def __contains__(self, key: str) -> bool:
+        return (
+            key in self.keys
+            or key.startswith(self.prefixes)
+            or any(pattern.fullmatch(key) for pattern in self.patterns)
+        )
+
+
+def wrong_keys(config: Mapping[str, str], allowed: Collection[str] = ()) -> Iterator[str]:
+    """What is wrong with the keys of one connector's configuration, one sentence each.
+
+    Values are never part of a sentence. Keys in `allowed` pass whatever they are. A connector of
+    a class that the table does not have passes too: nothing is known about it.
+    """
+    table = key_table()
+    connector = config["connector.class"]
+    if connector not in table.connectors:
+        return
+    known = _known(config, table)
+    for key in config:
+        if key in known or key in allowed:
+            continue
+        if (today := successor(key, known.keys)) is not None:
+            yield f"{key}: this connector has no such key; use {today}"
+        elif owner := _other_owner(key, table):
+            yield f"{key}: a key of {owner}, which this connector does not read"
+        elif close := get_close_matches(key, known.keys, n=1, cutoff=0.75):
+            yield f"{key}: unknown key; did you mean {close[0]}?"
+        else:
+            yield f"{key}: unknown key; nothing would read it"
+    if table.side(connector) == "source":
+        for problem in _missing(config):
+            if problem.partition(":")[0] not in allowed:
+                yield problem
+
+
+def _other_owner(key: str, table: KeyTable) -> str | None:
+    """The class of another connector that has the key."""
+    return next((name for name, keys in table.connectors.items() if key in keys), None)
+
+
+def _missing(config: Mapping[str, str]) -> Iterator[str]:
+    """What silver cannot do without.
+
+    The broker makes no topics by itself: a connector that cannot make them writes nothing. And a
+    delete that is no longer a row cannot be applied to one.
+    """
+    for key in ("replication.factor", "partitions"):
+        if (needed := f"topic.creation.{_DEFAULT_GROUP}.{key}") not in config:
+            yield f'{needed}: missing, so no topic could be created; write "{needed}": "-1"'
+    for alias in _names(config.get("transforms")):
+        mode = f"transforms.{alias}.{_DELETES}"
+        if config.get(f"transforms.{alias}.type") != _UNWRAP or _is_rewrite(config.get(mode)):
+            continue
+        yield f'{mode}: a delete would arrive as an empty record; write "{mode}": "rewrite"'
+
+
+def _is_rewrite(mode: str | None) -> bool:
+    return mode is not None and (mode.startswith("rewrite") or "${" in mode)
+
+
+def _known(config: Mapping[str, str], table: KeyTable) -> _Known:
+    connector = config["connector.class"]
+    side = table.side(connector)
+    plain = table.connectors[connector] | table.framework[side]
+    keys = {key for key in plain if "(" not in key}
+    # Debezium writes the keys that hold a number or a list of columns as expressions.
+    patterns = [re.compile(key.replace("(d+)", r"(\d+)")) for key in plain - keys]
+    prefixes: list[str] = []
+
+    def add(prefix: str, below: Collection[str] | None) -> None:
+        if below is None:
+            prefixes.append(prefix)
+            return
+        keys.update(prefix + key for key in below if not key.endswith("."))
+        prefixes.extend(prefix + key for key in below if key.endswith("."))
+
+    for kind, own in _OF_PART.items():
+        for alias in _names(config.get(kind)):
+            prefix = f"{kind}.{alias}."
+            part = table.parts.get(config.get(f"{prefix}type", ""))
+            add(prefix, None if part is None else own | part)
+    for converter in _CONVERTERS:
+        add(f"{converter}.", table.parts.get(config.get(converter, "")))
+    for client in ("producer", "consumer", "admin"):
+        add(f"{client}.override.", table.clients[client])
+    if side == "source":
+        _source(config, table, add)
+    return _Known(frozenset(keys), tuple(prefixes), tuple(patterns))
+
+
+def _source(config: Mapping[str, str], table: KeyTable, add: _Add) -> None:
+    """What Kafka Connect and Debezium's connectors have besides their own keys."""
+    topic = table.clients["topic"] | {"replication.factor", "partitions"}
+    for group in (_DEFAULT_GROUP, *_names(config.get("topic.creation.groups"))):
+        listed = frozenset[str]() if group == _DEFAULT_GROUP else {"include", "exclude"}
+        add(f"topic.creation.{group}.", topic | listed)
+    driver = table.drivers[config["connector.class"]]
+    for prefix in ("driver.", "database."):
+        add(prefix, driver)
+    for side in ("producer", "consumer"):
+        add(f"schema.history.internal.{side}.", table.clients[side])
+    add("signal.consumer.", table.clients["consumer"])
+    add("snapshot.select.statement.overrides.", None)
+    if "schema.history.internal" in config:
+        add("schema.history.internal.", None)
+    for listing in ("converters", "post.processors"):
+        for alias in _names(config.get(listing)):
+            add(f"{alias}.", None)
+
+
+def _names(listed: str | None) -> list[str]:
+    return [name.strip() for name in (listed or "").split(",") if name.strip()]

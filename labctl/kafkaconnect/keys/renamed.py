@@ -1,0 +1,61 @@
+"""Keys that Debezium had once, and what has taken their place.
+
+From the fields of its versions 1.9 and 2.4 that 3.3 has no more.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["successor"]
+
+_RENAMED = tuple(
+    (re.compile(old), new)
+    for old, new in (
+        (r"database\.server\.name", "topic.prefix"),
+        (r"database\.history", "schema.history.internal"),
+        (
+            r"database\.history\.store\.only\.monitored\.tables\.ddl",
+            "schema.history.internal.store.only.captured.tables.ddl",
+        ),
+        (r"database\.history\.(.+)", r"schema.history.internal.\1"),
+        (r"(database|schema|table|column)\.whitelist", r"\1.include.list"),
+        (r"(database|schema|table|column)\.blacklist", r"\1.exclude.list"),
+        (r"sanitize\.field\.names", "field.name.adjustment.mode"),
+        (r"toasted\.value\.placeholder", "unavailable.value.placeholder"),
+        (r"transaction\.topic", "topic.transaction"),
+        (r"truncate\.handling\.mode", "skipped.operations"),
+        (r"snapshot\.custom\.class", "snapshot.mode.custom.name"),
+        (r"slot\.drop_on_stop", "slot.drop.on.stop"),
+        (
+            r"(transforms\.[^.]+)\.(delete\.handling\.mode|drop\.tombstones)",
+            r"\1.delete.tombstone.handling.mode",
+        ),
+        (r"(transforms\.[^.]+)\.operation\.header", r"\1.add.headers"),
+        (r"(transforms\.[^.]+)\.add\.source\.fields", r"\1.add.fields"),
+        (r"(transforms\.[^.]+)\.whitelist", r"\1.include"),
+        (r"(transforms\.[^.]+)\.blacklist", r"\1.exclude"),
+        (r"(transforms\.[^.]+)\.debezium\.op\.invalid\.behavior", r"\1.table.op.invalid.behavior"),
+    )
+)
+_OF_ENGINE = {
+    "database.dbname": ("database.names", "database.include.list"),
+    "database.names": ("database.dbname", "database.include.list"),
+    "database.include.list": ("schema.include.list",),
+    "database.exclude.list": ("schema.exclude.list",),
+    "schema.include.list": ("database.include.list",),
+    "schema.exclude.list": ("database.exclude.list",),
+    "database.ssl.mode": ("database.sslmode", "driver.encrypt"),
+    "database.sslmode": ("database.ssl.mode", "driver.encrypt"),
+    "snapshot.isolation.mode": ("snapshot.locking.mode",),
+}
+"""What another engine's connector calls the same thing."""
+
+
+def successor(key: str, known: frozenset[str]) -> str | None:
+    """The key among `known` that does today, or in this connector, what `key` did."""
+    for old, new in _RENAMED:
+        if match := old.fullmatch(key):
+            name = match.expand(new)
+            return name if name in known else successor(name, known)
+    return next((name for name in _OF_ENGINE.get(key, ()) if name in known), None)

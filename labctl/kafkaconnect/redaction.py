@@ -1,0 +1,36 @@
+"""Keeping the values of password keys out of what is shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+__all__ = ["hide_secrets", "is_secret"]
+
+_SECRET_KEY = re.compile(
+    r"passw(or)?d|secret|token|passphrase|credential|access[.]key|jaas[.]config|user[.]info"
+    r"|customer[.]key|ssl[.]?key$|private[.]?key|key[.]pem",
+    re.IGNORECASE,
+)
+_REFERENCE = re.compile(r"\$\{[^}]*\}")
+_ASSIGNED = re.compile(
+    r"((?:passw(?:or)?d|secret|token|passphrase)[\w.]*\"?\s*[=:]\s*)(\"[^\"]*\"|[^\s,;&)}]+)",
+    re.IGNORECASE,
+)
+_LITERAL = 3
+"""A shorter value would also be found where it means something else."""
+HIDDEN = "***"
+
+
+def is_secret(key: str) -> bool:
+    """Whether a configuration key's value is not to be shown."""
+    return _SECRET_KEY.search(key) is not None
+
+
+def hide_secrets(text: str, config: Mapping[str, str] | None = None) -> str:
+    """`text` without what it assigns to a password, and without the secret values of `config`."""
+    for key, value in (config or {}).items():
+        literal = _REFERENCE.sub("", value)
+        if is_secret(key) and len(literal) >= _LITERAL:
+            text = text.replace(value, HIDDEN)
+    return _ASSIGNED.sub(rf"\1{HIDDEN}", text)

@@ -1,0 +1,87 @@
+"""How far the source connectors have come in the databases' change logs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.client import ConnectClient, RebalanceError
+from labctl.kafkaconnect.files import ConnectorFile
+from labctl.lab.connectors import is_running
+from labctl.lab.pipeline import NOT_APPLIED
+from labctl.sources import Source, TableRef
+from labctl.sources.change_log import ChangeLog, Position, change_log
+from labctl.verify import CaptureState, NotAnsweringError
+
+__all__ = ["Capture"]
+
+_FRESH_SECONDS = 0.5
+"""How long an answer is used again: the tables of one source ask for the same."""
+_STUCK = (NOT_APPLIED, "PAUSED", "STOPPED", "FAILED")
+"""What a connector does not leave by itself."""
+
+
+class Capture:
+    """The connector of one source, and how far it has read the source's log."""
+
+    def __init__(
+        self, client: ConnectClient, connector: ConnectorFile, source: Callable[[], Source]
+    ) -> None:
+        """`source` gives a connection that is open now."""
+        self._client = client
+        self._connector = connector
+        self._source = source
+        self._asked = 0.0
+        self._answer: tuple[str | None, Mapping[str, Any] | None] = (None, None)
+
+    def end(self, ref: TableRef) -> Position | None:
+        """Where the log ends now: whatever the table holds was written before."""
+        return self._log().end(ref)
+
+    def state(self, end: Position | None) -> CaptureState:
+        """How far the connector is, seen from `end`. Raises NotAnsweringError."""
+        name = self._connector.name
+        fault, offset = self._connector_state()
+        if fault is not None:
+            return CaptureState(waiting_for=f"connector {name} is {fault}", stuck=fault in _STUCK)
+        log = self._log()
+        stored = None if offset is None else log.stored(offset)
+        if end is None or (stored is not None and stored >= end):
+            return CaptureState()
+        handed_over = log.handed_over(end)
+        if handed_over or (handed_over is None and not self._client.tells_offsets):
+            # While it puts them into topics, the position that it stores moves.
+            return CaptureState(moving=stored)
+        return CaptureState(
+            waiting_for=f"connector {name} has not read the source's log to its end"
+        )
+
+    def _log(self) -> ChangeLog:
+        return change_log(self._source(), self._connector.config)
+
+    def _connector_state(self) -> tuple[str | None, Mapping[str, Any] | None]:
+        """What the connector is instead of running, and the offset that it has stored."""
+        if time.monotonic() - self._asked > _FRESH_SECONDS:
+            try:
+                self._answer = self._ask()
+            except RebalanceError:
+                self._answer = ("given to a worker", None)
+            except LabError as error:
+                if error.exit_code is not ExitCode.NOT_READY:
+                    raise
+                raise NotAnsweringError("connect", error.what) from None
+            self._asked = time.monotonic()
+        return self._answer
+
+    def _ask(self) -> tuple[str | None, Mapping[str, Any] | None]:
+        name = self._connector.name
+        status = self._client.statuses().get(name)
+        if status is None:
+            return NOT_APPLIED, None
+        if not is_running(status):
+            states = [part["state"] for part in (status["connector"], *status["tasks"])]
+            return next((state for state in states if state != "RUNNING"), "without a task"), None
+        offsets = self._client.offsets(name) if self._client.tells_offsets else []
+        return None, offsets[0]["offset"] if offsets else None

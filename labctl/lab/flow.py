@@ -1,0 +1,53 @@
+"""Whether what runs also does something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from labctl.errors import LabError
+from labctl.lab.lab import Lab
+from labctl.lake.kafka import EndOffsets
+from labctl.sources import Source, TableRef, connect
+
+__all__ = ["silent_connectors"]
+
+
+def silent_connectors(
+    lab: Lab, running: Iterable[str], ends: EndOffsets | None
+) -> Mapping[str, str]:
+    """Of the connectors in `running`, those that have written nothing although there is something.
+
+    By name, with what they ought to have written. `ends` says where topics end now. A database is
+    asked only where all topics of its connector are empty, and one that does not answer is left
+    out.
+    """
+    if ends is None:
+        return {}
+    names = set(running)
+    silent: dict[str, str] = {}
+    for engine, source in lab.config.sources.items():
+        tables = [table for table in lab.tables if table.engine == engine]
+        written = any(end for table in tables for end in ends.get(table.topic, {}).values())
+        if source.connector not in names or written or not tables:
+            continue
+        try:
+            with connect(lab.endpoints, engine) as database:
+                refs = [TableRef(table.db_schema, table.source_name) for table in tables]
+                full = next((ref for ref in refs if _has_rows(database, ref)), None)
+        except LabError:
+            continue
+        if full is not None:
+            silent[source.connector] = (
+                f"it has written nothing to any topic, though {full} has rows; "
+                "labctl logs connect says what it waits for"
+            )
+    return silent
+
+
+def _has_rows(database: Source, ref: TableRef) -> bool:
+    statement = f"SELECT 1 WHERE EXISTS (SELECT 1 FROM {database.qualified(ref)})"  # noqa: S608
+    try:
+        return bool(database.execute(statement))
+    except LabError:
+        # No such table: nothing to capture.
+        return False

@@ -1,0 +1,116 @@
+"""PostgreSQL's replication slots: what they keep of the write-ahead log, and for whom.
+
+A slot keeps all that its connector has not read. The server gives up a slot that would keep more
+than `max_slot_wal_keep_size`; MySQL and SQL Server keep their logs for a time, whoever reads them.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from labctl.errors import LabError
+from labctl.kafkaconnect.files import ConnectorFile
+from labctl.lab.lab import Lab
+from labctl.lab.source_files import source_files
+from labctl.sources import connect
+
+__all__ = ["Slot", "drop_slot", "read_slots", "slot_of"]
+
+LEAVE_SECONDS = 10.0
+"""How long a connector that was stopped may still hold its slot."""
+_DEFAULT = "debezium"
+_SCARCE = 0.5
+"""Part of what a slot may keep, from which on it is said to be in danger."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One logical replication slot of the lab's PostgreSQL."""
+
+    name: str
+    connector: str | None
+    """The connector file that uses it; None when none of the lab's does."""
+    active: bool
+    """Whether somebody reads from it now."""
+    retained_bytes: int
+    """Of the log, kept for it."""
+    left_bytes: int | None
+    """What may still be written before it is given up; None where there is no bound."""
+    lost: bool
+    """Given up: what was not read is gone."""
+
+    def danger(self) -> tuple[str, str] | None:
+        """What is wrong with it and what to do; None when nothing is."""
+        mib = self.retained_bytes / 1024**2
+        if self.connector is None:
+            return (
+                f"slot {self.name} keeps {mib:.0f} MiB of the log, and no connector of this lab "
+                "uses it",
+                f"if nothing else does: SELECT pg_drop_replication_slot('{self.name}')",
+            )
+        if self.lost:
+            return (
+                f"slot {self.name} was given up: {self.connector} has missed changes",
+                f"labctl connectors snapshot {self.connector}",
+            )
+        if self.left_bytes is not None and self.retained_bytes * _SCARCE > self.left_bytes:
+            return (
+                f"slot {self.name} keeps {mib:.0f} MiB of the log and is given up after "
+                f"{self.left_bytes / 1024**2:.0f} MiB more",
+                f"labctl connectors restart {self.connector}; without it changes will be missed",
+            )
+        return None
+
+
+def slot_of(file: ConnectorFile) -> str | None:
+    """The slot that a connector reads from; None of another engine's."""
+    if not file.config["connector.class"].endswith(".PostgresConnector"):
+        return None
+    return file.config.get("slot.name", _DEFAULT)
+
+
+def read_slots(lab: Lab) -> list[Slot]:
+    """The logical slots, by name; none where the lab has no PostgreSQL.
+
+    Raises LabError (NOT_READY) when the server does not answer.
+    """
+    if lab.endpoints.postgres is None:
+        return []
+    owners = {slot_of(file): file.name for file in source_files(lab)}
+    with connect(lab.endpoints, "postgres") as source:
+        rows = source.execute(
+            "SELECT slot_name, active,"
+            " coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn), 0)::bigint,"
+            " safe_wal_size, coalesce(wal_status, 'lost') = 'lost'"
+            " FROM pg_replication_slots WHERE slot_type = 'logical' ORDER BY 1"
+        )
+    return [
+        Slot(str(name), owners.get(str(name)), bool(active), int(kept), left, bool(lost))
+        for name, active, kept, left, lost in rows
+    ]
+
+
+def drop_slot(lab: Lab, name: str) -> bool:
+    """Drop a slot once its connector has left it; whether there was one.
+
+    Raises LabError when somebody still reads from it.
+    """
+    deadline = time.monotonic() + LEAVE_SECONDS
+    with connect(lab.endpoints, "postgres") as source:
+        while True:
+            rows = source.execute(
+                "SELECT active FROM pg_replication_slots WHERE slot_name = %s", (name,)
+            )
+            if not rows:
+                return False
+            if not rows[0][0]:
+                source.execute("SELECT pg_drop_replication_slot(%s)", (name,))
+                return True
+            if time.monotonic() > deadline:
+                raise LabError(
+                    f"Replication slot {name} is still read from {LEAVE_SECONDS:.0f} s after its "
+                    "connector was stopped",
+                    hint="labctl connectors status; then try again",
+                )
+            time.sleep(0.1)

@@ -1,0 +1,122 @@
+"""Asking the Spark application to do something with one table, and waiting until it has."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Literal
+
+import requests
+
+from labctl.errors import ExitCode, LabError
+from labctl.lab.lab import Lab
+from labctl.lab.pipeline import silver_status
+from labctl.lake.deadletters import DeadLetters
+from labctl.lake.objectstore import Storage, s3_client
+from labctl.services import silver
+
+__all__ = ["lab_dead_letters", "refill_table", "replay_table"]
+
+_Action = Literal["refill", "replay"]
+_POLL_SECONDS = 0.2
+_TIMEOUT_SECONDS = 600.0
+
+
+def _ask(lab: Lab, name: str, action: _Action) -> None:
+    """Have the application do `action` with a table, beside the others.
+
+    Raises LabError when the application does not take the request.
+    """
+    application = lab.endpoints.silver
+    url = f"{application.status_url}/tables/{name}/{action}"
+    try:
+        requests.post(url, headers=application.headers, timeout=60).raise_for_status()
+    except requests.RequestException as error:
+        raise LabError(
+            f"The Spark application did not take the request to {action} {name}: {error}",
+            hint="labctl status",
+            exit_code=ExitCode.NOT_READY,
+        ) from None
+
+
+def _wait_until_done(lab: Lab, name: str, request_path: str) -> dict[str, Any]:
+    """Wait until the table's request is gone from the lake; returns the table's status.
+
+    A request outlives the application: should it die on the way, it takes it up again. Raises
+    LabError when the table stops instead.
+    """
+    begun = time.monotonic()
+    while _exists(lab, request_path):
+        state = _state(lab, name)
+        if state.get("state") == "failed":
+            raise LabError(f"{name} stopped: {state['error']}", hint="labctl logs silver")
+        if time.monotonic() - begun > _TIMEOUT_SECONDS:
+            raise LabError(
+                f"{name} is still at it after {_TIMEOUT_SECONDS:.0f} s; it goes on",
+                hint="labctl status, labctl logs silver",
+            )
+        time.sleep(_POLL_SECONDS)
+    return _state(lab, name)
+
+
+def refill_table(lab: Lab, name: str) -> None:
+    """Have a table written again from its topic's beginning, and bronze too.
+
+    Returns when the old table is gone and the bronze files are put aside; the topic is then taken
+    in as at the first time.
+    """
+    table = lab.table(name)
+    _ask(lab, table.name, "refill")
+    options = silver.options(lab.context(lab.service(silver.SERVICE.name)))
+    _wait_until_done(lab, table.name, options.refill_request_path(table.name))
+
+
+def replay_table(lab: Lab, name: str) -> dict[str, Any]:
+    """Put a table's dead letters into it, those that can be decoded now.
+
+    Returns how many were `taken_in`, `overtaken` by later records and are `still_bad`. Raises
+    LabError (USAGE) where the table is fed from bronze, which holds nothing undecodable.
+    """
+    table = lab.table(name)
+    if lab.config.silver.source == "bronze":
+        raise LabError(
+            f"{name} is fed from bronze files: a record that could not be decoded is not in them",
+            hint=f"once bronze has it: labctl rebuild {name}",
+            exit_code=ExitCode.USAGE,
+        )
+    _ask(lab, table.name, "replay")
+    options = silver.options(lab.context(lab.service(silver.SERVICE.name)))
+    state = _wait_until_done(lab, table.name, options.replay_request_path(table.name))
+    result: dict[str, Any] | None = state.get("last_replay")
+    if result is None:
+        raise LabError(
+            f"The Spark application was restarted while it replayed {name}: it is done, and what "
+            "it did is not known",
+            hint=f"labctl deadletters list {name}",
+        )
+    if result["error"]:
+        raise LabError(f"The dead letters of {name} were not replayed: {result['error']}")
+    return result
+
+
+def lab_dead_letters(lab: Lab) -> DeadLetters:
+    """The dead letters of `lab`."""
+    store = lab.endpoints.objectstore
+    options = silver.options(lab.context(lab.service(silver.SERVICE.name)))
+    folder = options.dead_letter_base_path.removeprefix(f"s3a://{store.bucket}/")
+    return DeadLetters(Storage.of(store), folder)
+
+
+def _exists(lab: Lab, path: str) -> bool:
+    store = lab.endpoints.objectstore
+    key = path.removeprefix(f"s3a://{store.bucket}/")
+    listed = s3_client(store).list_objects_v2(Bucket=store.bucket, Prefix=key)
+    return any(entry["Key"] == key for entry in listed.get("Contents", []))
+
+
+def _state(lab: Lab, name: str) -> dict[str, Any]:
+    """The table's state; while the application restarts, that of a table that starts."""
+    try:
+        state: dict[str, Any] = silver_status(lab)["tables"][name]
+    except requests.RequestException:
+        return {"state": "starting"}
+    return state

@@ -1,0 +1,137 @@
+"""Records that were put aside: what they are, why, and as much of them as can be read."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import fastavro
+from pyarrow import fs
+
+from labctl.errors import LabError
+from labctl.lake.objectstore import Storage
+from labctl.lake.records import converters, readable
+from labctl.lake.schemas import KEY_HEADER, VALUE_HEADER
+from lakehouse.options import REPLAYED
+
+if TYPE_CHECKING:
+    from labctl.lake.schemas import Schemas
+
+__all__ = ["DeadLetter", "DeadLetters", "decoded"]
+
+
+@dataclass(frozen=True)
+class DeadLetter:
+    """One record that its table did not take in."""
+
+    topic: str
+    partition: int
+    offset: int
+    written_at: datetime
+    """When Kafka says it was written."""
+    put_aside_at: datetime
+    reason: str
+    replayed: bool
+    key: bytes | None
+    value: bytes | None
+    """None of a null record."""
+    headers: dict[str, bytes | None]
+
+
+class DeadLetters:
+    """The dead letters below `folder`, relative to the bucket."""
+
+    def __init__(self, storage: Storage, folder: str) -> None:
+        self._storage = storage
+        self._folder = folder
+
+    def of_topic(self, topic: str, *, replayed: bool = False) -> list[DeadLetter]:
+        """The letters of a topic by place: those that wait, or those that were replayed."""
+        folder = f"{self._folder}/{topic}" + (f"/{REPLAYED}" if replayed else "")
+        paths = [
+            entry.path.removeprefix(f"{self._storage.root}/")
+            for entry in self._storage.list(folder)
+            if entry.type == fs.FileType.File and entry.base_name.endswith(".json")
+        ]
+        with ThreadPoolExecutor(8) as pool:
+            found = pool.map(lambda path: self._read(path, replayed), paths)
+            return sorted(found, key=lambda letter: (letter.partition, letter.offset))
+
+    def _read(self, path: str, replayed: bool) -> DeadLetter:
+        try:
+            fields = json.loads(self._storage.read_bytes(path))
+            return DeadLetter(
+                topic=fields["topic"],
+                partition=fields["partition"],
+                offset=fields["offset"],
+                written_at=datetime.fromtimestamp(fields["timestamp_ms"] / 1000, UTC),
+                put_aside_at=datetime.fromisoformat(fields["put_aside_at"]),
+                reason=fields["reason"],
+                replayed=replayed,
+                key=_bytes(fields["key_base64"]),
+                value=_bytes(fields["value_base64"]),
+                headers={one["key"]: _bytes(one["value_base64"]) for one in fields["headers"]},
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise LabError(f"{path} is no dead letter: {error!r}") from None
+
+
+def decoded(letter: DeadLetter, schemas: Schemas) -> dict[str, Any]:
+    """Key and value of a letter as far as they can be read.
+
+    `key`, `value`: what was read, field by field; `key_error`, `value_error`: where that ended, or
+    None. What cannot be read at all is there as text or as hex digits.
+    """
+    key, key_error = _part(letter.key, letter.headers.get(KEY_HEADER), schemas)
+    value, value_error = _part(letter.value, letter.headers.get(VALUE_HEADER), schemas)
+    return {"key": key, "key_error": key_error, "value": value, "value_error": value_error}
+
+
+def _part(data: bytes | None, schema_id: bytes | None, schemas: Schemas) -> tuple[Any, str | None]:
+    if data is None:
+        return None, None
+    if schema_id is None or len(schema_id) != 8:
+        return _raw(data), "no header names its schema"
+    number = int.from_bytes(schema_id, "big", signed=True)
+    try:
+        schema = schemas.schema(number)
+    except LabError as error:
+        return _raw(data), error.what
+    if not isinstance(schema, dict) or schema.get("type") != "record":
+        return _raw(data), f"schema {number} is of no record"
+    fields, error_text = _fields(data, schema)
+    return fields, error_text and f"with schema {number}, {error_text}"
+
+
+def _fields(data: bytes, schema: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
+    """The fields of a record until one cannot be read, and what was wrong."""
+    content = io.BytesIO(data)
+    read: dict[str, Any] = {}
+    by_field = converters(schema)
+    named: dict[str, Any] = {}
+    fastavro.parse_schema(schema, named)
+    for field in schema["fields"]:
+        one = fastavro.parse_schema(field["type"], dict(named))
+        try:
+            value = fastavro.schemaless_reader(content, one, None)
+        except Exception as error:
+            return readable(read, by_field), f"{field['name']} cannot be read: {error!r}"
+        read[field["name"]] = value
+    left = len(data) - content.tell()
+    return readable(read, by_field), f"{left} bytes are left over" if left else None
+
+
+def _raw(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.hex()
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text)

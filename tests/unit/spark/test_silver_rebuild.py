@@ -1,0 +1,56 @@
+"""A request to rebuild a table that cannot be carried out is dropped, and answered."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+from typing import Any, cast
+
+from lakehouse.rebuild import Rebuilder
+from lakehouse.rebuild_request import refusal
+
+
+class Files(dict[str, bytes]):
+    """A `Storage` in memory, with no folders in it."""
+
+    def exists(self, path: str) -> bool:
+        return path in self
+
+    def read(self, path: str) -> bytes:
+        return self[path]
+
+    def write(self, path: str, content: bytes) -> None:
+        self[path] = content
+
+    def delete(self, path: str) -> None:
+        self.pop(path, None)
+
+    def entries(self, _folder: str) -> list[Any]:
+        return []
+
+
+def test_without_bronze_files_a_request_is_refused_and_the_next_one_stands_again() -> None:
+    files = Files()
+    config = SimpleNamespace(name="sale", bronze_root="topics/sale", key_fields=("salesid",))
+    table = SimpleNamespace(config=config, services=threading.Lock())
+    rebuilder = Rebuilder(
+        cast("Any", None),
+        cast("Any", files),
+        cast("Any", table),
+        bronze_base_path="s3a://lake",
+        request_path="rebuild/sale",
+        bronze_topics=cast("Any", None),
+    )
+    assert not rebuilder.is_requested()
+    rebuilder.request()
+    assert rebuilder.is_requested()
+
+    why = rebuilder.run()
+
+    assert why is not None
+    assert "there is nothing in s3a://lake/topics/sale. Nothing was changed" in why
+    assert refusal(files["rebuild/sale"]) == why
+    assert not rebuilder.is_requested()
+    assert not table.services.locked()
+    rebuilder.request()
+    assert rebuilder.is_requested()

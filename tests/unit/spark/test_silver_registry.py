@@ -1,0 +1,108 @@
+"""Schemas the registry has, does not have, or cannot be asked for: three different things."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import fastavro
+import pytest
+
+from lakehouse import registry as registry_module
+from lakehouse.bronze_values import BronzeValues
+from lakehouse.errors import UnusableSchemaError
+from lakehouse.registry import SchemaRegistry
+from lakehouse.sink_config import SinkConfig
+
+SCHEMA: dict[str, Any] = {
+    "type": "record",
+    "name": "Value",
+    "fields": [{"name": "id", "type": "int"}, {"name": "name", "type": ["null", "string"]}],
+}
+KNOWN, NO_RECORD, NO_AVRO, UNKNOWN, AWAY = 1, 2, 3, 4, 5
+ANSWERS = {
+    KNOWN: (200, json.dumps(SCHEMA)),
+    NO_RECORD: (200, '"string"'),
+    NO_AVRO: (200, '{"type": "record"'),
+    AWAY: (503, ""),
+}
+CONFIG = SinkConfig("t", "topics", "lake", 10, None, 500, "null", False, ("p", "o", "t"))
+
+
+@pytest.fixture
+def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[SchemaRegistry]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            code, body = ANSWERS.get(int(self.path.rsplit("/", 1)[1]), (404, ""))
+            self.send_response(code)
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_: Any) -> None: ...
+
+    monkeypatch.setattr(registry_module, "_RETRY_SECONDS", ())
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield SchemaRegistry(f"http://127.0.0.1:{server.server_port}")
+    server.shutdown()
+    server.server_close()
+
+
+def header(schema_id: int) -> bytes:
+    return struct.pack(">q", schema_id)
+
+
+def value() -> bytes:
+    content = io.BytesIO()
+    fastavro.schemaless_writer(content, SCHEMA, {"id": 1, "name": "Zoë"})
+    return content.getvalue()
+
+
+@pytest.mark.parametrize("schema_id", [NO_RECORD, NO_AVRO, UNKNOWN, -1, 0])
+def test_a_schema_no_record_can_be_read_with(registry: SchemaRegistry, schema_id: int) -> None:
+    with pytest.raises(UnusableSchemaError, match=str(schema_id)):
+        registry.schema(schema_id)
+
+
+def test_a_registry_that_does_not_answer_says_nothing_of_the_record(
+    registry: SchemaRegistry,
+) -> None:
+    with pytest.raises(OSError, match="does not answer"):
+        registry.schema(AWAY)
+    with pytest.raises(OSError, match="does not answer"):
+        BronzeValues(registry, CONFIG).fault(header(AWAY), value())
+
+
+@pytest.mark.parametrize(
+    ("schema_id", "content", "why"),
+    [
+        pytest.param(header(UNKNOWN), value(), "no schema with global id 4", id="unknown"),
+        pytest.param(header(-7), value(), "-7 is no global id", id="negative"),
+        pytest.param(header(NO_AVRO), value(), "schema 3 cannot be used", id="no avro"),
+        pytest.param(header(NO_RECORD), value(), "schema 2 cannot be used", id="no record"),
+        pytest.param(None, value(), "no apicurio.value.globalId header", id="no header"),
+        pytest.param(b"\x01", value(), "no apicurio.value.globalId header", id="short header"),
+        pytest.param(header(KNOWN), value()[:-1], "does not decode", id="truncated"),
+        pytest.param(header(KNOWN), b"", "does not decode", id="empty"),
+        pytest.param(header(KNOWN), value() + b"x", "1 bytes are left over", id="left over"),
+    ],
+)
+def test_a_bad_value_is_a_fault_and_no_error(
+    registry: SchemaRegistry, schema_id: bytes | None, content: bytes, why: str
+) -> None:
+    found = BronzeValues(registry, CONFIG).fault(schema_id, content)
+    assert found is not None
+    assert why in found
+
+
+def test_a_good_value_and_the_schema_of_its_file(registry: SchemaRegistry) -> None:
+    values = BronzeValues(registry, CONFIG)
+
+    assert values.fault(header(KNOWN), value()) is None
+    fields = json.loads(values.file_schema(KNOWN))["fields"]
+    assert [field["name"] for field in fields] == ["id", "name", "p", "o", "t"]

@@ -1,0 +1,211 @@
+"""Connectors that run and write nothing, positions that are gone, slots that keep the log."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.files import connector_files
+from labctl.kafkaconnect.traces import cause, position_is_gone
+from labctl.lab import connectors, flow, slots
+from labctl.lab.connectors import check_sink_file, delete_connector, wait_running
+from labctl.lab.flow import silent_connectors
+from labctl.lab.lab import Lab
+from labctl.lab.slots import drop_slot, read_slots, slot_of
+from labctl.sources.base import statement_failed
+
+FILES = connector_files(Path(__file__).parents[2] / "connectors")
+POSTGRES = next(file for file in FILES if "postgres" in file.name)
+GONE = (
+    "org.apache.kafka.connect.errors.ConnectException: stopped\n"
+    "Caused by: io.debezium.DebeziumException: The connector is trying to read change stream "
+    "starting at X, but this is no longer available on the server. Reconfigure the connector to "
+    "use a snapshot mode when needed.\n"
+)
+
+
+class Database:
+    """Answers statements from a table of answers, by what they contain."""
+
+    def __init__(self, **answers: Any) -> None:
+        self.answers = answers
+        self.said: list[str] = []
+
+    def qualified(self, ref: object) -> str:
+        return str(ref)
+
+    def execute(self, sql: str, parameters: object = ()) -> list[Any]:
+        del parameters
+        self.said.append(sql)
+        for part, answer in self.answers.items():
+            if part in sql:
+                if isinstance(answer, Exception):
+                    raise answer
+                return list(answer)
+        return []
+
+
+def lab_of(*, rows: object) -> Lab:
+    table = SimpleNamespace(engine="mysql", topic="t", db_schema="ecomm", source_name="sale")
+    sources = {"mysql": SimpleNamespace(connector="source_mysql")}
+    return cast(
+        Lab,
+        SimpleNamespace(
+            tables=[table],
+            config=SimpleNamespace(sources=sources),
+            endpoints=SimpleNamespace(postgres=object(), connect=None),
+            rows=rows,
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "ends", "running", "silent"),
+    [
+        ([(1,)], {"t": {}}, ["source_mysql"], True),
+        ([(1,)], {"t": {0: 0}}, ["source_mysql"], True),
+        ([(1,)], {"t": {0: 5}}, ["source_mysql"], False),
+        ([], {"t": {}}, ["source_mysql"], False),
+        (LabError("no such table"), {"t": {}}, ["source_mysql"], False),
+        ([(1,)], {"t": {}}, [], False),
+        ([(1,)], None, ["source_mysql"], False),
+    ],
+)
+def test_a_connector_that_runs_and_has_written_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+    rows: Any,
+    ends: dict[str, dict[int, int]] | None,
+    running: list[str],
+    silent: bool,
+) -> None:
+    database = Database(EXISTS=rows)
+    monkeypatch.setattr(flow, "connect", lambda *_: nullcontext(database))
+    found = silent_connectors(lab_of(rows=rows), running, ends)
+    assert list(found) == (["source_mysql"] if silent else [])
+    assert all("ecomm.sale has rows" in why for why in found.values())
+
+
+def test_a_position_that_is_gone_is_said_with_the_command() -> None:
+    assert position_is_gone(GONE)
+    assert "labctl connectors snapshot source_x" in cause(GONE, "source_x")
+    assert cause("a.B: stopped\n\tat X\nCaused by: c.D: no disk\n", "x") == "c.D: no disk"
+    assert cause("a.B: stopped\n\tat X", "x") == "a.B: stopped"
+    status = {"connector": {"state": "RUNNING"}, "tasks": [{"state": "FAILED", "trace": GONE}]}
+    client = SimpleNamespace(status=lambda _name: status)
+    with pytest.raises(LabError) as raised:
+        wait_running(cast(Any, client), ["source_x"])
+    assert raised.value.hint == "labctl connectors snapshot source_x"
+
+
+def test_a_restarted_connectors_old_failure_is_not_believed() -> None:
+    task = {"state": "FAILED", "trace": "a.B: the registry was away"}
+    told = [task, task, {"state": "RUNNING"}]
+
+    def status(_name: str) -> dict[str, Any]:
+        return {"connector": {"state": "RUNNING"}, "tasks": [told.pop(0)]}
+
+    wait_running(cast(Any, SimpleNamespace(status=status)), ["source_x"], restarted=True)
+    assert told == []
+
+
+def test_only_postgres_has_a_slot() -> None:
+    found = {file.name: slot_of(file) for file in FILES}
+    assert {name for name, slot in found.items() if slot} == {POSTGRES.name}
+    assert found[POSTGRES.name] == "tickit_debezium"
+
+
+def test_a_sink_files_mistakes_are_all_told_before_anything_starts(tmp_path: Path) -> None:
+    shipped = next(file for file in FILES if file.name.startswith("sink_"))
+    (tmp_path / "connectors").mkdir()
+    path = tmp_path / "connectors" / shipped.path.name
+    path.write_text(json.dumps({**shipped.config, "flush.size": 0, "timezone": "Europe/Berlin"}))
+    profiles = {name: SimpleNamespace(runtime=name) for name in ("native", "compose")}
+    config = SimpleNamespace(profiles=profiles)
+    lab = SimpleNamespace(project=tmp_path, config=config, profile="native")
+    with pytest.raises(LabError) as raised:
+        check_sink_file(cast(Lab, lab))
+    assert raised.value.exit_code is ExitCode.USAGE
+    assert len(raised.value.details) == 1
+    # In containers the connector itself may be there, which can do all of it.
+    lab.profile = "compose"
+    check_sink_file(cast(Lab, lab))
+
+
+MIB = 1024**2
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (("tickit_debezium", True, 5 * MIB, 4000 * MIB, False), None),
+        (("tickit_debezium", True, 5 * MIB, None, False), None),
+        (("tickit_debezium", False, 3000 * MIB, 1000 * MIB, False), "given up after 1000 MiB more"),
+        (("tickit_debezium", False, 0, None, True), "has missed changes"),
+        (("old", False, 70 * MIB, 4000 * MIB, False), "keeps 70 MiB of the log, and no connector"),
+    ],
+)
+def test_what_a_slot_keeps(
+    monkeypatch: pytest.MonkeyPatch, row: tuple[object, ...], said: str | None
+) -> None:
+    monkeypatch.setattr(
+        slots, "connect", lambda *_: nullcontext(Database(pg_replication_slots=[row]))
+    )
+    monkeypatch.setattr(slots, "source_files", lambda _lab: FILES)
+    (slot,) = read_slots(lab_of(rows=None))
+    danger = slot.danger()
+    assert (danger is None) == (said is None)
+    assert said is None or (danger is not None and said in danger[0])
+
+
+def test_a_slot_in_use_is_not_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slots, "LEAVE_SECONDS", 0.0)
+    for rows, dropped in (([(False,)], True), ([], False)):
+        database = Database(active=rows)
+        monkeypatch.setattr(slots, "connect", lambda *_, d=database: nullcontext(d))
+        assert drop_slot(lab_of(rows=None), "s") is dropped
+        assert any("pg_drop" in sql for sql in database.said) is dropped
+    monkeypatch.setattr(slots, "connect", lambda *_: nullcontext(Database(active=[(True,)])))
+    with pytest.raises(LabError, match="still read"):
+        drop_slot(lab_of(rows=None), "s")
+
+
+def test_a_deleted_connector_leaves_no_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    client = SimpleNamespace(
+        tells_offsets=True,
+        forget_offsets=lambda name: done.append(f"forget {name}"),
+        delete=lambda name: done.append(f"delete {name}"),
+    )
+    monkeypatch.setattr(connectors, "connect_client", lambda _endpoint: client)
+    monkeypatch.setattr(connectors, "source_files", lambda _lab: FILES)
+
+    def drop(_lab: Lab, slot: str) -> bool:
+        done.append(f"drop {slot}")
+        return True
+
+    monkeypatch.setattr(connectors, "drop_slot", drop)
+    delete_connector(lab_of(rows=None), POSTGRES.name)
+    expected = [f"forget {POSTGRES.name}", f"delete {POSTGRES.name}", "drop tickit_debezium"]
+    assert done == expected
+    delete_connector(lab_of(rows=None), "source_connector_mysql_kafka_avro_tickit")
+    assert done == [*expected, "delete source_connector_mysql_kafka_avro_tickit"]
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "canceling statement due to lock timeout",
+        "Lock wait timeout exceeded; try restarting transaction",
+        "Lock request time out period exceeded.",
+    ],
+)
+def test_a_statement_that_waits_for_a_lock_says_so(reason: str) -> None:
+    error = statement_failed("MySQL", "INSERT INTO x", reason)
+    assert "waiting for a lock" in error.what
+    assert error.exit_code is ExitCode.NOT_READY

@@ -1,0 +1,184 @@
+"""Keys that no plugin reads are refused; values of password keys are shown nowhere."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from labctl.artifacts.lock import load_lock
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.apply import check_keys
+from labctl.kafkaconnect.client import ConnectClient
+from labctl.kafkaconnect.files import ConnectorFile, connector_files
+from labctl.kafkaconnect.keys import wrong_keys
+from labctl.kafkaconnect.keys.table import key_table
+from labctl.kafkaconnect.redaction import hide_secrets
+
+FILES = connector_files(Path(__file__).parents[2] / "connectors")
+BY_ENGINE = {file.name.split("_")[2]: file.config for file in FILES}
+
+
+def said(engine: str, **changes: str | None) -> list[str]:
+    """What is wrong with an engine's own file after changes; a change to None takes a key away."""
+    config = dict(BY_ENGINE[engine])
+    for name, value in changes.items():
+        key = name.replace("__", ".")
+        config.pop(key, None)
+        if value is not None:
+            config[key] = value
+    return list(wrong_keys(config))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_the_projects_files_have_only_keys_that_are_read(file: ConnectorFile) -> None:
+    assert list(wrong_keys(file.config)) == []
+
+
+def test_the_table_is_of_the_plugins_that_are_locked() -> None:
+    locked = load_lock().artifacts
+    made_from = key_table().versions
+    assert made_from == {part: locked[part].version for part in made_from}, (
+        "run python -m labctl.kafkaconnect.keys.relist"
+    )
+
+
+@pytest.mark.parametrize(
+    ("engine", "key", "answer"),
+    [
+        ("postgres", "slot.nmae", "did you mean slot.name?"),
+        ("postgres", "database.server.name", "use topic.prefix"),
+        ("postgres", "schema.whitelist", "use schema.include.list"),
+        ("postgres", "database.include.list", "use schema.include.list"),
+        ("postgres", "binlog.buffer.size", "a key of io.debezium.connector.mysql.MySqlConnector"),
+        ("mysql", "database.history.kafka.topic", "use schema.history.internal.kafka.topic"),
+        ("mysql", "database.sslmode", "use database.ssl.mode"),
+        ("mssql", "database.dbname", "use database.names"),
+        (
+            "mysql",
+            "transforms.unwrap.delete.handling.mode",
+            "use transforms.unwrap.delete.tombstone.handling.mode",
+        ),
+        ("mysql", "transforms.unwrp.type", "did you mean transforms.unwrap.type?"),
+        ("mysql", "predicates.none.type", "unknown key"),
+        ("mysql", "topic.creation.default.partitoins", "topic.creation.default.partitions?"),
+        ("mysql", "producer.override.linger", "did you mean producer.override.linger.ms?"),
+        ("postgres", "driver.socketTimout", "did you mean driver.socketTimeout?"),
+        ("mssql", "key.converter.apicurio.registry.ulr", "key.converter.apicurio.registry.url?"),
+        ("kafka", "flush.sise", "did you mean flush.size?"),
+        ("kafka", "transforms.position.ofset.field", "transforms.position.offset.field?"),
+        ("kafka", "wholly.different", "nothing would read it"),
+    ],
+)
+def test_a_key_that_nothing_reads_is_named_with_the_right_one(
+    engine: str, key: str, answer: str
+) -> None:
+    (problem,) = said(engine, **{key: "hunter2"})
+    assert problem.startswith(f"{key}: ")
+    assert answer in problem
+    assert "hunter2" not in problem
+
+
+@pytest.mark.parametrize(
+    ("engine", "key"),
+    [
+        ("postgres", "heartbeat.action.query"),
+        ("postgres", "driver.socketTimeout"),
+        ("postgres", "column.mask.with.10.chars"),
+        ("postgres", "column.mask.hash.SHA-256.with.salt.CzQMA0cB5K"),
+        ("mysql", "schema.history.internal.producer.security.protocol"),
+        ("mysql", "snapshot.select.statement.overrides.ecomm.sale"),
+        ("mysql", "boolean.length.checker"),
+        ("mysql", "transforms.unwrap.predicate"),
+        ("mysql", "topic.creation.default.cleanup.policy"),
+        ("mssql", "driver.applicationName"),
+        ("mssql", "database.encrypt"),
+        ("mssql", "value.converter.apicurio.registry.request.headers.authorization"),
+        ("kafka", "consumer.override.max.poll.records"),
+        ("kafka", "errors.deadletterqueue.topic.name"),
+        ("kafka", "s3.part.retries"),
+    ],
+)
+def test_a_key_that_a_plugin_reads_passes(engine: str, key: str) -> None:
+    assert said(engine, **{key: "1"}) == []
+
+
+def test_a_part_of_another_makers_decides_on_its_own_keys() -> None:
+    changes = {"transforms": "unwrap,mine", "transforms.mine.type": "org.example.Mine"}
+    assert said("mysql", **changes, **{"transforms.mine.anything": "1"}) == []
+    assert list(wrong_keys({"connector.class": "org.example.Source", "any.key": "1"})) == []
+
+
+def test_a_connector_that_could_not_create_its_topics_is_told_the_keys() -> None:
+    problems = said(
+        "postgres",
+        topic__creation__default__partitions=None,
+        topic__creation__default__replication__factor=None,
+    )
+    assert [problem.split(":")[0] for problem in problems] == [
+        "topic.creation.default.replication.factor",
+        "topic.creation.default.partitions",
+    ]
+    assert all('": "-1"' in problem for problem in problems)
+
+
+def test_a_connector_whose_deletes_would_be_empty_records_is_told() -> None:
+    key = "transforms.unwrap.delete.tombstone.handling.mode"
+    assert said("mysql", **{key: "rewrite-with-tombstone"}) == []
+    for mode in (None, "tombstone", "drop"):
+        (problem,) = said("mysql", **{key: mode})
+        assert problem.startswith(f"{key}: a delete would arrive as an empty record")
+
+
+def test_all_mistakes_of_all_files_at_once_unless_allowed() -> None:
+    files = [
+        ConnectorFile(file.name, file.path, {**file.config, "slot.nmae": "x", "xyz": "y"})
+        for file in FILES
+    ]
+    with pytest.raises(LabError) as raised:
+        check_keys(files)
+    assert raised.value.exit_code is ExitCode.USAGE
+    assert len(raised.value.details) == 2 * len(FILES) - 1
+    check_keys(files, ["slot.nmae", "xyz"])
+
+
+def test_values_of_password_keys_are_hidden_in_what_connect_says() -> None:
+    config = {
+        "database.password": "hunter2",
+        "aws.secret.access.key": "${secretManager:demo/objectstore:secret.key}",
+        "tasks.max": "many",
+    }
+    assert hide_secrets("Invalid value hunter2, tasks.max many", config) == (
+        "Invalid value ***, tasks.max many"
+    )
+    assert hide_secrets("jdbc:mysql://h/d?user=a&password=hunter2&x=1") == (
+        "jdbc:mysql://h/d?user=a&password=***&x=1"
+    )
+
+
+class Answering(requests.Session):
+    """Answers every request alike."""
+
+    def __init__(self, status: int, content: object) -> None:
+        super().__init__()
+        self._answer = requests.Response()
+        self._answer.status_code = status
+        self._answer._content = json.dumps(content).encode()
+
+    def request(self, *_: Any, **__: Any) -> requests.Response:
+        return self._answer
+
+
+def test_what_connect_repeats_of_a_configuration_is_not_passed_on() -> None:
+    config = {"connector.class": "x", "database.password": "hunter2"}
+    client = ConnectClient("http://127.0.0.1:1")
+    client._session = Answering(400, {"message": f"cannot use {config}"})
+    with pytest.raises(LabError) as raised:
+        client.put("x", config)
+    assert "hunter2" not in raised.value.what
+    value = {"name": "database.password", "errors": ["Invalid value hunter2"]}
+    client._session = Answering(200, {"configs": [{"value": value}]})
+    assert client.validate(config) == {"database.password": ["Invalid value ***"]}

@@ -1,0 +1,154 @@
+"""`status` says whatever keeps a change from silver or bronze, and why."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from labctl.cli.status import status_data, status_text
+from labctl.lab import pipeline
+from labctl.lab.lab import Lab
+from labctl.lab.pipeline import PipelineStatus, read_pipeline
+from labctl.lab.status import LabStatus, ServiceStatus
+from tests.unit.rendering import as_text
+
+CONNECTOR = "source_connector_mysql"
+TOPIC = "tickit.ecomm.sale"
+RUNNING = {"connector": {"state": "RUNNING"}, "tasks": [{"id": 0, "state": "RUNNING"}]}
+TRACE = "org.apache.X: Exiting WorkerSourceTask\n\tat Y\nCaused by: java.Z: binlog purged\n\tat W\n"
+
+
+def table(**facts: Any) -> dict[str, Any]:
+    sound = {"state": "running", "table_type": "MERGE_ON_READ", "offsets": {"0": 7}, "error": None}
+    return sound | facts
+
+
+def bronze(**facts: Any) -> dict[str, Any]:
+    sound = {"state": "running", "error": None, "stopped_topics": {}, "offsets": {TOPIC: {"0": 4}}}
+    return sound | facts
+
+
+def ask(
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    connectors: dict[str, Any] | None = None,
+    sale: dict[str, Any] | None = None,
+    bronze_said: dict[str, Any] | None = None,
+    ends: dict[int, int] | None = None,
+    commits: dict[str, str] | None = None,
+    seeded: dict[str, float] | None = None,
+) -> PipelineStatus:
+    """The pipeline of a lab with one table, of which Connect and the application say this."""
+    said = {"tables": {"sale": sale or table()}, "bronze": bronze_said or bronze()}
+    statuses = {CONNECTOR: RUNNING} if connectors is None else connectors
+    monkeypatch.setattr(pipeline, "silver_status", lambda _lab: said)
+    monkeypatch.setattr(pipeline, "_connector_statuses", lambda _lab: statuses)
+    instants = {"sale": "20261123"} if commits is None else commits
+    monkeypatch.setattr(pipeline, "_instants", lambda _lab: instants)
+    monkeypatch.setattr(pipeline, "end_offsets", lambda *_: {TOPIC: ends or {0: 7}})
+    lab = SimpleNamespace(
+        tables=[SimpleNamespace(name="sale", topic=TOPIC, engine="mysql")],
+        config=SimpleNamespace(sources={"mysql": SimpleNamespace(connector=CONNECTOR)}),
+        state=SimpleNamespace(load=lambda: {"seeded": seeded or {}}),
+        endpoints=SimpleNamespace(kafka=None, postgres=None),
+    )
+    return read_pipeline(cast(Lab, lab))
+
+
+def lab_status(state: str = "ready", detail: str = "Kafka 4.1.1") -> LabStatus:
+    kafka = ServiceStatus("kafka", "Kafka", state, detail, 1, 0.0, 0, 0, None, {})
+    return LabStatus("tickit", "native", "native", True, state == "ready", [kafka])
+
+
+def test_a_pipeline_that_flows_has_no_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = ask(monkeypatch)
+    assert found.problems() == []
+    assert found.tables[0].records_behind == 0
+    assert found.bronze is not None
+    assert found.bronze.records_behind == 3
+    assert status_data(lab_status(), found)["ready"] is True
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        (
+            {"sale": table(state="failed", error="record 7 does not fit")},
+            "table sale is failed: record 7 does not fit",
+        ),
+        (
+            {"sale": table(state="retrying", error="the registry does not answer")},
+            "table sale is retrying: the registry does not answer",
+        ),
+        (
+            {"bronze_said": bronze(state="retrying", error="no such bucket")},
+            "bronze is retrying: no such bucket",
+        ),
+        (
+            {"bronze_said": bronze(stopped_topics={TOPIC: "offset 9 is not Avro"})},
+            f"bronze has stopped for {TOPIC}: offset 9 is not Avro",
+        ),
+        ({"connectors": {}}, f"connector {CONNECTOR} is not applied"),
+        (
+            {"connectors": {CONNECTOR: RUNNING | {"connector": {"state": "PAUSED"}}}},
+            f"connector {CONNECTOR} is PAUSED",
+        ),
+        (
+            {"connectors": {CONNECTOR: RUNNING | {"tasks": [{"state": "FAILED", "trace": TRACE}]}}},
+            f"connector {CONNECTOR} is FAILED: java.Z: binlog purged",
+        ),
+        (
+            {"connectors": {CONNECTOR: RUNNING | {"tasks": []}}},
+            f"connector {CONNECTOR} is running without a task",
+        ),
+    ],
+)
+def test_what_holds_changes_up_is_a_problem(
+    monkeypatch: pytest.MonkeyPatch, said: dict[str, Any], problem: str
+) -> None:
+    found = ask(monkeypatch, **said)
+    assert found.problems() == [problem]
+    data = status_data(lab_status(), found)
+    assert (data["ready"], data["problems"]) == (False, [problem])
+    assert problem in as_text(status_text(data))
+
+
+def test_before_seeding_no_connector_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ask(monkeypatch, connectors={}, commits={}).problems() == []
+
+
+def test_after_seeding_every_connector_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = ask(monkeypatch, connectors={}, commits={}, seeded={"scale": 1.0})
+    assert found.problems() == [f"connector {CONNECTOR} is not applied"]
+
+
+def test_lag_and_dead_letters_are_told_per_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = ask(monkeypatch, sale=table(dead_letters=2), ends={0: 10, 1: 5})
+    assert (found.tables[0].records_behind, found.tables[0].dead_letters) == (8, 2)
+
+
+def test_a_refused_rebuild_is_told_and_its_table_is_no_problem(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = ask(monkeypatch, sale=table(rebuild_refused="there is nothing in bronze"))
+    assert found.problems() == []
+    text = as_text(status_text(status_data(lab_status(), found)))
+    assert "sale was not rebuilt: there is nothing in bronze" in text
+
+
+def test_a_service_that_is_not_usable_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = status_data(lab_status("restarting", "ConnectionError: refused"), ask(monkeypatch))
+    assert data["problems"] == ["service kafka is restarting: ConnectionError: refused"]
+
+
+def test_a_long_error_takes_one_line_as_text_and_is_whole_in_json(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    error = "first line\n" + "x" * 5000
+    data = status_data(lab_status(), ask(monkeypatch, sale=table(state="failed", error=error)))
+    assert data["tables"][0].error == error
+    text = as_text(status_text(data))
+    assert max(map(len, text.splitlines())) < 150
+    assert "table sale is failed: first line xxx" in text

@@ -1,0 +1,85 @@
+"""A lab is seeded again with what it was seeded with, unless something else is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labctl.errors import ExitCode, LabError
+from labctl.lab import seeding
+from labctl.lab.lab import Lab
+from labctl.lab.seeding import seed_lab
+from seeds.tickit import Action, SeededTable, SeedResult
+
+PROJECT = Path(__file__).parents[2]
+
+
+class Databases:
+    """Stands for `seed`: what it was asked for, and what it says that it did."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[float, Path | None, bool]] = []
+        self.action = Action.LOADED
+
+    def __call__(
+        self, _endpoints: object, *, scale: float, from_path: Path | None, reset: bool, **_: Any
+    ) -> SeedResult:
+        self.asked.append((scale, from_path, reset))
+        table = SeededTable("ems.event", "postgres", 1, self.action, 0.0)
+        return SeedResult((table,), (), "", 0.0)
+
+
+@pytest.fixture
+def databases(monkeypatch: pytest.MonkeyPatch) -> Databases:
+    databases = Databases()
+    monkeypatch.setattr(seeding, "seed", databases)
+    return databases
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    lab = Lab.find(name="one", profile="native", project=PROJECT)
+    vars(lab)["endpoints"] = None
+    lab.state.create()
+    lab.state.save(name="one")
+    return lab
+
+
+def test_a_reset_brings_back_what_was_seeded(lab: Lab, databases: Databases) -> None:
+    seed_lab(lab, connect=False)
+    seed_lab(lab, scale=0.1, connect=False, reset=True)
+    seed_lab(lab, reset=True, connect=False)
+    assert databases.asked == [(1.0, None, False), (0.1, None, True), (0.1, None, True)]
+
+
+def test_the_original_files_are_remembered_wherever_the_command_is_run(
+    lab: Lab, databases: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    seed_lab(lab, from_path=Path("tickit.zip"), connect=False)
+    seed_lab(lab, reset=True, connect=False)
+    seed_lab(lab, scale=0.5, reset=True, connect=False)
+    seed_lab(lab, reset=True, connect=False)
+    assert [(scale, path) for scale, path, _ in databases.asked[1:]] == [
+        (1.0, tmp_path / "tickit.zip"),
+        (0.5, None),
+        (0.5, None),
+    ]
+
+
+def test_what_was_left_alone_is_not_what_was_seeded(lab: Lab, databases: Databases) -> None:
+    seed_lab(lab, scale=0.1, connect=False)
+    databases.action = Action.KEPT
+    seed_lab(lab, scale=0.5, connect=False)
+    seed_lab(lab, reset=True, connect=False)
+    assert databases.asked[-1] == (0.1, None, True)
+
+
+def test_a_scale_and_files_exclude_each_other(lab: Lab, databases: Databases) -> None:
+    with pytest.raises(LabError, match="--scale cannot be combined with --from") as raised:
+        seed_lab(lab, scale=1.0, from_path=Path("tickit.zip"), connect=False)
+    assert raised.value.exit_code is ExitCode.USAGE
+    assert databases.asked == []

@@ -1,0 +1,189 @@
+"""What `up` leaves running when a service fails or the user interrupts; how long it waits."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import labctl.lab.lab
+from labctl.artifacts.progress import SilentProgress
+from labctl.config.model import ServiceSettings
+from labctl.errors import ExitCode, LabError
+from labctl.lab import up as module
+from labctl.lab.lab import Lab
+from labctl.lab.up import start_seconds, up
+from labctl.runtimes.model import ProcessState
+from labctl.services.model import Context, NativeService, Process, Service
+
+PROJECT = Path(__file__).parents[2]
+
+
+class Reporter(SilentProgress):
+    def __init__(self) -> None:
+        self.told: dict[str, str] = {}
+
+    def service(self, name: str, state: str, detail: str = "") -> None:
+        del detail
+        self.told[name] = state
+
+
+class Machine:
+    """A runtime whose services run as soon as they are started."""
+
+    def __init__(self) -> None:
+        self.up: set[str] = set()
+        self.supervised = False
+        self.started: list[str] = []
+
+    def checks(self) -> list[Any]:
+        return []
+
+    def endpoints(self) -> None:
+        return None
+
+    def states(self) -> dict[str, ProcessState]:
+        return {name: ProcessState("RUNNING", 1, 0.0) for name in self.up}
+
+    def state(self, name: str) -> ProcessState:
+        return self.states().get(name, ProcessState("STOPPED", None, None))
+
+    def running(self) -> bool:
+        return self.supervised
+
+    def declare(self, services: object) -> set[str]:
+        del services
+        self.supervised = True
+        return set()
+
+    def start(self, service: Service, context: Context) -> None:
+        del context
+        self.started.append(service.name)
+        self.up.add(service.name)
+
+    def stop(self, name: str) -> None:
+        self.up.discard(name)
+
+    def shutdown(self) -> None:
+        self.up.clear()
+        self.supervised = False
+
+    def tail(self, name: str, lines: int) -> list[str]:
+        return [f"last line of {name}"][:lines]
+
+    def log_file(self, name: str) -> None:
+        del name
+
+    def fetch(self, *_: object) -> None: ...
+    def end_strays(self) -> None: ...
+    def write_secrets(self) -> None: ...
+
+
+def usable(context: Context) -> str:
+    return context.service
+
+
+def unusable(context: Context) -> str:
+    raise ConnectionError(f"{context.service} does not answer")
+
+
+def service(name: str, *after: str) -> Service:
+    native = NativeService(artifacts=(), process=lambda _: Process(("true",)))
+    return Service(
+        name=name, title=name.title(), ports={}, native=native, probe=usable, after=after
+    )
+
+
+BASE, ALONE, ABOVE = service("base"), service("alone"), service("above", "base")
+
+
+@pytest.fixture
+def machine() -> Machine:
+    return Machine()
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: Machine) -> Lab:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    lab = Lab.find(name="one", profile="native", project=PROJECT)
+    vars(lab)["runtime"] = machine
+    return lab
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> Any:
+    return lambda *services: monkeypatch.setattr(labctl.lab.lab, "SERVICES", services)
+
+
+def test_a_failure_leaves_the_others_running_and_up_goes_on(
+    lab: Lab, machine: Machine, serve: Any
+) -> None:
+    slow = replace(BASE, probe=unusable, ready_seconds=0)
+    serve(slow, ALONE, ABOVE)
+    reporter = Reporter()
+    with pytest.raises(LabError) as raised:
+        up(lab, reporter)
+    assert raised.value.exit_code is ExitCode.NOT_READY
+    assert "Base was not usable after 0 s" in raised.value.what
+    assert "start_seconds in lab.toml, [services.base]" in (raised.value.hint or "")
+    assert "`labctl up` goes on" in (raised.value.hint or "")
+    assert raised.value.details == ("last line of base", "Above was not started: it needs base")
+    assert reporter.told == {"base": "failed", "alone": "ready", "above": "stopped"}
+    # It may be usable a moment later, and its log can be looked at.
+    assert machine.up == {"base", "alone"}
+
+    serve(BASE, ALONE, ABOVE)
+    assert set(up(lab, Reporter()).versions) == {"base", "alone", "above"}
+    assert sorted(machine.started) == ["above", "alone", "base"], "each was started once"
+
+
+def test_an_interrupt_stops_what_is_not_usable_yet(
+    lab: Lab, machine: Machine, serve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = threading.Event()
+
+    def still_starting(context: Context) -> str:
+        asked.set()
+        return unusable(context)
+
+    def interrupted(futures: Any) -> None:
+        """Ctrl-C comes while one service is usable and another is not."""
+        monkeypatch.setattr(module, "wait", concurrent.futures.wait)
+        assert asked.wait(60)
+        next(iter(futures)).result()
+        raise KeyboardInterrupt
+
+    serve(ALONE, replace(BASE, probe=still_starting), ABOVE)
+    monkeypatch.setattr(module, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        up(lab, Reporter())
+    assert machine.up == {"alone"}
+    assert machine.supervised
+
+
+def test_nothing_stays_when_nothing_was_started(lab: Lab, machine: Machine, serve: Any) -> None:
+    def cannot(context: Context) -> None:
+        raise LabError(f"{context.service} cannot be prepared")
+
+    serve(BASE)
+    machine.start = lambda service, context: cannot(context)  # type: ignore[method-assign]
+    with pytest.raises(LabError, match="base cannot be prepared"):
+        up(lab, Reporter())
+    assert not machine.supervised
+
+
+@pytest.mark.parametrize(
+    ("load", "configured", "seconds"),
+    [(0.0, None, 60), (2.0, None, 60), (6.0, None, 180), (100.0, None, 300), (100.0, 45, 45)],
+)
+def test_a_busy_machine_may_take_longer(
+    load: float, configured: int | None, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    assert start_seconds(BASE, ServiceSettings(start_seconds=configured)) == seconds
