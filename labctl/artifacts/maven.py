@@ -5,14 +5,15 @@ from __future__ import annotations
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-
-from jgo.config import GlobalSettings
-from jgo.maven import MavenContext
+from typing import TYPE_CHECKING
 
 from labctl.artifacts.checksum import sha256_of
 from labctl.artifacts.download import download
 from labctl.artifacts.job import Job, Provenance
 from labctl.artifacts.lock import MavenArtifact, MavenFile
+
+if TYPE_CHECKING:
+    from jgo.maven import MavenContext
 
 __all__ = ["context", "fetch"]
 
@@ -21,6 +22,10 @@ PARALLEL = 8
 
 def context(repo_cache: Path | None = None) -> MavenContext:
     """jgo's view of the Maven repositories: the user's configured ones first, then its default."""
+    # Not above: every command knows the parts, few fetch one, and jgo takes long to import.
+    from jgo.config import GlobalSettings
+    from jgo.maven import MavenContext
+
     resolver = MavenContext(repo_cache=repo_cache, timeout=30)
     resolver.remote_repos = {**GlobalSettings.load().repositories, **resolver.remote_repos}
     return resolver

@@ -1,46 +1,62 @@
-"""`labctl`: one file a command."""
+"""`labctl`: one file per command."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from importlib import import_module
+from types import MappingProxyType
+from typing import NamedTuple
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "main"]
 
-COMMANDS = {
-    "up": "up",
-    "down": "down",
-    "destroy": "down",
-    "restart": "restart",
-    "status": "status",
-    "logs": "logs",
-    "doctor": "doctor",
-    "env": "env",
-    "artifacts": "artifacts",
-    "images": "images",
-    "seed": "seed",
-    "connectors": "connectors",
-    "topics": "topics",
-    "bronze": "bronze",
-    "deadletters": "deadletters",
-    "query": "query",
-    "verify": "verify",
-    "rebuild": "rebuild",
-    "sqlserver": "sqlserver",
-    "bench": "bench",
-    "latency": "latency",
-    "soak": "soak",
-    "promote": "promote",
-    "demo": "demo",
-}
-"""The module that registers each command, in the order of `--help`."""
+
+class _Command(NamedTuple):
+    module: str
+    """The module of this package that registers it."""
+    summary: str
+    """Its line in `labctl --help`, which does not wrap it."""
+
+
+COMMANDS: Mapping[str, _Command] = MappingProxyType(
+    {
+        "up": _Command("up", "Start the lab; fetch what is missing."),
+        "down": _Command("down", "Stop the lab; its data stays."),
+        "destroy": _Command("down", "Stop the lab and delete its data, secrets and logs."),
+        "restart": _Command("restart", "Restart one service."),
+        "status": _Command("status", "Show services, connectors, tables, and what is wrong."),
+        "logs": _Command("logs", "Print what a service logged."),
+        "doctor": _Command("doctor", "Look for what would keep the lab from running."),
+        "env": _Command("env", "Print variables for psql, mysql, aws and other clients."),
+        "artifacts": _Command("artifacts", "Fetch, list and verify what services are made of."),
+        "images": _Command("images", "Build images for Compose from packages alone."),
+        "seed": _Command("seed", "Load TICKIT into the databases and stream it."),
+        "connectors": _Command("connectors", "Validate, apply and look after connectors."),
+        "topics": _Command("topics", "List Kafka topics, show their records decoded."),
+        "bronze": _Command("bronze", "List bronze files, show their records."),
+        "deadletters": _Command("deadletters", "Show records that were put aside; replay them."),
+        "query": _Command("query", "Run SQL over silver: now, as of a time, what changed."),
+        "verify": _Command("verify", "Compare every source row with silver, by content."),
+        "rebuild": _Command("rebuild", "Write a silver table again from bronze."),
+        "sqlserver": _Command("sqlserver", "Run the SQL Server stand-in outside a lab."),
+        "bench": _Command("bench", "Measure this machine: start, first load, one row."),
+        "latency": _Command("latency", "Measure a change's way from commit to query, by hop."),
+        "soak": _Command("soak", "Make faults under load, and count what was lost."),
+        "promote": _Command("promote", "Plan, check and apply the same files on AWS."),
+        "demo": _Command("demo", "Start, seed, change a row, and read it back."),
+    }
+)
+"""What `labctl` can do, in the order of `labctl --help`."""
 
 
 def main() -> None:
-    """The console script. Imports the command that was typed; all of them when none was."""
-    from labctl.cli.app import run
+    """The console script. Imports the command that was typed, and only names the others."""
+    from labctl.cli.app import announce, root
 
-    typed = [COMMANDS[word] for word in sys.argv[1:] if word in COMMANDS]
-    for module in dict.fromkeys(typed or COMMANDS.values()):
-        import_module(f"labctl.cli.{module}")
-    run()
+    typed = {COMMANDS[word].module for word in sys.argv[1:] if word in COMMANDS}
+    for name, command in COMMANDS.items():
+        if command.module in typed:
+            import_module(f"labctl.cli.{command.module}")
+        else:
+            announce(name, command.summary)
+    root()

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 
 import typer
 
+from labctl.cli import COMMANDS
+from labctl.cli.format import Format
 from labctl.cli.hints import addressed
-from labctl.cli.output import Format, print_error, stderr
 from labctl.errors import ExitCode, LabError
 
 if TYPE_CHECKING:
     from labctl.lab.lab import Lab
 
-__all__ = ["Invocation", "command", "group", "root", "run"]
+__all__ = ["Invocation", "announce", "command", "group", "root"]
 
 P = ParamSpec("P")
 
@@ -116,14 +117,23 @@ def command(
     return register
 
 
-def group(name: str, help_: str) -> typer.Typer:
+def announce(name: str, summary: str) -> None:
+    """Name a command of the root in its help, without importing it."""
+    root.command(name, help=summary)(lambda: None)
+
+
+def group(name: str) -> typer.Typer:
     """A group of commands below the root."""
-    app = typer.Typer(name=name, help=help_, no_args_is_help=True, rich_markup_mode=None)
+    app = typer.Typer(
+        name=name, help=COMMANDS[name].summary, no_args_is_help=True, rich_markup_mode=None
+    )
     root.add_typer(app)
     return app
 
 
 def _run(action: Callable[[], None], invocation: Invocation) -> None:
+    from labctl.cli.output import print_error, stderr
+
     try:
         action()
     except LabError as error:
@@ -135,8 +145,3 @@ def _run(action: Callable[[], None], invocation: Invocation) -> None:
     except BrokenPipeError:
         # The reader of our output left (`labctl … | head`): not an error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def run() -> None:
-    """The console script."""
-    root()

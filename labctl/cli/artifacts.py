@@ -16,7 +16,7 @@ from labctl.errors import ExitCode
 
 __all__ = ["fetch_command", "list_command", "verify_command"]
 
-app = group("artifacts", "The parts of the native runtime: fetched once, verified, shared by labs.")
+app = group("artifacts")
 Names = Annotated[list[str] | None, typer.Argument(help="Which parts [default: all].")]
 
 

@@ -16,7 +16,7 @@ from labctl.lake.bronze import BronzeObject
 
 __all__ = ["list_command", "show_command"]
 
-app = group("bronze", "Bronze files: every change as it came, in Avro, by day.")
+app = group("bronze")
 TopicArgument = Annotated[str, typer.Argument(help="Which topic.")]
 
 

@@ -28,7 +28,7 @@ from labctl.lab.lab import Lab
 
 __all__ = ["app"]
 
-app = group("connectors", "The connector files in connectors/, and what Kafka Connect runs.")
+app = group("connectors")
 Name = Annotated[str, typer.Argument(help="The connector: its file's name without .json.")]
 Names = Annotated[list[str] | None, typer.Argument(help="Which connectors [default: all].")]
 

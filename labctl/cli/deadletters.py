@@ -21,7 +21,7 @@ from labctl.lake.schemas import Schemas
 
 __all__ = ["list_command", "replay_command", "show_command"]
 
-app = group("deadletters", "Records that were put aside, and putting them back.")
+app = group("deadletters")
 TableArgument = Annotated[str, typer.Argument(help="Which silver table.")]
 _PLACE = re.compile(r"(\d+):(\d+)")
 

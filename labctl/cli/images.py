@@ -17,7 +17,7 @@ from labctl.images import ImageStatus, build, statuses
 
 __all__ = ["build_command", "list_command"]
 
-app = group("images", "Images for Compose, built from packages alone: no image hub is asked.")
+app = group("images")
 Names = Annotated[list[str] | None, typer.Argument(help="Which images [default: all].")]
 
 

@@ -19,7 +19,7 @@ from labctl.latency.scenario import TableType, find_scenario, scenario_files
 
 __all__ = ["compare_command", "growth_command", "list_command", "report_command", "run_command"]
 
-latency = group("latency", "Measure a change's way from the source's commit to a query, by hop.")
+latency = group("latency")
 
 
 @command(latency, "run", example="labctl latency run idle --write idle.json --html idle.html")

@@ -9,17 +9,16 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from labctl.cli.format import Format
 from labctl.errors import LabError
 
-__all__ = ["Format", "print_error", "print_result", "stderr", "stdout", "to_json"]
+__all__ = ["print_error", "print_result", "stderr", "stdout", "to_json"]
 
 _UNBOUND = 200
 """Characters of a line where no terminal sets its width."""
@@ -28,11 +27,6 @@ stdout = Console(
     soft_wrap=True, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _UNBOUND
 )
 stderr = Console(stderr=True, soft_wrap=True)
-
-
-class Format(StrEnum):
-    TEXT = "text"
-    JSON = "json"
 
 
 def print_result(format_: Format, data: Any, render: Callable[[], RenderableType | None]) -> None:
@@ -53,6 +47,8 @@ def to_json(data: Any) -> str:
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    from pydantic import BaseModel
+
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = group("promote", "The same files on AWS: plan, check, compare, apply.")
+app = group("promote")
 
 
 class StageName(StrEnum):

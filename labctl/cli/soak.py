@@ -18,7 +18,7 @@ from labctl.soak.report import SoakReport
 
 __all__ = ["report_command", "run_command"]
 
-soak = group("soak", "Write to every source while faults happen, and count what is missing.")
+soak = group("soak")
 
 
 @command(soak, "run", example="labctl soak run --minutes 30 --write soak.json --html soak.html")

@@ -25,7 +25,7 @@ class LogLevel(StrEnum):
     ERROR = "error"
 
 
-app = group("sqlserver", "The SQL Server stand-in, also outside a lab.")
+app = group("sqlserver")
 
 
 @command(

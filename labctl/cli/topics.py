@@ -15,7 +15,7 @@ from labctl.lake.topics import TopicInfo, Topics
 
 __all__ = ["list_command", "show_command"]
 
-app = group("topics", "Kafka topics and the change records in them, decoded.")
+app = group("topics")
 
 
 @command(app, "list", example="labctl topics list")

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 import labctl.cli.verify  # noqa: F401 - registers the command
 from labctl.cli.app import Invocation, root
-from labctl.cli.output import Format
+from labctl.cli.format import Format
 
 
 @pytest.fixture(autouse=True)

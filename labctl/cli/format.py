@@ -1,0 +1,14 @@
+"""How results are printed."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+__all__ = ["Format"]
+
+
+class Format(StrEnum):
+    """What `--output` takes."""
+
+    TEXT = "text"
+    JSON = "json"

@@ -1,0 +1,28 @@
+"""`labctl --help`: every command, named without importing what it needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from labctl.cli import COMMANDS
+
+SCRIPT = """
+import sys
+from labctl.cli import main
+sys.argv = ["labctl", "--help"]
+try:
+    main()
+finally:
+    print("imported", sorted({"pydantic", "pyarrow", "rich"} & set(sys.modules)))
+"""
+
+
+def test_every_command_is_named_and_none_imported() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True
+    )
+    *lines, imported = done.stdout.split("Commands:")[1].splitlines()
+    assert [line.split()[0] for line in lines if line] == [*COMMANDS]
+    assert not [line for line in lines if line.endswith("...")]
+    assert imported == "imported []"
