@@ -6,6 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from labctl.config.aws import AwsProfile
 from labctl.lab.lab import Lab
 from labctl.runtimes.model import ProcessState
 from labctl.services import Service
@@ -73,7 +74,7 @@ def read_status(lab: Lab) -> LabStatus:
 
 def service_versions(lab: Lab) -> dict[str, str]:
     """What each service says of itself; of a profile without services here, nothing."""
-    if lab.config.profiles[lab.profile].runtime != "native":
+    if isinstance(lab.config.profiles[lab.profile], AwsProfile):
         return {}
     return {service.name: service.detail for service in read_status(lab).services}
 

@@ -102,10 +102,18 @@ def run_soak(
 ) -> SoakReport:
     """Run it on a lab that runs and is seeded, and report. Rows it made are removed again.
 
-    Changes that are lost are no error here: the report says so. Raises LabError when the lab
-    cannot run it.
+    A first load that is under way is waited for. Changes that are lost are no error here: the
+    report says so. Raises LabError when the lab cannot run it, or differs before it begins.
     """
     lab.require_running().require_here()
+    say("comparing the tables with their sources")
+    names = [target.silver for target in soak_tables(lab, plan.tables)]
+    if not verify_lab(lab, names, timeout=_DRAIN_SECONDS).equal:
+        raise LabError(
+            "The tables differ from their sources, so a run could not tell what it lost",
+            hint="`labctl verify` shows where; `labctl rebuild TABLE` repairs",
+            exit_code=ExitCode.DIFFERENT,
+        )
     return _Run(lab, plan, history, say).report()
 
 
