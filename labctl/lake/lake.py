@@ -118,7 +118,7 @@ class Lake:
         query = SqlQuery(sql, names)
         used = query.names()
         tables = [self._table(name) for name in names if name.lower() in used]
-        return reading(", ".join(t.name for t in tables), lambda: _answer(query, tables, view))
+        return reading(tables, lambda: _answer(query, tables, view))
 
     def _table(self, name: str) -> SilverTable:
         return SilverTable(name, f"{self._folder}/{name}", self.storage)

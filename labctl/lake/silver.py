@@ -16,11 +16,13 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 from hudi import HudiQueryType, HudiReadOptions, HudiTable, HudiTableBuilder
+from pyarrow import fs
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential
 
 from labctl.errors import ExitCode, LabError
 from labctl.lake.completeness import base_files, left_out
 from labctl.lake.instants import LATEST as LATEST_INSTANT
+from labctl.lake.lost_files import last_files, lost_file
 from labctl.lake.objectstore import Storage
 from labctl.lake.timeline import Timeline
 from labctl.lake.view import COMMIT_TIME, DELETED, LATEST, View
@@ -56,9 +58,37 @@ class SilverTable:
         """The active timeline now. Raises FileNotFoundError when there is no such table."""
         return Timeline.load(self.storage, self.path)
 
+    def check_files(self, timeline: Timeline, view: View = LATEST) -> list[fs.FileInfo]:
+        """The table's files; `timeline` is read before. Raises LabError when one was lost."""
+        is_partitioned = bool(timeline.properties.get("hoodie.table.partition.fields"))
+        entries = self.storage.list(self.path, recursive=is_partitioned)
+        why = lost_file(
+            {entry.base_name: entry.size or 0 for entry in entries},
+            timeline.said_last(view.at or LATEST_INSTANT),
+            logs=not view.read_optimized,
+        )
+        if why:
+            raise LabError(f"Silver table {self.name} is damaged: {why}.", hint=_rebuild(self.name))
+        return entries
+
+    def unreadable_file(self) -> str | None:
+        """The first of the files written last that is there, and that the storage does not give.
+
+        An object store refuses what is not as its checksums say.
+        """
+        present = {entry.base_name: entry.path for entry in self.storage.list(self.path)}
+        for name in last_files(self.timeline().said_last()):
+            if path := present.get(name):
+                try:
+                    with self.storage.filesystem.open_input_file(path) as stream:
+                        stream.read()
+                except OSError:
+                    return name
+        return None
+
     def schema(self, view: View = LATEST) -> pa.Schema:
         """Columns with Hudi's own (`_hoodie_*`) first; of the moment, for a past one."""
-        return reading(self.name, lambda: Snapshot(self, view).schema)
+        return reading([self], lambda: Snapshot(self, view).schema)
 
     def read(self, *, columns: Sequence[str] | None = None, view: View = LATEST) -> pa.Table:
         """The rows `view` shows, with all columns or just `columns`, in that order.
@@ -66,7 +96,7 @@ class SilverTable:
         Raises LabError for an unknown column, a moment whose files are gone, or a table this
         reader cannot read rightly.
         """
-        return reading(self.name, lambda: Snapshot(self, view).read(columns))
+        return reading([self], lambda: Snapshot(self, view).read(columns))
 
     def changes(self, begin: str, end: str) -> pa.Table:
         """Rows of the writes between two completion marks of the timeline, deleted ones included.
@@ -89,13 +119,13 @@ class SilverTable:
             schema = batches[0].schema if alike else table.get_schema_with_meta_fields()
             return _to_table(batches, _plain(schema))
 
-        return reading(self.name, read)
+        return reading([self], read)
 
 
-def reading(name: str, read: Callable[[], T]) -> T:
-    """Runs `read` again when the cleaner or a compaction took files from under it.
+def reading(tables: Sequence[SilverTable], read: Callable[[], T]) -> T:
+    """Runs `read` again when the cleaner or a compaction took files of `tables` from under it.
 
-    Raises LabError when that does not help, or hudi-rs gives up on the table.
+    Raises LabError when that does not help, or hudi-rs gives up on a table.
     """
     # hudi-rs exports none of its exception types, and a panic of it is no Exception
     try:
@@ -110,11 +140,22 @@ def reading(name: str, read: Callable[[], T]) -> T:
     except BaseException as error:
         if type(error).__name__ not in ("HudiCoreError", "PanicException"):
             raise
+        for table in tables:
+            if path := table.unreadable_file():
+                raise LabError(
+                    f"Silver table {table.name} is damaged: its file {path} cannot be read "
+                    f"({error})",
+                    hint=_rebuild(table.name),
+                ) from None
         raise LabError(
-            f"hudi-rs could not read {name}: {error}",
+            f"hudi-rs could not read {', '.join(table.name for table in tables)}: {error}",
             hint="Try --engine spark, which reads whatever Hudi can write.",
         ) from None
     raise AssertionError("unreachable")
+
+
+def _rebuild(name: str) -> str:
+    return f"labctl rebuild {name} writes it again from bronze"
 
 
 class Snapshot:
@@ -177,8 +218,7 @@ class Snapshot:
         return _to_table(batches, pa.schema([schema.field(c) for c in needed]))
 
     def _check_complete(self, options: HudiReadOptions) -> None:
-        partitioned = bool(self._table.hudi_options().get("hoodie.table.partition.fields"))
-        entries = self._source.storage.list(self._source.path, recursive=partitioned)
+        entries = self._source.check_files(self._source.timeline(), self._view)
         at = self._view.at or LATEST_INSTANT
         slices = self._table.get_file_slices(HudiReadOptions(hudi_options=options.hudi_options))
         timeline = cache(self._source.timeline)

@@ -114,8 +114,10 @@ class SparkEngine:
 
 
 def described(table: SilverTable, view: View) -> dict[str, Any]:
-    """How Spark should read a table; the moments it may not be asked for are refused here."""
+    """How Spark should read a table; the moments it may not be asked for are
+    refused here, and a table that has lost files."""
     timeline = table.timeline()
+    table.check_files(timeline, view)
     options = {}
     if view.at:
         view.check_readable(table.name, timeline)

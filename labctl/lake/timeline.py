@@ -10,6 +10,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -17,7 +18,7 @@ from typing import Any, Self, cast
 
 import fastavro
 
-from labctl.lake.instants import format_instant
+from labctl.lake.instants import LATEST, format_instant
 from labctl.lake.objectstore import Storage
 
 __all__ = ["Instant", "State", "Timeline"]
@@ -29,6 +30,12 @@ _NAME = re.compile(
 _WRITES = frozenset({"commit", "deltacommit", "replacecommit", "clustering"})
 _REPLACING = frozenset({"replacecommit", "clustering"})
 _FIRST_LAYOUT_2_VERSION = 8
+_PARALLEL = 8
+_LAST = 50
+_REMEMBERED = 5_000
+_SAID: dict[tuple[str, str, str], Mapping[str, Any]] = {}
+"""What completed writes said of themselves, by storage, folder and file: reading it again for every
+query would be a request for each."""
 
 
 class State(StrEnum):
@@ -161,6 +168,16 @@ class Timeline:
                 found.update(*by_partition.values())
         return frozenset(found)
 
+    def said_last(self, as_of: str = LATEST) -> list[Mapping[str, Any]]:
+        """What the last writes up to `as_of` say of themselves, the last completed first.
+
+        More of them than there are between two compactions.
+        """
+        writes = [write for write in self.writes if write.requested <= as_of]
+        newest = sorted(writes, key=lambda w: w.completed or w.requested, reverse=True)[:_LAST]
+        with ThreadPoolExecutor(_PARALLEL) as pool:
+            return list(pool.map(self._metadata, newest))
+
     def schema_at(self, as_of: str) -> dict[str, object] | None:
         """The Avro schema of the last write up to `as_of`, without Hudi's own columns."""
         for instant in reversed(self.writes):
@@ -174,12 +191,20 @@ class Timeline:
 
     def _metadata(self, instant: Instant) -> Mapping[str, Any]:
         """What a completed write says about itself: Avro, in timeline layout 1 JSON."""
+        # A completed write does not change any more.
+        place = (self._storage.uri, self._folder, instant.file_name)
+        if (known := _SAID.get(place)) is not None:
+            return known
         content = self._read(instant)
         if content[:4] == b"Obj\x01":
             record = next(iter(fastavro.reader(io.BytesIO(content))), None)
         else:
             record = json.loads(content or b"null")
-        return cast("Mapping[str, Any]", record or {})
+        said = cast("Mapping[str, Any]", record or {})
+        while len(_SAID) >= _REMEMBERED:
+            _SAID.pop(next(iter(_SAID)), None)
+        _SAID[place] = said
+        return said
 
     def _read(self, instant: Instant) -> bytes:
         return self._storage.read_bytes(f"{self._folder}/{instant.file_name}")
