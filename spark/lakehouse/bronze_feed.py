@@ -14,6 +14,7 @@ from pyspark.sql import functions as f
 from lakehouse.bronze_listing import BronzeListing, BronzeObject
 from lakehouse.bronze_reader import BronzeReader, parts_in
 from lakehouse.decode import FLAG_BAD, Undecodable, none_that
+from lakehouse.errors import PermanentError
 from lakehouse.storage import Storage
 from lakehouse.table import TableWriter
 from lakehouse.table_batch import BatchPart, summarize
@@ -108,8 +109,12 @@ class BronzeFeed:
                     return
                 elif not self._look():
                     self._arrived.wait(_POLL_SECONDS)
-        except Exception as error:
+        except PermanentError as error:
             self._failure = error
+        except Exception as error:
+            # Spark does not say which file it could not read.
+            batch = self._next_batch()
+            self._failure = (self._reader.unreadable(batch) if batch else None) or error
 
     def _look(self) -> bool:
         """Look for new files; whether there are any."""

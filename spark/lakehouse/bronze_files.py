@@ -24,11 +24,15 @@ __all__ = [
     "FileName",
     "container",
     "cut",
+    "records_in",
     "schema_in",
     "with_position_fields",
 ]
 
 _MAGIC = b"Obj\x01"
+_SYNC_BYTES = 16
+_RECORDS = "lab.records"
+"""In a file's header, how many records it has: one cut off between two blocks looks whole."""
 _BLOCK_BYTES = 64 * 1024
 _DAY_MS = 86_400_000
 _NAME = re.compile(r"(?P<topic>.+)\+(?P<partition>\d+)\+(?P<offset>\d+)\.avro")
@@ -135,7 +139,11 @@ def container(
     sync = hashlib.md5(place.encode(), usedforsecurity=False).digest()
     compress = _compressor(codec, compress_snappy)
     out = bytearray(_MAGIC)
-    metadata = {"avro.schema": schema.encode(), "avro.codec": codec.encode()}
+    metadata = {
+        "avro.schema": schema.encode(),
+        "avro.codec": codec.encode(),
+        _RECORDS: str(len(file.records)).encode(),
+    }
     out += _long(len(metadata))
     for name, content in metadata.items():
         out += _bytes(name.encode()) + _bytes(content)
@@ -168,13 +176,47 @@ def schema_in(head: bytes) -> str | None:
         return None
 
 
+def records_in(data: bytes) -> int:
+    """How many records a container file has, by what stands between its blocks.
+
+    Nothing is decoded. Raises ValueError when it is not whole, or is no Avro container file.
+    """
+    if not data.startswith(_MAGIC):
+        raise ValueError("it is no Avro object container file")
+    count = 0
+    try:
+        metadata, at = _header(data)
+        sync, at = data[at : at + _SYNC_BYTES], at + _SYNC_BYTES
+        while at < len(data):
+            records, at = _read_long(data, at)
+            size, at = _read_long(data, at)
+            at += size
+            if at + _SYNC_BYTES > len(data):
+                raise IndexError("the block goes on")
+            if size < 0 or data[at : at + _SYNC_BYTES] != sync:
+                raise ValueError(f"the block before byte {at:,} does not end as the others do")
+            at += _SYNC_BYTES
+            count += records
+    except IndexError:
+        raise ValueError(f"it is cut short, after {len(data):,} bytes") from None
+    written = metadata.get(_RECORDS)
+    if written is not None and int(written) != count:
+        raise ValueError(f"it has {count:,} of the {int(written):,} records that were written")
+    return count
+
+
 def _metadata(head: bytes) -> dict[str, bytes]:
+    return _header(head)[0]
+
+
+def _header(head: bytes) -> tuple[dict[str, bytes], int]:
+    """The metadata, and where it ends."""
     at = len(_MAGIC)
     metadata: dict[str, bytes] = {}
     while True:
         count, at = _read_long(head, at)
         if count == 0:
-            return metadata
+            return metadata, at
         if count < 0:
             count = -count
             _, at = _read_long(head, at)

@@ -15,7 +15,7 @@ import fastavro
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from lakehouse.bronze_files import schema_in
+from lakehouse.bronze_files import records_in, schema_in
 from lakehouse.bronze_listing import BronzeObject
 from lakehouse.decode import FLAG_BAD, column_values, columns_of, exactness
 from lakehouse.errors import PermanentError
@@ -73,6 +73,33 @@ class BronzeReader:
         for file, text in zip(files, texts, strict=True):
             paths.setdefault(text, []).append(file.path)
         return [FilesOfSchema(self._parsed(text), group) for text, group in paths.items()]
+
+    def check_whole(self, files: Sequence[BronzeObject]) -> None:
+        """Raises PermanentError, with its name, for a file that is cut short or otherwise torn.
+
+        Spark would name no file; and one cut off between two blocks it reads as if that were all.
+        """
+
+        def check(file: BronzeObject) -> None:
+            try:
+                records_in(self._storage.read(file.path))
+            except ValueError as error:
+                raise _unreadable(file.path, str(error)) from None
+
+        _each(check, files)
+
+    def unreadable(self, files: Sequence[BronzeObject]) -> PermanentError | None:
+        """Which of `files` cannot be decoded; None when all can."""
+        for file in files:
+            try:
+                self.check_whole([file])
+                for _record in fastavro.reader(io.BytesIO(self._storage.read(file.path))):
+                    pass
+            except PermanentError as error:
+                return error
+            except Exception as error:
+                return _unreadable(file.path, f"{type(error).__name__}: {error}")
+        return None
 
     def columns(self, schema: WriterSchema) -> StructType:
         """Columns of the rows in files of `schema`."""
@@ -151,5 +178,7 @@ def _each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
 def _unreadable(path: str, reason: str) -> PermanentError:
     return PermanentError(
         f"The bronze file {path} cannot be read: {reason}",
-        hint="Remove it; if the topic still has its records, the bronze writer can write it again",
+        hint="`labctl bronze check` names every such file. If the topic still has every row, or "
+        "once it has (labctl connectors snapshot), write table and bronze again from it: labctl "
+        "rebuild TABLE --from-topic",
     )

@@ -83,6 +83,7 @@ class Rebuilder:
                 f"Table {config.name} cannot be rebuilt: there is nothing in {self._folder}",
                 hint="Nothing was changed. Ask again when bronze has been written",
             )
+        self._reader.check_whole(files)
         groups = self._reader.by_schema(files)
         columns = [self._reader.columns(group.schema) for group in groups]
         state = self._table.state()
@@ -95,7 +96,12 @@ class Rebuilder:
             current = None
         rows = self._reader.rows(groups, target).persist(StorageLevel.DISK_ONLY)
         try:
-            parts = summarize(rows)
+            try:
+                parts = summarize(rows)
+            except Exception:
+                if damaged := self._reader.unreadable(files):
+                    raise damaged from None
+                raise
             if any(part.bad for part in parts):
                 _log.warning("%s: bronze rows that no column can hold are left out", config.name)
             if current is None:

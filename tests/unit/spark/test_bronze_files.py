@@ -18,6 +18,7 @@ from lakehouse.bronze_files import (
     FileName,
     container,
     cut,
+    records_in,
     schema_in,
     with_position_fields,
 )
@@ -211,3 +212,18 @@ def test_what_small_files_hold_is_told_by_their_bytes() -> None:
 )
 def test_files_with_anything_odd_are_left_to_spark(files: list[bytes]) -> None:
     assert parts_in(files) is None
+
+
+def test_a_file_that_is_cut_short_anywhere_is_noticed() -> None:
+    """Between two blocks too, where it is a whole file to any reader."""
+    values = [record(offset) for offset in range(5_000)]
+    content = file_of(*values)
+    assert records_in(content) == 5_000
+    assert content.count(content[-16:]) > 2, "one block alone shows nothing"
+    for end in {*range(1, len(content), 997), len(content) - 1, content.index(content[-16:]) + 16}:
+        with pytest.raises(ValueError, match=r"cut short|of the 5,000 records|no Avro"):
+            records_in(content[:end])
+    torn = bytearray(content)
+    torn[content.rindex(content[-16:], 0, -16)] ^= 1
+    with pytest.raises(ValueError, match="does not end as the others do"):
+        records_in(bytes(torn))
