@@ -27,6 +27,7 @@ from lakehouse.progress import Progress, now
 from lakehouse.properties import TableConfig, load_tables
 from lakehouse.rebuild import Rebuilder
 from lakehouse.registry import SchemaRegistry
+from lakehouse.schema_memory import LakeSchemas
 from lakehouse.sink_config import load_sink_config
 from lakehouse.status import StatusServer
 from lakehouse.storage import Storage
@@ -87,8 +88,10 @@ class Application:
         }
         self._topics = {table.name: table.topic for table in tables}
         self._kafka = Kafka(self._spark, options.bootstrap_servers)
-        self._registry = SchemaRegistry(options.registry_url)
         self._storage = Storage(self._spark)
+        self._registry = SchemaRegistry(
+            options.registry_url, LakeSchemas(self._storage, f"{options.lake}/schemas")
+        )
         self._dead_letters = DeadLetters(self._storage, options.dead_letter_base_path)
         self._bronze_topics = BronzeTopics(
             self._storage, lake=options.lake, bronze_base_path=options.bronze_base_path

@@ -12,6 +12,7 @@ import urllib.request
 
 from lakehouse.errors import ConfigurationError, UnusableSchemaError
 from lakehouse.mapping import WriterSchema
+from lakehouse.schema_memory import SchemaMemory
 
 __all__ = ["SchemaRegistry"]
 
@@ -23,13 +24,17 @@ _RETRY_SECONDS = (0.1, 0.2, 0.5, 1.0, 2.0, 2.0)
 class SchemaRegistry:
     """Reads and keeps writer schemas. A global id never changes its schema, so it is read once."""
 
-    def __init__(self, url: str) -> None:
-        """`url` is the registry's base address, without `/apis/…`."""
+    def __init__(self, url: str, memory: SchemaMemory | None = None) -> None:
+        """`url` is the registry's base address, without `/apis/…`.
+
+        `memory` is asked for what the registry does not have any more.
+        """
         if not url.startswith(("http://", "https://")):
             raise ConfigurationError(
                 f"--registry-url {url} is no http address", hint="Use http://host:port"
             )
         self._url = url.rstrip("/")
+        self._memory = memory
         self._texts: dict[int, str] = {}
         self._schemas: dict[int, WriterSchema] = {}
         self._lock = threading.Lock()
@@ -48,7 +53,7 @@ class SchemaRegistry:
                     f"{global_id} is no global id of a schema",
                     hint="They begin with 1: what wrote the record?",
                 )
-            known = self._fetch(global_id)
+            known = self._read(global_id)
             with self._lock:
                 self._texts[global_id] = known
         return known
@@ -68,6 +73,18 @@ class SchemaRegistry:
             with self._lock:
                 self._schemas[global_id] = known
         return known
+
+    def _read(self, global_id: int) -> str:
+        try:
+            found = self._fetch(global_id)
+        except UnusableSchemaError:
+            kept = None if self._memory is None else self._memory.recall(global_id)
+            if kept is None:
+                raise
+            return kept
+        if self._memory is not None:
+            self._memory.keep(global_id, found)
+        return found
 
     def _fetch(self, global_id: int) -> str:
         url = f"{self._url}/apis/registry/v2/ids/globalIds/{global_id}"

@@ -106,3 +106,34 @@ def test_a_good_value_and_the_schema_of_its_file(registry: SchemaRegistry) -> No
     assert values.fault(header(KNOWN), value()) is None
     fields = json.loads(values.file_schema(KNOWN))["fields"]
     assert [field["name"] for field in fields] == ["id", "name", "p", "o", "t"]
+
+
+class Remembered(dict[int, str]):
+    """A memory of schemas, in memory."""
+
+    def recall(self, global_id: int) -> str | None:
+        return self.get(global_id)
+
+    def keep(self, global_id: int, schema: str) -> None:
+        if self.setdefault(global_id, schema) != schema:
+            raise UnusableSchemaError(f"schema {global_id} is another one", hint="")
+
+
+def test_a_schema_that_the_registry_has_lost_is_remembered(
+    registry: SchemaRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Remembered()
+    url = registry._url
+    text = SchemaRegistry(url, memory).text(KNOWN)
+    monkeypatch.delitem(ANSWERS, KNOWN)
+    assert SchemaRegistry(url, memory).text(KNOWN) == text
+    with pytest.raises(UnusableSchemaError, match=str(KNOWN)):
+        SchemaRegistry(url).text(KNOWN)
+
+
+def test_a_registry_that_means_another_schema_by_an_id_is_not_believed(
+    registry: SchemaRegistry,
+) -> None:
+    memory = Remembered({KNOWN: '{"type": "record", "name": "Other", "fields": []}'})
+    with pytest.raises(UnusableSchemaError, match="another one"):
+        SchemaRegistry(registry._url, memory).schema(KNOWN)

@@ -1,0 +1,53 @@
+"""Every schema that records were decoded with, kept in the lake lest the registry lose it."""
+
+from __future__ import annotations
+
+import logging
+from typing import Protocol
+
+from lakehouse.errors import UnusableSchemaError
+from lakehouse.storage import Storage
+
+__all__ = ["LakeSchemas", "SchemaMemory"]
+
+_log = logging.getLogger(__name__)
+
+
+class SchemaMemory(Protocol):
+    """Schemas by global id, which outlive the application."""
+
+    def recall(self, global_id: int) -> str | None:
+        """The schema as it was kept; None when it was not."""
+
+    def keep(self, global_id: int, schema: str) -> None:
+        """Raises UnusableSchemaError when another schema was kept under that id."""
+
+
+class LakeSchemas:
+    """A `SchemaMemory` of one object a schema."""
+
+    def __init__(self, storage: Storage, folder: str) -> None:
+        self._storage = storage
+        self._folder = folder
+
+    def recall(self, global_id: int) -> str | None:
+        path = self._path(global_id)
+        if not self._storage.exists(path):
+            return None
+        _log.warning("the registry has lost schema %d: taken from %s", global_id, path)
+        return self._storage.read(path).decode("utf-8")
+
+    def keep(self, global_id: int, schema: str) -> None:
+        path = self._path(global_id)
+        if not self._storage.exists(path):
+            self._storage.write(path, schema.encode("utf-8"))
+        elif self._storage.read(path).decode("utf-8") != schema:
+            raise UnusableSchemaError(
+                f"schema {global_id} of the registry is not the one that records were written "
+                f"with, which is in {path}",
+                hint="The registry was made anew and counts from the beginning. Bring it back as "
+                "it was; what bronze has is not lost: its files have their schemas",
+            )
+
+    def _path(self, global_id: int) -> str:
+        return f"{self._folder}/{global_id}.avsc"
