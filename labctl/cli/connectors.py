@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from labctl.cli.app import Invocation, command, group
-from labctl.cli.output import print_result
+from labctl.cli.output import print_result, stderr
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apply import validate_connectors
 from labctl.kafkaconnect.client import ConnectClient
@@ -120,11 +120,22 @@ def delete_command(invocation: Invocation, name: Name) -> None:
 @command(
     app, "snapshot", example="labctl connectors snapshot source_connector_mysql_kafka_avro_tickit"
 )
-def snapshot_command(invocation: Invocation, name: Name) -> None:
+def snapshot_command(
+    invocation: Invocation,
+    name: Name,
+    anew: Annotated[
+        bool,
+        typer.Option(
+            "--anew",
+            help="Empty its topics first, and write its tables and bronze from the snapshot alone.",
+        ),
+    ] = False,
+) -> None:
     """Have a source connector load every table again, and go on from there.
 
     For a connector that was away longer than its database keeps its log. Rows that were deleted
-    meanwhile stay in silver: `labctl verify` lists them.
+    meanwhile stay in silver: `labctl verify` lists them. With --anew they go too, and so does the
+    past: time travel begins again, and the old bronze files are moved to the folder `retired`.
     """
     lab, client = _open(invocation)
     _require(client, name)
@@ -134,7 +145,8 @@ def snapshot_command(invocation: Invocation, name: Name) -> None:
             hint="labctl connectors list",
             exit_code=ExitCode.USAGE,
         )
-    snapshot_again(lab, name)
+    with stderr.status(f"{name} loads its tables again"):
+        snapshot_again(lab, name, anew=anew)
     print_result(invocation.format, {"snapshot": name}, lambda: f"{name}: loads its tables again")
 
 

@@ -45,6 +45,8 @@ STYLES = {
 WRITERS = {"spark": "the Spark application", "connect": "the S3 sink connector"}
 WIDTH = 100
 """Characters of an error that a line has room for."""
+PROBLEM_WIDTH = 500
+"""Of a problem, at whose end stands what to do."""
 
 
 @command(root, "status", example="labctl status --output json")
@@ -89,7 +91,7 @@ def status_text(
     parts += ["", f"lab {data['lab']} · profile {data['profile']} · {total / 1024**3:.2f} GiB"]
     if data["problems"]:
         parts += ["", Text("not ready:", style="bold red")]
-        parts += [Text(f"  {_in_one_line(problem, WIDTH)}") for problem in data["problems"]]
+        parts += [Text(f"  {_in_one_line(problem, PROBLEM_WIDTH)}") for problem in data["problems"]]
         more = "`labctl logs SERVICE` and --output json say more" if data["running"] else ""
         parts.append(Text(addressed(more or "start it with `labctl up`")))
     return Group(*parts)

@@ -13,6 +13,7 @@ from rich.text import Text
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
 from labctl.errors import ExitCode
+from labctl.lab.lab import Lab
 from labctl.lab.verification import verify_lab
 from labctl.verify import State, TableDiff, TableVerdict, VerifyReport
 
@@ -50,9 +51,28 @@ def verify_command(
                 f"{so_far.source}: {so_far.reason or 'not the same yet'}"
             ),
         )
-    print_result(invocation.format, report.to_dict(), lambda: verify_summary(report))
+    print_result(
+        invocation.format,
+        report.to_dict(),
+        lambda: Group(verify_summary(report), *map(invocation.addressed, _extra_rows(lab, report))),
+    )
     if code := verify_exit_code(report):
         raise typer.Exit(int(code))
+
+
+def _extra_rows(lab: Lab, report: VerifyReport) -> list[str]:
+    """What to do about rows that the sources do not have."""
+    extra = {
+        v.silver for v in report.tables if v.state is State.DIFFERENT and v.diff and v.diff.extra
+    }
+    connectors = sorted(
+        {lab.config.sources[table.engine].connector for table in lab.tables if table.name in extra}
+    )
+    return [
+        "Rows are extra that were deleted while nobody read the log. To be rid of them: "
+        f"labctl connectors snapshot {connector} --anew"
+        for connector in connectors
+    ]
 
 
 def verify_exit_code(report: VerifyReport) -> ExitCode:

@@ -10,11 +10,13 @@ from labctl.kafkaconnect.apply import Applied, apply_connectors
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile, read_connector
 from labctl.kafkaconnect.opening import connect_client
-from labctl.kafkaconnect.traces import cause, position_is_gone
+from labctl.kafkaconnect.traces import cause, needs_snapshot
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import bronze_writer
 from labctl.lab.slots import drop_slot, slot_of
 from labctl.lab.source_files import source_files
+from labctl.lab.table_requests import refill_table
+from labctl.lake.kafka import delete_records
 from labctl.services.silver import SINK_CONNECTOR
 from lakehouse.sink_config import sink_problems
 
@@ -91,18 +93,26 @@ def delete_connector(lab: Lab, name: str) -> list[str]:
     return [f"replication slot {slot} dropped", "its stored position forgotten"]
 
 
-def snapshot_again(lab: Lab, name: str) -> None:
+def snapshot_again(lab: Lab, name: str, *, anew: bool = False) -> None:
     """Have a source connector forget its position and load every table again, then go on.
 
-    For one whose position its database no longer has. Raises LabError when it does not run
-    afterwards.
+    For one whose position its database no longer has. Rows that were deleted while nobody read the
+    log stay in silver, unless the tables and bronze are written `anew`: from topics that have
+    nothing but the new snapshot, without what they were before. Raises LabError when the connector
+    does not run afterwards.
     """
     client = connect_client(lab.endpoints.connect)
+    engine = next(e for e, source in lab.config.sources.items() if source.connector == name)
+    tables = [table for table in lab.tables if table.engine == engine]
     client.forget_offsets(name)
+    if anew:
+        delete_records(lab.endpoints.kafka, [table.topic for table in tables])
     if (slot := _slot(lab, name)) is not None:
         drop_slot(lab, slot)
     client.act(name, "resume")
     wait_running(client, [name])
+    for table in tables if anew else ():
+        refill_table(lab, table.name)
 
 
 def _slot(lab: Lab, name: str) -> str | None:
@@ -148,7 +158,7 @@ def wait_running(client: ConnectClient, names: list[str], *, restarted: bool = F
                     f"Connector {name} {what}",
                     details=(cause(trace, name),) if trace else (),
                     hint=f"labctl connectors snapshot {name}"
-                    if position_is_gone(trace)
+                    if needs_snapshot(trace)
                     else "labctl logs connect",
                     exit_code=ExitCode.NOT_READY,
                 )

@@ -16,6 +16,7 @@ from labctl.kafkaconnect.traces import cause
 from labctl.lab.flow import silent_connectors
 from labctl.lab.lab import Lab
 from labctl.lab.slots import read_slots
+from labctl.lab.source_problems import source_problems
 from labctl.lake.kafka import EndOffsets, end_offsets
 from labctl.services.silver import SINK_CONNECTOR
 
@@ -69,6 +70,8 @@ class SilverTable:
     error: str | None
     rebuild_refused: str | None = None
     """Why the last request to rebuild it was dropped; the table itself goes on."""
+    source_problem: str | None = None
+    """Why its source cannot be captured rightly any more."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,7 @@ class PipelineStatus:
                 for t in self.tables
                 if t.state in _HELD_UP
             ),
+            *(f"table {t.name}: {t.source_problem}" for t in self.tables if t.source_problem),
             *_bronze_problems(self.bronze),
         ]
 
@@ -123,6 +127,8 @@ def read_pipeline(lab: Lab) -> PipelineStatus:
     )
     found = _connectors(connectors.result(), _wanted(lab, bronze) if in_use else [])
     silent = silent_connectors(lab, [c.name for c in found if _is_sound(c)], ends.result())
+    wrong = source_problems(lab, ends.result())
+    tables = [replace(table, source_problem=wrong.get(table.name)) for table in tables]
     kept = {slot.connector: slot.retained_bytes for slot in slots.result() or ()}
     found = [
         replace(c, error=silent.get(c.name, c.error), retained_bytes=kept.get(c.name))

@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from labctl.errors import ExitCode, LabError
 
 if TYPE_CHECKING:
     from labctl.config.endpoints import Kafka
 
-__all__ = ["NO_LOG", "EndOffsets", "client_settings", "end_offsets"]
+__all__ = ["NO_LOG", "EndOffsets", "client_settings", "delete_records", "end_offsets"]
 
 EndOffsets = dict[str, dict[int, int]]
 """The offset after the last record, by topic and partition; no partition of a topic not there."""
@@ -48,6 +49,25 @@ def end_offsets(kafka: Kafka, topics: Iterable[str]) -> EndOffsets:
         ) from None
     finally:
         consumer.close()
+
+
+def delete_records(kafka: Kafka, topics: Iterable[str]) -> None:
+    """Empty topics of the records they have now; offsets go on. Raises LabError (NOT_READY)."""
+    places = [
+        TopicPartition(topic, partition, end)
+        for topic, ends in end_offsets(kafka, topics).items()
+        for partition, end in ends.items()
+    ]
+    admin = AdminClient(client_settings(kafka), logger=NO_LOG)
+    try:
+        for deleted in (admin.delete_records(places) if places else {}).values():
+            deleted.result()
+    except KafkaException as error:
+        raise LabError(
+            f"Kafka did not delete the records: {error.args[0].str()}",
+            hint="`labctl status` shows whether it runs",
+            exit_code=ExitCode.NOT_READY,
+        ) from None
 
 
 def client_settings(kafka: Kafka) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from labctl.lab.lab import Lab
+from labctl.testing.damage import Damage, corrupt
 
-__all__ = ["Faults"]
+__all__ = ["Damage", "Faults"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,10 @@ class Faults:
             yield
         finally:
             runtime.start(found, self.lab.context(found))
+
+    def corrupt(self, damage: Damage, table: str) -> str:
+        """Break something that is stored of a table; what was hit. `Damage` says what there is."""
+        return corrupt(self.lab, damage, table)
 
     def cut_off(self, service: str) -> AbstractContextManager[None]:
         """The service runs on and no packet reaches it while the block runs. In containers only."""

@@ -29,7 +29,7 @@ from seeds.tickit.load import prepare
 from tests.e2e.bronze_check import end_offsets
 from tests.e2e.fault_trial import Trial, Verify
 from tests.e2e.numbered_load import TARGETS, writing
-from tests.e2e.wide_tables import DDL, EXTRA_PROPERTIES, FLEETING, ROWS, WIDE, insert_row
+from tests.e2e.wide_tables import DDL, EXTRA_PROPERTIES, FLEETING, ROWS, SPARE, WIDE, insert_row
 
 SNAPSHOT_SECONDS = 300.0
 VERIFY_SECONDS = 120.0
@@ -70,6 +70,8 @@ def snapshot(lab: Lab) -> VerifyReport:
     with connect(lab.endpoints, "mysql") as source:
         source.execute(f"DELETE FROM {FLEETING}")
         source.execute(f"INSERT INTO {FLEETING} VALUES (0, 'first')")
+        source.execute(f"DELETE FROM {SPARE}")
+        source.execute(f"INSERT INTO {SPARE} VALUES (0, 0)")
     seed_lab(lab, reset=True)
     return verify_lab(lab, timeout=SNAPSHOT_SECONDS)
 

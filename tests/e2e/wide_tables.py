@@ -12,6 +12,7 @@ __all__ = [
     "EXTRA_PROPERTIES",
     "FLEETING",
     "ROWS",
+    "SPARE",
     "WIDE",
     "Column",
     "WideTable",
@@ -270,6 +271,8 @@ WIDE = {table.engine: table for table in (POSTGRES, MYSQL, SQLSERVER)}
 
 FLEETING = TableRef("ecomm", "fleeting")
 """A MySQL table whose deletes remove the row from silver: `lab.deletes=hard`."""
+SPARE = TableRef("ecomm", "spare")
+"""A MySQL table for tests to rename, and to change the type and the key of."""
 
 _CAPTURE = """
 ALTER TABLE ems.everything REPLICA IDENTITY FULL;
@@ -304,6 +307,7 @@ DDL = {
     "mysql": (
         MYSQL.ddl,
         f"CREATE TABLE IF NOT EXISTS {FLEETING} (id integer NOT NULL PRIMARY KEY, note text)",
+        f"CREATE TABLE IF NOT EXISTS {SPARE} (id integer NOT NULL PRIMARY KEY, n integer)",
     ),
     "sqlserver": (SQLSERVER.ddl, CAPTURE_SQLSERVER),
 }
@@ -326,6 +330,7 @@ EXTRA_PROPERTIES = dict(
         _properties("tickit.ems.everything", POSTGRES.silver, "MERGE_ON_READ"),
         _properties("tickit.ecomm.everything", MYSQL.silver, "COPY_ON_WRITE"),
         _properties("tickit.crm.everything", SQLSERVER.silver, "MERGE_ON_READ"),
+        _properties("tickit.ecomm.spare", SPARE.name, "MERGE_ON_READ"),
         _properties("tickit.ecomm.fleeting", "fleeting", "MERGE_ON_READ", "lab.deletes=hard\n"),
     )
 )

@@ -12,7 +12,7 @@ import pytest
 
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import connector_files
-from labctl.kafkaconnect.traces import cause, position_is_gone
+from labctl.kafkaconnect.traces import cause, needs_snapshot
 from labctl.lab import connectors, flow, slots
 from labctl.lab.connectors import check_sink_file, delete_connector, wait_running
 from labctl.lab.flow import silent_connectors
@@ -92,8 +92,17 @@ def test_a_connector_that_runs_and_has_written_nothing(
 
 
 def test_a_position_that_is_gone_is_said_with_the_command() -> None:
-    assert position_is_gone(GONE)
+    assert needs_snapshot(GONE)
     assert "labctl connectors snapshot source_x" in cause(GONE, "source_x")
+    history = "io.debezium.DebeziumException: The db history topic is missing. You may attempt"
+    large = (
+        "a.B: callback\nCaused by: a.RecordTooLargeException: The message is 9000416 bytes "
+        "when serialized which is larger than 8388608, which is the value of max.request.size"
+    )
+    for trace, words in ((history, "schema history"), (large, "9,000,416 bytes")):
+        assert needs_snapshot(trace)
+        assert words in cause(trace, "source_x")
+        assert "labctl connectors snapshot source_x" in cause(trace, "source_x")
     assert cause("a.B: stopped\n\tat X\nCaused by: c.D: no disk\n", "x") == "c.D: no disk"
     assert cause("a.B: stopped\n\tat X", "x") == "a.B: stopped"
     status = {"connector": {"state": "RUNNING"}, "tasks": [{"state": "FAILED", "trace": GONE}]}

