@@ -11,6 +11,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
+from lakehouse.clock import InstantClock
 from lakehouse.properties import BUCKETS, TableConfig
 from lakehouse.schema import widened_columns
 from lakehouse.storage import Storage
@@ -76,6 +77,12 @@ class HudiTable:
         self._spark = spark
         self._jvm: Any = spark.sparkContext._jvm
         self._options = dict(config.hoodie) | _delete_options(config)
+        self._clock = InstantClock(config.name, self._jvm)
+
+    @property
+    def is_ahead_of_clock(self) -> bool:
+        """Whether its latest instant is still to come: nothing can be committed until then."""
+        return self._clock.behind > 0
 
     @property
     def buckets(self) -> str:
@@ -88,14 +95,22 @@ class HudiTable:
 
     def remove(self) -> None:
         """Delete the table with all that its timeline remembers."""
-        with self.services, self.lock:
+        with self.services:
+            self.clear()
+
+    def clear(self) -> None:
+        """`remove`, for whoever holds `services`."""
+        with self.lock:
             Storage(self._spark).delete(self.path)
+            self._clock.forget()
 
     def state(self) -> TableState:
         """Read the table's timeline: schema, offsets, and how far compaction lags behind."""
         if not self.exists():
             return TableState(None, {})
         active = self.meta_client().getActiveTimeline()
+        if (last := active.lastInstant()).isPresent():
+            self._clock.has(last.get().requestedTime())
         timeline = active.getCommitsTimeline().filterCompletedInstants()
         if timeline.empty():
             return TableState(None, {})
@@ -185,7 +200,9 @@ class HudiTable:
             **_SPARED,
         }
         with self.lock:
+            self._clock.take()
             rows.write.format("hudi").options(**options).mode("append").save(self.path)
+            self._clock.made()
 
     def needs_rewrite(self, before: StructType | None, after: StructType) -> bool:
         """Whether base files must be rewritten at once, for readers that do not widen columns."""
@@ -211,7 +228,9 @@ class HudiTable:
         """Hudi's `SparkRDDWriteClient`, with the table services allowed. The caller closes it.
 
         Whether it is time for a compaction is the caller's decision: the client always agrees.
+        Raises ClockError when the clock is behind the table.
         """
+        self._clock.take()
         meta = self.meta_client()
         resolver = self._jvm.org.apache.hudi.common.table.TableSchemaResolver(meta)
         # One more: what the table was at the beginning of these minutes is an older commit.

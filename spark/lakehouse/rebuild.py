@@ -74,7 +74,8 @@ class Rebuilder:
     def _rebuild(self) -> None:
         """Rebuild in one commit; what was in the table stays reachable by time travel.
 
-        Only when columns have changed so that the table cannot hold both is it removed first.
+        Only when columns have changed so that the table cannot hold both is it removed first, or
+        when its last commits are from a clock that was ahead.
         """
         config = self._table.config
         files = self._listing.every_file()
@@ -94,6 +95,8 @@ class Rebuilder:
         except SchemaChangeError:
             target = merge_schemas(config.name, None, columns, text_for_conflicts=True)
             current = None
+        if self._table.is_ahead_of_clock:
+            current = None
         rows = self._reader.rows(groups, target).persist(StorageLevel.DISK_ONLY)
         try:
             try:
@@ -105,7 +108,7 @@ class Rebuilder:
             if any(part.bad for part in parts):
                 _log.warning("%s: bronze rows that no column can hold are left out", config.name)
             if current is None:
-                self._storage.delete(self._table.path)
+                self._table.clear()
             self._table.overwrite(self._latest(rows), next_offsets(parts), topic_id)
         finally:
             rows.unpersist()

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterable
 from typing import Literal, Protocol
 
+from lakehouse.clock import ClockError, ClockWatch
 from lakehouse.errors import PermanentError, in_one_line
 from lakehouse.progress import Progress
 
@@ -106,10 +107,14 @@ class _Supervised:
 
     def _watch(self) -> Exception | None:
         """Stay until the worker ends, or is to be stopped or started anew."""
+        clock = ClockWatch()
         while self.worker.is_alive():
             if self._again.wait(_CHECK_SECONDS):
                 self.worker.stop()
                 return None
+            if seconds := clock.went_back():
+                self.worker.stop()
+                return ClockError(f"The clock was put back by {seconds:.0f} s: begun again")
         return self.worker.error()
 
     def _pause_after(self, error: Exception) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
+from lakehouse.clock import PutBackError
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import FLAG_BAD, UNEXPECTED, Undecodable
 from lakehouse.errors import BadRecordError, ConfigurationError
@@ -166,7 +167,11 @@ class TableWriter:
             merged[partition] = max(offset, merged.get(partition, 0))
         if count:
             before = self._schema
-            self.table.commit(rows, count, merged, self._topic_id)
+            try:
+                self.table.commit(rows, count, merged, self._topic_id)
+            except PutBackError:
+                self._rebuilder.request()
+                raise
             self._schema = StructType(
                 [field for field in rows.schema.fields if not field.name.startswith("_hoodie_")]
             )

@@ -13,8 +13,9 @@ DECLARE
     found mssql.binary(10);
 BEGIN
     IF horizon IS NULL THEN RETURN NULL; END IF;
-    EXECUTE format('SELECT start_lsn FROM mssql_cdc.%I WHERE committed_at <= $1 ORDER BY start_lsn DESC LIMIT 1',
-        db_name || '.lsn_time_mapping') INTO found USING horizon;
+    -- What is from the future was committed before the clock was put back.
+    EXECUTE format('SELECT start_lsn FROM mssql_cdc.%I WHERE committed_at <= $1 OR committed_at > clock_timestamp()
+        ORDER BY start_lsn DESC LIMIT 1', db_name || '.lsn_time_mapping') INTO found USING horizon;
     RETURN found;
 END $$;
 

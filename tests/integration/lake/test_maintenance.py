@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,6 +15,8 @@ from tenacity import Retrying, stop_after_delay, wait_fixed
 
 from labctl.lake import Lake, View
 from labctl.lake.timeline import State
+from lakehouse import clock
+from lakehouse.clock import ClockError
 from lakehouse.hudi import HudiTable
 from lakehouse.maintenance import Maintenance
 from lakehouse.properties import load_tables
@@ -245,4 +248,42 @@ def test_an_interrupted_rebuild_is_undone_by_the_next_write(
     assert not made.instants("replacecommit", State.INFLIGHT)
     assert made.content() == made.expected
     made.overwrite(range(3, 9))
+    assert made.content() == made.expected
+
+
+def test_nothing_is_committed_before_what_is_there(
+    silver: Callable[..., Silver], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = silver("clock_back", COW)
+    made.commit(range(3))
+    anew = replace(made, table=HudiTable(made.spark, made.table.config, made.base_path))
+    before = made.expected
+    monkeypatch.setattr(clock, "now", lambda: time.time() - 3600)
+    for one in (made, anew):
+        one.table.state()
+        with pytest.raises(ClockError, match=r"behind the latest commit of table clock_back"):
+            one.commit(range(3))
+        with pytest.raises(ClockError):
+            one.table.write_client()
+        assert one.table.is_ahead_of_clock
+    assert made.content() == before
+    monkeypatch.undo()
+    made.commit(range(3))
+    assert made.content() == made.expected
+
+
+def test_a_table_does_not_wait_for_the_clock_of_another(
+    silver: Callable[..., Silver], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An instant of the future, that Hudi has given out, is not waited for."""
+    ahead = int((time.time() + 3600) * 1000)
+    made = silver("clock_ahead", MOR)
+    made.commit(range(3))
+    jvm: Any = made.spark.sparkContext._jvm
+    last = jvm.java.lang.Class.forName(clock._GENERATOR).getDeclaredField("LAST_INSTANT_TIME")
+    last.setAccessible(True)
+    generator = jvm.org.apache.hudi.common.table.timeline.HoodieInstantTimeGenerator
+    last.get(None).set(generator.formatDate(jvm.java.util.Date(ahead)))
+    monkeypatch.setattr(clock.InstantClock, "_highest", time.time() + 3600)
+    made.commit(range(3))
     assert made.content() == made.expected

@@ -168,6 +168,22 @@ def test_the_capture_job_can_be_stopped_and_slowed(captured: Sql) -> None:
     assert captured("SELECT COUNT(*) FROM cdc.dbo_t_CT WHERE id = 3") == [(0,)]
 
 
+def test_a_clock_that_is_put_back_hides_no_change(
+    captured: Sql, standin: StandIn, postgres: Postgres
+) -> None:
+    captured("INSERT INTO t (id) VALUES (1)")
+    top = captured("SELECT sys.fn_cdc_get_max_lsn()")
+    database = captured("SELECT DB_NAME()")[0][0]
+    postgres.sql(
+        f'UPDATE mssql_cdc."{database}.lsn_time_mapping" '
+        "SET committed_at = committed_at + interval '4 hours'",
+        standin.database,
+    )
+    assert captured("SELECT sys.fn_cdc_get_max_lsn()") == top
+    captured("INSERT INTO t (id) VALUES (2)")
+    assert captured("SELECT id FROM cdc.dbo_t_CT ORDER BY id") == [(1,), (2,)]
+
+
 def test_cleanup_moves_the_low_water_mark(captured: Sql) -> None:
     captured("INSERT INTO t (id) VALUES (1)")
     captured("INSERT INTO t (id) VALUES (2)")

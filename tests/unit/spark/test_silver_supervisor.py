@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from lakehouse import clock
 from lakehouse.errors import PermanentError
 from lakehouse.progress import Progress
 from lakehouse.supervisor import Supervisor
@@ -116,6 +117,19 @@ def test_a_running_worker_is_stopped_and_started_on_request(
     supervisor.restart("sale")
 
     until(lambda: worker.starts == 2)
+
+
+def test_workers_begin_again_when_the_clock_was_put_back(
+    supervise: Callable[..., Supervisor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = Scripted("sale", [])
+    supervise(worker)
+    until(lambda: state(worker) == "running")
+
+    monkeypatch.setattr(clock, "now", lambda: time.time() - 3600)
+
+    until(lambda: worker.starts == 2)
+    assert "put back" in str(worker.progress.snapshot()["error"])
 
 
 def test_once_ends_when_all_are_done() -> None:

@@ -1,0 +1,106 @@
+"""Instants come from the clock, and a table's must not go back when the clock does.
+
+Hudi itself would wait in a loop, and say nothing, until the clock has passed the last instant that
+its process has made; of a process begun anew it knows none.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from typing import Any
+
+__all__ = ["ClockError", "ClockWatch", "InstantClock", "PutBackError", "now"]
+
+_WAITED_OUT_SECONDS = 2.0
+"""What a clock that is kept right over the network may be put back by."""
+_GENERATOR = "org.apache.hudi.common.table.timeline.HoodieInstantTimeGenerator"
+
+
+class ClockError(Exception):
+    """The clock is behind what a table has committed. Trying again helps once it is not."""
+
+
+def now() -> float:
+    """Seconds since the epoch."""
+    return time.time()
+
+
+class PutBackError(ClockError):
+    """A commit was completed before it was begun, by the clock: readers may leave it out."""
+
+
+class ClockWatch:
+    """Notices that the clock is put back.
+
+    Spark waits for the next batch's time by the clock: after an hour back it would wait an hour.
+    """
+
+    def __init__(self) -> None:
+        self._ahead = now() - time.monotonic()
+
+    def went_back(self) -> float:
+        """By how many seconds since the last look; 0 where that is too little to matter."""
+        before, self._ahead = self._ahead, now() - time.monotonic()
+        back = before - self._ahead
+        return back if back > _WAITED_OUT_SECONDS else 0.0
+
+
+class InstantClock:
+    """The clock, as one table's instants need it."""
+
+    _highest = 0.0
+    """The latest time that any table's instant was made at, in this process."""
+
+    def __init__(self, table: str, jvm: Any) -> None:
+        self._table = table
+        self._jvm = jvm
+        self._latest = 0.0
+
+    @property
+    def behind(self) -> float:
+        """Seconds that the clock is behind the table's latest instant; 0 when it is not."""
+        return max(0.0, self._latest - now())
+
+    def has(self, instant: str) -> None:
+        """The table has an instant of that name."""
+        generator = self._jvm.org.apache.hudi.common.table.timeline.HoodieInstantTimeGenerator
+        self._latest = max(
+            self._latest, generator.parseDateFromInstantTime(instant).getTime() / 1e3
+        )
+
+    def forget(self) -> None:
+        """The table is made anew."""
+        self._latest = 0.0
+
+    def take(self) -> None:
+        """There is about to be an instant. Raises ClockError when it would not be the latest."""
+        if (behind := self.behind) > _WAITED_OUT_SECONDS:
+            raise ClockError(
+                f"The clock is {timedelta(seconds=round(behind))} behind the latest commit of "
+                f"table {self._table}: set it right. Nothing is lost, and the table goes on by "
+                "itself when the clock has passed that commit. If the commit is from a clock that "
+                f"was ahead, do not wait: labctl rebuild {self._table}, which gives up time travel "
+                "to what was before"
+            )
+        time.sleep(behind)
+        self._latest = moment = now()
+        if moment < InstantClock._highest:
+            self._start_anew()
+        InstantClock._highest = moment
+
+    def made(self) -> None:
+        """The instant is completed. Raises PutBackError when that was before it was taken."""
+        if now() < self._latest:
+            raise PutBackError(
+                f"The clock was put back during a commit of table {self._table}: the table is "
+                "written again from bronze, and gives up time travel to what was before"
+            )
+
+    def _start_anew(self) -> None:
+        """Have Hudi not wait for the clock to pass the last instant of another table."""
+        for field in self._jvm.java.lang.Class.forName(_GENERATOR).getDeclaredFields():
+            # The one that it keeps the last instant in; its name differs between versions.
+            if field.getType().getSimpleName() == "AtomicReference":
+                field.setAccessible(True)
+                field.get(None).set("0")
