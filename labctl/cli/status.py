@@ -36,6 +36,7 @@ STYLES = {
     "rebuilding": "yellow",
     "retrying": "bold red",
     "not answering": "bold red",
+    "disk full": "bold red",
     "failed": "bold red",
     "FAILED": "bold red",
     "PAUSED": "bold red",
@@ -103,7 +104,8 @@ def _services(services: Sequence[ServiceStatus]) -> Table:
     for service in services:
         died = ""
         if service.restarts and service.last_death_at:
-            died = f"{service.restarts} (last {_ago(service.last_death_at)} ago)"
+            why = f": {service.last_death_cause}" if service.last_death_cause else ""
+            died = f"{service.restarts} (last {_ago(service.last_death_at)} ago{why})"
         table.add_row(
             service.name,
             _state(service.state),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from labctl.config.aws import AwsProfile
 from labctl.lab.lab import Lab
-from labctl.runtimes.model import ProcessState
+from labctl.runtimes.model import Death, ProcessState
 from labctl.services import Service
 
 __all__ = ["LabStatus", "ServiceStatus", "read_status", "service_versions"]
@@ -19,7 +19,7 @@ class ServiceStatus:
     name: str
     title: str
     state: str
-    """ready, starting, restarting, not answering, failed or stopped."""
+    """ready, starting, restarting, not answering, disk full, failed or stopped."""
     detail: str
     """What the service said of itself, or why it is not usable."""
     pid: int | None
@@ -30,6 +30,8 @@ class ServiceStatus:
     restarts: int
     """Times it died and came back since the lab was started."""
     last_death_at: float | None
+    last_death_cause: str
+    """Why it died, where that is known: for want of memory, of heap, of disk."""
     urls: dict[str, str]
 
 
@@ -79,15 +81,26 @@ def service_versions(lab: Lab) -> dict[str, str]:
     return {service.name: service.detail for service in read_status(lab).services}
 
 
-def _unusable(service: Service, process: ProcessState, deaths: list[float]) -> str:
+def _unusable(service: Service, process: ProcessState, deaths: list[Death]) -> str:
     """The state of a service whose process runs and whose probe fails."""
     if process.started_at and time.time() - process.started_at > service.ready_seconds:
         return "not answering"
     return "restarting" if deaths else "starting"
 
 
+def _full_disk(lab: Lab, name: str) -> str | None:
+    """What to say of a service whose data has no room left."""
+    space = lab.runtime.space(name)
+    if space is None or not space.is_full:
+        return None
+    return (
+        f"{space.free_bytes / 1024**2:.1f} MiB are free where its data is, {space.folder}: "
+        "free some space, and it goes on by itself"
+    )
+
+
 def _service_status(
-    lab: Lab, service: Service, process: ProcessState | None, deaths: list[float]
+    lab: Lab, service: Service, process: ProcessState | None, deaths: list[Death]
 ) -> ServiceStatus:
     state, detail = "stopped", ""
     if process is not None and process.running:
@@ -101,6 +114,10 @@ def _service_status(
         state = "restarting"
     elif process is not None and process.state == "FATAL":
         state, detail = "failed", f"given up; labctl logs {service.name}"
+    # One that still answers takes no changes any more.
+    if process is not None and (said := _full_disk(lab, service.name)):
+        detail = said if state == "ready" or not detail else f"{said} ({detail})"
+        state = "disk full"
     return ServiceStatus(
         name=service.name,
         title=service.title,
@@ -110,6 +127,7 @@ def _service_status(
         started_at=process.started_at if process else None,
         memory_bytes=lab.runtime.usage(service.name).memory_bytes,
         restarts=len(deaths),
-        last_death_at=deaths[-1] if deaths else None,
+        last_death_at=deaths[-1].at if deaths else None,
+        last_death_cause=deaths[-1].cause if deaths else "",
         urls=dict(service.urls(lab.endpoints, lab.ports[service.name])),
     )

@@ -15,8 +15,14 @@ from labctl.errors import ExitCode, LabError
 from labctl.services.model import Context, Service
 
 __all__ = [
+    "FULL_BELOW",
+    "HEAP_DEATH",
+    "OUT_OF_HEAP",
+    "OUT_OF_MEMORY",
     "RESTARTS_AT_MOST",
     "Check",
+    "Death",
+    "DiskSpace",
     "Level",
     "ProcessState",
     "Runtime",
@@ -25,6 +31,14 @@ __all__ = [
 
 RESTARTS_AT_MOST = 5
 """Deaths within a few seconds of starting, in a row, after which a service is given up."""
+
+FULL_BELOW = 32 * 1024**2
+"""Bytes free below which a disk counts as full: PostgreSQL and MySQL want their next log file, of
+16 MiB and more, in one piece."""
+OUT_OF_MEMORY = "killed for want of memory"
+OUT_OF_HEAP = "ran out of heap"
+HEAP_DEATH = "Terminating due to java.lang.OutOfMemoryError"
+"""What a JVM says last that ends for want of heap (`-XX:+ExitOnOutOfMemoryError`)."""
 
 
 class Level(StrEnum):
@@ -72,6 +86,29 @@ class SilentSupervisorError(LabError):
             hint="`labctl down` ends it and all that it runs; `labctl up` starts them again",
             exit_code=ExitCode.NOT_READY,
         )
+
+
+@dataclass(frozen=True)
+class Death:
+    """One death of a service that nobody asked for."""
+
+    at: float
+    """Seconds since the epoch."""
+    cause: str = ""
+    """Why, where that is known: a phrase such as `OUT_OF_HEAP`."""
+
+
+@dataclass(frozen=True)
+class DiskSpace:
+    """What is left on the file system that holds a service's data."""
+
+    folder: str
+    """The data's; of a container, as seen from within."""
+    free_bytes: int
+
+    @property
+    def is_full(self) -> bool:
+        return self.free_bytes < FULL_BELOW
 
 
 @dataclass(frozen=True)
@@ -136,8 +173,11 @@ class Runtime(Protocol):
     def usage(self, name: str) -> Usage:
         """What a service takes; nothing when it does not run."""
 
-    def deaths(self) -> dict[str, list[float]]:
-        """Times of death by service, in seconds since the epoch, since the lab was started."""
+    def deaths(self) -> dict[str, list[Death]]:
+        """Every death by service, in order, since the lab was started."""
+
+    def space(self, name: str) -> DiskSpace | None:
+        """What is left for a service's data; None when it has none, or that cannot be told."""
 
     def build(self, service: Service) -> str:
         """What a service is built from, for those that cannot tell their own version."""
@@ -160,6 +200,20 @@ class Runtime(Protocol):
     def kill_supervisor(self) -> None:
         """End what looks after the services, and nothing else. Raises LabError where that is not
         the lab's own."""
+
+    def out_of_memory(self, name: str) -> None:
+        """Have the kernel kill a service for want of memory; the runtime starts it again.
+
+        Raises LabError (USAGE) where that cannot be had.
+        """
+
+    def data_folder(self, name: str) -> Path:
+        """Where this machine has a service's data. Raises LabError (USAGE) when it has none, or
+        when they are out of reach."""
+
+    def with_environment(self, name: str, env: Mapping[str, str]) -> AbstractContextManager[None]:
+        """A service runs with `env` beside its own environment. It is started anew for that, and
+        again afterwards. Raises LabError (USAGE) where that cannot be had."""
 
     def paused(self, name: str) -> AbstractContextManager[None]:
         """A service stands still: its connections stay open, and nothing answers."""

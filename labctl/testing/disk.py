@@ -1,33 +1,43 @@
-"""A disk that can be cut off, as by a power failure: what was not synced is lost.
+"""A disk that can be cut off, as by a power failure, or get full.
 
-Killing processes proves nothing of the kind, since what they wrote stays in the kernel's cache.
+Killing processes proves nothing of the kind: what they wrote and did not sync stays in the kernel's
+cache.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
 import struct
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
-__all__ = ["DiskUnavailableError", "LoopDisk", "loop_disk"]
+from labctl.errors import ExitCode, LabError
+
+__all__ = ["DiskUnavailableError", "LoopDisk", "SmallDisk", "loop_disk", "small_disk"]
 
 EXT4_IOC_SHUTDOWN = 0x8004587D
 """`_IOR('X', 125, __u32)`, fs/ext4/ext4.h of Linux."""
 GOING_DOWN_WITHOUT_FLUSH = 2
 """Neither dirty pages nor the journal's own buffers reach the device any more."""
 UNMOUNT_SECONDS = 60
+ROOM_MEBIBYTES = 128
+"""What a small disk has beside the data that is put there."""
+BALLAST = ".ballast"
 
 
-class DiskUnavailableError(Exception):
+class DiskUnavailableError(LabError):
     """This machine or this user cannot mount a file system of their own."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"No disk of its own can be had: {why}", exit_code=ExitCode.USAGE)
 
 
 @dataclass(frozen=True)
@@ -70,6 +80,61 @@ class LoopDisk:
             raise OSError(done.stderr.strip())
 
 
+@dataclass(frozen=True)
+class SmallDisk:
+    """The file system of one service's data."""
+
+    folder: Path
+
+    @contextmanager
+    def full(self) -> Iterator[None]:
+        """Not a byte is left on it while the block runs."""
+        ballast = self.folder / BALLAST
+        try:
+            with ballast.open("wb", buffering=0) as file:
+                _fill(file.fileno())
+            yield
+        finally:
+            ballast.unlink()
+
+
+@contextmanager
+def small_disk(
+    folder: Path, stopped: Callable[[], AbstractContextManager[None]]
+) -> Iterator[SmallDisk]:
+    """`folder`, with all that is in it, is on a disk that has little room left; then as before.
+
+    Whoever uses it is `stopped` while its content is moved. Raises DiskUnavailableError where such
+    a disk cannot be had; nothing has changed then.
+    """
+    aside, back, image = (folder.with_name(f"{folder.name}.{end}") for end in ("was", "is", "disk"))
+    held = sum(file.lstat().st_blocks * 512 for file in folder.rglob("*"))
+    # ext4 takes a part of it for itself.
+    mebibytes = held * 11 // 10 // 1024**2 + ROOM_MEBIBYTES
+    with ExitStack() as disk:
+        with stopped():
+            folder.rename(aside)
+            folder.mkdir()
+            try:
+                disk.enter_context(loop_disk(image, folder, mebibytes=mebibytes))
+                _copy(aside, folder)
+            except BaseException:
+                disk.close()
+                folder.rmdir()
+                aside.rename(folder)
+                raise
+        try:
+            yield SmallDisk(folder)
+        finally:
+            with stopped():
+                back.mkdir()
+                _copy(folder, back)
+                disk.close()
+                folder.rmdir()
+                back.rename(folder)
+                shutil.rmtree(aside)
+
+
 @contextmanager
 def loop_disk(image: Path, folder: Path, *, mebibytes: int) -> Iterator[LoopDisk]:
     """A new disk of `mebibytes`, mounted at `folder`; unmounted and deleted afterwards.
@@ -87,6 +152,8 @@ def loop_disk(image: Path, folder: Path, *, mebibytes: int) -> Iterator[LoopDisk
         if done.returncode != 0:
             raise DiskUnavailableError(done.stderr.strip())
         disk.mount()
+        # Some servers take every folder for theirs.
+        (folder / "lost+found").rmdir()
         try:
             yield disk
         finally:
@@ -97,3 +164,23 @@ def loop_disk(image: Path, folder: Path, *, mebibytes: int) -> Iterator[LoopDisk
 
 def _run(*argv: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, capture_output=True, text=True, check=False)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """All that is in `source`, and whose it is. Raises OSError when it does not succeed."""
+    done = _run("cp", "--archive", f"{source}/.", str(target))
+    if done.returncode != 0:
+        raise OSError(done.stderr.strip())
+
+
+def _fill(descriptor: int) -> None:
+    """Have a file take everything that is left on its file system."""
+    size, end = 1024**3, 0
+    while size >= os.fstatvfs(descriptor).f_bsize:
+        try:
+            os.posix_fallocate(descriptor, end, size)
+            end += size
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            size //= 2

@@ -6,9 +6,13 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from labctl.lab.lab import Lab
+from labctl.testing.clock import Clock, require_shiftable
 from labctl.testing.damage import Damage, corrupt
+from labctl.testing.disk import SmallDisk, small_disk
 
 __all__ = ["Damage", "Faults"]
 
@@ -60,6 +64,44 @@ class Faults:
     def corrupt(self, damage: Damage, table: str) -> str:
         """Break something that is stored of a table; what was hit. `Damage` says what there is."""
         return corrupt(self.lab, damage, table)
+
+    def out_of_memory(self, service: str) -> None:
+        """The kernel kills the service for want of memory; its runtime starts it again."""
+        self.lab.runtime.out_of_memory(service)
+
+    @contextmanager
+    def small_disk(self, service: str) -> Iterator[SmallDisk]:
+        """The service's data is on a disk of its own with little room: `with disk.full(): …`.
+
+        The service is started anew for that, and again when the block ends and its data goes back.
+        """
+        found, runtime = self.lab.service(service), self.lab.runtime
+        folder = runtime.data_folder(service)
+
+        @contextmanager
+        def stopped() -> Iterator[None]:
+            runtime.stop(service)
+            try:
+                yield
+            finally:
+                runtime.start(found, self.lab.context(found))
+
+        with small_disk(folder, stopped) as disk:
+            yield disk
+
+    @contextmanager
+    def clock(self, service: str) -> Iterator[Clock]:
+        """The service has a clock of its own: `clock.set(hours=-1)`. Natively only.
+
+        It is started anew for that, and again when the block ends.
+        """
+        require_shiftable(service)
+        with TemporaryDirectory(prefix="labctl-clock-") as folder:
+            # PostgreSQL runs as another user when this one is root.
+            Path(folder).chmod(0o755)
+            clock = Clock(Path(folder) / "offset")
+            with self.lab.runtime.with_environment(service, clock.environment()):
+                yield clock
 
     def cut_off(self, service: str) -> AbstractContextManager[None]:
         """The service runs on and no packet reaches it while the block runs. In containers only."""

@@ -24,16 +24,14 @@ from labctl.artifacts import default_cache
 from labctl.config.model import find_project
 from labctl.lab.down import destroy, down
 from labctl.lab.lab import Lab
-from labctl.lab.state import lab_names
 from labctl.lab.state import state_home as labs_home
 from labctl.lab.status import ServiceStatus, read_status
-from labctl.lab.up import up
 from labctl.lake.objectstore import s3_client
 from labctl.runtimes.native.runtime import NativeRuntime
 from labctl.services import SERVICES
 from labctl.sources import connect
 from labctl.testing.disk import DiskUnavailableError, LoopDisk, loop_disk
-from labctl.testing.reporter import TerminalReporter
+from tests.integration.conftest import NewLab, Up
 
 NEEDED = {
     "postgres": {"postgres"},
@@ -54,33 +52,6 @@ ACKNOWLEDGED = 50
 OBJECT_BYTES = 300_000
 """More than MinIO keeps in the file of an object's metadata."""
 TOPIC = "numbers"
-
-NewLab = Callable[[str], Lab]
-Up = Callable[..., dict[str, str]]
-
-
-@pytest.fixture
-def state_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder for the state of labs; pytest's own may be too deep for a unix socket."""
-    with TemporaryDirectory(prefix="labctl-") as folder:
-        monkeypatch.setenv("XDG_STATE_HOME", folder)
-        yield Path(folder)
-
-
-@pytest.fixture
-def new_lab(state_home: Path) -> Iterator[NewLab]:
-    """`new_lab("one")`: a lab of this project, destroyed after the test."""
-    project = find_project(Path(__file__))
-    yield lambda name: Lab.find(name=name, project=project)
-    for name in lab_names():
-        destroy(Lab.find(name=name, project=project))
-
-
-@pytest.fixture
-def start(request: pytest.FixtureRequest) -> Up:
-    """`start(lab, "mysql")`: bring services up; what each said of itself."""
-    reporter = TerminalReporter(request.config)
-    return lambda lab, *names: up(lab, reporter, names).versions
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

@@ -60,7 +60,7 @@ def ask(
 
 
 def lab_status(state: str = "ready", detail: str = "Kafka 4.1.1") -> LabStatus:
-    kafka = ServiceStatus("kafka", "Kafka", state, detail, 1, 0.0, 0, 0, None, {})
+    kafka = ServiceStatus("kafka", "Kafka", state, detail, 1, 0.0, 0, 0, None, "", {})
     return LabStatus("tickit", "native", "native", True, state == "ready", [kafka])
 
 

@@ -24,10 +24,24 @@ from labctl.images import build, is_local, references, source_digest
 from labctl.lab.state import LabState, write_private
 from labctl.runtimes.compose.checks import check_engine
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER, Compose, Engine
+from labctl.runtimes.compose.limits import (
+    cause_of_death,
+    free_space_of,
+    run_out_of_memory,
+    volume_folder,
+)
 from labctl.runtimes.compose.secrets import write_service_secrets
 from labctl.runtimes.compose.silver import silver_context
 from labctl.runtimes.endpoints import loopback_endpoints
-from labctl.runtimes.model import RESTARTS_AT_MOST, Check, Level, ProcessState, Usage
+from labctl.runtimes.model import (
+    RESTARTS_AT_MOST,
+    Check,
+    Death,
+    DiskSpace,
+    Level,
+    ProcessState,
+    Usage,
+)
 from labctl.services import SERVICES, Context, Service, silver
 
 __all__ = ["ComposeRuntime"]
@@ -166,14 +180,19 @@ class ComposeRuntime:
             return Usage(held, {})
         return Usage(held, {f"{container.id} {_state(container).started_at}": taken / 1e9})
 
-    def deaths(self) -> dict[str, list[float]]:
+    def deaths(self) -> dict[str, list[Death]]:
         """The engine keeps their number, and the time of the last."""
-        found: dict[str, list[float]] = {}
+        found: dict[str, list[Death]] = {}
         for name, container in self._containers().items():
             count = int(container.attrs.get("RestartCount", 0))
-            if at := _seconds(container.attrs["State"]["FinishedAt"]):
-                found[name] = [at] * count
+            if count and (at := _seconds(container.attrs["State"]["FinishedAt"])):
+                last = Death(at, cause_of_death(self.engine.client, container, at))
+                found[name] = [*[Death(at)] * (count - 1), last]
         return found
+
+    def space(self, name: str) -> DiskSpace | None:
+        container = self.engine.container(self.name, name)
+        return free_space_of(container) if container else None
 
     def build(self, service: Service) -> str:
         """The tag of the service's image."""
@@ -233,6 +252,23 @@ class ComposeRuntime:
             "The container engine looks after the services, and it is not the lab's to kill",
             exit_code=ExitCode.USAGE,
         )
+
+    def out_of_memory(self, name: str) -> None:
+        """Fill the container's memory from within."""
+        run_out_of_memory(self._container(name))
+
+    def data_folder(self, name: str) -> Path:
+        return volume_folder(self._container(name))
+
+    @contextmanager
+    def with_environment(self, name: str, env: Mapping[str, str]) -> Iterator[None]:
+        raise LabError(
+            f"{name} cannot be given {', '.join(env)}: a container keeps the environment that it "
+            "was made with",
+            hint="a native lab can do it",
+            exit_code=ExitCode.USAGE,
+        )
+        yield
 
     @contextmanager
     def paused(self, name: str) -> Iterator[None]:

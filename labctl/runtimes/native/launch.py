@@ -12,7 +12,10 @@ import shutil
 import sys
 from pathlib import Path
 
-__all__ = ["launch"]
+__all__ = ["ADDED_ENVIRONMENT", "launch"]
+
+ADDED_ENVIRONMENT = "added-environment.json"
+"""A file beside the description that a test may put there: what to add to `env` for a while."""
 
 
 def launch(description: Path) -> None:
@@ -30,6 +33,9 @@ def launch(description: Path) -> None:
         "JDK_JAVA_OPTIONS": f'-Djava.io.tmpdir="{process["temp"]}"',
         **process["env"],
     }
+    added = description.with_name(ADDED_ENVIRONMENT)
+    if added.is_file():
+        env |= json.loads(added.read_text(encoding="utf-8"))
     if process["cwd"] is not None:
         os.chdir(process["cwd"])
     os.execvpe(process["argv"][0], process["argv"], env)  # noqa: S606

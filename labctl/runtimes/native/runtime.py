@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,11 +16,13 @@ from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.lab.secrets import write_connector_secrets
-from labctl.lab.state import LabState
+from labctl.lab.state import LabState, write_private
 from labctl.runtimes.endpoints import capture_logins, loopback_endpoints
-from labctl.runtimes.model import Check, ProcessState, Usage
+from labctl.runtimes.model import Check, Death, DiskSpace, ProcessState, Usage
 from labctl.runtimes.native.checks import check_machine, check_parts
+from labctl.runtimes.native.launch import ADDED_ENVIRONMENT
 from labctl.runtimes.native.logs import follow, tail
+from labctl.runtimes.native.memory import run_out_of_memory
 from labctl.runtimes.native.supervisor import Supervisor
 from labctl.services.model import Context, Service
 
@@ -110,15 +113,23 @@ class NativeRuntime:
                 continue
         return Usage(memory, seconds)
 
-    def deaths(self) -> dict[str, list[float]]:
+    def deaths(self) -> dict[str, list[Death]]:
         since = float(self._state.load().get("started_at", 0))
-        deaths: dict[str, list[float]] = {}
+        deaths: dict[str, list[Death]] = {}
         path = self._state.deaths
         lines = path.read_bytes().splitlines() if path.is_file() else []
         for death in filter(None, map(_death, lines)):
             if death["at"] >= since and not death["gave_up"]:
-                deaths.setdefault(death["service"], []).append(float(death["at"]))
+                noted = Death(float(death["at"]), str(death.get("cause", "")))
+                deaths.setdefault(death["service"], []).append(noted)
         return deaths
+
+    def space(self, name: str) -> DiskSpace | None:
+        folder = self._state.data(name)
+        try:
+            return DiskSpace(str(folder), shutil.disk_usage(folder).free)
+        except OSError:
+            return None
 
     def build(self, service: Service) -> str:
         """The version of the service's own part, the last that its record names."""
@@ -144,6 +155,30 @@ class NativeRuntime:
 
     def kill_supervisor(self) -> None:
         self.supervisor.kill()
+
+    def out_of_memory(self, name: str) -> None:
+        run_out_of_memory(self._running_family(name)[0])
+
+    def data_folder(self, name: str) -> Path:
+        folder = self._state.data(name)
+        if not folder.is_dir():
+            raise LabError(f"{name} keeps no data of its own", exit_code=ExitCode.USAGE)
+        return folder
+
+    @contextmanager
+    def with_environment(self, name: str, env: Mapping[str, str]) -> Iterator[None]:
+        added = self._state.conf(name) / ADDED_ENVIRONMENT
+        write_private(added, json.dumps(dict(env)))
+        try:
+            self._restart(name)
+            yield
+        finally:
+            added.unlink()
+            self._restart(name)
+
+    def _restart(self, name: str) -> None:
+        self.supervisor.stop_process(name)
+        self.supervisor.start_process(name)
 
     @contextmanager
     def paused(self, name: str) -> Iterator[None]:

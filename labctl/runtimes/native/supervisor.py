@@ -23,7 +23,15 @@ from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixe
 
 from labctl.errors import LabError
 from labctl.lab.state import LabState, write_private
-from labctl.runtimes.model import RESTARTS_AT_MOST, ProcessState, SilentSupervisorError
+from labctl.runtimes.model import (
+    FULL_BELOW,
+    HEAP_DEATH,
+    OUT_OF_HEAP,
+    OUT_OF_MEMORY,
+    RESTARTS_AT_MOST,
+    ProcessState,
+    SilentSupervisorError,
+)
 from labctl.services.model import Process
 
 __all__ = ["LAB_MARK", "Supervisor"]
@@ -281,9 +289,14 @@ class Supervisor:
             _section(
                 f"eventlistener:{LISTENER}",
                 {
-                    "command": f'{_script("events.py")} "%(here)s/{self._state.deaths.name}"',
-                    # BACKOFF: it died before it was counted as running.
-                    "events": "PROCESS_STATE_EXITED,PROCESS_STATE_BACKOFF,PROCESS_STATE_FATAL",
+                    "command": (
+                        f'{_script("events.py")} "%(here)s/{self._state.deaths.name}" {FULL_BELOW} '
+                        f'"{HEAP_DEATH}" "{OUT_OF_HEAP}" "{OUT_OF_MEMORY}"'
+                    ),
+                    # BACKOFF: it died before it was counted as running. TICK: every five seconds.
+                    "events": (
+                        "PROCESS_STATE_EXITED,PROCESS_STATE_BACKOFF,PROCESS_STATE_FATAL,TICK_5"
+                    ),
                     "stderr_logfile": "%(here)s/logs/supervisor-events.log",
                     "stderr_logfile_maxbytes": "1MB",
                 },
@@ -341,5 +354,6 @@ def _section(title: str, values: Mapping[str, object]) -> str:
 
 def _script(name: str) -> str:
     """The command that runs a script beside this module, as supervisord reads commands."""
-    words = (sys.executable, str(Path(__file__).with_name(name)))
+    # -P: a script's folder is searched before everything else, and has a `supervisor.py`.
+    words = (sys.executable, "-P", str(Path(__file__).with_name(name)))
     return " ".join('"' + word.replace("%", "%%") + '"' for word in words)

@@ -1,0 +1,76 @@
+"""What a container has run out of: memory, heap, disk."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import docker.errors
+
+from labctl.errors import ExitCode, LabError
+from labctl.runtimes.model import HEAP_DEATH, OUT_OF_HEAP, OUT_OF_MEMORY, DiskSpace
+
+__all__ = ["cause_of_death", "free_space_of", "run_out_of_memory", "volume_folder"]
+
+_BEFORE, _AFTER = 10.0, 2.0
+"""Seconds around a death in which its cause is looked for."""
+
+
+def cause_of_death(client: Any, container: Any, at: float) -> str:
+    """Why a container died at `at`, where its engine or its last words tell.
+
+    The container's state has it too, but only until it is started again.
+    """
+    around = {"since": int(at - _BEFORE), "until": int(min(at + _AFTER, time.time()))}
+    filters = {"container": container.id, "event": "oom"}
+    if any(True for _ in client.events(**around, filters=filters, decode=True)):
+        return OUT_OF_MEMORY
+    words: bytes = container.logs(**around, tail=200)
+    return OUT_OF_HEAP if HEAP_DEATH.encode() in words else ""
+
+
+def free_space_of(container: Any) -> DiskSpace | None:
+    """What is left on a running container's volume, asked within it."""
+    mounts = [mount for mount in container.attrs["Mounts"] if mount["Type"] == "volume"]
+    if not mounts or container.status != "running":
+        return None
+    folder = str(mounts[0]["Destination"])
+    try:
+        code, said = container.exec_run(["stat", "-f", "-c", "%a %S", folder])
+    except docker.errors.APIError:
+        return None  # it ended meanwhile
+    if code != 0:
+        return None
+    blocks, size = said.split()
+    return DiskSpace(folder, int(blocks) * int(size))
+
+
+def run_out_of_memory(container: Any) -> None:
+    """Fill the memory that a container may have, by a process that the kernel kills last.
+
+    It ends with the container. Raises LabError (USAGE) where the container has no limit of its own.
+    """
+    if not container.attrs["HostConfig"]["Memory"]:
+        raise LabError(
+            f"{container.name} may take all the memory of its machine: it has no limit",
+            hint="set mem_limit in a Compose file of the profile",
+            exit_code=ExitCode.USAGE,
+        )
+    first = "for p in /proc/[0-9]*; do [ $p = /proc/$$ ] || echo 1000 > $p/oom_score_adj; done"
+    container.exec_run(["sh", "-c", f"{first}; exec tail /dev/zero"], user="0")
+
+
+def volume_folder(container: Any) -> Path:
+    """Where the engine keeps a container's volume, if that is on this machine and can be read."""
+    mounts = [mount for mount in container.attrs["Mounts"] if mount["Type"] == "volume"]
+    folder = Path(mounts[0]["Source"]) if mounts else None
+    try:
+        if folder is not None and folder.is_dir():
+            return folder
+    except PermissionError:
+        pass
+    raise LabError(
+        f"{container.name} has no volume that this user reaches on this machine",
+        exit_code=ExitCode.USAGE,
+    )
