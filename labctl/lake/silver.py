@@ -60,16 +60,21 @@ class SilverTable:
 
     def check_files(self, timeline: Timeline, view: View = LATEST) -> list[fs.FileInfo]:
         """The table's files; `timeline` is read before. Raises LabError when one was lost."""
-        is_partitioned = bool(timeline.properties.get("hoodie.table.partition.fields"))
-        entries = self.storage.list(self.path, recursive=is_partitioned)
-        why = lost_file(
-            {entry.base_name: entry.size or 0 for entry in entries},
-            timeline.said_last(view.at or LATEST_INSTANT),
-            logs=not view.read_optimized,
-        )
+        entries, why = self._look(timeline, view)
+        if why:
+            # Unless the table was removed and written again between the two looks.
+            entries, why = self._look(self.timeline(), view)
         if why:
             raise LabError(f"Silver table {self.name} is damaged: {why}.", hint=_rebuild(self.name))
         return entries
+
+    def _look(self, timeline: Timeline, view: View) -> tuple[list[fs.FileInfo], str | None]:
+        """The files there are, and what is wrong with one that ought to be there."""
+        is_partitioned = bool(timeline.properties.get("hoodie.table.partition.fields"))
+        entries = self.storage.list(self.path, recursive=is_partitioned)
+        sizes = {entry.base_name: entry.size or 0 for entry in entries}
+        said = timeline.said_last(view.at or LATEST_INSTANT)
+        return entries, lost_file(sizes, said, logs=not view.read_optimized)
 
     def unreadable_file(self) -> str | None:
         """The first of the files written last that is there, and that the storage does not give.

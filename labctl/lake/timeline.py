@@ -192,7 +192,8 @@ class Timeline:
     def _metadata(self, instant: Instant) -> Mapping[str, Any]:
         """What a completed write says about itself: Avro, in timeline layout 1 JSON."""
         # A completed write does not change any more.
-        place = (self._storage.uri, self._folder, instant.file_name)
+        store = self._storage.hudi_options.get("aws_endpoint", "")
+        place = (f"{store} {self._storage.uri}", self._folder, instant.file_name)
         if (known := _SAID.get(place)) is not None:
             return known
         content = self._read(instant)
