@@ -15,10 +15,10 @@ from tempfile import TemporaryDirectory
 import psycopg2
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
+from tenacity import Retrying, retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from labctl.config.model import find_project
 from labctl.errors import ExitCode, LabError
@@ -134,6 +134,13 @@ class Numbers:
             assert len(body) == PAYLOAD_BYTES
         return [int(key.partition("/")[2]) for key in keys]
 
+    @retry(
+        # A topic has no leader for a moment when its broker has just started.
+        retry=retry_if_exception_type(KafkaException),
+        wait=wait_fixed(0.5),
+        stop=stop_after_delay(WAIT_SECONDS),
+        reraise=True,
+    )
     def records(self) -> list[tuple[bytes, int]]:
         """Keys and timestamps of the topic's records, in order."""
         consumer = Consumer({**self._kafka, "group.id": "numbers"})

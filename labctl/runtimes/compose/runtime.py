@@ -263,7 +263,7 @@ class ComposeRuntime:
     @contextmanager
     def with_environment(self, name: str, env: Mapping[str, str]) -> Iterator[None]:
         raise LabError(
-            f"{name} cannot be given {', '.join(env)}: a container keeps the environment that it "
+            f"{name} cannot be given {next(iter(env))}: a container keeps the environment that it "
             "was made with",
             hint="a native lab can do it",
             exit_code=ExitCode.USAGE,
