@@ -70,6 +70,8 @@ class SilverTable:
     error: str | None
     rebuild_refused: str | None = None
     """Why the last request to rebuild it was dropped; the table itself goes on."""
+    maintenance_error: str | None = None
+    """Why it is not compacted, cleaned or archived; its rows are right, but it grows."""
     source_problem: str | None = None
     """Why its source cannot be captured rightly any more."""
 
@@ -95,7 +97,7 @@ class PipelineStatus:
     """None where it cannot be asked."""
 
     def problems(self) -> list[str]:
-        """What keeps changes from silver or bronze now, each with why."""
+        """What keeps changes from silver or bronze now, or a table from its upkeep, with why."""
         return [
             *(_connector_problem(c) for c in self.connectors if not _is_sound(c)),
             *(
@@ -104,6 +106,12 @@ class PipelineStatus:
                 if t.state in _HELD_UP
             ),
             *(f"table {t.name}: {t.source_problem}" for t in self.tables if t.source_problem),
+            *(
+                f"table {t.name} is not compacted, and grows: {t.maintenance_error}; it is tried "
+                "again until it succeeds (labctl logs silver)"
+                for t in self.tables
+                if t.maintenance_error
+            ),
             *_bronze_problems(self.bronze),
         ]
 
@@ -243,6 +251,8 @@ def _connector_problem(connector: ConnectorStatus) -> str:
     lazy = "running" if len(states) > 1 else "running without a task"
     odd = next((state for state in states if state != _RUNNING), lazy)
     why = f": {connector.error}" if connector.error else ""
+    if odd == "FAILED" and "labctl" not in why:
+        why += f"; labctl connectors restart {connector.name}"
     return f"connector {connector.name} is {odd}{why}"
 
 
@@ -265,6 +275,7 @@ def _tables(
             table.get("dead_letters"),
             table["error"],
             table.get("rebuild_refused"),
+            table.get("maintenance_error"),
         )
         for name, table in sorted(status.get("tables", {}).items())
     ]

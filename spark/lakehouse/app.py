@@ -150,6 +150,7 @@ class Application:
         topic = self._topics[name]
         return {
             **self._tables[name].snapshot(),
+            "maintenance_error": self._maintenance.error(name),
             "dead_letters": self._dead_letters.count(topic),
             "newest_dead_letter": self._dead_letters.newest(topic),
         }

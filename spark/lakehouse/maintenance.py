@@ -11,6 +11,7 @@ from typing import Any
 from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 
+from lakehouse.errors import in_one_line
 from lakehouse.hudi import HudiTable, TableState
 
 __all__ = ["Maintenance"]
@@ -38,6 +39,8 @@ class _Backlog:
     """A service was begun, or just planned, and has not come to its end."""
     failures: int = 0
     """Tries in a row that have failed."""
+    error: str | None = None
+    """Why the last of them failed."""
     not_before: float = 0.0
     """When to try again, by the monotonic clock."""
 
@@ -56,8 +59,9 @@ class _Backlog:
         }
         return [service for service, wants in wanted.items() if wants]
 
-    def failed(self) -> float:
+    def failed(self, error: Exception) -> float:
         """Put the next try off. Returns the seconds until then."""
+        self.error = in_one_line(error)
         pause: float = min(_FIRST_PAUSE_SECONDS * 2**self.failures, _LONGEST_PAUSE_SECONDS)
         self.failures += 1
         self.not_before = time.monotonic() + pause
@@ -111,6 +115,12 @@ class Maintenance:
             backlog.rewrite = backlog.rewrite or rewrite
             self._ask(backlog)
 
+    def error(self, name: str) -> str | None:
+        """Why a table's services fail; None while they do not."""
+        with self._lock:
+            backlog = self._backlogs.get(name)
+            return None if backlog is None else backlog.error
+
     def _ask(self, backlog: _Backlog) -> None:
         """Have a table served if it wants to be; with the lock held."""
         if backlog.due():
@@ -122,11 +132,12 @@ class Maintenance:
         while (backlog := self._next()) is not None:
             try:
                 self._serve(backlog)
-                backlog.failures = 0
-            except Exception:
+                with self._lock:
+                    backlog.failures, backlog.error = 0, None
+            except Exception as error:
                 # The table itself is right either way; but it grows until this succeeds.
                 with self._lock:
-                    pause = backlog.failed()
+                    pause = backlog.failed(error)
                     self._ask(backlog)
                 name = backlog.table.config.name
                 _log.exception("maintenance of %s failed; again in %.0f s", name, pause)

@@ -85,6 +85,11 @@ def test_a_pipeline_that_flows_has_no_problems(monkeypatch: pytest.MonkeyPatch) 
             "table sale is retrying: the registry does not answer",
         ),
         (
+            {"sale": table(maintenance_error="no space left")},
+            "table sale is not compacted, and grows: no space left; it is tried again until it "
+            "succeeds (labctl logs silver)",
+        ),
+        (
             {"bronze_said": bronze(state="retrying", error="no such bucket")},
             "bronze is retrying: no such bucket",
         ),
@@ -99,7 +104,8 @@ def test_a_pipeline_that_flows_has_no_problems(monkeypatch: pytest.MonkeyPatch) 
         ),
         (
             {"connectors": {CONNECTOR: RUNNING | {"tasks": [{"state": "FAILED", "trace": TRACE}]}}},
-            f"connector {CONNECTOR} is FAILED: java.Z: binlog purged",
+            f"connector {CONNECTOR} is FAILED: java.Z: binlog purged; "
+            f"labctl connectors restart {CONNECTOR}",
         ),
         (
             {"connectors": {CONNECTOR: RUNNING | {"tasks": []}}},

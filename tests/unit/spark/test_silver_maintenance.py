@@ -79,6 +79,8 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
         for _ in range(rounds):
             assert client.closed.acquire(timeout=WAIT_SECONDS)
         made.stop()
+        if error := made.error("sale"):
+            client.asked.append(f"error: {error}")
         assert not client.closed.acquire(blocking=False)
         return client.asked
 
@@ -127,3 +129,11 @@ def test_what_is_left_untidied_by_short_runs_is_tidied_at_the_next_start(
 ) -> None:
     untidied = TableState(None, {}, commits_since_cleaning=20)
     assert serve(untidied, rounds=1) == ["finish", "clean", "archive"]
+
+
+def test_why_a_service_fails_is_told_until_it_succeeds(
+    serve: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maintenance, "_FIRST_PAUSE_SECONDS", 60.0)
+    due = TableState(None, {}, commits_since_compaction=2)
+    assert serve(due, "compact", rounds=1) == ["finish", "plan", "compact", "error: compact"]
