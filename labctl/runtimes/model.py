@@ -215,6 +215,10 @@ class Runtime(Protocol):
         """A service runs with `env` beside its own environment. It is started anew for that, and
         again afterwards. Raises LabError (USAGE) where that cannot be had."""
 
+    def paused_supervisor(self) -> AbstractContextManager[None]:
+        """What looks after the services stands still, and they go on. Raises LabError where that
+        is not the lab's own."""
+
     def paused(self, name: str) -> AbstractContextManager[None]:
         """A service stands still: its connections stay open, and nothing answers."""
 

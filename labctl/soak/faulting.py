@@ -25,12 +25,16 @@ class FaultKind(StrEnum):
     PAUSE = "pause"
     AWAY = "away"
     CUT_OFF = "cut-off"
+    STALL = "stall"
     SUPERVISOR = "supervisor"
     POWER = "power"
 
     @property
     def of_one_service(self) -> bool:
-        return self not in (FaultKind.SUPERVISOR, FaultKind.POWER)
+        return self not in (FaultKind.STALL, FaultKind.SUPERVISOR, FaultKind.POWER)
+
+
+_LASTING = (FaultKind.PAUSE, FaultKind.AWAY, FaultKind.CUT_OFF, FaultKind.STALL)
 
 
 @dataclass(frozen=True)
@@ -51,14 +55,18 @@ class PlannedFault:
 def fitting_kinds(lab: Lab, wanted: Sequence[FaultKind]) -> list[FaultKind]:
     """Those of `wanted` that the lab's runtime can do."""
     native = lab.config.profiles[lab.profile].runtime == "native"
-    elsewhere = {FaultKind.CUT_OFF} if native else {FaultKind.SUPERVISOR}
+    elsewhere = {FaultKind.CUT_OFF} if native else {FaultKind.STALL, FaultKind.SUPERVISOR}
     return [kind for kind in wanted if kind not in elsewhere]
 
 
 def plan_faults(
     kinds: Sequence[FaultKind], services: Sequence[str], seed: str
 ) -> Iterator[PlannedFault]:
-    """Faults without end: each kind with each service once, shuffled, and then again."""
+    """Faults without end: each kind with each service once, shuffled, and then again.
+
+    Kills come first, and then what happens to the whole lab: a short run has had each service
+    killed.
+    """
     chance = random.Random(seed)  # noqa: S311 - not a secret
     combinations = [
         (kind, service)
@@ -66,10 +74,16 @@ def plan_faults(
         for service in (services if kind.of_one_service else ("lab",))
     ]
     while combinations:
-        for kind, service in chance.sample(combinations, len(combinations)):
-            lasts = kind in (FaultKind.PAUSE, FaultKind.AWAY, FaultKind.CUT_OFF)
+        shuffled = chance.sample(combinations, len(combinations))
+        for kind, service in sorted(shuffled, key=_rank):
+            lasts = kind in _LASTING
             seconds = round(chance.uniform(_SHORTEST, _LONGEST), 1) if lasts else 0.0
             yield PlannedFault(kind, service, seconds)
+
+
+def _rank(combination: tuple[FaultKind, str]) -> int:
+    kind, _ = combination
+    return 0 if kind is FaultKind.KILL else 2 if kind.of_one_service else 1
 
 
 def inject(lab: Lab, fault: PlannedFault) -> None:
@@ -89,6 +103,9 @@ def inject(lab: Lab, fault: PlannedFault) -> None:
                 time.sleep(fault.seconds)
         case FaultKind.CUT_OFF:
             with faults.cut_off(fault.service):
+                time.sleep(fault.seconds)
+        case FaultKind.STALL:
+            with faults.paused_supervisor():
                 time.sleep(fault.seconds)
         case FaultKind.SUPERVISOR:
             faults.kill_supervisor()

@@ -34,6 +34,13 @@ class Faults:
         """What looks after the services dies, and they go on; `labctl up` mends that."""
         self.lab.runtime.kill_supervisor()
 
+    def paused_supervisor(self) -> AbstractContextManager[None]:
+        """What looks after the services stands still while the block runs; they go on.
+
+        Commands meanwhile raise SilentSupervisorError, but for `labctl down`, which ends it.
+        """
+        return self.lab.runtime.paused_supervisor()
+
     def power_cut(self) -> None:
         """Everything dies at once, and what would start it again dies too.
 

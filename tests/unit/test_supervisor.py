@@ -127,3 +127,17 @@ def test_one_that_does_not_answer_is_told_and_can_still_be_ended(state: LabState
         if daemon.is_running():
             daemon.resume()
     assert not supervisor.running()
+
+
+def test_one_that_stood_still_goes_on_and_starts_what_died_meanwhile(state: LabState) -> None:
+    supervisor = Supervisor(state, answer_seconds=0.5)
+    supervisor.start({"sleeper": Process(SLEEPER)})
+    supervisor.start_process("sleeper")
+    wait_for(lambda: supervisor.state("sleeper").state == "RUNNING")
+    first = supervisor.state("sleeper").pid
+    assert first is not None
+    with supervisor.paused():
+        os.kill(first, signal.SIGKILL)
+        with pytest.raises(SilentSupervisorError, match="did not answer"):
+            supervisor.states()
+    wait_for(lambda: supervisor.state("sleeper").pid not in (first, None))

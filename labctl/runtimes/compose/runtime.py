@@ -6,7 +6,7 @@ import hashlib
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -47,6 +47,9 @@ from labctl.services import SERVICES, Context, Service, silver
 __all__ = ["ComposeRuntime"]
 
 HASH_LABEL = "com.docker.compose.config-hash"
+ENGINE_IS_NOT_OURS = (
+    "The container engine looks after the services, and it is not the lab's to kill or to stop"
+)
 STATES = {"running": "RUNNING", "restarting": "BACKOFF", "paused": "STARTING"}
 """The engine's word for a container's state, and the runtime's."""
 COMPANIONS: Mapping[str, tuple[str, ...]] = {
@@ -248,10 +251,10 @@ class ComposeRuntime:
             self.kill(name)
 
     def kill_supervisor(self) -> None:
-        raise LabError(
-            "The container engine looks after the services, and it is not the lab's to kill",
-            exit_code=ExitCode.USAGE,
-        )
+        raise LabError(ENGINE_IS_NOT_OURS, exit_code=ExitCode.USAGE)
+
+    def paused_supervisor(self) -> AbstractContextManager[None]:
+        raise LabError(ENGINE_IS_NOT_OURS, exit_code=ExitCode.USAGE)
 
     def out_of_memory(self, name: str) -> None:
         """Fill the container's memory from within."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +179,9 @@ class NativeRuntime:
     def _restart(self, name: str) -> None:
         self.supervisor.stop_process(name)
         self.supervisor.start_process(name)
+
+    def paused_supervisor(self) -> AbstractContextManager[None]:
+        return self.supervisor.paused()
 
     @contextmanager
     def paused(self, name: str) -> Iterator[None]:

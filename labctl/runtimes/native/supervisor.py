@@ -12,8 +12,8 @@ import socket
 import subprocess
 import sys
 import xmlrpc.client
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +49,8 @@ _LAST_ANSWER_SECONDS = 5.0
 _STOP_SECONDS = 120.0
 """The same where it answers only when a process is gone, which may be slow to stop."""
 
-LISTENER = "events"
-"""The supervisor's own process that notes deaths."""
+_LISTENERS = ("events", "mending")
+"""The supervisor's own processes: one notes deaths, one starts Connect's failed tasks again."""
 
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
@@ -126,7 +126,7 @@ class Supervisor:
                 started_at=float(entry["start"]) if entry["pid"] else None,
             )
             for entry in entries
-            if entry["name"] != LISTENER
+            if entry["name"] not in _LISTENERS
         }
 
     def shutdown(self) -> None:
@@ -168,6 +168,17 @@ class Supervisor:
         process = psutil.Process(int(self._call("getPID")))
         process.kill()
         process.wait(_KILL_SECONDS)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """supervisord stands still: what it runs goes on, and it answers nothing."""
+        process = psutil.Process(int(self._call("getPID")))
+        process.suspend()
+        try:
+            yield
+        finally:
+            with suppress(psutil.NoSuchProcess):  # `down` ends it as it stands
+                process.resume()
 
     def kill_all(self) -> None:
         """End every process of the lab at once, supervisord first: nobody restarts the others."""
@@ -287,7 +298,7 @@ class Supervisor:
                 },
             ),
             _section(
-                f"eventlistener:{LISTENER}",
+                "eventlistener:events",
                 {
                     "command": (
                         f'{_script("events.py")} "%(here)s/{self._state.deaths.name}" {FULL_BELOW} '
@@ -298,6 +309,15 @@ class Supervisor:
                         "PROCESS_STATE_EXITED,PROCESS_STATE_BACKOFF,PROCESS_STATE_FATAL,TICK_5"
                     ),
                     "stderr_logfile": "%(here)s/logs/supervisor-events.log",
+                    "stderr_logfile_maxbytes": "1MB",
+                },
+            ),
+            _section(
+                "eventlistener:mending",
+                {
+                    "command": f'{_script("mending.py")} "%(here)s/conf/connect"',
+                    "events": "TICK_5",
+                    "stderr_logfile": "%(here)s/logs/supervisor-mending.log",
                     "stderr_logfile_maxbytes": "1MB",
                 },
             ),

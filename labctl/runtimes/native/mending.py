@@ -1,0 +1,116 @@
+"""Starts tasks of Kafka Connect again that failed because another service was away.
+
+Connect itself never does: a converter that asks for a schema while the registry is away ends its
+task for good. An event listener that supervisord runs, and asks every few seconds; a script of its
+own, so that it costs no imports. https://supervisord.org/events.html
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+__all__ = ["Mender", "is_passing"]
+
+PASSING = (
+    "java.net.ConnectException",
+    "java.net.SocketException",
+    "java.net.SocketTimeoutException",
+    "java.net.http.HttpTimeoutException",
+    "java.net.http.HttpConnectTimeoutException",
+    "java.io.EOFException",
+    "java.io.IOException: HTTP/1.1 header parser received no bytes",
+    "java.nio.channels.ClosedChannelException",
+    "org.apache.kafka.common.errors.TimeoutException",
+    "org.apache.kafka.common.errors.DisconnectException",
+    # The registry does not answer, or answers with an error of its own: its client tells nothing
+    # more. What it refuses with a reason has another name.
+    "io.apicurio.registry.rest.client.exception.RestClientException",
+)
+"""How one of the causes of a failure that passes begins."""
+_CAUSED = "Caused by: "
+_SECONDS = 3.0
+_FIRST_PAUSE_SECONDS = 5.0
+_LONGEST_PAUSE_SECONDS = 60.0
+
+
+def is_passing(trace: str) -> bool:
+    """Whether a task failed of something that may be over by now."""
+    causes = (line.strip().removeprefix(_CAUSED) for line in trace.splitlines())
+    return any(cause.startswith(PASSING) for cause in causes)
+
+
+class Mender:
+    """Looks after the connectors of the Connect whose configuration is in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._pauses: dict[str, float] = {}
+        self._not_before: dict[str, float] = {}
+
+    def look(self) -> list[str]:
+        """Start what failed of a passing cause again, unless it is too soon; the names."""
+        begun = []
+        now = time.monotonic()
+        for name, entry in self._ask("GET", "/connectors?expand=status").items():
+            parts = [entry["status"]["connector"], *entry["status"]["tasks"]]
+            failed = [part for part in parts if part["state"] == "FAILED"]
+            due = now >= self._not_before.get(name, 0.0)
+            if not failed:
+                if due:
+                    self._pauses.pop(name, None)
+                continue
+            if due and all(is_passing(part.get("trace", "")) for part in failed):
+                # Twice as long each time, and counted anew once it has run for as long.
+                pause = self._pauses.get(name, _FIRST_PAUSE_SECONDS)
+                self._pauses[name] = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+                self._not_before[name] = now + pause
+                path = f"/connectors/{quote(name)}/restart?includeTasks=true&onlyFailed=true"
+                self._ask("POST", path)
+                begun.append(name)
+        return begun
+
+    def _ask(self, method: str, path: str) -> dict[str, Any]:
+        """Raises OSError when Connect does not answer, or was never started."""
+        settings = self._lines("worker.properties")
+        login = "=".join(next(iter(self._lines("rest-users").items()))).replace("=", ":", 1)
+        request = urllib.request.Request(  # noqa: S310 - the lab's own address
+            settings["listeners"] + path,
+            method=method,
+            headers={"Authorization": "Basic " + base64.b64encode(login.encode()).decode()},
+        )
+        with urllib.request.urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310
+            found: dict[str, Any] = json.loads(answer.read() or b"{}")
+        return found
+
+    def _lines(self, name: str) -> dict[str, str]:
+        text = (self._folder / name).read_text(encoding="utf-8")
+        return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+
+
+def listen(mender: Mender) -> None:
+    """Serve supervisord's event protocol on standard input and output until it ends."""
+    while True:
+        sys.stdout.write("READY\n")
+        sys.stdout.flush()
+        header = dict(pair.split(":", 1) for pair in sys.stdin.readline().split())
+        if not header:
+            return
+        sys.stdin.read(int(header["len"]))
+        try:
+            for name in mender.look():
+                print(f"{time.strftime('%F %T')} {name} is started again", file=sys.stderr)
+        except (OSError, ValueError, KeyError):
+            """Connect does not run, or is only just starting; asked again soon."""
+        sys.stdout.write("RESULT 2\nOK")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    listen(Mender(Path(sys.argv[1])))
