@@ -22,9 +22,10 @@ test-compose: $(VENV)/dev ## the end-to-end tests in containers: PROFILE=compose
 	$(BIN)/pytest $(TESTS) --lab-runtime compose --lab-profile $(PROFILE)
 
 MINUTES := 30
-soak: $(VENV)/run ## random faults under load for 30 minutes on the lab that runs: MINUTES=5
+soak: $(VENV)/dev ## random faults for 30 minutes on the lab that runs (MINUTES=5), then the long tests
 	$(BIN)/labctl soak run --minutes $(MINUTES) --write build/soak.json --html build/soak.html \
 		--history build/soak.jsonl
+	$(BIN)/pytest -m soak
 
 check: $(VENV)/dev ## format, lint, types
 	$(BIN)/ruff format --check .
