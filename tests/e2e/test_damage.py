@@ -20,6 +20,8 @@ from labctl.testing.faults import Damage, Faults
 from labctl.testing.plugin import SilverReader
 from tests.e2e.wide_tables import WIDE, insert_row
 
+pytestmark = pytest.mark.usefixtures("exact_snapshot")
+
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 Verify = Callable[..., None]
 OpenSource = Callable[[str], Source]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable
 
+import pytest
+
 from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import read_pipeline
@@ -44,6 +46,7 @@ def test_a_row_of_a_megabyte_from_each_source(
         source(engine).execute(f"DELETE FROM {WIDE[engine].ref} WHERE id = {key}")
 
 
+@pytest.mark.usefixtures("exact_snapshot")
 def test_a_row_that_is_too_large_for_kafka(
     lab: Lab,
     labctl: Labctl,
