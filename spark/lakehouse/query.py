@@ -19,8 +19,8 @@ from lakehouse.topic_identity import TopicState
 
 __all__ = ["KafkaQuery"]
 
-_LOOK_AT_TOPICS_SECONDS = 1.0
-"""Between two looks at whether topics are still the same; each asks Kafka, some milliseconds."""
+_LOOK_AT_SIZES_SECONDS = 1.0
+"""Between two looks at how large topics are."""
 _DATA_LOSS = "data may have been lost"
 """In Spark's message when Kafka no longer has the offsets to go on with."""
 
@@ -67,7 +67,7 @@ class KafkaQuery(ABC):
         self._position: dict[str, dict[int, int]] = {}
         self._topic_ids: dict[str, str] = {}
         self._starts: dict[str, Mapping[int, int]] = {}
-        self._topics_looked_at = 0.0
+        self._sizes_looked_at = 0.0
 
     @abstractmethod
     def open(self, topics: Mapping[str, TopicState]) -> Mapping[str, Mapping[int, int]]:
@@ -101,13 +101,13 @@ class KafkaQuery(ABC):
         partitions = self._kafka.partitions(self._topics)
         topics = self._kafka.states(partitions)
         self._topic_ids = {name: topic.id for name, topic in topics.items()}
-        self._topics_looked_at = time.monotonic()
         next_offsets = self.open(topics)
         starting = self._kafka.starting_offsets(partitions, next_offsets)
         self._position = {topic: dict(offsets) for topic, offsets in next_offsets.items()}
         self._starts = {topic: state.starts for topic, state in topics.items()}
         self._know_limit()
         self._look_at_sizes(partitions)
+        self._sizes_looked_at = time.monotonic()
         self._storage.delete(self._checkpoint)
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", self.name)
         stream = (
@@ -155,6 +155,7 @@ class KafkaQuery(ABC):
             try:
                 spans = self._spans(batch_id)
                 self._look_at_topics(spans)
+                self._look_at_size_of(spans)
                 self._take_in_parts(records, spans)
             except Exception as error:
                 if is_too_large(error):
@@ -208,21 +209,29 @@ class KafkaQuery(ABC):
             self._storage.delete(self._limit_path)
 
     def _look_at_topics(self, spans: Spans) -> None:
-        """Look whether topics are the same, and how large, if there is enough to read to matter.
+        """Look whether the batch's topics are still the same, at every batch: it may be the last.
 
         Raises OSError when one was made again, which is told of when the query starts again. Spark
         notices by offsets that are no longer there, unless the new topic already has them.
         """
-        if time.monotonic() - self._topics_looked_at < _LOOK_AT_TOPICS_SECONDS:
-            return
-        found = self._kafka.topic_ids(self._topic_ids)
-        if remade := [name for name, was in self._topic_ids.items() if found[name] != was]:
+        found = self._kafka.topic_ids(topic for topic, numbers in spans.items() if numbers)
+        # A topic that a pattern matches only since the start is followed from its first batch on.
+        remade = [
+            name for name, now in found.items() if self._topic_ids.setdefault(name, now) != now
+        ]
+        if remade:
             raise OSError(f"{', '.join(remade)} was deleted and made again")
-        partitions = {topic: list(numbers) for topic, numbers in spans.items() if numbers}
+
+    def _look_at_size_of(self, spans: Spans) -> None:
+        """Look how large topics are, now and then, if there is enough to read to matter."""
+        if time.monotonic() - self._sizes_looked_at < _LOOK_AT_SIZES_SECONDS:
+            return
         records = sum(len(span) for numbers in spans.values() for span in numbers.values())
         if not self._limit.is_surely_small(records):
-            self._look_at_sizes(partitions)
-        self._topics_looked_at = time.monotonic()
+            self._look_at_sizes(
+                {topic: list(numbers) for topic, numbers in spans.items() if numbers}
+            )
+        self._sizes_looked_at = time.monotonic()
 
     def _look_at_sizes(self, partitions: Mapping[str, list[int]]) -> None:
         for topic, size in self._kafka.log_sizes(partitions).items():
