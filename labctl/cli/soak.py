@@ -118,6 +118,11 @@ def _summary(report: SoakReport) -> RenderableType:
         f"twice {report.twice}, stale {report.stale}",
         "All tables equal their sources." if report.verified else "Tables differ: labctl verify",
     ]
+    if report.stepped_back:
+        lines.append(
+            f"{report.stepped_back:,} times a row was shown older than before while its table "
+            "caught up after a fault"
+        )
     lines += [f"not recovered: {f.kind} {f.service}" for f in report.unrecovered]
     lines += [
         f"grew: {g.what} of {g.of}, {g.begin:,.0f} to {g.end:,.0f} (bound {g.bound:,.0f})"

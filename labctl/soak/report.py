@@ -42,6 +42,8 @@ class TableSoak(_Part):
     """Changes that the source said are committed."""
     stale: int
     """Times a row went back to an older version, or came back after it was deleted."""
+    stepped_back: int = 0
+    """The same between a fault and the first change after it, when changes are sent again."""
     finding: Finding
 
 
@@ -94,8 +96,13 @@ class SoakReport(_Part):
 
     @property
     def stale(self) -> int:
-        """Rows that were, at any time, older than they had been before, or are wrong at the end."""
+        """Rows that went back to an older version outside a recovery, or are wrong at the end."""
         return sum(table.stale + table.finding.wrong_in_silver for table in self.tables)
+
+    @property
+    def stepped_back(self) -> int:
+        """Times that a row was shown older than before while its table caught up."""
+        return sum(table.stepped_back for table in self.tables)
 
     @property
     def unrecovered(self) -> list[FaultRun]:

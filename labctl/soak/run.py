@@ -191,6 +191,7 @@ class _Run:
                     engine=table.target.engine,
                     acknowledged=table.expected.count,
                     stale=len(table.tracker.stale),
+                    stepped_back=table.tracker.stepped_back,
                     finding=findings[name],
                 )
                 for name, table in self._tables.items()
@@ -240,6 +241,8 @@ class _Run:
     def _fault(self, fault: PlannedFault) -> None:
         self._say(f"{time.time() - self._begun:6.0f} s  {fault}")
         self._history.event("fault", fault=str(fault))
+        for table in self._tables.values():
+            table.tracker.fault_begins()
         begin = time.time()
         inject(self._lab, fault)
         end = time.time()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import defaultdict, deque
 from collections.abc import Iterable
@@ -59,15 +60,19 @@ class Tracker:
     """Matches what the source acknowledged with what queries show. Safe for several threads.
 
     A row that is shown with a lower number than before, or again after it was deleted, has gone
-    back: `stale` tells of it.
+    back: `stale` tells of it. `stepped_back` counts those that did so between a fault and the
+    first change after it: a source connector that dies sends its last seconds again when it is
+    back, and a commit may fall in between.
     """
 
     def __init__(self) -> None:
         self.arrivals: list[Arrival] = []
         self.stale: list[str] = []
+        self.stepped_back = 0
         self.fresh_at: float | None = None
         """When the change that `ask_for_change_after` asked for became queryable."""
         self._fresh_after = 0.0
+        self._recovering = False
         self._mutex = threading.Lock()
         self._seen: dict[int, Version] = {}
         self._waiting: dict[int, deque[tuple[Operation, float]]] = defaultdict(deque)
@@ -83,6 +88,11 @@ class Tracker:
         with self._mutex:
             waiting = [(q[0][1], key) for key, q in self._waiting.items()]
         return min(waiting)[1] if waiting else None
+
+    def fault_begins(self) -> None:
+        """Until the change that is asked for next is shown, rows may be sent again."""
+        with self._mutex:
+            self._recovering, self._fresh_after, self.fresh_at = True, math.inf, None
 
     def ask_for_change_after(self, moment: float) -> None:
         """Have `fresh_at` tell of the first change that is committed after `moment`."""
@@ -108,7 +118,10 @@ class Tracker:
                 if seen is not None and (
                     version.number < seen.number or (seen.deleted and not version.deleted)
                 ):
-                    self.stale.append(f"key {key}: {seen}, and later {version}")
+                    if self._recovering:
+                        self.stepped_back += 1
+                    else:
+                        self.stale.append(f"key {key}: {seen}, and later {version}")
                 self._seen[key] = version
                 waiting = self._waiting.get(key, deque())
                 while waiting and version.shows(waiting[0][0]):
@@ -121,3 +134,4 @@ class Tracker:
         self.arrivals.append(arrival)
         if self.fresh_at is None and arrival.committed > self._fresh_after:
             self.fresh_at = arrival.queryable
+            self._recovering = False

@@ -74,6 +74,20 @@ def test_a_row_that_goes_back_is_told_of(before: Version, after: Version) -> Non
     assert len(tracker.stale) == 1
 
 
+def test_rows_that_are_sent_again_after_a_fault_are_counted_apart() -> None:
+    tracker = Tracker()
+    tracker.shown([(100, live(2))], 1.0)
+    tracker.fault_begins()
+    tracker.ask_for_change_after(3.0)
+    tracker.shown([(100, live(1))], 4.0)
+    tracker.shown([(100, live(2))], 5.0)
+    assert (tracker.stepped_back, tracker.stale) == (1, [])
+    tracker.acknowledged([Operation(3, Kind.UPDATE, 100)], 6.0)
+    tracker.shown([(100, live(3))], 7.0)
+    tracker.shown([(100, live(2))], 8.0)
+    assert (tracker.stepped_back, len(tracker.stale)) == (1, 1)
+
+
 def test_the_first_change_after_a_moment_is_found() -> None:
     tracker = Tracker()
     tracker.acknowledged([INSERT], 10.0)
