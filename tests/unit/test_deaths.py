@@ -24,7 +24,7 @@ def test_a_torn_line_hides_no_other(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     state = LabState("unit")
-    state.create()
+    state.deaths.parent.mkdir(parents=True)  # `create` minds the length of a socket's path, too
     whole = json.dumps(WHOLE).encode()
     state.deaths.write_bytes(b"\n".join((whole, torn, whole, b"")))
     unused = cast(Any, None)
