@@ -93,7 +93,11 @@ def test_a_rolled_back_transaction_leaves_no_trace(
     # The marker stands behind the abandoned rows in the log: once it is there, they would be.
     eventually(lambda: silver(ref.name, f"{key} = {marker}"), row=(ref.name, {key: marker}))
     assert silver(ref.name, f"{key} = {abandoned}", deleted=True) == []
-    assert silver(ref.name, f"{key} = 1") == before
+    # All but the name of the row's file, which compaction changes.
+    after = silver(ref.name, f"{key} = 1")
+    assert [row | {"_hoodie_file_name": ""} for row in after] == [
+        row | {"_hoodie_file_name": ""} for row in before
+    ]
 
 
 def test_what_was_undone_to_a_savepoint_does_not_arrive(

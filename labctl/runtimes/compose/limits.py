@@ -39,11 +39,12 @@ def free_space_of(container: Any) -> DiskSpace | None:
     try:
         code, said = container.exec_run(["stat", "-f", "-c", "%a %S", folder])
     except docker.errors.APIError:
-        return None  # it ended meanwhile
-    if code != 0:
-        return None
-    blocks, size = said.split()
-    return DiskSpace(folder, int(blocks) * int(size))
+        return None  # it ended before
+    match said.split():
+        case [blocks, size] if code == 0:
+            return DiskSpace(folder, int(blocks) * int(size))
+        case _:
+            return None  # it ended meanwhile: an engine then reports success and no output
 
 
 def run_out_of_memory(container: Any) -> None:
