@@ -158,11 +158,29 @@ class ConnectClient:
                 f"Kafka Connect at {self._url} refused the login",
                 hint="a worker reads its password when it starts: `labctl restart connect`",
             )
+        if _is_starting(response):
+            raise LabError(
+                f"Kafka Connect is starting, and took no {method} {path}",
+                hint="try again; `labctl logs connect` shows what holds it up",
+                exit_code=ExitCode.NOT_READY,
+            )
         if not response.ok:
             # Connect repeats values it does not like.
             said = hide_secrets(_message(response), options.get("json"))
             raise LabError(f"Kafka Connect refused {method} {path}: {said}")
         return response.json() if response.content else None
+
+
+def _is_starting(response: requests.Response) -> bool:
+    """Whether the worker has none of its paths yet: it serves them last, and its HTTP server
+    answers 404 until then. Connect's own answers have an `error_code`.
+    """
+    if response.status_code != 404:
+        return False
+    try:
+        return "error_code" not in response.json()
+    except ValueError:
+        return True
 
 
 def _shown(status: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.verification import source_capture, verify_lab
 from labctl.sources import Source, TableRef
 from labctl.testing.eventually import Eventually
+from labctl.testing.faults import Faults
 from labctl.verify import State
 from tests.e2e.conftest import Labctl
 from tests.e2e.fault_trial import RECOVERY_SECONDS
@@ -64,3 +65,12 @@ def test_what_a_paused_connector_keeps_back_is_in_flight(
     finally:
         client.act(name, "resume")
     assert verify_lab(lab, ["sale"], timeout=RECOVERY_SECONDS).equal
+
+
+def test_a_connect_that_is_starting_is_waited_for(
+    lab: Lab, faults: Faults, source: Callable[[str], Source]
+) -> None:
+    faults.kill("connect")
+    source("mysql").execute("UPDATE ecomm.sale SET qtysold = qtysold - 1 WHERE salesid = 7")
+    report = verify_lab(lab, ["sale"], timeout=RECOVERY_SECONDS)
+    assert report.equal, report
