@@ -25,7 +25,7 @@ __all__ = ["KafkaFeed"]
 
 _TRIGGER_MS = 100
 _MAX_OFFSETS_PER_BATCH = 250_000
-_MAX_BYTES_PER_BATCH = 128 * 1024 * 1024
+_MAX_BYTES_PER_BATCH = 64 * 1024 * 1024
 _LOOK_THROUGH_FROM = 10_000
 """Records from which on a batch is looked through before it is written."""
 
