@@ -15,7 +15,7 @@ from labctl.artifacts import Progress, SilentProgress
 from labctl.config.model import ServiceSettings
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import check_sink_file, restart_failed_tasks
+from labctl.lab.connectors import check_files, check_sink_file, restart_failed_tasks
 from labctl.lab.lab import Lab
 from labctl.lab.ports import is_free, owner_of
 from labctl.runtimes.model import Level
@@ -71,6 +71,7 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
     begun = time.monotonic()
     wanted = _with_dependencies(lab, names)
     _require_one_profile(lab)
+    check_files(lab)
     if any(service.name == "silver" for service in wanted):
         check_sink_file(lab)
     with lab.require_here().state.changing():

@@ -78,11 +78,12 @@ def _databases(promotion: Promotion) -> Iterator[str]:
         "The connector's password comes from the environment, where other users do not see it: "
         "`read -rs CDC_PASSWORD && export CDC_PASSWORD`. psql must be of version 14 or later."
     )
-    for engine, database in promotion.rds.items():
+    for source, database in promotion.captured.items():
+        engine = promotion.config.sources[source].engine
         where = f"`{database.instance}`"
         yield ""
         if database.create:
-            yield f"{engine}, on {where}, which the plan makes:"
+            yield f"Source {source}, {engine} on {where}, which the plan makes:"
         else:
             group = Names.of(promotion).parameter_group(engine)
             attach = (
@@ -90,9 +91,11 @@ def _databases(promotion: Promotion) -> Iterator[str]:
                 if engine == "sqlserver"
                 else f" Attach the parameter group `{group}` to it and restart it first."
             )
-            yield f"{engine}, on {where}, which exists and is left as it is.{attach}"
+            yield (
+                f"Source {source}, {engine} on {where}, which exists and is left as it is.{attach}"
+            )
         yield ""
-        yield f"    {client_command(engine, f'sql/{engine}.sql')}"
+        yield f"    {client_command(engine, f'sql/{source}.sql')}"
     yield ""
 
 

@@ -149,7 +149,10 @@ SERVICE = Service(
     title="Kafka Connect",
     ports={"rest": 8083},
     native=NativeService(
-        artifacts=("jre", "kafka", *PLUGINS, CONVERTER), prepare=_prepare, process=_process
+        artifacts=("jre", "kafka", *PLUGINS, CONVERTER),
+        memory_mib=950,
+        prepare=_prepare,
+        process=_process,
     ),
     probe=_probe,
     after=("kafka",),

@@ -130,7 +130,9 @@ SERVICE = Service(
     name="kafka",
     title="Apache Kafka",
     ports={"broker": 9092, "controller": 9093},
-    native=NativeService(artifacts=("jre", "kafka"), prepare=_prepare, process=_process),
+    native=NativeService(
+        artifacts=("jre", "kafka"), memory_mib=430, prepare=_prepare, process=_process
+    ),
     probe=_probe,
     urls=lambda endpoints, _ports: {"bootstrap": endpoints.kafka.bootstrap_servers},
 )

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import requests
 
-from labctl.config.tables import PROPERTIES, lab_tables
 from labctl.lab.state import write_private
 from labctl.services.jvm import FLAGS, LESS_INLINING
 from labctl.services.model import Context, NativeService, Process, Service
+from labctl.tables import PROPERTIES, lab_tables
 from lakehouse.options import Options, submit_argv
 
 __all__ = ["SERVICE", "SINK_CONNECTOR", "options", "process", "spark_settings"]
@@ -140,7 +140,9 @@ SERVICE = Service(
     name="silver",
     title="Spark application",
     ports={"status": 4041},
-    native=NativeService(artifacts=("jre", "spark-packages"), prepare=_prepare, process=process),
+    native=NativeService(
+        artifacts=("jre", "spark-packages"), memory_mib=2148, prepare=_prepare, process=process
+    ),
     probe=_probe,
     after=("kafka", "registry", "objectstore"),
     urls=lambda endpoints, _ports: {"status": f"{endpoints.silver.status_url}/status"},

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from labctl.config.endpoints import Endpoints
 from labctl.errors import ExitCode, LabError
-from labctl.sources import Source, TableRef, connect, engines_of, ensure_database
+from labctl.sources import Source, TableRef, connect, ensure_database
 from labctl.verify import TableDiff, changes_between, verify_table
 from seeds.tickit.generate import generate
 from seeds.tickit.original import read_original
@@ -23,8 +23,6 @@ __all__ = ["Action", "SeedResult", "SeededTable", "ddl", "prepare", "seed"]
 
 Progress = Callable[[str, str], None]
 """Told, with the table's label, what is being done to it."""
-
-CDC_USER = "debezium"
 
 
 class Action(StrEnum):
@@ -85,20 +83,23 @@ def ddl(engine: str) -> str:
     return resources.files("seeds.tickit").joinpath(f"{engine}.sql").read_text(encoding="utf-8")
 
 
-def prepare(
-    endpoints: Endpoints, *, cdc_user: str = CDC_USER, cdc_password: str | None = None
-) -> None:
-    """Creates databases and tables where they are missing, and lets the connectors read them.
+def prepare(endpoints: Endpoints) -> None:
+    """Creates databases and tables where they are missing."""
+    for name in _sources(endpoints):
+        ensure_database(endpoints, name)
+        with connect(endpoints, name) as source:
+            source.run_script(ddl(source.engine))
 
-    With `cdc_password` the connectors' user is made, or its password set; without it, only a user
-    that exists is granted what it needs.
-    """
-    for engine in engines_of(endpoints):
-        ensure_database(endpoints, engine)
-        with connect(endpoints, engine) as source:
-            source.run_script(ddl(engine))
-            for schema in {t.schema for t in TABLES.values() if t.engine == engine}:
-                source.grant_cdc(cdc_user, schema, password=cdc_password)
+
+def _sources(endpoints: Endpoints) -> dict[str, list[Table]]:
+    """The sources that tables of the data set belong to, with those tables."""
+    found: dict[str, list[Table]] = {}
+    for table in TABLES.values():
+        for name, source in endpoints.sources.items():
+            if source.engine == table.engine and table.schema in source.schemas:
+                found.setdefault(name, []).append(table)
+                break
+    return found
 
 
 def seed(
@@ -109,7 +110,7 @@ def seed(
     reset: bool = False,
     progress: Progress = lambda _table, _what: None,
 ) -> SeedResult:
-    """Loads every table whose database the lab has, and creates what is missing first.
+    """Loads every table that a source of the lab has the schema of; what is missing is made first.
 
     Rows come from the generator at `scale`, or from the original files at `from_path`. A table
     that is empty is loaded. One that holds other rows is left as it is, unless `reset` is given:
@@ -124,19 +125,19 @@ def seed(
             hint="the original files have a size of their own",
             exit_code=ExitCode.USAGE,
         )
-    engines = engines_of(endpoints)
-    wanted = [table for table in TABLES.values() if table.engine in engines]
+    sources = _sources(endpoints)
+    wanted = [table for tables in sources.values() for table in tables]
     rows: Mapping[str, pa.Table]
     rows = generate(scale) if from_path is None else read_original(from_path, wanted)
     prepare(endpoints)
     tables: list[SeededTable] = []
-    for engine in engines:
-        with connect(endpoints, engine) as source:
-            for table in (t for t in wanted if t.engine == engine):
+    for name, its_tables in sources.items():
+        with connect(endpoints, name) as source:
+            for table in its_tables:
                 tables.append(_seed_table(source, table, rows[table.name], reset, progress))
     return SeedResult(
         tables=tuple(tables),
-        skipped=tuple(t.label for t in TABLES.values() if t.engine not in engines),
+        skipped=tuple(t.label for t in TABLES.values() if t not in wanted),
         origin=f"generated at scale {scale:g}" if from_path is None else str(from_path),
         seconds=time.monotonic() - begun,
     )

@@ -15,13 +15,13 @@ from tempfile import mkdtemp
 import pytest
 
 from labctl.config.model import find_project
-from labctl.config.tables import PROPERTIES
 from labctl.lab.lab import Lab
 from labctl.lab.seeding import seed_lab
 from labctl.lab.state import LabState
 from labctl.lab.verification import verify_lab
 from labctl.lake import Lake
 from labctl.sources import connect
+from labctl.tables import PROPERTIES
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Faults
 from labctl.verify import State, VerifyReport

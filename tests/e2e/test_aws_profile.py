@@ -29,7 +29,7 @@ from labctl.lab.lab import Lab
 from labctl.promote import load_promotion
 from labctl.promote.plan import render
 from labctl.promote.rules import RULES, Subject
-from labctl.sources import engines_of
+from labctl.sources import ENGINES
 from tests.e2e.conftest import COMMAND_SECONDS
 from tests.e2e.fault_trial import Verify
 
@@ -64,7 +64,7 @@ def aws_project(lab: Lab, secrets_manager: str, tmp_path_factory: pytest.TempPat
         aws_secret_access_key="test",  # noqa: S106 - the stand-in takes any
     )
     databases = {}
-    for engine in engines_of(lab.endpoints):
+    for engine in ENGINES:
         database = getattr(lab.endpoints, engine)
         login = {"username": database.user, "password": database.password.get_secret_value()}
         client.create_secret(Name=f"lab-{engine}", SecretString=json.dumps(login))

@@ -24,10 +24,9 @@ SCALE = 0.01
 @pytest.fixture
 def postgres(endpoints: Endpoints) -> Iterator[Endpoints]:
     """A PostgreSQL database of the test's own, and no other database."""
-    assert endpoints.postgres is not None
     name = f"seed_{uuid.uuid4().hex[:12]}"
-    scratch = endpoints.postgres.model_copy(update={"database": name})
-    yield endpoints.model_copy(update={"postgres": scratch, "mysql": None, "sqlserver": None})
+    scratch = endpoints.sources["postgres"].model_copy(update={"database": name})
+    yield endpoints.model_copy(update={"sources": {"postgres": scratch}})
     with connect(endpoints, "postgres") as source:
         source.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
@@ -35,7 +34,7 @@ def postgres(endpoints: Endpoints) -> Iterator[Endpoints]:
 @pytest.fixture
 def mysql(endpoints: Endpoints) -> Iterator[Endpoints]:
     """The lab's MySQL alone, holding exactly the data set before and after the test."""
-    only = endpoints.model_copy(update={"postgres": None, "sqlserver": None})
+    only = endpoints.model_copy(update={"sources": {"mysql": endpoints.sources["mysql"]}})
     seed(only, reset=True)
     yield only
     seed(only, reset=True)
@@ -44,7 +43,7 @@ def mysql(endpoints: Endpoints) -> Iterator[Endpoints]:
 @pytest.fixture
 def sqlserver(endpoints: Endpoints) -> Iterator[Endpoints]:
     """The lab's SQL Server alone, holding exactly the data set before and after the test."""
-    only = endpoints.model_copy(update={"postgres": None, "mysql": None})
+    only = endpoints.model_copy(update={"sources": {"sqlserver": endpoints.sources["sqlserver"]}})
     seed(only, reset=True)
     yield only
     seed(only, reset=True)
@@ -172,10 +171,15 @@ def test_a_column_that_was_added_stays(postgres: Endpoints) -> None:
 
 
 def test_everything_is_published_with_its_old_rows(postgres: Endpoints) -> None:
+    def capture(source: Source) -> None:
+        source.capture(source.tables("ems"), "tickit_debezium")
+
     prepare(postgres)
     with connect(postgres, "postgres") as source:
+        capture(source)
         source.execute("DROP TABLE ems.venue")
         prepare(postgres)
+        capture(source)
         published = source.execute(
             "SELECT tablename FROM pg_publication_tables"
             " WHERE pubname = 'tickit_debezium' AND schemaname = 'ems' ORDER BY 1"
@@ -198,14 +202,16 @@ def test_the_connectors_user_reads_and_cannot_write(
     admin = connect(endpoints, engine)
     drop = {"postgres": ["DROP OWNED BY {}", "DROP ROLE {}"], "mysql": ["DROP USER {}"]}[engine]
     try:
-        prepare(endpoints, cdc_user=user)
+        ref = {"postgres": CATEGORY, "mysql": SALE}[engine]
+        assert not admin.grant_cdc(user, ref.schema), "without a password nobody is made"
         for password in passwords:
-            prepare(endpoints, cdc_user=user, cdc_password=password)
-        endpoint = getattr(endpoints, engine).model_copy(
+            assert admin.grant_cdc(user, ref.schema, password=password)
+        endpoint = endpoints.sources[engine].model_copy(
             update={"user": user, "password": SecretStr(passwords[-1])}
         )
-        ref = {"postgres": CATEGORY, "mysql": SALE}[engine]
-        with connect(endpoints.model_copy(update={engine: endpoint}), engine) as reader:
+        with connect(
+            endpoints.model_copy(update={"sources": {engine: endpoint}}), engine
+        ) as reader:
             assert reader.count(ref) > 0
             with pytest.raises(LabError, match="denied"):
                 reader.execute(f"DELETE FROM {reader.qualified(ref)}")

@@ -14,12 +14,14 @@ from typing import Any
 import pytest
 import yaml
 
+from labctl.config.model import LabConfig
 from labctl.images.recipes import RECIPES, SERVICES
 from labctl.services import SERVICES as LAB_SERVICES
 from labctl.services import connect, jvm, kafka, mysql, objectstore, postgres, registry
 
 PROJECT = Path(__file__).parents[2]
 COMPOSE = PROJECT / "compose"
+LAB = LabConfig.load(PROJECT / "lab.toml")
 MIB = 1024**2
 ADDRESSES = {
     "postgres": {"listen_addresses", "unix_socket_directories"},
@@ -66,14 +68,14 @@ def test_postgres_has_the_native_settings(services: dict[str, Any]) -> None:
 def test_postgres_makes_what_native_setup_makes(services: dict[str, Any]) -> None:
     environment = services["postgres"]["environment"]
     assert environment["POSTGRES_USER"] == postgres.ADMIN
-    assert environment["POSTGRES_DB"] == postgres.DATABASE
+    assert environment["POSTGRES_DB"] == LAB.sources["postgres"].database
     script = (COMPOSE / "postgres" / "init.sh").read_text(encoding="utf-8")
     assert f"CREATE DATABASE {postgres.REGISTRY_DATABASE} OWNER registry" in script
 
 
 def test_mysql_has_the_native_options(services: dict[str, Any]) -> None:
     assert tuple(services["mysql"]["command"]) == ("mysqld", *mysql.OPTIONS)
-    assert services["mysql"]["environment"]["MYSQL_DATABASE"] == mysql.DATABASE
+    assert services["mysql"]["environment"]["MYSQL_DATABASE"] == LAB.sources["mysql"].schemas[0]
 
 
 def test_debezium_has_the_same_rights_in_mysql() -> None:

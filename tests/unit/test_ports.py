@@ -10,7 +10,7 @@ from labctl.errors import LabError
 from labctl.lab.ports import LOOPBACK, assign_ports, is_free, owner_of
 from labctl.services import SERVICES
 
-BASE = {"sources": {"mysql": {"schema": "ecomm", "connector": "c"}}}
+BASE = {"sources": {"mysql": {"engine": "mysql", "schemas": ["ecomm"], "connector": "c"}}}
 MYSQL = [service for service in SERVICES if service.name == "mysql"]
 
 
