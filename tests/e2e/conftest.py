@@ -29,6 +29,7 @@ from seeds.tickit.load import prepare
 from tests.e2e.bronze_check import end_offsets
 from tests.e2e.fault_trial import Trial, Verify
 from tests.e2e.numbered_load import TARGETS, writing
+from tests.e2e.second_source import ORDERS, SOURCE, add_second_source
 from tests.e2e.wide_tables import (
     DDL,
     EXTRA_PROPERTIES,
@@ -49,7 +50,7 @@ Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(scope="session")
 def lab_project(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """A copy of the project, with a properties file for each further table."""
+    """A copy of the project, with a properties file for each further table, and a second source."""
     if name := request.config.getoption("--lab"):
         yield Path(LabState(name).require().load()["project"])
         return
@@ -60,6 +61,7 @@ def lab_project(request: pytest.FixtureRequest) -> Iterator[Path]:
         shutil.copytree(project / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     for name, text in EXTRA_PROPERTIES.items():
         (folder / PROPERTIES / name).write_text(text, encoding="utf-8")
+    add_second_source(folder)
     yield folder
     if not request.config.getoption("--keep-lab"):
         shutil.rmtree(folder)
@@ -81,6 +83,10 @@ def snapshot(lab: Lab) -> VerifyReport:
         source.execute(f"INSERT INTO {FLEETING} VALUES (0, 'first')")
         source.execute(f"DELETE FROM {SPARE}")
         source.execute(f"INSERT INTO {SPARE} VALUES (0, 0)")
+    with connect(lab.endpoints, SOURCE) as source:
+        source.execute(f"CREATE TABLE IF NOT EXISTS {ORDERS} (id integer PRIMARY KEY, note text)")
+        source.execute(f"DELETE FROM {ORDERS}")
+        source.execute(f"INSERT INTO {ORDERS} VALUES (1, 'first')")
     seed_lab(lab, reset=True)
     return verify_lab(lab, timeout=SNAPSHOT_SECONDS)
 
