@@ -15,7 +15,7 @@ from labctl.artifacts import Progress, SilentProgress
 from labctl.config.model import ServiceSettings
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import check_sink_file, restart_failed_tasks
+from labctl.lab.connectors import check_sink_file, give_logins, restart_failed_tasks
 from labctl.lab.lab import Lab
 from labctl.lab.ports import is_free, owner_of
 from labctl.runtimes.model import Level
@@ -97,8 +97,10 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
             idle += [s for s in running if s.name in changed]
             versions = _start_services(lab, wanted, idle, reporter)
         if "connect" in versions:
+            client = connect_client(lab.endpoints.connect)
+            give_logins(client)
             # A task whose database or registry was still starting is dead by now.
-            restart_failed_tasks(connect_client(lab.endpoints.connect))
+            restart_failed_tasks(client)
     return Started(seconds=time.monotonic() - begun, versions=versions)
 
 

@@ -17,7 +17,7 @@ from labctl.config.endpoints import (
 )
 from labctl.config.model import LabConfig, SourceEngine
 from labctl.lab.ports import LOOPBACK
-from labctl.services import connect, mysql, objectstore, postgres, sqlserver
+from labctl.services import connect, kafka, mysql, objectstore, postgres, sqlserver
 
 __all__ = ["Address", "capture_logins", "endpoints_at", "loopback_endpoints"]
 
@@ -46,7 +46,12 @@ def endpoints_at(address: Address, config: LabConfig, passwords: Mapping[str, st
         postgres=database("postgres", "sql", postgres.ADMIN, postgres.DATABASE),
         mysql=database("mysql", "sql", mysql.ADMIN, mysql.DATABASE),
         sqlserver=database("sqlserver", "tds", sqlserver.ADMIN, sqlserver.DATABASE),
-        kafka=Kafka(bootstrap_servers=address("kafka", "broker")),
+        kafka=Kafka(
+            bootstrap_servers=address("kafka", "broker"),
+            authentication="plain",
+            user=kafka.USER,
+            password=SecretStr(passwords["kafka"]),
+        ),
         connect=Connect(
             url=f"http://{address('connect', 'rest')}",
             user=connect.USER,
