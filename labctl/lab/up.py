@@ -33,6 +33,9 @@ __all__ = [
 PROBE_INTERVAL = 0.1
 """Seconds between two probes of a service that is not usable yet."""
 
+CONNECT_SECONDS = 180.0
+"""How long Connect may take to answer. It answers nothing while it stops a task, and one without a
+login for its schema history asks Kafka for a minute before it ends."""
 
 BUSY_AT_MOST = 5.0
 """How many times longer than on an idle machine a service may take to start on a busy one."""
@@ -97,7 +100,7 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
             idle += [s for s in running if s.name in changed]
             versions = _start_services(lab, wanted, idle, reporter)
         if "connect" in versions:
-            client = connect_client(lab.endpoints.connect)
+            client = connect_client(lab.endpoints.connect, seconds=CONNECT_SECONDS)
             give_logins(client)
             # A task whose database or registry was still starting is dead by now.
             restart_failed_tasks(client)
