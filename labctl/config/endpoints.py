@@ -50,7 +50,8 @@ class SourceDatabase(Database):
 class Kafka(_Endpoint):
     bootstrap_servers: str
     """`host:port[,host:port…]`"""
-    authentication: Literal["none", "tls", "scram", "iam"] = "none"
+    authentication: Literal["none", "tls", "scram", "iam", "plain"] = "none"
+    """`plain`: a user and a password without TLS, as the labs of this machine have it."""
     region: str | None = None
     """IAM only."""
     user: str | None = None

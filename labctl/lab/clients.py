@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from labctl.config.kafka_clients import java_settings
 from labctl.lab.lab import Lab
+from labctl.lab.secrets import properties_text
 from labctl.lab.state import write_private
 
 __all__ = ["client_environment"]
@@ -16,6 +18,10 @@ def client_environment(lab: Lab) -> dict[str, str]:
         "CONNECT_URL": endpoints.connect.url,
         "REGISTRY_URL": endpoints.registry.url,
     }
+    if kafka := java_settings(endpoints.kafka):
+        # For Kafka's own tools, `--command-config`.
+        write_private(folder / "kafka-client.properties", properties_text(kafka))
+        values["KAFKA_CLIENT_PROPERTIES"] = str(folder / "kafka-client.properties")
     if login := endpoints.connect.login:
         # For `curl --config`.
         write_private(folder / "connect-curl", f'user = "{":".join(login)}"\n')

@@ -9,6 +9,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apply import Applied, apply_connectors
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile, read_connector
+from labctl.kafkaconnect.keys import history_login
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.traces import cause, needs_snapshot
 from labctl.lab.capture_setup import set_up_capture
@@ -26,6 +27,7 @@ __all__ = [
     "check_files",
     "check_sink_file",
     "delete_connector",
+    "give_logins",
     "is_running",
     "lab_files",
     "restart_failed_tasks",
@@ -143,6 +145,18 @@ def is_running(status: dict[str, Any]) -> bool:
     """Whether a connector and every one of its tasks runs."""
     states = [status["connector"]["state"], *(task["state"] for task in status["tasks"])]
     return len(states) > 1 and all(state == "RUNNING" for state in states)
+
+
+def give_logins(client: ConnectClient) -> list[str]:
+    """Add a login to connectors made before Kafka asked for one, as files have it; their names."""
+    given = []
+    for name in client.names():
+        held = client.config(name) or {}
+        login = history_login(held)
+        if login and not login.keys() & held.keys():
+            client.put(name, held | login)
+            given.append(name)
+    return given
 
 
 def restart_failed_tasks(client: ConnectClient) -> list[str]:

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from pydantic import SecretStr, TypeAdapter
 
 from labctl.config.endpoints import Endpoints
+from labctl.config.kafka_clients import java_settings, login_values
 from labctl.config.model import SilverSource, SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.lab.state import write_private
@@ -47,6 +48,7 @@ PASSWORDS = (
     "cdc",
     "registry",
     "objectstore",
+    "kafka",
     "connect",
     "silver",
 )
@@ -96,7 +98,10 @@ def reference_values(
     with; `source` is where silver reads.
     """
     files: dict[str, dict[str, str]] = {
-        "kafka": {"bootstrap.servers": endpoints.kafka.bootstrap_servers},
+        "kafka": {
+            "bootstrap.servers": endpoints.kafka.bootstrap_servers,
+            **login_values(java_settings(endpoints.kafka)),
+        },
         "registry": {"url": endpoints.registry.url},
         "objectstore": {
             "bucket": endpoints.objectstore.bucket,

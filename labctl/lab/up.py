@@ -15,7 +15,12 @@ from labctl.artifacts import Progress, SilentProgress
 from labctl.config.model import ServiceSettings
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import check_files, check_sink_file, restart_failed_tasks
+from labctl.lab.connectors import (
+    check_files,
+    check_sink_file,
+    give_logins,
+    restart_failed_tasks,
+)
 from labctl.lab.lab import Lab
 from labctl.lab.ports import is_free, owner_of
 from labctl.runtimes.model import Level
@@ -33,6 +38,9 @@ __all__ = [
 PROBE_INTERVAL = 0.1
 """Seconds between two probes of a service that is not usable yet."""
 
+CONNECT_SECONDS = 180.0
+"""How long Connect may take to answer. It answers nothing while it stops a task, and one without a
+login for its schema history asks Kafka for a minute before it ends."""
 
 BUSY_AT_MOST = 5.0
 """How many times longer than on an idle machine a service may take to start on a busy one."""
@@ -98,8 +106,10 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
             idle += [s for s in running if s.name in changed]
             versions = _start_services(lab, wanted, idle, reporter)
         if "connect" in versions:
+            client = connect_client(lab.endpoints.connect, seconds=CONNECT_SECONDS)
+            give_logins(client)
             # A task whose database or registry was still starting is dead by now.
-            restart_failed_tasks(connect_client(lab.endpoints.connect))
+            restart_failed_tasks(client)
     return Started(seconds=time.monotonic() - begun, versions=versions)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from labctl.promote.connectors import additions
 from labctl.promote.costs import PRICED_REGION, hourly_costs
 from labctl.promote.names import CREATOR_TAG, Names
 from labctl.promote.plugins import plugin_of
@@ -103,11 +102,10 @@ def _connectors(promotion: Promotion) -> Iterator[str]:
     yield "## Connectors"
     yield "The files in `connectors/` are the project's, byte for byte."
     yield ""
-    yield "| connector | plugin | added to its file |"
-    yield "| --- | --- | --- |"
+    yield "| connector | plugin |"
+    yield "| --- | --- |"
     for connector in promotion.connectors:
-        added = ", ".join(f"`{key}`" for key in additions(promotion, connector)) or "nothing"
-        yield f"| {connector.name} | {plugin_of(promotion, connector).description} | {added} |"
+        yield f"| {connector.name} | {plugin_of(promotion, connector).description} |"
     yield ""
 
 

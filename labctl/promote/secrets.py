@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from labctl.config.kafka_clients import login_values
 from labctl.kafkaconnect.files import REFERENCE
+from labctl.promote.kafka import connect_authentication, java_client
 from labctl.promote.outputs import Output
 from labctl.promote.promotion import Promotion
 
@@ -49,7 +51,10 @@ def known_values(promotion: Promotion) -> dict[str, dict[str, Value]]:
     """What each secret will hold, by name and key; passwords as `GENERATED`."""
     profile = promotion.profile
     values: dict[str, Mapping[str, Value]] = {
-        "demo/kafka": {"bootstrap.servers": Output("kafka", "BootstrapServers")},
+        "demo/kafka": {
+            "bootstrap.servers": Output("kafka", "BootstrapServers"),
+            **login_values(java_client(connect_authentication(profile.msk))),
+        },
         "demo/registry": {"url": profile.registry.url.rstrip("/")},
         "demo/objectstore": {
             "bucket": profile.lake.bucket,

@@ -15,7 +15,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import connector_files
 from labctl.lab.ports import LOOPBACK
 from labctl.lab.secrets import PASSWORDS, SECRET_PREFIX, reference_values
-from labctl.promote.connectors import additions, worker_properties
+from labctl.promote.connectors import worker_properties
 from labctl.promote.emr import release_of
 from labctl.promote.hudi import hudi_version, overrides
 from labctl.promote.outputs import Output
@@ -178,8 +178,6 @@ def _aws(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[str, 
         return f"lab.toml: {key(name)}"
 
     for connector in promotion.connectors:
-        added = additions(promotion, connector)
-        yield from _part(f"connector {connector.name}", added, toml("msk.authentication"))
         own = {
             name: value
             for name, value in worker_properties(promotion, connector).items()

@@ -18,7 +18,7 @@ from labctl.config.endpoints import (
 )
 from labctl.config.model import LabConfig, SourceEngine
 from labctl.lab.ports import LOOPBACK
-from labctl.services import connect, mysql, objectstore, postgres, services_of, sqlserver
+from labctl.services import connect, kafka, mysql, objectstore, postgres, services_of, sqlserver
 
 __all__ = ["Address", "capture_logins", "endpoints_at", "loopback_endpoints"]
 
@@ -57,7 +57,12 @@ def endpoints_at(address: Address, config: LabConfig, passwords: Mapping[str, st
     return Endpoints(
         **servers,
         sources=source_databases(config, servers),
-        kafka=Kafka(bootstrap_servers=address("kafka", "broker")),
+        kafka=Kafka(
+            bootstrap_servers=address("kafka", "broker"),
+            authentication="plain",
+            user=kafka.USER,
+            password=SecretStr(passwords["kafka"]),
+        ),
         connect=Connect(
             url=f"http://{address('connect', 'rest')}",
             user=connect.USER,

@@ -83,7 +83,7 @@ class _Secrets:
         )
 
     def kafka(self, promoted: PromotedKafka, region: str) -> Kafka:
-        if promoted.authentication != "scram" or promoted.secret is None:
+        if promoted.authentication not in ("scram", "plain") or promoted.secret is None:
             return Kafka(
                 bootstrap_servers=promoted.bootstrap_servers,
                 authentication=promoted.authentication,
@@ -92,7 +92,7 @@ class _Secrets:
         values = self._read(promoted.secret)
         return Kafka(
             bootstrap_servers=promoted.bootstrap_servers,
-            authentication="scram",
+            authentication=promoted.authentication,
             region=region,
             user=self._value(values, "username", promoted.secret),
             password=SecretStr(self._value(values, "password", promoted.secret)),
