@@ -70,7 +70,7 @@ def measure_pipeline(
     environment = describe(lab.project, first.versions, load)
     try:
         say(f"up {first.seconds:.1f} s")
-        seeded, _ = seed_lab(lab, connect=False)
+        seeded = seed_lab(lab, connect=False)
         say(f"seed {seeded.seconds:.1f} s")
         rows = seeded.rows
         snapshot, compared = _snapshot(lab, rows)

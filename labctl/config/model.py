@@ -120,6 +120,8 @@ class LabConfig(Section):
     profile: str = "native"
     sources: Annotated[dict[Name, Source], Field(min_length=1)]
     """By name. Several may be of one engine, and several of one database."""
+    data_sets: tuple[str, ...] = ()
+    """Those that `labctl seed` fills the sources with, by name."""
     services: dict[ServiceName, ServiceSettings] = Field(default_factory=dict)
     connectors: ConnectorSettings = ConnectorSettings()
     silver: SilverSettings = SilverSettings()

@@ -12,6 +12,7 @@ from labctl.kafkaconnect.files import ConnectorFile, read_connector
 from labctl.kafkaconnect.keys import history_login
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.traces import cause, needs_snapshot
+from labctl.lab.busy import when_busy
 from labctl.lab.capture_setup import set_up_capture
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import bronze_writer
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 START_SECONDS = 60
+"""How long a connector may take until it runs, on a machine that is not busy."""
 RESTART_SECONDS = 3
 POLL_SECONDS = 0.1
 
@@ -177,7 +179,8 @@ def wait_running(client: ConnectClient, names: list[str], *, restarted: bool = F
     Of one that was just `restarted`, Connect tells the old failure for a moment longer.
     """
     begun = time.monotonic()
-    deadline = begun + START_SECONDS
+    seconds = when_busy(START_SECONDS)
+    deadline = begun + seconds
     believed = begun + (RESTART_SECONDS if restarted else 0)
     for name in names:
         while not is_running(status := _status(client, name)):
@@ -187,7 +190,7 @@ def wait_running(client: ConnectClient, names: list[str], *, restarted: bool = F
                 failed = None
             if failed or time.monotonic() > deadline:
                 trace = (failed or {}).get("trace", "")
-                what = "failed" if failed else f"does not run after {START_SECONDS} s"
+                what = "failed" if failed else f"does not run after {seconds:.0f} s"
                 raise LabError(
                     f"Connector {name} {what}",
                     details=(cause(trace, name),) if trace else (),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from labctl.artifacts import Progress, SilentProgress
 from labctl.config.model import ServiceSettings
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.opening import connect_client
+from labctl.lab.busy import when_busy
 from labctl.lab.connectors import (
     check_files,
     check_sink_file,
@@ -41,9 +41,6 @@ PROBE_INTERVAL = 0.1
 CONNECT_SECONDS = 180.0
 """How long Connect may take to answer. It answers nothing while it stops a task, and one without a
 login for its schema history asks Kafka for a minute before it ends."""
-
-BUSY_AT_MOST = 5.0
-"""How many times longer than on an idle machine a service may take to start on a busy one."""
 
 
 class UpReporter(Progress, Protocol):
@@ -282,13 +279,11 @@ def _wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event) -
 def start_seconds(service: Service, settings: ServiceSettings) -> float:
     """How long `service` may take until it is usable: what `lab.toml` says, else its own limit.
 
-    Its own limit is for a machine that is not busy. With twice as much to run as there are cores
-    it is twice as long, and so on up to `BUSY_AT_MOST`.
+    Its own limit is for a machine that is not busy; `when_busy` says how much longer it may be.
     """
     if settings.start_seconds is not None:
         return settings.start_seconds
-    busy = os.getloadavg()[0] / (os.cpu_count() or 1)
-    return service.ready_seconds * min(max(busy, 1.0), BUSY_AT_MOST)
+    return when_busy(service.ready_seconds)
 
 
 def _failure(lab: Lab, service: Service, what: str, *hints: str) -> LabError:

@@ -15,6 +15,7 @@ from tempfile import mkdtemp
 import pytest
 
 from labctl.config.model import find_project
+from labctl.datasets import prepare
 from labctl.lab.lab import Lab
 from labctl.lab.seeding import seed_lab
 from labctl.lab.state import LabState
@@ -25,7 +26,7 @@ from labctl.tables import PROPERTIES
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Faults
 from labctl.verify import State, VerifyReport
-from seeds.tickit.load import prepare
+from seeds.tickit import DATA_SET
 from tests.e2e.bronze_check import end_offsets
 from tests.e2e.fault_trial import Trial, Verify
 from tests.e2e.numbered_load import TARGETS, writing
@@ -70,7 +71,7 @@ def lab_project(request: pytest.FixtureRequest) -> Iterator[Path]:
 @pytest.fixture(scope="session", autouse=True)
 def snapshot(lab: Lab) -> VerifyReport:
     """The comparison of all tables after the first load, before any test changes a row."""
-    prepare(lab.endpoints)
+    prepare(lab.endpoints, DATA_SET)
     for engine, table in WIDE.items():
         with connect(lab.endpoints, engine) as source:
             for statement in DDL[engine]:
