@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from labctl.lab.ports import RANGE_VARIABLE, kept_range
 
@@ -18,9 +23,6 @@ def pytest_configure(config: pytest.Config) -> None:
     # those that interrupt a command among them.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if getattr(config.option, "dist", "no") == "load":  # what `pytest -n 2` stands for
-        # Groups in their order: the end-to-end tests come first, and take longest.
-        config.option.dist, config.option.loadscopereorder = "loadgroup", False
     if worker := getattr(config, "workerinput", None):
         _take_ports(int(worker["workerid"].removeprefix("gw")), worker["workercount"])
 
@@ -38,11 +40,18 @@ def _take_ports(worker: int, workers: int) -> None:
     os.environ[RANGE_VARIABLE] = f"{own.start}-{own.stop - 1}"
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where workers share the tests (`pytest -n`), one of them takes a whole group."""
-    if hasattr(config, "workerinput"):
-        for item in items:
-            item.add_marker(pytest.mark.xdist_group(group_of(item.nodeid)))
+class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
+    """One worker takes a whole group, and in the order of their files: `tests/e2e` is the first."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> GroupScheduling:
+    """How workers share the tests (`pytest -n 2`)."""
+    config.option.loadscopereorder = False
+    return GroupScheduling(config, log)
 
 
 def group_of(nodeid: str) -> str:
@@ -52,3 +61,11 @@ def group_of(nodeid: str) -> str:
     if folders[:2] == ["tests", "e2e"]:
         return "tests/e2e"
     return "/".join(folders) if len(folders) >= PACKAGES else file
+
+
+@pytest.fixture
+def state_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for the state of labs; pytest's own may be too deep for a unix socket."""
+    with TemporaryDirectory(prefix="labctl-") as folder:
+        monkeypatch.setenv("XDG_STATE_HOME", folder)
+        yield Path(folder)
