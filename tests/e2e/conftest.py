@@ -1,4 +1,4 @@
-"""One lab for the whole suite: a copy of the project with further tables, seeded in full."""
+"""One lab for the whole suite: a copy of the project with further tables, seeded."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from labctl.lab.seeding import seed_lab
 from labctl.lab.state import LabState
 from labctl.lab.verification import verify_lab
 from labctl.lake import Lake
+from labctl.runtimes.native.runtime import NativeRuntime
 from labctl.sources import connect
 from labctl.tables import PROPERTIES
 from labctl.testing.eventually import Eventually
@@ -42,9 +43,12 @@ from tests.e2e.wide_tables import (
     insert_row,
 )
 
-SNAPSHOT_SECONDS = 300.0
-VERIFY_SECONDS = 120.0
-COMMAND_SECONDS = 180.0
+SNAPSHOT_SECONDS = 1200.0
+VERIFY_SECONDS = 300.0
+COMMAND_SECONDS = 600.0
+
+CONTAINER_SCALE = 0.1
+"""In containers the same connectors and application load the rows, as many as fit the time."""
 
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -68,8 +72,15 @@ def lab_project(request: pytest.FixtureRequest) -> Iterator[Path]:
         shutil.rmtree(folder)
 
 
+@pytest.fixture(scope="session")
+def scale(request: pytest.FixtureRequest, lab: Lab) -> float:
+    """How much of the data set: all, but for a lab in containers that is made for the tests."""
+    whole = request.config.getoption("--lab") or isinstance(lab.runtime, NativeRuntime)
+    return 1.0 if whole else CONTAINER_SCALE
+
+
 @pytest.fixture(scope="session", autouse=True)
-def snapshot(lab: Lab) -> VerifyReport:
+def snapshot(lab: Lab, scale: float) -> VerifyReport:
     """The comparison of all tables after the first load, before any test changes a row."""
     prepare(lab.endpoints, DATA_SET)
     for engine, table in WIDE.items():
@@ -88,7 +99,7 @@ def snapshot(lab: Lab) -> VerifyReport:
         source.execute(f"CREATE TABLE IF NOT EXISTS {ORDERS} (id integer PRIMARY KEY, note text)")
         source.execute(f"DELETE FROM {ORDERS}")
         source.execute(f"INSERT INTO {ORDERS} VALUES (1, 'first')")
-    seed_lab(lab, reset=True)
+    seed_lab(lab, scale=scale, reset=True)
     return verify_lab(lab, timeout=SNAPSHOT_SECONDS)
 
 

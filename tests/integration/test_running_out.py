@@ -34,7 +34,7 @@ from labctl.sources import connect
 from labctl.testing.faults import Faults
 from labctl.testing.reporter import TerminalReporter
 
-WAIT_SECONDS = 180.0
+WAIT_SECONDS = 300.0
 REFUSED_SECONDS = 20.0
 """What has not been acknowledged by then is taken to wait for room."""
 PAYLOAD_BYTES = 500_000

@@ -45,7 +45,7 @@ NEEDED = {
     "silver": {"kafka", "postgres", "registry", "objectstore", "silver"},
 }
 """What runs when a service is started alone."""
-WAIT_SECONDS = 120
+WAIT_SECONDS = 300
 POLL_SECONDS = 0.1
 ORDINARY_USER = "nobody"
 DISK_MEBIBYTES = 4096  # sparse: what `up` wants to see free

@@ -55,7 +55,8 @@ def test_every_value_that_connectors_may_refer_to_is_documented() -> None:
     passwords = dict.fromkeys(PASSWORDS, "x")
     endpoints = network_endpoints(config, passwords)
     for name, values in reference_values(endpoints, capture_logins(passwords), "kafka").items():
-        (row,) = re.findall(rf"^\| .*`demo/{name}`.* \| (.*) \|$", text, re.MULTILINE)
+        named = "SOURCE" if name in config.sources else name
+        (row,) = re.findall(rf"^\| .*`demo/{named}`.* \| (.*) \|$", text, re.MULTILINE)
         assert set(values) <= set(re.findall("`([^`]+)`", row)), name
 
 

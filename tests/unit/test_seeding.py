@@ -46,8 +46,7 @@ def databases(monkeypatch: pytest.MonkeyPatch) -> Databases:
 
 
 @pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+def lab(state_home: Path) -> Lab:
     lab = Lab.find(name="one", profile="native", project=PROJECT)
     vars(lab)["endpoints"] = None
     lab.state.create()

@@ -108,8 +108,7 @@ def machine() -> Machine:
 
 
 @pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: Machine) -> Lab:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+def lab(state_home: Path, machine: Machine) -> Lab:
     lab = Lab.find(name="one", profile="native", project=PROJECT)
     vars(lab)["runtime"] = machine
     return lab

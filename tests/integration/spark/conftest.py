@@ -29,7 +29,7 @@ from labctl.testing.reporter import TerminalReporter
 from tests.integration.spark.change_records import Topics
 
 LAB = "silver-suite"
-WAIT_SECONDS = 120.0
+WAIT_SECONDS = 300.0
 
 MOR, COW = "MERGE_ON_READ", "COPY_ON_WRITE"
 TABLES = {
