@@ -57,7 +57,8 @@ def _properties(context: Context, data: Path) -> str:
         **SETTINGS,
         "controller.quorum.voters": f"1@127.0.0.1:{controller}",
         "listeners": f"PLAINTEXT://127.0.0.1:{broker},CONTROLLER://127.0.0.1:{controller}",
-        "advertised.listeners": f"PLAINTEXT://127.0.0.1:{broker}",
+        # Where clients find it: a test may have put a proxy there, and the broker elsewhere.
+        "advertised.listeners": f"PLAINTEXT://{context.endpoints.kafka.bootstrap_servers}",
         "log.dirs": str(data),
     }
     return "".join(f"{key}={value}\n" for key, value in values.items())
