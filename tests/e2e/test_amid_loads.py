@@ -92,7 +92,10 @@ def test_a_service_is_killed_in_the_middle_of_a_first_load(
         if victim == "silver":
             taken: dict[str, int] = silver_status(lab)["tables"][table.name]["offsets"]
             return end() >= begin + rows > sum(taken.values())
-        return begin < end() < begin + rows
+        now = end()
+        if now >= begin + rows:
+            pytest.fail(f"the load of {rows} rows was over before it was seen")
+        return now > begin
 
     client.act(name, "resume")
     eventually(loads, seconds=RECOVERY_SECONDS)
