@@ -25,6 +25,7 @@ from labctl.lab.connectors import (
     wait_running,
 )
 from labctl.lab.lab import Lab
+from labctl.lab.starting_over import apply_anew
 
 __all__ = ["app"]
 
@@ -54,10 +55,35 @@ def list_command(invocation: Invocation) -> None:
 
 
 @command(app, "apply", example="labctl connectors apply")
-def apply_command(invocation: Invocation, names: Names = None) -> None:
-    """Create or update connectors from their files; each is validated by Connect first."""
+def apply_command(
+    invocation: Invocation,
+    names: Names = None,
+    anew: Annotated[
+        bool,
+        typer.Option(
+            "--anew",
+            help="Then load every table again, and write silver and bronze from that alone: for "
+            "a Kafka that has lost its data.",
+        ),
+    ] = False,
+) -> None:
+    """Create or update connectors from their files; each is validated by Connect first.
+
+    With --anew, time travel begins again, and the old bronze files are moved to the folder
+    `retired`.
+    """
     lab, _ = _open(invocation)
-    applied = apply_and_wait(lab, _selected(lab, names))
+    if anew and names:
+        raise LabError(
+            "--anew is for all connectors: Kafka has lost what it had of each",
+            hint=f"of one: labctl connectors snapshot {names[0]} --anew",
+            exit_code=ExitCode.USAGE,
+        )
+    if anew:
+        with stderr.status("every table is loaded again"):
+            applied = apply_anew(lab)
+    else:
+        applied = apply_and_wait(lab, _selected(lab, names))
     print_result(
         invocation.format,
         {"connectors": applied},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
@@ -95,10 +95,13 @@ class PipelineStatus:
     tables: list[SilverTable]
     bronze: BronzeStatus | None
     """None where it cannot be asked."""
+    lost_topics: list[str] = field(default_factory=list)
+    """Topics that tables were written from, and that Kafka does not have any more."""
 
     def problems(self) -> list[str]:
         """What keeps changes from silver or bronze now, or a table from its upkeep, with why."""
         return [
+            *_lost_problems(self.lost_topics),
             *(_connector_problem(c) for c in self.connectors if not _is_sound(c)),
             *(
                 f"table {t.name} is {t.state}: {t.error or 'it does not say why'}"
@@ -142,7 +145,9 @@ def read_pipeline(lab: Lab) -> PipelineStatus:
         replace(c, error=silent.get(c.name, c.error), retained_bytes=kept.get(c.name))
         for c in found
     ]
-    return PipelineStatus(found, tables, bronze)
+    return PipelineStatus(
+        found, tables, bronze, _lost_topics(lab, instants.result(), ends.result())
+    )
 
 
 def bronze_writer(lab: Lab) -> BronzeWriter | None:
@@ -196,6 +201,24 @@ def _bronze(status: Mapping[str, Any], ends: EndOffsets | None) -> BronzeStatus 
         said["stopped_topics"],
         said["error"],
     )
+
+
+def _lost_topics(
+    lab: Lab, instants: Mapping[str, str | None], ends: EndOffsets | None
+) -> list[str]:
+    """The topics of tables with a commit that Kafka does not have; none if it does not answer."""
+    if ends is None:
+        return []
+    return sorted(t.topic for t in lab.tables if instants.get(t.name) and not ends.get(t.topic))
+
+
+def _lost_problems(topics: Sequence[str]) -> Iterable[str]:
+    if topics:
+        yield (
+            f"Kafka has lost {', '.join(topics)}, and nothing more comes from there. Sources, "
+            "tables and bronze are as they were: labctl connectors apply --anew loads every table "
+            "again and writes silver and bronze from that"
+        )
 
 
 def _bronze_problems(bronze: BronzeStatus | None) -> Iterable[str]:

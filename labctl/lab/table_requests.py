@@ -11,6 +11,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
 from labctl.lake.deadletters import DeadLetters
+from labctl.lake.kafka import end_offsets
 from labctl.lake.objectstore import Storage, s3_client
 from labctl.services import silver
 
@@ -62,10 +63,12 @@ def refill_table(lab: Lab, name: str) -> None:
     """Have a table written again from its topic's beginning, and bronze too.
 
     Returns when the old table is gone and the bronze files are put aside; the topic is then taken
-    in as at the first time.
+    in as at the first time. Without a topic, as of a source without rows, the request waits for it.
     """
     table = lab.table(name)
     _ask(lab, table.name, "refill")
+    if not end_offsets(lab.endpoints.kafka, [table.topic])[table.topic]:
+        return
     options = silver.options(lab.context(lab.service(silver.SERVICE.name)))
     _wait_until_done(lab, table.name, options.refill_request_path(table.name))
 

@@ -33,6 +33,7 @@ __all__ = [
     "restart_service",
     "start_seconds",
     "up",
+    "wait_until_usable",
 ]
 
 PROBE_INTERVAL = 0.1
@@ -243,7 +244,7 @@ def _bring_up(
         if start:
             reporter.service(service.name, "starting")
             lab.runtime.start(service, context)
-        version = _wait_until_usable(lab, service, cancelled)
+        version = wait_until_usable(lab, service, cancelled)
         service.setup(context)
     except LabError as error:
         stopped = error.exit_code is ExitCode.INTERRUPTED
@@ -253,7 +254,12 @@ def _bring_up(
     return version
 
 
-def _wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event) -> str:
+def wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event | None = None) -> str:
+    """Wait until a service that was started answers its probe; what it said of itself.
+
+    Raises LabError (NOT_READY) when it does not within its time, or was given up.
+    """
+    cancelled = cancelled or threading.Event()
     context = lab.context(service)
     begun = time.monotonic()
     seconds = 0.0

@@ -215,6 +215,11 @@ class Runtime(Protocol):
         """A service runs with `env` beside its own environment. It is started anew for that, and
         again afterwards. Raises LabError (USAGE) where that cannot be had."""
 
+    def moved(self, service: Service, own: Context, other: Context) -> AbstractContextManager[None]:
+        """A service runs as `other` says, which may have other ports. It is started anew for that,
+        and again afterwards as its `own` context says. Raises LabError (USAGE) where that cannot be
+        had."""
+
     def paused_supervisor(self) -> AbstractContextManager[None]:
         """What looks after the services stands still, and they go on. Raises LabError where that
         is not the lab's own."""

@@ -18,6 +18,7 @@ from labctl.services.model import Context, NativeService, Process, Service
 __all__ = [
     "CONVERTER",
     "HEAP",
+    "INTERNAL_TOPICS",
     "PLUGINS",
     "PROVIDER",
     "QUIET",
@@ -43,6 +44,7 @@ INTERNAL_TOPICS = {
     "offset": "connect-offsets",
     "status": "connect-status",
 }
+"""What Connect keeps in Kafka. It makes these topics when it starts, and never again."""
 
 WORKER = {
     # `service_load` would not find the converter: it has no service manifest.

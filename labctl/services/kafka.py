@@ -76,7 +76,8 @@ def _properties(context: Context, data: Path) -> str:
         **SETTINGS,
         "controller.quorum.voters": f"1@127.0.0.1:{controller}",
         "listeners": f"EXTERNAL://127.0.0.1:{broker},CONTROLLER://127.0.0.1:{controller}",
-        "advertised.listeners": f"EXTERNAL://127.0.0.1:{broker}",
+        # Where clients find it: a test may have put a proxy there, and the broker elsewhere.
+        "advertised.listeners": f"EXTERNAL://{context.endpoints.kafka.bootstrap_servers}",
         "inter.broker.listener.name": "EXTERNAL",
         "log.dirs": str(data),
         **login_settings(context.passwords),

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import random
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from labctl.lab.lab import Lab
+from labctl.lab.ports import free_port
+from labctl.lab.up import wait_until_usable
 from labctl.testing.clock import Clock, require_shiftable
 from labctl.testing.damage import Damage, corrupt
 from labctl.testing.disk import SmallDisk, small_disk
+from labctl.testing.network import Hop, has_connection_from
 
 __all__ = ["Damage", "Faults"]
 
@@ -68,6 +73,20 @@ class Faults:
         finally:
             runtime.start(found, self.lab.context(found))
 
+    def lose_data(self, service: str) -> None:
+        """All that the service has stored is gone, and it starts as a new one."""
+        found, runtime = self.lab.service(service), self.lab.runtime
+        folder = runtime.data_folder(service)
+        runtime.stop(service)
+        try:
+            for entry in folder.iterdir():
+                if entry.is_dir() and not entry.is_symlink():
+                    shutil.rmtree(entry)
+                else:
+                    entry.unlink()
+        finally:
+            runtime.start(found, self.lab.context(found))
+
     def corrupt(self, damage: Damage, table: str) -> str:
         """Break something that is stored of a table; what was hit. `Damage` says what there is."""
         return corrupt(self.lab, damage, table)
@@ -109,6 +128,34 @@ class Faults:
             clock = Clock(Path(folder) / "offset")
             with self.lab.runtime.with_environment(service, clock.environment()):
                 yield clock
+
+    @contextmanager
+    def network(self, client: str, server: str) -> Iterator[Hop]:
+        """What one service is sent and sends to another goes through faults: `hop.cut()`,
+        `half_open()`, `delay(0.2)`, `stall(0.01)`, `heal()`. Natively only.
+
+        The server is started anew for that, on another port, and again when the block ends. What
+        others ask of it is not touched.
+        """
+        found, runtime = self.lab.service(server), self.lab.runtime
+        self.lab.service(client)
+        own = self.lab.context(found)
+        endpoint, port = next(iter(own.ports.items()))
+        other = replace(own, ports={**own.ports, endpoint: free_port(set(own.ports.values()))})
+        seed = random.randrange(2**32)  # noqa: S311 - not a secret
+        print(f"network from {client} to {server}, seed {seed}")
+        hop = Hop(
+            port,
+            other.ports[endpoint],
+            lambda peer: has_connection_from(runtime.state(client).pid, peer),
+            seed=seed,
+        )
+        try:
+            with runtime.moved(found, own, other), hop.open():
+                wait_until_usable(self.lab, found)
+                yield hop
+        finally:
+            wait_until_usable(self.lab, found)
 
     def cut_off(self, service: str) -> AbstractContextManager[None]:
         """The service runs on and no packet reaches it while the block runs. In containers only."""

@@ -13,7 +13,7 @@ from labctl.config.endpoints import Endpoints
 from labctl.config.kafka_clients import client_settings
 from labctl.lake.bronze import Bronze, BronzeObject
 
-__all__ = ["check_bronze", "end_offsets"]
+__all__ = ["check_bronze", "end_offsets", "start_offsets"]
 
 PATH = re.compile(
     r"topics/(?P<topic>[^/]+)/year=(?P<year>\d{4})/month=(?P<month>\d\d)/day=(?P<day>\d\d)/"
@@ -22,15 +22,22 @@ PATH = re.compile(
 SECONDS = 10.0
 
 
+def start_offsets(endpoints: Endpoints, topic: str) -> dict[int, int]:
+    """The offset of the first record that the topic still has, by partition."""
+    return {number: first for number, (first, _) in _watermarks(endpoints, topic).items()}
+
+
 def end_offsets(endpoints: Endpoints, topic: str) -> dict[int, int]:
     """The offset after the last record of the topic, by partition."""
+    return {number: end for number, (_, end) in _watermarks(endpoints, topic).items()}
+
+
+def _watermarks(endpoints: Endpoints, topic: str) -> dict[int, tuple[int, int]]:
     consumer = Consumer({**client_settings(endpoints.kafka), "group.id": "bronze-check"})
     try:
         partitions = consumer.list_topics(topic, timeout=SECONDS).topics[topic].partitions
         return {
-            number: consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=SECONDS)[
-                1
-            ]
+            number: consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=SECONDS)
             for number in partitions
         }
     finally:

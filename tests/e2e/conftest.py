@@ -139,14 +139,16 @@ def labctl(lab_project: Path, lab: Lab) -> Labctl:
     Further labs that it makes are of the session's profile, too.
     """
 
-    def run(*arguments: str, project: Path = lab_project) -> subprocess.CompletedProcess[str]:
+    def run(
+        *arguments: str, project: Path = lab_project, seconds: float = COMMAND_SECONDS
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "labctl", *arguments],
             cwd=project,
             env={**os.environ, "LABCTL_PROFILE": lab.profile},
             capture_output=True,
             text=True,
-            timeout=COMMAND_SECONDS,
+            timeout=seconds,
             check=False,
         )
 

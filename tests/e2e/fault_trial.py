@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -56,6 +57,26 @@ class Trial:
             lambda: all(is_running(client.status(name)) for name in names),
             seconds=RECOVERY_SECONDS,
         )
+
+    def last_numbers(self) -> dict[Target, int]:
+        """The row that each source committed last."""
+        return {target: self.load.numbers(target)[-1] for target in TARGETS}
+
+    def arrived(self, target: Target, number: int) -> bool:
+        """Whether silver has the row of that number."""
+        query = f'SELECT 1 FROM "{target.silver}" WHERE {target.key} = {number}'
+        return bool(self.lake.query(query).num_rows)
+
+    def arrival(self, *, seconds: float = RECOVERY_SECONDS) -> float:
+        """Seconds until silver has what each source has committed by now."""
+        begun = time.monotonic()
+        for target, number in self.last_numbers().items():
+            self.eventually(
+                partial(self.arrived, target, number),
+                seconds=seconds,
+                row=(target.silver, {target.key: number}),
+            )
+        return time.monotonic() - begun
 
     def end(self) -> None:
         """Stop the load. All it committed must be in silver as in the source, and in bronze."""

@@ -18,6 +18,7 @@ from labctl.sources import Source
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Damage, Faults
 from labctl.testing.plugin import SilverReader
+from tests.e2e.bronze_check import check_bronze, start_offsets
 from tests.e2e.wide_tables import WIDE, insert_row
 
 pytestmark = pytest.mark.usefixtures("exact_snapshot")
@@ -26,6 +27,7 @@ Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 Verify = Callable[..., None]
 OpenSource = Callable[[str], Source]
 WAIT_SECONDS = 300.0
+LOAD_SECONDS = 600.0
 CONNECTORS = {
     "postgres": "source_connector_postgres_kafka_avro_tickit",
     "mysql": "source_connector_mysql_kafka_avro_tickit",
@@ -180,7 +182,7 @@ def test_offsets_that_kafka_connect_has_lost(
     faults.corrupt(Damage.OFFSETS, OF[engine])
     client = connect_client(lab.endpoints.connect)
     eventually(partial(client.offsets, CONNECTORS[engine]), seconds=WAIT_SECONDS)
-    verify_equal(*(table.name for table in lab.tables if table.engine == engine))
+    verify_equal(*(table.name for table in lab.tables if table.source == engine))
 
 
 @pytest.mark.parametrize("engine", [pytest.param("mysql", marks=pytest.mark.soak), "sqlserver"])
@@ -211,5 +213,42 @@ def test_a_schema_history_that_is_lost(
     assert verify.returncode == ExitCode.DIFFERENT
     told(verify, f"extra id={gone}", f"connectors snapshot {name} --anew")
     done_well(labctl("connectors", "snapshot", name, "--anew", "--lab", lab.name))
-    verify_equal(*(table.name for table in lab.tables if table.engine == engine))
+    verify_equal(*(table.name for table in lab.tables if table.source == engine))
     assert silver(table.silver, f"id = {stays}")
+
+
+def test_kafka_that_has_lost_its_data(
+    lab: Lab,
+    faults: Faults,
+    labctl: Labctl,
+    problem: Callable[..., str],
+    source: OpenSource,
+    new_key: Callable[[], int],
+    eventually: Eventually,
+    verify_equal: Verify,
+) -> None:
+    """Topics, connectors and positions are gone. One command loads everything again."""
+    table, gone, new = WIDE["mysql"], new_key(), new_key()
+    insert_row(source("mysql"), table, gone, "typical")
+    verify_equal(table.silver)
+    faults.lose_data("kafka")
+    # Nobody reads these from the log.
+    source("mysql").execute(f"DELETE FROM {table.ref} WHERE id = {gone}")
+    insert_row(source("mysql"), table, new, "typical")
+    assert "labctl connectors apply --anew" in problem("Kafka has lost", lab.table("sale").topic)
+    done_well(labctl("connectors", "apply", "--anew", "--lab", lab.name, seconds=LOAD_SECONDS))
+    verify_equal()
+    # The new offsets begin again, and no file of before is among those of the new topics.
+    for one in lab.tables:
+        eventually(partial(_is_in_bronze, lab, one.topic), seconds=WAIT_SECONDS)
+    status = labctl("status", "--lab", lab.name)
+    assert status.returncode == ExitCode.OK, status.stdout
+
+
+def _is_in_bronze(lab: Lab, topic: str) -> bool:
+    """Whether bronze has every record that the topic has, and no other."""
+    try:
+        check_bronze(lab.endpoints, topic, start_offsets(lab.endpoints, topic))
+    except LabError:
+        return False  # no file yet
+    return True

@@ -37,7 +37,7 @@ def ask(
     sale: dict[str, Any] | None = None,
     bronze_said: dict[str, Any] | None = None,
     ends: dict[int, int] | None = None,
-    commits: dict[str, str] | None = None,
+    commits: dict[str, str | None] | None = None,
     seeded: dict[str, float] | None = None,
     source: dict[str, str] | None = None,
 ) -> PipelineStatus:
@@ -49,7 +49,9 @@ def ask(
     instants = {"sale": "20261123"} if commits is None else commits
     monkeypatch.setattr(pipeline, "_instants", lambda _lab: instants)
     monkeypatch.setattr(pipeline, "source_problems", lambda *_: source or {})
-    monkeypatch.setattr(pipeline, "end_offsets", lambda *_: {TOPIC: ends or {0: 7}})
+    monkeypatch.setattr(
+        pipeline, "end_offsets", lambda *_: {TOPIC: {0: 7} if ends is None else ends}
+    )
     lab = SimpleNamespace(
         tables=[SimpleNamespace(name="sale", topic=TOPIC, source="mysql")],
         config=SimpleNamespace(sources={"mysql": SimpleNamespace(connector=CONNECTOR)}),
@@ -130,6 +132,13 @@ def test_before_seeding_no_connector_is_missed(monkeypatch: pytest.MonkeyPatch) 
 def test_after_seeding_every_connector_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     found = ask(monkeypatch, connectors={}, commits={}, seeded={"scale": 1.0})
     assert found.problems() == [f"connector {CONNECTOR} is not applied"]
+
+
+def test_a_topic_that_a_table_was_written_from_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    (problem,) = ask(monkeypatch, ends={}).problems()
+    assert f"Kafka has lost {TOPIC}," in problem
+    assert "labctl connectors apply --anew" in problem
+    assert ask(monkeypatch, ends={}, commits={"sale": None}).problems() == []
 
 
 def test_lag_and_dead_letters_are_told_per_table(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -273,6 +273,13 @@ class ComposeRuntime:
         )
         yield
 
+    def moved(self, service: Service, own: Context, other: Context) -> AbstractContextManager[None]:
+        raise LabError(
+            f"{service.name} keeps its ports in a container",
+            hint="`cut_off` takes a container off its network; a native lab can do the rest",
+            exit_code=ExitCode.USAGE,
+        )
+
     @contextmanager
     def paused(self, name: str) -> Iterator[None]:
         """A service's container stands still for a while."""

@@ -12,10 +12,12 @@ import shutil
 import sys
 from pathlib import Path
 
-__all__ = ["ADDED_ENVIRONMENT", "launch"]
+__all__ = ["ADDED_ENVIRONMENT", "MOVED", "launch"]
 
 ADDED_ENVIRONMENT = "added-environment.json"
 """A file beside the description that a test may put there: what to add to `env` for a while."""
+MOVED = "moved.json"
+"""The same with other `argv` and `env`, to be used for a while: those of other ports."""
 
 
 def launch(description: Path) -> None:
@@ -24,6 +26,9 @@ def launch(description: Path) -> None:
     What an earlier one that was killed left in its folder for temporary files is removed.
     """
     process = json.loads(description.read_text(encoding="utf-8"))
+    moved = description.with_name(MOVED)
+    if moved.is_file():
+        process |= json.loads(moved.read_text(encoding="utf-8"))
     shutil.rmtree(process["temp"], ignore_errors=True)
     Path(process["temp"]).mkdir(mode=0o700, parents=True, exist_ok=True)
     env = {

@@ -20,7 +20,7 @@ from labctl.lab.state import LabState, write_private
 from labctl.runtimes.endpoints import capture_logins, loopback_endpoints
 from labctl.runtimes.model import Check, Death, DiskSpace, ProcessState, Usage
 from labctl.runtimes.native.checks import check_machine, check_parts
-from labctl.runtimes.native.launch import ADDED_ENVIRONMENT
+from labctl.runtimes.native.launch import ADDED_ENVIRONMENT, MOVED
 from labctl.runtimes.native.logs import follow, tail
 from labctl.runtimes.native.memory import run_out_of_memory
 from labctl.runtimes.native.supervisor import Supervisor
@@ -85,6 +85,11 @@ class NativeRuntime:
         )
 
     def start(self, service: Service, context: Context) -> None:
+        # A test that was killed may have left it elsewhere.
+        self._moved(service.name).unlink(missing_ok=True)
+        self._start(service, context)
+
+    def _start(self, service: Service, context: Context) -> None:
         context.conf.mkdir(parents=True, exist_ok=True, mode=0o700)
         service.native.prepare(context)
         self.supervisor.start_process(service.name)
@@ -177,6 +182,22 @@ class NativeRuntime:
         finally:
             added.unlink()
             self._restart(name)
+
+    @contextmanager
+    def moved(self, service: Service, own: Context, other: Context) -> Iterator[None]:
+        process = service.native.process(other)
+        self.stop(service.name)
+        try:
+            told = {"argv": process.argv, "env": dict(process.env)}
+            write_private(self._moved(service.name), json.dumps(told))
+            self._start(service, other)
+            yield
+        finally:
+            self.stop(service.name)
+            self.start(service, own)
+
+    def _moved(self, name: str) -> Path:
+        return self._state.conf(name) / MOVED
 
     def _restart(self, name: str) -> None:
         self.supervisor.stop_process(name)

@@ -107,6 +107,37 @@ def test_a_worker_that_gave_up_can_be_started_again(supervise: Callable[..., Sup
     assert not supervisor.restart("nobody")
 
 
+def test_a_worker_that_is_asked_to_begin_again_while_it_fails_is_not_said_to_have_failed(
+    supervise: Callable[..., Supervisor],
+) -> None:
+    """Whoever asked would take the old failure for the answer."""
+    failing, asked = threading.Event(), threading.Event()
+    said: list[object] = []
+
+    class Slow(Scripted):
+        def start(self) -> None:
+            super().start()
+            if self.starts == 1:
+                failing.set()
+                assert asked.wait(10)
+
+    worker = Slow("slow", [PermanentError("what", hint="hint")])
+    note = worker.progress.set
+
+    def noting(**facts: object) -> None:
+        said.append(facts.get("state"))
+        note(**facts)
+
+    worker.progress.set = noting  # type: ignore[method-assign]
+    supervisor = supervise(worker)
+    assert failing.wait(10)
+    supervisor.restart("slow")
+    asked.set()
+
+    until(lambda: worker.starts == 2 and state(worker) == "running")
+    assert "failed" not in said
+
+
 def test_a_running_worker_is_stopped_and_started_on_request(
     supervise: Callable[..., Supervisor],
 ) -> None:

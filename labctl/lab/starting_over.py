@@ -1,0 +1,29 @@
+"""Loading everything again from the sources alone: the way back when Kafka has lost its data."""
+
+from __future__ import annotations
+
+from labctl.kafkaconnect.apply import Applied
+from labctl.lab.connectors import apply_and_wait, snapshot_again
+from labctl.lab.lab import Lab
+from labctl.lab.up import SilentReporter, restart_service
+from labctl.lake.kafka import end_offsets
+from labctl.services import connect
+
+__all__ = ["apply_anew"]
+
+
+def apply_anew(lab: Lab) -> list[Applied]:
+    """Apply the connectors, and have each source connector load its tables into new topics.
+
+    Silver and bronze are written from those alone; the old bronze files are kept in `retired`. It
+    does the same whatever Kafka still has, and may be repeated. Raises LabError when a service
+    does not answer, or a connector does not run.
+    """
+    own = end_offsets(lab.endpoints.kafka, connect.INTERNAL_TOPICS.values())
+    if not all(own.values()):
+        # A worker that lost them tells of tasks that run, and waits for Kafka for ever.
+        restart_service(lab, connect.SERVICE.name, SilentReporter())
+    applied = apply_and_wait(lab)
+    for source in lab.config.sources.values():
+        snapshot_again(lab, source.connector, anew=True)
+    return applied
