@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -75,10 +75,18 @@ def _refused(what: str, problems: list[str], hint: str) -> LabError:
 
 
 def apply_connectors(
-    client: ConnectClient, files: list[ConnectorFile], allowed: Collection[str] = ()
+    client: ConnectClient,
+    files: list[ConnectorFile],
+    allowed: Collection[str] = (),
+    *,
+    prepare: Callable[[], None] = lambda: None,
 ) -> list[Applied]:
-    """Create or update each connector; one whose configuration is the same is left alone."""
+    """Create or update each connector; one whose configuration is the same is left alone.
+
+    `prepare` is called once all files have been found valid, before anything is changed.
+    """
     validate_connectors(client, files, allowed)
+    prepare()
     return [_apply(client, file) for file in files]
 
 

@@ -21,7 +21,7 @@ from labctl.lab.source_files import check_apart, source_files
 from labctl.lab.table_requests import refill_table
 from labctl.lake.kafka import delete_records
 from labctl.services.silver import SINK_CONNECTOR
-from lakehouse.sink_config import sink_problems
+from lakehouse.sink_config import sink_problems, topics_left_out
 
 __all__ = [
     "apply_and_wait",
@@ -81,18 +81,31 @@ def check_sink_file(lab: Lab) -> None:
             hint="nothing was started; correct the file: the Spark application writes bronze by it",
             exit_code=ExitCode.USAGE,
         )
+    if left_out := topics_left_out(file.config, [table.topic for table in lab.tables]):
+        raise LabError(
+            f"{file.path}: topics.regex leaves out the topic {left_out[0]} of a table of this lab",
+            details=tuple(f"and {topic}" for topic in left_out[1:]),
+            hint="nothing was started; a table that is not in bronze could not be rebuilt: add the "
+            "topic to it, or remove the table's properties file",
+            exit_code=ExitCode.USAGE,
+        )
 
 
 def apply_and_wait(lab: Lab, files: list[ConnectorFile] | None = None) -> list[Applied]:
     """Apply `files`, or all of the lab's, and wait until they run. LabError when one fails.
 
-    What they need of their databases is set up first.
+    What they need of their databases is set up once the files have been found valid.
     """
     files = lab_files(lab) if files is None else files
-    set_up_capture(lab, [file.name for file in files])
     client = connect_client(lab.endpoints.connect)
-    applied = apply_connectors(client, files, lab.config.connectors.allow)
-    wait_running(client, [file.name for file in files])
+    names = [file.name for file in files]
+    applied = apply_connectors(
+        client,
+        files,
+        lab.config.connectors.allow,
+        prepare=lambda: set_up_capture(lab, names),
+    )
+    wait_running(client, names)
     return applied
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -17,7 +17,14 @@ from lakehouse.errors import ConfigurationError
 from lakehouse.properties import read_properties
 from lakehouse.sink_keys import SINK_CONNECTOR, SINK_KEYS
 
-__all__ = ["CODECS", "Codec", "SinkConfig", "load_sink_config", "sink_problems"]
+__all__ = [
+    "CODECS",
+    "Codec",
+    "SinkConfig",
+    "load_sink_config",
+    "sink_problems",
+    "topics_left_out",
+]
 
 Codec = Literal["null", "deflate", "snappy", "bzip2"]
 CODECS: tuple[Codec, ...] = ("null", "deflate", "snappy", "bzip2")
@@ -186,6 +193,16 @@ def _problem(key: str, value: str) -> str | None:
         )
         refused = f"{key} cannot be honoured without the connector itself"
     return None if fits else refused
+
+
+def topics_left_out(values: Mapping[str, str], topics: Iterable[str]) -> list[str]:
+    """Of `topics`, those that a sink connector with this configuration does not take."""
+    try:
+        pattern = re.compile(_topics(values))
+    except re.error:
+        # A pattern in a form of Java's own, which Spark judges.
+        return []
+    return [topic for topic in topics if not pattern.fullmatch(topic)]
 
 
 def _topics(values: Mapping[str, str]) -> str:

@@ -79,7 +79,7 @@ def test_a_service_is_killed_in_the_middle_of_a_first_load(
     client.forget_offsets(name)
     delete_records(lab.endpoints.kafka, [one.topic for one in tables])
     if (slot := slot_of(file)) is not None:
-        drop_slot(lab, slot)
+        drop_slot(lab, table.source, slot)
     for one in tables:
         refill_table(lab, one.name)
 

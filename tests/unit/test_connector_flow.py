@@ -162,6 +162,10 @@ def test_a_sink_files_mistakes_are_all_told_before_anything_starts(tmp_path: Pat
         check_sink_file(cast(Lab, lab))
     assert raised.value.exit_code is ExitCode.USAGE
     assert len(raised.value.details) == 1
+    path.write_text(json.dumps(shipped.config))
+    lab.tables = [SimpleNamespace(topic=topic) for topic in ("tickit.ems.event", "eu.shop.orders")]
+    with pytest.raises(LabError, match=r"leaves out the topic eu\.shop\.orders"):
+        check_sink_file(cast(Lab, lab))
     # In containers the connector itself may be there, which can do all of it.
     lab.profile = "compose"
     check_sink_file(cast(Lab, lab))
