@@ -142,7 +142,7 @@ def growth_command(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Repeats an earlier one [random].")] = None,
     write: Annotated[
-        Path | None, typer.Option(help="Write the figures (JSON) to it, anew after each step.")
+        Path | None, typer.Option(help="Write the figures (JSON) to it after each step.")
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with a chart to it.")] = None,
 ) -> None:

@@ -96,6 +96,6 @@ def load_promoted(path: Path) -> PromotedEndpoints:
         key = ".".join(map(str, issue["loc"]))
         raise LabError(
             f"{path} is not usable: {key}: {issue['msg']}",
-            hint="`labctl promote apply` writes it anew",
+            hint="`labctl promote apply` writes it again",
             exit_code=ExitCode.USAGE,
         ) from None

@@ -106,7 +106,7 @@ class ConnectClient:
             self._call("PUT", f"/connectors/{name}/{action}")
 
     def forget_offsets(self, name: str) -> None:
-        """Stop `name` and have it forget its source positions: resumed, it begins anew."""
+        """Stop `name` and have it forget its source positions: resumed, it begins again."""
         self.act(name, "stop")
         for attempt in Retrying(
             retry=retry_if_exception_message(match=r"(?s).*STOPPED.*"),

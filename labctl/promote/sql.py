@@ -14,7 +14,7 @@ from labctl.tables import LabTable
 __all__ = ["BINLOG_HOURS", "client_command", "source_sql"]
 
 BINLOG_HOURS = 72
-"""How long a connector may be away before a MySQL source must be read anew."""
+"""How long a connector may be away before a MySQL source must be read again."""
 
 
 def source_sql(promotion: Promotion, source: str) -> str:

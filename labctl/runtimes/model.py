@@ -153,7 +153,7 @@ class Runtime(Protocol):
         """Write what services and connectors read, where only they and this user can."""
 
     def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:
-        """Make services known, none started yet; the names of running ones that must start anew."""
+        """Make services known, none started yet; the names of running ones that must start again."""
 
     def start(self, service: Service, context: Context) -> None:
         """Start a service unless it runs."""
@@ -212,11 +212,11 @@ class Runtime(Protocol):
         when they are out of reach."""
 
     def with_environment(self, name: str, env: Mapping[str, str]) -> AbstractContextManager[None]:
-        """A service runs with `env` beside its own environment. It is started anew for that, and
+        """A service runs with `env` beside its own environment. It is restarted for that, and
         again afterwards. Raises LabError (USAGE) where that cannot be had."""
 
     def moved(self, service: Service, own: Context, other: Context) -> AbstractContextManager[None]:
-        """A service runs as `other` says, which may have other ports. It is started anew for that,
+        """A service runs as `other` says, which may have other ports. It is restarted for that,
         and again afterwards as its `own` context says. Raises LabError (USAGE) where that cannot be
         had."""
 

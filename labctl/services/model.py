@@ -25,7 +25,7 @@ class Context:
     data: Path
     """What the service keeps; survives `down`, removed by `destroy`."""
     conf: Path
-    """Configuration written anew at every start."""
+    """Configuration, written at every start."""
     secrets: Path
     """The folder that connector references are resolved against."""
     ports: Mapping[str, int]

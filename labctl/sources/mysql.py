@@ -62,7 +62,7 @@ def _connect(endpoint: Database, database: str | None) -> pymysql.Connection[Cur
         )
     except pymysql.OperationalError as error:
         raise LabError(
-            f"MySQL at {endpoint.host}:{endpoint.port} is not to be reached: {error.args[-1]}",
+            f"MySQL at {endpoint.host}:{endpoint.port} cannot be reached: {error.args[-1]}",
             hint="see `labctl status`",
             exit_code=ExitCode.NOT_READY,
         ) from error

@@ -63,7 +63,7 @@ def _connect(endpoint: Database, database: str) -> Connection:
         )
     except psycopg2.OperationalError as error:
         raise LabError(
-            f"PostgreSQL at {endpoint.host}:{endpoint.port} is not to be reached: "
+            f"PostgreSQL at {endpoint.host}:{endpoint.port} cannot be reached: "
             f"{str(error).strip()}",
             hint="see `labctl status`",
             exit_code=ExitCode.NOT_READY,

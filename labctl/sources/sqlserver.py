@@ -77,7 +77,7 @@ def _connect(endpoint: Database, database: str) -> pymssql.Connection:
         )
     except pymssql.OperationalError as error:
         raise LabError(
-            f"SQL Server at {endpoint.host}:{endpoint.port} is not to be reached: {_said(error)}",
+            f"SQL Server at {endpoint.host}:{endpoint.port} cannot be reached: {_said(error)}",
             hint="see `labctl status`",
             exit_code=ExitCode.NOT_READY,
         ) from error

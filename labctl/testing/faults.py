@@ -99,7 +99,7 @@ class Faults:
     def small_disk(self, service: str) -> Iterator[SmallDisk]:
         """The service's data is on a disk of its own with little room: `with disk.full(): …`.
 
-        The service is started anew for that, and again when the block ends and its data goes back.
+        The service is restarted for that, and again when the block ends and its data goes back.
         """
         found, runtime = self.lab.service(service), self.lab.runtime
         folder = runtime.data_folder(service)
@@ -119,7 +119,7 @@ class Faults:
     def clock(self, service: str) -> Iterator[Clock]:
         """The service has a clock of its own: `clock.set(hours=-1)`. Natively only.
 
-        It is started anew for that, and again when the block ends.
+        It is restarted for that, and again when the block ends.
         """
         require_shiftable(service)
         with TemporaryDirectory(prefix="labctl-clock-") as folder:
@@ -134,7 +134,7 @@ class Faults:
         """What one service is sent and sends to another goes through faults: `hop.cut()`,
         `half_open()`, `delay(0.2)`, `stall(0.01)`, `heal()`. Natively only.
 
-        The server is started anew for that, on another port, and again when the block ends. What
+        The server is restarted for that, on another port, and again when the block ends. What
         others ask of it is not touched.
         """
         found, runtime = self.lab.service(server), self.lab.runtime

@@ -138,7 +138,7 @@ def test_bad_input_touches_nothing(postgres: Endpoints, tmp_path: Path) -> None:
         seed(postgres, DATA_SET, scale=0)
     with pytest.raises(LabError, match="--scale cannot be combined with --from"):
         seed(postgres, DATA_SET, scale=0.5, from_path=tmp_path)
-    with pytest.raises(LabError, match="is not to be reached"):
+    with pytest.raises(LabError, match="cannot be reached"):
         connect(postgres, "postgres")
 
 

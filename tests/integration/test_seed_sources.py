@@ -319,7 +319,7 @@ def test_no_such_engine_and_no_answer(endpoints: Endpoints) -> None:
     with pytest.raises(LabError, match="no source 'oracle'"):
         connect(endpoints, "oracle")
     wrong = endpoints.sources["mysql"].model_copy(update={"user": "nobody_there"})
-    with pytest.raises(LabError, match="not to be reached"):
+    with pytest.raises(LabError, match="cannot be reached"):
         connect(endpoints.model_copy(update={"sources": {"mysql": wrong}}), "mysql")
 
 

@@ -161,7 +161,7 @@ class Connectors:
             reason = said.get("stateDescription", {})
             raise LabError(
                 f"The connector {name} failed: {reason.get('message', 'MSK Connect says no more')}",
-                hint=f"its log is in {self._names.log_group}; apply again makes it anew",
+                hint=f"its log is in {self._names.log_group}; apply makes it again",
             )
 
     def _wait(self, name: str, look: Any, ends: tuple[str, ...]) -> str:

@@ -128,7 +128,7 @@ def streamer_schemas(subject: Subject) -> Iterator[Finding]:
                 name,
                 ordering,
                 f"changes of {table.name} are ordered by a field that is not in the schema",
-                "write it anew with `labctl promote schemas`",
+                "write it again with `labctl promote schemas`",
             )
 
 

@@ -150,7 +150,7 @@ class ComposeRuntime:
         beside = [name for name in COMPANIONS.get(service.name, ()) if name in self._definitions]
         names = sorted([service.name, *beside])
         with ExitStack() as held:
-            # Two commands that make one container anew at once get in each other's way.
+            # Two commands that make one container at once get in each other's way.
             for name in names:
                 held.enter_context(self._starting[name])
             self._compose.run("up", "--detach", "--no-deps", "--no-build", *names)

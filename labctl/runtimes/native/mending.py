@@ -67,7 +67,7 @@ class Mender:
                     self._pauses.pop(name, None)
                 continue
             if due and all(is_passing(part.get("trace", "")) for part in failed):
-                # Twice as long each time, and counted anew once it has run for as long.
+                # Twice as long each time, and counted from the start once it has run for as long.
                 pause = self._pauses.get(name, _FIRST_PAUSE_SECONDS)
                 self._pauses[name] = min(2 * pause, _LONGEST_PAUSE_SECONDS)
                 self._not_before[name] = now + pause
