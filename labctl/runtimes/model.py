@@ -153,7 +153,7 @@ class Runtime(Protocol):
         """Write what services and connectors read, where only they and this user can."""
 
     def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:
-        """Make services known, none started yet; the names of running ones that must start again."""
+        """Make services known, none started yet; the names of running ones to restart."""
 
     def start(self, service: Service, context: Context) -> None:
         """Start a service unless it runs."""
