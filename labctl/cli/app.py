@@ -79,11 +79,12 @@ def before(
 
 
 def command(
-    app: typer.Typer, name: str | None = None, *, example: str
+    app: typer.Typer, name: str | None = None, *, example: str, rows: bool = False
 ) -> Callable[[Callable[Concatenate[Invocation, P], None]], Callable[..., None]]:
     """Register a command that takes --lab, --profile and --output, before its name or after.
 
-    The function gets them as an `Invocation`, first. `example` is shown below its help.
+    The function gets them as an `Invocation`, first. `example` is shown below its help. `rows`: it
+    prints rows, so `--output csv` fits it.
     """
 
     def register(function: Callable[Concatenate[Invocation, P], None]) -> Callable[..., None]:
@@ -94,7 +95,17 @@ def command(
             invocation = Invocation(
                 common["lab"], common["profile"], common["output"] or Format.TEXT
             )
-            _run(lambda: function(invocation, **values), invocation)  # type: ignore[call-arg]
+
+            def run() -> None:
+                if invocation.format is Format.CSV and not rows:
+                    raise LabError(
+                        "This command prints no rows, so it has no CSV",
+                        hint="--output text, or json",
+                        exit_code=ExitCode.USAGE,
+                    )
+                function(invocation, **values)  # type: ignore[call-arg]
+
+            _run(run, invocation)
 
         signature = inspect.signature(function, eval_str=True)
         own = list(signature.parameters.values())[1:]

@@ -10,7 +10,7 @@ from labctl.bench.change import followed_row, make_change
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
 from labctl.cli.progress import ConsoleProgress
-from labctl.cli.query import rows_table
+from labctl.cli.rows import rows_table
 from labctl.cli.seed import seed_summary
 from labctl.cli.up import urls_table
 from labctl.cli.verify import verify_exit_code, verify_summary

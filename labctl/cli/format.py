@@ -12,3 +12,5 @@ class Format(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+    CSV = "csv"
+    """Of rows only: `labctl query`."""

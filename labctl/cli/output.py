@@ -29,10 +29,19 @@ stdout = Console(
 stderr = Console(stderr=True, soft_wrap=True)
 
 
-def print_result(format_: Format, data: Any, render: Callable[[], RenderableType | None]) -> None:
-    """Print `data` as JSON, or what `render` makes of it as text."""
+def print_result(
+    format_: Format,
+    data: Any,
+    render: Callable[[], RenderableType | None],
+    *,
+    csv: Callable[[], str] | None = None,
+) -> None:
+    """Print `data` as JSON, what `render` makes of it as text, or its rows as `csv`."""
     if format_ is Format.JSON:
         sys.stdout.write(to_json(data) + "\n")
+        return
+    if format_ is Format.CSV and csv is not None:
+        sys.stdout.write(csv())
         return
     renderable = render()
     if renderable is not None:

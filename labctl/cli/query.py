@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Group, RenderableType
-from rich.table import Table
 
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result
+from labctl.cli.rows import rows_csv, rows_table
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-__all__ = ["query_command", "rows_table"]
-
-SHOWN_ROWS = 50
+__all__ = ["query_command"]
 
 
 class EngineName(StrEnum):
@@ -25,10 +19,15 @@ class EngineName(StrEnum):
     SPARK = "spark"
 
 
-@command(root, "query", example='labctl query "SELECT * FROM sale WHERE salesid = 200" --as-of -5m')
+@command(
+    root,
+    "query",
+    example='labctl query "SELECT * FROM sale WHERE salesid = 200" --as-of -5m',
+    rows=True,
+)
 def query_command(
     invocation: Invocation,
-    sql: Annotated[str, typer.Argument(help="One SELECT over silver tables.")],
+    sql: Annotated[str, typer.Argument(help="One SELECT over silver tables, or SHOW TABLES.")],
     as_of: Annotated[
         str | None, typer.Option("--as-of", help="The tables as they were then (time travel).")
     ] = None,
@@ -45,8 +44,15 @@ def query_command(
         bool, typer.Option("--read-optimized", help="Merge-on-read: compacted files only.")
     ] = False,
     engine: Annotated[EngineName, typer.Option(help="Who answers.")] = EngineName.EMBEDDED,
+    wide: Annotated[
+        bool, typer.Option("--wide", help="One line per row, however long it gets.")
+    ] = False,
 ) -> None:
-    """Answer SQL over the silver tables: now, as they were, or what changed."""
+    """Answer SQL over the silver tables: now, as they were, or what changed.
+
+    Rows that are wider than the terminal are shown one column per line. `--output csv` prints all
+    rows as CSV.
+    """
     from labctl.lake import Lake, View
     from labctl.lake.spark import SparkEngine
 
@@ -62,25 +68,9 @@ def query_command(
         "columns": [{"name": f.name, "type": str(f.type)} for f in answer.schema],
         "rows": answer.to_pylist(),
     }
-    print_result(invocation.format, data, lambda: rows_table(answer))
-
-
-def rows_table(answer: pa.Table) -> RenderableType:
-    """The first rows as a table; one row as a list of columns."""
-    if answer.num_rows == 1 and answer.num_columns > 6:
-        single = Table(box=None, pad_edge=False, show_header=False)
-        for name, values in answer.to_pydict().items():
-            single.add_row(name, _cell(values[0]))
-        return single
-    table = Table(box=None, pad_edge=False)
-    for name in answer.column_names:
-        table.add_column(name, overflow="fold")
-    for row in answer.slice(0, SHOWN_ROWS).to_pylist():
-        table.add_row(*(_cell(value) for value in row.values()))
-    more = answer.num_rows - SHOWN_ROWS
-    count = f"{answer.num_rows:,} rows" + (f", {more:,} not shown" if more > 0 else "")
-    return Group(table, count)
-
-
-def _cell(value: object) -> str:
-    return "null" if value is None else str(value)
+    print_result(
+        invocation.format,
+        data,
+        lambda: rows_table(answer, wide=wide),
+        csv=lambda: rows_csv(answer),
+    )

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 
 from labctl.cli.app import Invocation
 from labctl.cli.output import print_result
-from labctl.cli.query import rows_table
+from labctl.cli.rows import rows_table
 from labctl.errors import ExitCode, LabError
 from labctl.lake.records import Record, to_table
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Engine", "Lake", "TableInfo"]
 
 _PARALLEL = 8
+_SHOW_TABLES = re.compile(r"\s*show\s+tables\s*;?\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -108,10 +110,12 @@ class Lake:
         return Watch(self.table(name))
 
     def query(self, sql: str, view: View = LATEST, *, engine: Engine | None = None) -> pa.Table:
-        """The answer to one SELECT over silver tables, all shown as `view` says.
+        """The answer to one SELECT over silver tables, all shown as `view` says, or SHOW TABLES.
 
         Raises LabError (USAGE) for bad SQL, an unknown table, or a moment whose files are gone.
         """
+        if _SHOW_TABLES.fullmatch(sql):
+            return self._shown()
         names = self.table_names()
         if engine:
             return engine.query(sql, [self._table(name) for name in names], view)
@@ -119,6 +123,18 @@ class Lake:
         used = query.names()
         tables = [self._table(name) for name in names if name.lower() in used]
         return reading(tables, lambda: _answer(query, tables, view))
+
+    def _shown(self) -> pa.Table:
+        """What SHOW TABLES answers: name, kind, commits and latest instant of each table."""
+        infos = self.tables()
+        return pa.table(
+            {
+                "table_name": pa.array([info.name for info in infos], pa.string()),
+                "type": pa.array([info.kind for info in infos], pa.string()),
+                "commits": pa.array([info.commits for info in infos], pa.int64()),
+                "latest_commit": pa.array([info.latest for info in infos], pa.string()),
+            }
+        )
 
     def _table(self, name: str) -> SilverTable:
         return SilverTable(name, f"{self._folder}/{name}", self.storage)

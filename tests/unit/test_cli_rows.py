@@ -1,0 +1,95 @@
+"""Rows as a person reads them: a table where it fits, else a column per line, or CSV."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from rich.console import Console, RenderableType
+from typer.testing import CliRunner
+
+from labctl.cli import rows
+from labctl.cli.app import root
+from labctl.cli.rows import rows_csv, rows_table
+from labctl.errors import ExitCode
+
+ANSWER = pa.table(
+    {
+        "id": [1, 2],
+        "price": pa.array([Decimal("10.50"), None], pa.decimal128(8, 2)),
+        "day": [dt.date(2008, 1, 1), None],
+        "name": ['a "b"', "x" * 30],
+    }
+)
+
+
+def shown(renderable: RenderableType, width: int) -> list[str]:
+    console = Console(width=width, soft_wrap=True, color_system=None)
+    with console.capture() as capture:
+        console.print(renderable)
+    return [line.rstrip() for line in capture.get().splitlines()]
+
+
+def narrow(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setattr(rows, "stdout", Console(width=width))
+
+
+def test_rows_that_fit_are_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow(monkeypatch, 80)
+    lines = shown(rows_table(ANSWER), 80)
+    assert lines[0].split() == ["id", "price", "day", "name"]
+    assert lines[-1] == "2 rows"
+    assert len(lines) == 4
+
+
+def test_rows_that_do_not_fit_are_shown_column_by_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow(monkeypatch, 40)
+    lines = shown(rows_table(ANSWER), 40)
+    assert lines[0] == "row 1"
+    assert "price  10.50" in lines
+    assert "price  null" in lines
+    assert lines[-1] == "2 rows"
+
+
+def test_wide_rows_take_one_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow(monkeypatch, 40)
+    lines = shown(rows_table(ANSWER, wide=True), 40)
+    assert len(lines) == 4
+    assert lines[2].endswith("x" * 30)
+
+
+def test_one_row_that_does_not_fit_needs_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow(monkeypatch, 25)
+    assert shown(rows_table(ANSWER.slice(0, 1)), 25)[0] == "id     1"
+
+
+def test_markup_in_a_value_is_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow(monkeypatch, 80)
+    assert "[red]x" in shown(rows_table(pa.table({"a": ["[red]x"]})), 80)
+
+
+def test_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow(monkeypatch, 80)
+    assert shown(rows_table(ANSWER.slice(0, 0)), 80)[-1] == "0 rows"
+
+
+def test_csv_has_every_row() -> None:
+    assert rows_csv(ANSWER).splitlines() == [
+        "id,price,day,name",
+        '1,10.50,2008-01-01,"a ""b"""',
+        "2,,," + "x" * 30,
+    ]
+
+
+def test_csv_is_refused_before_anything_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    import labctl.cli.down  # noqa: F401 - registers the command
+
+    done = CliRunner().invoke(root, ["down", "--output", "csv"])
+    assert done.exit_code == ExitCode.USAGE
+    assert "no CSV" in done.stderr
