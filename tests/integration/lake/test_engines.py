@@ -260,6 +260,13 @@ def test_tables_tell_about_themselves(spark: SparkSession, lake: Lake) -> None:
     assert (info.record_key, info.ordering) == ("salesid", "__kafka_offset")
     assert info.latest == lake.instants("plain_mor")[-1].requested
     assert info.earliest_readable is None
+    shown = lake.query("show tables;").to_pylist()
+    assert {
+        "table_name": "plain_mor",
+        "type": MOR,
+        "commits": 5,
+        "latest_commit": info.latest,
+    } in shown
 
 
 def test_a_watch_sees_each_new_row_once(spark: SparkSession, lake: Lake) -> None:
