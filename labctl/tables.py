@@ -56,7 +56,7 @@ def lab_tables(project: Path, config: LabConfig) -> list[LabTable]:
     except ConfigurationError as error:
         raise LabError(str(error), exit_code=ExitCode.USAGE) from None
     connectors = {
-        source.connector: read_connector(project / CONNECTORS / f"{source.connector}.json").config
+        source.connector: _naming_topics(project / CONNECTORS / f"{source.connector}.json")
         for source in config.sources.values()
     }
     tables = []
@@ -66,6 +66,18 @@ def lab_tables(project: Path, config: LabConfig) -> list[LabTable]:
             raise _not_one_source(properties, config, connectors, [table.source for table in found])
         tables += found
     return tables
+
+
+def _naming_topics(path: Path) -> dict[str, str]:
+    """The configuration of a connector that says what its topics begin with."""
+    config = read_connector(path).config
+    if not config.get("topic.prefix"):
+        raise LabError(
+            f"{path} is not a usable connector file: topic.prefix is missing",
+            hint="write what the names of its topics begin with",
+            exit_code=ExitCode.USAGE,
+        )
+    return config
 
 
 def _sources_of(

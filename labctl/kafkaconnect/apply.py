@@ -83,10 +83,12 @@ def apply_connectors(
 ) -> list[Applied]:
     """Create or update each connector; one whose configuration is the same is left alone.
 
-    `prepare` is called once all files have been found valid, before anything is changed.
+    `prepare` is called once the files have been found usable by themselves. Connect's own look at
+    them comes after it, because a connector asks its database for what it needs there.
     """
-    validate_connectors(client, files, allowed)
+    check_keys(files, allowed)
     prepare()
+    validate_connectors(client, files, allowed)
     return [_apply(client, file) for file in files]
 
 

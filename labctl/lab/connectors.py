@@ -94,7 +94,7 @@ def check_sink_file(lab: Lab) -> None:
 def apply_and_wait(lab: Lab, files: list[ConnectorFile] | None = None) -> list[Applied]:
     """Apply `files`, or all of the lab's, and wait until they run. LabError when one fails.
 
-    What they need of their databases is set up once the files have been found valid.
+    What they need of their databases is set up before, once the files are usable by themselves.
     """
     files = lab_files(lab) if files is None else files
     client = connect_client(lab.endpoints.connect)
