@@ -10,10 +10,42 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["Ints", "Values", "join", "money", "null_where", "pick", "text"]
+from seeds.schema import Table
+
+__all__ = [
+    "Flags",
+    "Ints",
+    "Values",
+    "filled",
+    "join",
+    "money",
+    "null_where",
+    "pick",
+    "stream",
+    "text",
+    "where",
+]
 
 Ints: TypeAlias = "npt.NDArray[np.int64]"
+Flags: TypeAlias = "npt.NDArray[np.bool_]"
 Values: TypeAlias = "pa.Array[Any]"
+
+
+def stream(seed: int, name: str) -> np.random.Generator:
+    """A random stream of its own for each name, the same on every machine."""
+    return np.random.Generator(np.random.PCG64([seed, *name.encode()]))
+
+
+def filled(
+    table: Table, columns: Sequence[npt.NDArray[np.generic] | Values | Sequence[object]]
+) -> pa.Table:
+    """Rows of a table from its columns in the declared order, as the declared types."""
+    schema = table.arrow
+    arrays = [
+        (column if isinstance(column, pa.Array) else pa.array(column)).cast(field.type)
+        for column, field in zip(columns, schema, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def pick(vocabulary: Sequence[str], chosen: Ints) -> Values:
@@ -33,7 +65,13 @@ def join(*parts: Values | str, separator: str = "") -> Values:
     return joined
 
 
-def null_where(mask: npt.NDArray[np.bool_], values: Values) -> Values:
+def where(mask: Flags, values: Values | str, otherwise: Values | str) -> Values:
+    """The values where the mask is set, otherwise the others."""
+    chosen: Values = pc.call_function("if_else", [pa.array(mask), values, otherwise])
+    return chosen
+
+
+def null_where(mask: Flags, values: Values) -> Values:
     """The values, null where the mask is set."""
     kept: Values = pc.call_function(
         "if_else", [pa.array(mask), pa.scalar(None, values.type), values]
