@@ -21,8 +21,10 @@ __all__ = [
     "money",
     "null_where",
     "pick",
+    "pick_from",
     "stream",
     "text",
+    "weighted",
     "where",
 ]
 
@@ -51,6 +53,20 @@ def filled(
 def pick(vocabulary: Sequence[str], chosen: Ints) -> Values:
     """The word at each position."""
     return pa.array(vocabulary, pa.string()).take(chosen)
+
+
+def pick_from(groups: Sequence[Sequence[str]], group: Ints, rng: np.random.Generator) -> Values:
+    """A word of each row's group, drawn from those evenly."""
+    size = np.array([len(words) for words in groups])
+    first = np.cumsum(size) - size
+    return pick(
+        [word for words in groups for word in words], first[group] + rng.integers(0, size[group])
+    )
+
+
+def weighted(weights: Sequence[int], count: int, rng: np.random.Generator) -> Ints:
+    """Positions drawn as often as their weights say."""
+    return rng.choice(len(weights), size=count, p=np.array(weights) / sum(weights))
 
 
 def text(numbers: Ints, *, width: int = 0) -> Values:

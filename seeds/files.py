@@ -95,7 +95,7 @@ def _once(table: Table, path: Path, name: str, count: int) -> None:
 def _missing(table: Table, path: Path) -> LabError:
     return bad_input(
         f"{path} does not hold {' or '.join(_editions(table))}, the file of {table.label}.",
-        hint="each file of the data set has to be there, once",
+        hint="give one zip with all files of the data set, or the folder that holds them",
     )
 
 

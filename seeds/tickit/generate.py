@@ -16,7 +16,19 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from seeds import schema
-from seeds.columns import Ints, Values, filled, join, money, null_where, pick, stream, text
+from seeds.columns import (
+    Ints,
+    Values,
+    filled,
+    join,
+    money,
+    null_where,
+    pick,
+    pick_from,
+    stream,
+    text,
+    weighted,
+)
 from seeds.tickit import words
 from seeds.tickit.market import Listings, draw_listings, draw_sales
 from seeds.tickit.schema import TABLES
@@ -106,21 +118,14 @@ class _Events:
 
 
 def _draw_events(count: int, rng: np.random.Generator) -> _Events:
-    weights = np.array(_CATEGORY_WEIGHTS) / sum(_CATEGORY_WEIGHTS)
-    category = rng.choice(np.arange(1, len(weights) + 1), size=count, p=weights)
-    titles: list[str] = []
-    first = np.zeros(len(weights) + 1, np.int64)
-    size = np.zeros(len(weights) + 1, np.int64)
-    for catid, programme in words.PROGRAMME.items():
-        first[catid], size[catid] = len(titles), len(programme)
-        titles += programme
-    title = first[category] + rng.integers(0, size[category])
+    category = weighted(_CATEGORY_WEIGHTS, count, rng)
+    name = pick_from([words.PROGRAMME[catid] for catid, *_ in words.CATEGORIES], category, rng)
     day = rng.integers(_FIRST_EVENT_DAY, len(DATES), count)
     times = np.array(_CURTAIN_TIMES + _EVENING_TIMES * 2)
     return _Events(
         venue=rng.integers(1, TABLES["venue"].rows + 1, count),
-        category=category,
-        name=pick(titles, title),
+        category=category + 1,
+        name=name,
         start=day * DAY + rng.choice(times, count),
         announced=rng.random(count) >= 0.004,
     )
