@@ -75,6 +75,8 @@ class Table:
     """Name of the table's file in the original data set."""
     smaller_file: str | None = None
     """Name of a smaller edition of that file, read where the full one is missing."""
+    database: str | None = None
+    """Name of its database, where a schema of that name is in others too."""
     delimiter: str = "|"
     scales: bool = False
     """Whether `--scale` changes the number of rows."""

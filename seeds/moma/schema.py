@@ -13,6 +13,7 @@ _ALL = (
     Table(
         name="artists",
         engine="postgres",
+        database="moma",
         schema="public",
         rows=15_089,
         scales=True,
@@ -30,6 +31,7 @@ _ALL = (
     Table(
         name="artworks",
         engine="postgres",
+        database="moma",
         schema="public",
         # The original has between 120,000 and 140,000.
         rows=120_000,

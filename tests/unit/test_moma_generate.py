@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections import Counter
 from typing import Any
 
 import pyarrow as pa
@@ -28,12 +29,15 @@ def digest(table: pa.Table) -> str:
     return hashlib.sha256(repr(table.to_pylist()).encode()).hexdigest()[:16]
 
 
+def texts(table: pa.Table, column: str) -> list[str]:
+    """The values that are not null."""
+    return [value for value in table[column].to_pylist() if value is not None]
+
+
 def shares(table: pa.Table, column: str) -> dict[Any, float]:
     """How large a part of the rows each value has, the most frequent first."""
-    counts = sorted(
-        table[column].value_counts().to_pylist(), key=lambda one: one["counts"], reverse=True
-    )
-    return {one["values"]: one["counts"] / table.num_rows for one in counts}
+    counts = Counter(table[column].to_pylist())
+    return {value: count / table.num_rows for value, count in counts.most_common()}
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -42,7 +46,7 @@ def test_counts_schema_and_keys(data: Data, name: str) -> None:
     table.validate(full=True)
     assert table.schema.equals(declared.arrow)
     assert table.num_rows == declared.rows
-    keys = table[declared.key].to_pylist()
+    keys: list[Any] = table[declared.key].to_pylist()
     assert keys == sorted(set(keys)), "keys are in order and different"
     assert keys[0] == FIRST_ID
     assert keys[-1] > table.num_rows + 1_000, "keys have gaps"
@@ -175,14 +179,14 @@ def test_few_artists_made_very_many_artworks(data: Data) -> None:
 def test_partition_values_with_characters_that_paths_and_texts_use(
     data: Data, table: str, column: str
 ) -> None:
-    values = [v for v in data[table][column].unique().to_pylist() if v is not None]
+    values = set(texts(data[table], column))
     assert "'" in "".join(values)
     for odd in ' "/%=,(':
         assert any(odd in value for value in values), f"none has {odd!r}"
     assert not any(value != value.strip() or not value for value in values)
     if table == "artists":
         assert any(not value.isascii() for value in values)
-        assert {"Nationality unknown", "nationality unknown"} <= set(values)
+        assert {"Nationality unknown", "nationality unknown"} <= values
 
 
 def scripts(values: list[str]) -> set[str]:
@@ -192,7 +196,7 @@ def scripts(values: list[str]) -> set[str]:
 
 
 def test_names_in_many_scripts(data: Data) -> None:
-    names = data["artists"]["name"].to_pylist()
+    names = texts(data["artists"], "name")
     assert {
         "LATIN", "CYRILLIC", "CJK", "HIRAGANA", "KATAKANA", "HANGUL", "ARABIC", "HEBREW", "GREEK",
         "DEVANAGARI",
@@ -206,18 +210,18 @@ def test_names_in_many_scripts(data: Data) -> None:
 
 
 def test_titles_and_media(data: Data) -> None:
-    titles = data["artworks"]["title"].drop_null().to_pylist()
+    titles = texts(data["artworks"], "title")
     assert {"CYRILLIC", "CJK", "ARABIC", "HEBREW", "HANGUL"} <= scripts(titles)
     for odd in "\"'/%=<\\(":
         assert any(odd in title for title in titles), odd
-    media = data["artworks"]["medium"].drop_null().to_pylist()
+    media = texts(data["artworks"], "medium")
     blank = sum(medium != medium.strip() for medium in media) / len(media)
     assert 0 < blank < 0.01
 
 
 def test_years_follow_each_other(data: Data) -> None:
     artists = data["artists"]
-    assert pc.min_max(artists["birth_year"]).as_py()["min"] >= 1730
+    assert pc.min(artists["birth_year"]).as_py() >= 1730
     assert pc.max(artists["death_year"]).as_py() <= 2017
     assert pc.all(pc.greater(artists["death_year"], artists["birth_year"])).as_py()
     acquired = data["artworks"]["acquisition_date"]
@@ -249,7 +253,7 @@ def test_sizes_are_texts_that_agree(data: Data) -> None:
             assert float(found[2]) == pytest.approx(float(row["width_cm"]), abs=0.0501)
             checked += 1
     assert checked > 1_000
-    assert any('"' in text for text in artworks["dimensions"].drop_null().to_pylist())
+    assert any('"' in text for text in texts(artworks, "dimensions"))
 
 
 def test_object_numbers_are_different(data: Data) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import re
 
+import pglast
 import pytest
+from pydantic import SecretStr
 from typer.testing import CliRunner
 
 import labctl.cli.seed  # noqa: F401 - registers the command
 from labctl.cli.app import root
+from labctl.config.endpoints import SourceDatabase
 from labctl.datasets import data_set, data_sets
+from labctl.datasets.loading import sources_of
 from seeds.moma import DATA_SET, TABLES, ddl
 from seeds.schema import Table
 
@@ -38,6 +42,11 @@ def test_ddl_follows_the_declaration(name: str) -> None:
     assert re.search(rf"^    {table.key} +integer NOT NULL PRIMARY KEY,$", ddl("postgres"), re.M)
 
 
+def test_ddl_is_sql_of_postgresql_and_safe_to_run_again() -> None:
+    script = ddl("postgres")
+    assert len(pglast.parse_sql(script)) == script.count("IF NOT EXISTS") == len(TABLES)
+
+
 def test_only_keys_cannot_be_null() -> None:
     required = {t.name: [c.name for c in t.columns if not c.nullable] for t in TABLES.values()}
     assert required == {"artists": ["artist_id"], "artworks": ["artwork_id", "artist_id"]}
@@ -56,6 +65,34 @@ def test_seed_list_shows_every_data_set() -> None:
     assert listed["moma"]["tables"] == ["public.artists", "public.artworks"]
     assert "120,000 artworks" in listed["moma"]["title"]
     assert "ems.event" in listed["tickit"]["tables"]
+
+
+def source(database: str, *schemas: str) -> SourceDatabase:
+    return SourceDatabase(
+        host="127.0.0.1",
+        port=1,
+        user="nobody",
+        password=SecretStr(""),
+        database=database,
+        engine="postgres",
+        schemas=schemas,
+    )
+
+
+@pytest.mark.parametrize(
+    ("sources", "meant"),
+    [
+        ({"shop": source("shop", "public"), "museum": source("moma", "public")}, "museum"),
+        ({"museum": source("moma", "public"), "shop": source("shop", "public")}, "museum"),
+        ({"tickit": source("tickit", "ems"), "mine": source("mine", "x", "public")}, "mine"),
+        ({"tickit": source("moma", "ems")}, None),
+    ],
+)
+def test_tables_go_to_the_source_with_their_database(
+    sources: dict[str, SourceDatabase], meant: str | None
+) -> None:
+    expected = {} if meant is None else {meant: list(DATA_SET.tables)}
+    assert sources_of(DATA_SET, sources) == expected
 
 
 def test_the_followed_row_moves_to_another_nationality() -> None:
