@@ -6,17 +6,18 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import itemgetter
 from pathlib import Path
 
 import pyarrow as pa
 
-from labctl.config.endpoints import Endpoints
+from labctl.config.endpoints import Endpoints, SourceDatabase
 from labctl.datasets.model import DataSet, SeedTable
 from labctl.errors import ExitCode, LabError
 from labctl.sources import Source, TableRef, connect, ensure_database
 from labctl.verify import TableDiff, changes_between, verify_table
 
-__all__ = ["Action", "SeedResult", "SeededTable", "prepare", "seed"]
+__all__ = ["Action", "SeedResult", "SeededTable", "prepare", "seed", "sources_of"]
 
 Progress = Callable[[str, str], None]
 """Told, with the table's label, what is being done to it."""
@@ -78,20 +79,26 @@ class SeedResult:
 
 def prepare(endpoints: Endpoints, data_set: DataSet) -> None:
     """Creates databases and tables where they are missing."""
-    for name in _sources(endpoints, data_set):
+    for name in sources_of(data_set, endpoints.sources):
         ensure_database(endpoints, name)
         with connect(endpoints, name) as source:
             source.run_script(data_set.ddl(source.engine))
 
 
-def _sources(endpoints: Endpoints, data_set: DataSet) -> dict[str, list[SeedTable]]:
-    """The sources that tables of the data set belong to, with those tables."""
+def sources_of(
+    data_set: DataSet, sources: Mapping[str, SourceDatabase]
+) -> dict[str, list[SeedTable]]:
+    """Those of the sources that tables of the data set belong to, with those tables."""
     found: dict[str, list[SeedTable]] = {}
     for table in data_set.tables:
-        for name, source in endpoints.sources.items():
-            if source.engine == table.engine and table.schema in source.schemas:
-                found.setdefault(name, []).append(table)
-                break
+        fitting = [
+            (source.database != table.database, name)
+            for name, source in sources.items()
+            if source.engine == table.engine and table.schema in source.schemas
+        ]
+        if fitting:
+            _, name = min(fitting, key=itemgetter(0))
+            found.setdefault(name, []).append(table)
     return found
 
 
@@ -119,7 +126,7 @@ def seed(
             hint="the original files have a size of their own",
             exit_code=ExitCode.USAGE,
         )
-    sources = _sources(endpoints, data_set)
+    sources = sources_of(data_set, endpoints.sources)
     wanted = [table for tables in sources.values() for table in tables]
     rows = _rows(data_set, scale, from_path, wanted)
     prepare(endpoints, data_set)

@@ -29,6 +29,10 @@ class SeedTable(Protocol):
         """Its schema there; for MySQL the database."""
 
     @property
+    def database(self) -> str | None:
+        """Which source is meant where several have the schema; None: whichever comes first."""
+
+    @property
     def key(self) -> str:
         """The column of the primary key."""
 

@@ -9,9 +9,10 @@ from decimal import Decimal
 from importlib import resources
 
 from labctl.datasets.model import DataSet, FollowedRow, TextColumn
+from seeds.schema import Column, Table
 from seeds.tickit.generate import generate, row_counts
 from seeds.tickit.original import read_original
-from seeds.tickit.schema import TABLES, Column, Table
+from seeds.tickit.schema import TABLES
 
 __all__ = ["DATA_SET", "TABLES", "Column", "Table", "ddl", "generate", "row_counts"]
 

@@ -15,17 +15,26 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from labctl.errors import ExitCode, LabError
+from seeds import schema
+from seeds.columns import (
+    Ints,
+    Values,
+    filled,
+    join,
+    money,
+    null_where,
+    pick,
+    pick_from,
+    stream,
+    text,
+    weighted,
+)
 from seeds.tickit import words
-from seeds.tickit.columns import Ints, Values, join, money, null_where, pick, text
 from seeds.tickit.market import Listings, draw_listings, draw_sales
 from seeds.tickit.schema import TABLES
 from seeds.tickit.year import DATES, DAY, date_ids, timestamps
 
-__all__ = ["MAX_SCALE", "generate", "row_counts"]
-
-MAX_SCALE = 1_000.0
-"""Above this the keys of `listing` would come near the end of a 32-bit integer's range."""
+__all__ = ["generate", "row_counts"]
 
 _SEED = 2008
 _CATEGORY_WEIGHTS = (2, 2, 2, 2, 2, 20, 20, 10, 30, 5, 5)
@@ -38,23 +47,14 @@ Column: TypeAlias = "npt.NDArray[np.generic] | Values | Sequence[object]"
 
 
 def row_counts(scale: float = 1.0) -> dict[str, int]:
-    """Rows per table at a scale: those that scale have at least one, the others never change."""
-    if not 0 < scale <= MAX_SCALE:
-        raise LabError(
-            f"A scale of {scale:g} makes no data set.",
-            hint=f"give a number above 0 and up to {MAX_SCALE:g}; 1 is the full data set",
-            exit_code=ExitCode.USAGE,
-        )
-    return {
-        name: max(1, round(table.rows * scale)) if table.scales else table.rows
-        for name, table in TABLES.items()
-    }
+    """Rows per table at a scale; LabError (usage) for one that makes no data set."""
+    return schema.row_counts(TABLES, scale)
 
 
 def generate(scale: float = 1.0) -> dict[str, pa.Table]:
     """All seven tables, with the schemas of `TABLES`, ordered by key.
 
-    Raises `LabError` (usage) for a scale outside `0 < scale <= MAX_SCALE`.
+    Raises `LabError` (usage) for a scale outside `0 < scale <= 1000`.
     """
     rows = row_counts(scale)
     venues = _venues(rows["venue"], _stream("venue"))
@@ -74,17 +74,11 @@ def generate(scale: float = 1.0) -> dict[str, pa.Table]:
 
 
 def _stream(name: str) -> np.random.Generator:
-    return np.random.Generator(np.random.PCG64([_SEED, *name.encode()]))
+    return stream(_SEED, name)
 
 
 def _table(name: str, columns: Sequence[Column]) -> pa.Table:
-    """Columns in the declared order, as the declared types."""
-    schema = TABLES[name].arrow
-    arrays = [
-        (column if isinstance(column, pa.Array) else pa.array(column)).cast(field.type)
-        for column, field in zip(columns, schema, strict=True)
-    ]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    return filled(TABLES[name], columns)
 
 
 def _venues(count: int, rng: np.random.Generator) -> pa.Table:
@@ -124,21 +118,14 @@ class _Events:
 
 
 def _draw_events(count: int, rng: np.random.Generator) -> _Events:
-    weights = np.array(_CATEGORY_WEIGHTS) / sum(_CATEGORY_WEIGHTS)
-    category = rng.choice(np.arange(1, len(weights) + 1), size=count, p=weights)
-    titles: list[str] = []
-    first = np.zeros(len(weights) + 1, np.int64)
-    size = np.zeros(len(weights) + 1, np.int64)
-    for catid, programme in words.PROGRAMME.items():
-        first[catid], size[catid] = len(titles), len(programme)
-        titles += programme
-    title = first[category] + rng.integers(0, size[category])
+    category = weighted(_CATEGORY_WEIGHTS, count, rng)
+    name = pick_from([words.PROGRAMME[catid] for catid, *_ in words.CATEGORIES], category, rng)
     day = rng.integers(_FIRST_EVENT_DAY, len(DATES), count)
     times = np.array(_CURTAIN_TIMES + _EVENING_TIMES * 2)
     return _Events(
         venue=rng.integers(1, TABLES["venue"].rows + 1, count),
-        category=category,
-        name=pick(titles, title),
+        category=category + 1,
+        name=name,
         start=day * DAY + rng.choice(times, count),
         announced=rng.random(count) >= 0.004,
     )

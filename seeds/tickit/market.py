@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seeds.tickit.columns import Ints
+from seeds.columns import Ints
 from seeds.tickit.year import DAY
 
 __all__ = ["Listings", "Sales", "draw_listings", "draw_sales"]
