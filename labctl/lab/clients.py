@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from labctl.lab.lab import Lab
 from labctl.lab.state import write_private
 
@@ -21,15 +23,8 @@ def client_environment(lab: Lab) -> dict[str, str]:
         write_private(folder / "connect-curl", f'user = "{":".join(login)}"\n')
         values["CONNECT_CURL_CONFIG"] = str(folder / "connect-curl")
     if postgres := endpoints.postgres:
-        line = ":".join(
-            (
-                postgres.host,
-                str(postgres.port),
-                "*",
-                postgres.user,
-                postgres.password.get_secret_value(),
-            )
-        )
+        password = re.sub(r"([\\:])", r"\\\1", postgres.password.get_secret_value())
+        line = ":".join((postgres.host, str(postgres.port), "*", postgres.user, password))
         write_private(folder / "pgpass", line + "\n")
         values |= {
             "PGHOST": postgres.host,
@@ -43,12 +38,13 @@ def client_environment(lab: Lab) -> dict[str, str]:
             "host": mysql.host,
             "port": str(mysql.port),
             "user": mysql.user,
-            "password": mysql.password.get_secret_value(),
+            "password": mysql.password.get_secret_value().replace("\\", "\\\\"),
             "database": mysql.database,
         }
-        # `mysql` looks for my.cnf in MYSQL_HOME.
-        lines = "".join(f"{key}={value}\n" for key, value in options.items())
-        write_private(folder / "my.cnf", f"[client]\n{lines}")
+        # `mysql` looks for my.cnf in MYSQL_HOME. Where nothing is encrypted, the server's key is
+        # what keeps the password from the network; a client of another make knows no such option.
+        lines = "".join(f'{key}="{value}"\n' for key, value in options.items())
+        write_private(folder / "my.cnf", f"[client]\n{lines}loose-get-server-public-key\n")
         values["MYSQL_HOME"] = str(folder)
     if sqlserver := endpoints.sqlserver:
         # sqlcmd reads a password from nowhere but its own variable.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from labctl.config.aws import MskSettings
+from labctl.lake.kafka_java import MSK_IAM
 
 __all__ = [
     "CLIENT_PORTS",
@@ -35,12 +36,5 @@ def connect_authentication(msk: MskSettings) -> Login:
 def java_client(login: Login) -> dict[str, str]:
     """Properties of a Java client that logs in so. None of them is a secret."""
     if login == "iam":
-        return {
-            "security.protocol": "SASL_SSL",
-            "sasl.mechanism": "AWS_MSK_IAM",
-            "sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;",
-            "sasl.client.callback.handler.class": (
-                "software.amazon.msk.auth.iam.IAMClientCallbackHandler"
-            ),
-        }
+        return dict(MSK_IAM)
     return {"security.protocol": "SSL"}
