@@ -12,11 +12,7 @@ from labctl.lake.records import AvroDecoder
 if TYPE_CHECKING:
     from labctl.config.endpoints import Registry
 
-__all__ = ["KEY_HEADER", "VALUE_HEADER", "Schemas"]
-
-KEY_HEADER = "apicurio.key.globalId"
-VALUE_HEADER = "apicurio.value.globalId"
-"""Record headers with the global id of a schema: eight bytes, big-endian."""
+__all__ = ["Schemas"]
 
 _TIMEOUT_SECONDS = 10
 

@@ -23,7 +23,8 @@ from confluent_kafka import (
 from labctl.errors import ExitCode, LabError
 from labctl.lake.kafka import NO_LOG, client_settings
 from labctl.lake.records import Record
-from labctl.lake.schemas import KEY_HEADER, VALUE_HEADER, Schemas
+from labctl.lake.schemas import Schemas
+from lakehouse.wire import KEY_HEADER, VALUE_HEADER, split
 
 if TYPE_CHECKING:
     from labctl.config.endpoints import Kafka, Registry
@@ -138,13 +139,14 @@ class Topics:
             value=self._decode(message.value(), headers.get(VALUE_HEADER), place),
         )
 
-    def _decode(self, data: Any, schema_id: Any, place: str) -> Any:
+    def _decode(self, data: Any, header: Any, place: str) -> Any:
         if data is None:
             return None
+        schema_id, body = split(header, data)
         if schema_id is None:
             return _text(data)
         try:
-            return self._schemas.decoder(int.from_bytes(schema_id, "big")).decode(data)
+            return self._schemas.decoder(int.from_bytes(schema_id, "big")).decode(body)
         except (ValueError, EOFError, IndexError) as error:
             raise LabError(f"{place} is not Avro of its schema: {error}") from None
 

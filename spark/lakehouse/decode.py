@@ -15,14 +15,19 @@ from lakehouse.errors import UnusableSchemaError
 from lakehouse.mapping import WriterSchema
 from lakehouse.registry import SchemaRegistry
 from lakehouse.schema import POSITION_COLUMNS
+from lakehouse.wire import (
+    NO_SCHEMA,
+    SCHEMA_ID_BYTES,
+    VALUE_BODY_SQL,
+    VALUE_HEADER_SQL,
+    VALUE_SCHEMA_SQL,
+    split,
+)
 
 __all__ = [
     "FLAG_BAD",
     "FLAG_SCHEMA",
     "LOST_DELETE",
-    "SCHEMA_HEADER",
-    "SCHEMA_ID_BYTES",
-    "SCHEMA_ID_SQL",
     "UNEXPECTED",
     "Decoder",
     "Undecodable",
@@ -32,11 +37,8 @@ __all__ = [
     "none_that",
 ]
 
-SCHEMA_HEADER = "apicurio.value.globalId"
-"""Record header with the writer schema's global id: eight bytes, big-endian."""
-SCHEMA_ID_BYTES = 8
 FLAG_SCHEMA = "__lab_schema"
-"""Of a decoded row: the header's bytes; null when there was none."""
+"""Of a decoded row: the id of its schema, as `wire.split` has it; null when there was none."""
 FLAG_BAD = "__lab_bad"
 """Of a decoded row: it could not be decoded."""
 
@@ -55,8 +57,6 @@ _FAILFAST = {"mode": "FAILFAST", "datetimeRebaseMode": "CORRECTED"}
 _EXACT = "__lab_exact"
 _FIRST_RECORDS = 100
 _OFFSET = "__kafka_offset"
-SCHEMA_ID_SQL = f"element_at(filter(headers, h -> h.key = '{SCHEMA_HEADER}'), -1).value"
-"""Spark SQL: the header's bytes, from the Kafka source's `headers`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Decoder:
         unless `of_all` asks for it.
         """
         looked_at = records if of_all else records.limit(_FIRST_RECORDS)
-        ids = looked_at.selectExpr(f"{SCHEMA_ID_SQL} AS id")
+        ids = looked_at.selectExpr(f"{VALUE_SCHEMA_SQL} AS id")
         first = (ids.distinct() if of_all else ids).collect()
         found = {bytes(row.id) for row in first if row.id is not None}
         return sorted(one for one in found if len(one) == SCHEMA_ID_BYTES)
@@ -177,16 +177,16 @@ class Decoder:
     def _plan(self, schema_ids: tuple[bytes, ...], target: StructType) -> _Decoding:
         usable = self.usable(schema_ids)
         positioned = [
-            f.expr(f"{SCHEMA_ID_SQL} AS {FLAG_SCHEMA}"),
+            f.expr(f"{VALUE_SCHEMA_SQL} AS {FLAG_SCHEMA}"),
             f.expr("partition AS __kafka_partition"),
             f.expr("offset AS __kafka_offset"),
             f.expr("unix_millis(timestamp) AS __kafka_timestamp"),
         ]
         row = f.lit(None)
         for schema_id in usable:
-            mine = f.expr(f"{SCHEMA_ID_SQL} = {_literal(schema_id)}")
+            mine = f.expr(f"{VALUE_SCHEMA_SQL} = {_literal(schema_id)}")
             schema = self._schema(schema_id)
-            record = from_avro(f.when(mine, f.col("value")), schema.text, _PERMISSIVE)
+            record = from_avro(f.when(mine, f.expr(VALUE_BODY_SQL)), schema.text, _PERMISSIVE)
             positioned.append(record.alias(_record(schema_id)))
             written = f.col(FLAG_SCHEMA) == f.expr(_literal(schema_id))
             row = f.when(written, f.expr(self._row(schema_id, target))).otherwise(row)
@@ -221,7 +221,7 @@ class Decoder:
         found = (
             records.join(places, ["partition", "offset"], "left_semi")
             .withColumn("timestamp_ms", f.expr("unix_millis(timestamp)"))
-            .withColumn("id", f.expr(SCHEMA_ID_SQL))
+            .withColumn("header", f.expr(VALUE_HEADER_SQL))
             .collect()
         )
         return [
@@ -230,7 +230,7 @@ class Decoder:
                 partition=row.partition,
                 offset=row.offset,
                 timestamp_ms=row.timestamp_ms,
-                reason=self._reason(row.id, row.value),
+                reason=self._reason(row.header, row.value),
                 key=None if row.key is None else bytes(row.key),
                 value=None if row.value is None else bytes(row.value),
                 headers=tuple(
@@ -241,18 +241,19 @@ class Decoder:
             for row in sorted(found, key=lambda row: (row.partition, row.offset))
         ]
 
-    def _reason(self, schema_id: bytearray | None, value: bytearray | None) -> str:
+    def _reason(self, header: bytearray | None, value: bytearray | None) -> str:
         if value is None:
             return LOST_DELETE
+        schema_id, body = split(None if header is None else bytes(header), bytes(value))
         if schema_id is None or len(schema_id) != SCHEMA_ID_BYTES:
-            return f"it has no {SCHEMA_HEADER} header of eight bytes"
-        number = _number(bytes(schema_id))
+            return NO_SCHEMA
+        number = _number(schema_id)
         try:
-            schema = self._schema(bytes(schema_id))
+            schema = self._schema(schema_id)
         except UnusableSchemaError as error:
             return error.what
         one = self._spark.range(1).select(
-            from_avro(f.lit(bytes(value)), schema.text, _FAILFAST).alias("record")
+            from_avro(f.lit(body), schema.text, _FAILFAST).alias("record")
         )
         raw = [f"{field.raw('record')} AS `{field.name}`" for field in schema.fields]
         try:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from lakehouse.decode import FLAG_BAD, FLAG_SCHEMA, SCHEMA_ID_BYTES
+from lakehouse.decode import FLAG_BAD, FLAG_SCHEMA
+from lakehouse.wire import SCHEMA_ID_BYTES
 
 __all__ = ["BatchPart", "next_offsets", "summarize", "unseen"]
 
