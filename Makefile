@@ -13,8 +13,10 @@ help: ## what can be made
 demo: $(VENV)/run ## start the lab, seed it, change a row, see it in the lake
 	$(BIN)/labctl demo
 
-test: check ## every check and test, on a lab of its own
-	$(BIN)/pytest
+# The end-to-end tests mostly wait for their lab. Beside them, others use the cores (tests/conftest.py).
+WORKERS := 2
+test: check ## every check and test, on labs of their own; one after the other with WORKERS=0
+	$(BIN)/pytest -n $(WORKERS)
 
 PROFILE := compose
 TESTS := tests/e2e

@@ -1,12 +1,71 @@
-"""What all tests share: how the processes they start take Ctrl-C."""
+"""What all tests share: how their processes take Ctrl-C, and which of them may run side by side."""
 
 from __future__ import annotations
 
+import os
 import signal
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+
+from labctl.lab.ports import RANGE_VARIABLE, kept_range
+
+PACKAGES = 3
+"""`tests/integration/spark`: so many folders, and the tests below share what is dear to start."""
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     # In a shell's background job Ctrl-C is ignored, and so it would be by all that tests start,
     # those that interrupt a command among them.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if worker := getattr(config, "workerinput", None):
+        _take_ports(int(worker["workerid"].removeprefix("gw")), worker["workercount"])
+
+
+def _take_ports(worker: int, workers: int) -> None:
+    """Have a share of the ports, for labs that tests start too.
+
+    A service that a test has killed comes back to its port: no other worker may have taken it.
+    """
+    ports = kept_range()
+    share = len(ports) // workers
+    # One that takes the place of a worker that crashed has the next number.
+    first = worker % workers * share
+    own = ports[first : first + share]
+    os.environ[RANGE_VARIABLE] = f"{own.start}-{own.stop - 1}"
+
+
+class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
+    """One worker takes a whole group, and in the order of their files: `tests/e2e` is the first."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> GroupScheduling:
+    """How workers share the tests (`pytest -n 2`)."""
+    config.option.loadscopereorder = False
+    return GroupScheduling(config, log)
+
+
+def group_of(nodeid: str) -> str:
+    """`tests/e2e`, which has one lab; a package of the others', which shares servers; or a file."""
+    file = nodeid.partition("::")[0]
+    folders = file.split("/")[:-1]
+    if folders[:2] == ["tests", "e2e"]:
+        return "tests/e2e"
+    return "/".join(folders) if len(folders) >= PACKAGES else file
+
+
+@pytest.fixture
+def state_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for the state of labs; pytest's own may be too deep for a unix socket."""
+    with TemporaryDirectory(prefix="labctl-") as folder:
+        monkeypatch.setenv("XDG_STATE_HOME", folder)
+        yield Path(folder)

@@ -2,8 +2,11 @@
 # Starts Kafka from the folder that apache/kafka has it in.
 set -euo pipefail
 properties=/tmp/server.properties
+# It holds the password.
+umask 077
 {
   cat /lab/kafka/server.properties
+  cat /run/secrets/login.properties
   echo "advertised.listeners=INTERNAL://kafka:29092,EXTERNAL://127.0.0.1:$KAFKA_BROKER_PORT"
 } >"$properties"
 # A cluster id is 16 bytes in URL-safe base 64; this one follows from the lab's name.

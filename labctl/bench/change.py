@@ -4,55 +4,74 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from decimal import Decimal
+from typing import Any
 
 import pyarrow.compute as pc
 
-from labctl.errors import LabError
+from labctl.datasets import FollowedRow
+from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
+from labctl.lab.seeding import lab_data_sets
 from labctl.lake import Lake, Watch
-from labctl.sources import connect
+from labctl.sources import TableRef, connect
 
-__all__ = ["ChangedSale", "change_sale"]
+__all__ = ["Change", "followed_row", "make_change"]
 
 TIMEOUT_SECONDS = 60.0
-PRICE = "SELECT pricepaid FROM ecomm.sale WHERE salesid = %s"
-UPDATE = "UPDATE ecomm.sale SET pricepaid = %s, commission = %s WHERE salesid = %s"
-COMMISSION = Decimal("0.15")
-CENT = Decimal("0.01")
 
 
 @dataclass(frozen=True)
-class ChangedSale:
-    """A sale's price before and after, and how long the change took. Seconds, monotonic clock."""
+class Change:
+    """A value before and after, and how long the change took. Seconds, monotonic clock."""
 
-    salesid: int
-    before: Decimal
-    after: Decimal
+    table: str
+    key: int
+    column: str
+    before: Any
+    after: Any
     seconds: float
-    """From the source's commit to the first query that returned the new price."""
+    """From the source's commit to the first query that returned the new value."""
     instant: str
     """The Hudi commit that holds it."""
 
 
-def change_sale(lab: Lab, salesid: int) -> ChangedSale:
-    """Raise the price of one sale by a cent in MySQL and wait until silver's query says so.
+def followed_row(lab: Lab) -> FollowedRow:
+    """The row that a data set of the lab has for this. Raises LabError (USAGE) without one."""
+    for one in lab_data_sets(lab):
+        if one.followed is not None:
+            return one.followed
+    raise LabError(
+        "No data set of this lab has a row whose change can be followed", exit_code=ExitCode.USAGE
+    )
 
-    Raises LabError when the sale does not exist or its change does not arrive.
+
+def make_change(lab: Lab, row: FollowedRow) -> Change:
+    """Change the row at its source and wait until silver's query says so.
+
+    Raises LabError when the row does not exist or its change does not arrive.
     """
-    watch = Watch(Lake(lab.endpoints.objectstore).table("sale"))
-    with connect(lab.endpoints, "mysql") as mysql:
-        rows = mysql.execute(PRICE, (salesid,))
+    table = lab.table(row.table)
+    watch = Watch(Lake(lab.endpoints.objectstore).table(row.table))
+    with connect(lab.endpoints, table.source) as source:
+        place = source.qualified(TableRef(table.db_schema, table.source_name))
+        column, where = source.quote(row.column), f"{source.quote(row.key)} = %s"
+        rows = source.execute(f"SELECT {column} FROM {place} WHERE {where}", (row.value,))  # noqa: S608
         if not rows:
-            raise LabError(f"MySQL has no sale {salesid}", hint="labctl seed")
+            raise LabError(
+                f"{table.source} has no {row.table} whose {row.key} is {row.value}",
+                hint="labctl seed",
+            )
         before = rows[0][0]
-        after = before + CENT
-        mysql.affect(UPDATE, (after, (after * COMMISSION).quantize(CENT), salesid))
+        after = row.next(before)
+        source.affect(
+            f"UPDATE {place} SET {column} = %s WHERE {where}",  # noqa: S608
+            (after, row.value),
+        )
     committed = time.monotonic()
     found = watch.wait_for(
-        (pc.field("salesid") == salesid) & (pc.field("pricepaid") == after),
+        (pc.field(row.key) == row.value) & (pc.field(row.column) == after),
         timeout_seconds=TIMEOUT_SECONDS,
     )
     seconds = time.monotonic() - committed
     instant = found.column("_hoodie_commit_time")[0].as_py()
-    return ChangedSale(salesid, before, after, seconds, instant)
+    return Change(row.table, row.value, row.column, before, after, seconds, instant)

@@ -16,24 +16,19 @@ from pathlib import Path
 
 from labctl.bench.environment import Environment, describe
 from labctl.cli.output import to_json
-from labctl.config.model import SourceEngine
+from labctl.datasets import TextColumn
 from labctl.errors import LabError
 from labctl.lab.lab import Lab
+from labctl.lab.seeding import lab_data_sets
 from labctl.lab.status import service_versions
 from labctl.lake.topics import Topics
-from labctl.sources import connect
+from labctl.sources import TableRef, connect
 
 __all__ = ["Recovery", "RecoveryFigures", "measure_recovery"]
 
 ROUNDS = 2
 ARRIVAL_SECONDS = 180.0
 PAUSE = 0.05
-CHANGES: dict[SourceEngine, tuple[str, str, str]] = {
-    "postgres": ("UPDATE ems.category SET catdesc = %s WHERE catid = 1", "category", "catdesc"),
-    "mysql": ("UPDATE ecomm.date SET qtr = %s WHERE dateid = 1827", "date", "qtr"),
-    "sqlserver": ("UPDATE crm.[user] SET city = %s WHERE userid = 1", "user", "city"),
-}
-"""By engine: a change, its table, and the column that it writes."""
 
 
 @dataclass(frozen=True)
@@ -60,58 +55,71 @@ def measure_recovery(lab: Lab) -> RecoveryFigures:
     """Kill each database in turn, `ROUNDS` times, and follow a change after each."""
     load = os.getloadavg()
     versions = service_versions(lab)
-    pairs: list[tuple[str, SourceEngine]] = [
-        ("mysql", "mysql"),
-        ("sqlserver", "sqlserver"),
-        ("postgres", "postgres"),
-        ("postgres", "sqlserver"),
-    ]
+    columns = {
+        engine: column
+        for one in lab_data_sets(lab)
+        for engine, column in one.text_columns.items()
+        if lab.config.sources_of(engine)
+    }
+    pairs = [(str(engine), column) for engine, column in columns.items()]
+    if "sqlserver" in columns:
+        # PostgreSQL keeps the data of SQL Server's stand-in.
+        pairs.append(("postgres", columns["sqlserver"]))
     # One reader: schemas that it has seen it need not ask the registry for, whose store is killed.
     topics = Topics(lab.endpoints.kafka, lab.endpoints.registry)
     found = [
-        _recover(lab, topics, service, engine) for _ in range(ROUNDS) for service, engine in pairs
+        _recover(lab, topics, service, column) for _ in range(ROUNDS) for service, column in pairs
     ]
     slowest = max(one.until_in_topic for one in found)
     return RecoveryFigures(describe(lab.project, versions, load), found, slowest)
 
 
-def _recover(lab: Lab, topics: Topics, service: str, engine: SourceEngine) -> Recovery:
+def _recover(lab: Lab, topics: Topics, service: str, column: TextColumn) -> Recovery:
     mark = secrets.token_hex(2)
-    _change(lab, engine, f"{mark}b")
-    _await(lab, topics, engine, f"{mark}b")  # streams before the kill
+    _change(lab, column, f"{mark}b")
+    _await(lab, topics, column, f"{mark}b")  # streams before the kill
     lab.runtime.kill(service)
     killed = time.monotonic()
     mark = f"{mark}a"
     while True:
         try:
-            _change(lab, engine, mark)
+            _change(lab, column, mark)
             break
         except LabError:
             if time.monotonic() - killed > ARRIVAL_SECONDS:
                 raise
             time.sleep(PAUSE)
     committed = time.monotonic()
-    _await(lab, topics, engine, mark)
+    _await(lab, topics, column, mark)
     arrived = time.monotonic()
-    one = Recovery(service, engine, round(committed - killed, 2), round(arrived - committed, 2))
+    one = Recovery(
+        service,
+        lab.table(column.table).engine,
+        round(committed - killed, 2),
+        round(arrived - committed, 2),
+    )
     print(one, flush=True)
     return one
 
 
-def _change(lab: Lab, engine: SourceEngine, mark: str) -> None:
-    statement, _, _ = CHANGES[engine]
-    with connect(lab.endpoints, engine) as source:
-        if not source.affect(statement, (mark,)):
-            raise LabError(f"{engine} has no row to change", hint="labctl seed")
+def _change(lab: Lab, column: TextColumn, mark: str) -> None:
+    table = lab.table(column.table)
+    with connect(lab.endpoints, table.source) as source:
+        place = source.qualified(TableRef(table.db_schema, table.source_name))
+        statement = (
+            f"UPDATE {place} SET {source.quote(column.column)} = %s"  # noqa: S608
+            f" WHERE {source.quote(column.key)} = %s"
+        )
+        if not source.affect(statement, (mark, column.value)):
+            raise LabError(f"{column.table} has no row to change", hint="labctl seed")
 
 
-def _await(lab: Lab, topics: Topics, engine: SourceEngine, mark: str) -> None:
-    _, table, column = CHANGES[engine]
+def _await(lab: Lab, topics: Topics, column: TextColumn, mark: str) -> None:
     deadline = time.monotonic() + ARRIVAL_SECONDS
-    topic = lab.table(table).topic
-    while not _has(topics, topic, column, mark):
+    topic = lab.table(column.table).topic
+    while not _has(topics, topic, column.column, mark):
         if time.monotonic() > deadline:
-            raise LabError(f"A change of {engine} is not in its topic", hint="labctl status")
+            raise LabError(f"A change of {column.table} is not in its topic", hint="labctl status")
         time.sleep(PAUSE)
 
 

@@ -35,7 +35,7 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
         "aws": _Command("aws", "Run the AWS CLI on the lab's object store."),
         "artifacts": _Command("artifacts", "Fetch, list and verify what services are made of."),
         "images": _Command("images", "Build images for Compose from packages alone."),
-        "seed": _Command("seed", "Load TICKIT into the databases and stream it."),
+        "seed": _Command("seed", "Load data sets into the databases and stream them."),
         "connectors": _Command("connectors", "Validate, apply and look after connectors."),
         "topics": _Command("topics", "List Kafka topics, show their records decoded."),
         "bronze": _Command("bronze", "List bronze files, show their records."),

@@ -86,8 +86,8 @@ def command(
     """Register a command that takes --lab, --profile and --output, before its name or after.
 
     The function gets them as an `Invocation`, first. `example` is shown below its help. One that
-    `passes_on` its arguments to another program takes --lab and --profile alone, and knows them
-    only before anything else.
+    `passes_on` its arguments to another program takes --lab, --profile and its own options only
+    before anything else, and no --output.
     """
     options = {key: _COMMON[key] for key in _COMMON if not (passes_on and key == "output")}
 

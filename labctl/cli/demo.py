@@ -6,7 +6,7 @@ import time
 
 from rich.console import Group
 
-from labctl.bench.change import change_sale
+from labctl.bench.change import followed_row, make_change
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
 from labctl.cli.progress import ConsoleProgress
@@ -21,8 +21,6 @@ from labctl.lab.verification import verify_lab
 
 __all__ = ["demo_command"]
 
-SALE = 200
-"""The sale whose change the walk-through follows."""
 WARM_UP = 3
 """Changes made before the one that is shown: a JVM's first commits are its slowest."""
 SNAPSHOT_SECONDS = 600.0
@@ -30,16 +28,17 @@ SNAPSHOT_SECONDS = 600.0
 
 @command(root, "demo", example="labctl demo")
 def demo_command(invocation: Invocation) -> None:
-    """Start the lab, seed it, change a row in MySQL and read it back from the lake."""
+    """Start the lab, seed it, change a row at its source and read it back from the lake."""
     begun = time.monotonic()
     lab = invocation.lab()
+    row = followed_row(lab)
     with ConsoleProgress() as progress:
         started = up(lab, progress)
     _say(f"every service is usable after {started.seconds:.1f} s")
-    with stderr.status("loading TICKIT into the databases"):
-        result, applied = seed_lab(lab)
+    with stderr.status("loading the data set into the databases"):
+        seeded = seed_lab(lab)
     loaded = time.monotonic()
-    _say(f"{result.rows:,} rows are in the three databases after {result.seconds:.1f} s")
+    _say(f"{seeded.rows:,} rows are in the databases after {seeded.seconds:.1f} s")
     with stderr.status("waiting for the snapshot to reach silver"):
         report = verify_lab(lab, timeout=SNAPSHOT_SECONDS)
     if not report.equal:
@@ -50,15 +49,15 @@ def demo_command(invocation: Invocation) -> None:
         )
     snapshot_seconds = time.monotonic() - loaded
     _say(f"every row is in silver, compared by content, {snapshot_seconds:.1f} s after loading")
-    with stderr.status(f"changing sale {SALE} in MySQL"):
+    with stderr.status(f"changing a row of {row.table}"):
         for _ in range(WARM_UP):
-            change_sale(lab, SALE)
-        changed = change_sale(lab, SALE)
-    sql = f"SELECT * FROM sale WHERE salesid = {SALE}"  # noqa: S608
+            make_change(lab, row)
+        changed = make_change(lab, row)
+    sql = f"SELECT * FROM {row.table} WHERE {row.key} = {row.value}"  # noqa: S608
     data = {
         "lab": lab.name,
         "up_seconds": round(started.seconds, 1),
-        "rows": result.rows,
+        "rows": seeded.rows,
         "snapshot_seconds": round(snapshot_seconds, 1),
         "change": changed,
         "seconds": round(time.monotonic() - begun, 1),
@@ -67,18 +66,19 @@ def demo_command(invocation: Invocation) -> None:
     def render() -> Group:
         from labctl.lake import Lake
 
-        row = Lake(lab.endpoints.objectstore).query(sql)
+        found = Lake(lab.endpoints.objectstore).query(sql)
         return Group(
-            seed_summary(result, applied),
+            seed_summary(seeded),
             "",
             verify_summary(report),
             "",
-            rows_table(row),
+            rows_table(found),
             "",
             urls_table(lab),
             "",
-            f"Sale {SALE} went from {changed.before} to {changed.after} in MySQL and was read "
-            f"back from Hudi {changed.seconds:.2f} s after its commit.",
+            f"In {row.table} {row.value}, {row.column} went from {changed.before} to "
+            f"{changed.after} at the source and was read back from Hudi "
+            f"{changed.seconds:.2f} s after its commit.",
             f"The whole demo took {time.monotonic() - begun:.0f} s. The lab is running.",
             "",
             "Next:",

@@ -12,7 +12,17 @@ import typer
 
 from labctl.lab.programs import Program
 
-__all__ = ["PassedOn", "become"]
+__all__ = ["BeginIn", "PassedOn", "become"]
+
+BeginIn = Annotated[
+    str | None,
+    typer.Option(
+        "--source",
+        metavar="NAME",
+        help="Begin in this source's database [default: that of the engine's first source].",
+        show_default=False,
+    ),
+]
 
 PassedOn = Annotated[
     list[str] | None,

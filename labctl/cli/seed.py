@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Group, RenderableType
@@ -11,9 +11,8 @@ from rich.table import Table
 
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
-from labctl.kafkaconnect.apply import Applied
-from labctl.lab.seeding import seed_lab
-from seeds.tickit.load import SeedResult
+from labctl.datasets import data_sets
+from labctl.lab.seeding import Seeded, seed_lab
 
 __all__ = ["seed_command", "seed_summary"]
 
@@ -21,11 +20,17 @@ __all__ = ["seed_command", "seed_summary"]
 @command(root, "seed", example="labctl seed --scale 0.1")
 def seed_command(
     invocation: Invocation,
+    name: Annotated[
+        str | None, typer.Argument(help="The data set [default: those that lab.toml names].")
+    ] = None,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Tell which data sets there are, and load none.")
+    ] = False,
     from_: Annotated[
         Path | None,
         typer.Option(
             "--from",
-            help="The original data set's zip or folder [default: what was seeded before].",
+            help="Zip or folder of the data set's own files [default: what was seeded before].",
         ),
     ] = None,
     scale: Annotated[
@@ -42,35 +47,49 @@ def seed_command(
         bool, typer.Option(help="Apply the source connectors afterwards, so that it streams.")
     ] = True,
 ) -> None:
-    """Load TICKIT into the source databases and start streaming it. Safe to repeat."""
+    """Load data sets into the source databases and start streaming them. Safe to repeat."""
+    if list_:
+        known = [
+            {"name": one.name, "title": one.title, "tables": [t.label for t in one.tables]}
+            for one in data_sets()
+        ]
+        print_result(invocation.format, known, lambda: _list(known))
+        return
     lab = invocation.lab().require_running()
-    with stderr.status("loading TICKIT") as status:
-        result, applied = seed_lab(
+    with stderr.status("loading") as status:
+        seeded = seed_lab(
             lab,
+            name,
             scale=scale,
             from_path=from_,
             reset=reset,
             connect=connect,
             progress=lambda table, what: status.update(f"{table}: {what}"),
         )
-    data = {**vars(result), "connectors": applied}
-    print_result(invocation.format, data, lambda: seed_summary(result, applied))
+    data = {**vars(seeded), "rows": seeded.rows, "seconds": seeded.seconds}
+    print_result(invocation.format, data, lambda: seed_summary(seeded))
 
 
-def seed_summary(result: SeedResult, applied: list[Applied]) -> RenderableType:
+def _list(known: list[dict[str, Any]]) -> RenderableType:
+    table = Table("data set", "what it holds", "tables", box=None, pad_edge=False)
+    for one in known:
+        table.add_row(one["name"], one["title"], ", ".join(one["tables"]))
+    return table
+
+
+def seed_summary(seeded: Seeded) -> RenderableType:
     """What was loaded and which connectors now stream it."""
     table = Table(box=None, pad_edge=False)
     for title in ("table", "in", "rows", "what", "seconds"):
         table.add_column(title, justify="right" if title in ("rows", "seconds") else "left")
-    for seeded in result.tables:
-        table.add_row(
-            seeded.table,
-            seeded.engine,
-            f"{seeded.rows:,}",
-            str(seeded.action),
-            f"{seeded.seconds:.1f}",
+    for one in seeded.tables:
+        table.add_row(one.table, one.engine, f"{one.rows:,}", str(one.action), f"{one.seconds:.1f}")
+    notes = []
+    for result in seeded.data_sets:
+        notes.append(
+            f"{result.data_set}: {result.rows:,} rows, {result.origin}, in {result.seconds:.1f} s"
         )
-    notes = [f"{t.table}: {t.note} (--reset brings the data set back)" for t in result.kept]
-    notes += [f"{name}: this lab has no such database" for name in result.skipped]
-    notes += [f"{connector.name}: {connector.change}" for connector in applied]
-    return Group(table, f"{result.rows:,} rows, {result.origin}, in {result.seconds:.1f} s", *notes)
+        notes += [f"{t.table}: {t.note} (--reset brings the data set back)" for t in result.kept]
+        notes += [f"{name}: no source of this lab has its schema" for name in result.skipped]
+    notes += [f"{connector.name}: {connector.change}" for connector in seeded.connectors]
+    return Group(table, *notes)

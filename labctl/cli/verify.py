@@ -66,7 +66,7 @@ def _extra_rows(lab: Lab, report: VerifyReport) -> list[str]:
         v.silver for v in report.tables if v.state is State.DIFFERENT and v.diff and v.diff.extra
     }
     connectors = sorted(
-        {lab.config.sources[table.engine].connector for table in lab.tables if table.name in extra}
+        {lab.config.sources[table.source].connector for table in lab.tables if table.name in extra}
     )
     return [
         "Rows are extra that were deleted while nobody read the log. To be rid of them: "

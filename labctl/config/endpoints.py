@@ -6,11 +6,26 @@ none of them knows whether a process, a container or a managed service answers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, SecretStr
 
-__all__ = ["Connect", "Database", "Endpoints", "Kafka", "ObjectStore", "Registry", "Silver"]
+from labctl.config.model import LabConfig, SourceEngine
+
+__all__ = [
+    "Connect",
+    "Database",
+    "Endpoints",
+    "Kafka",
+    "ObjectStore",
+    "Registry",
+    "Silver",
+    "SourceDatabase",
+    "database_name",
+    "database_of",
+    "source_databases",
+]
 
 
 class _Endpoint(BaseModel):
@@ -25,10 +40,18 @@ class Database(_Endpoint):
     database: str
 
 
+class SourceDatabase(Database):
+    """A source of the lab: its database, and what is captured of it."""
+
+    engine: SourceEngine
+    schemas: tuple[str, ...]
+
+
 class Kafka(_Endpoint):
     bootstrap_servers: str
     """`host:port[,host:port…]`"""
-    authentication: Literal["none", "tls", "scram", "iam"] = "none"
+    authentication: Literal["none", "tls", "scram", "iam", "plain"] = "none"
+    """`plain`: a user and a password without TLS, as the labs of this machine have it."""
     region: str | None = None
     """IAM only."""
     user: str | None = None
@@ -81,10 +104,44 @@ class Silver(_Endpoint):
 
 class Endpoints(_Endpoint):
     postgres: Database | None = None
+    """The server, as its administrator; likewise the two below. None: the lab has none."""
     mysql: Database | None = None
     sqlserver: Database | None = None
+    sources: Mapping[str, SourceDatabase] = {}
+    """By the name that `lab.toml` gives them."""
     kafka: Kafka
     connect: Connect
     registry: Registry
     objectstore: ObjectStore
     silver: Silver = Silver()
+
+
+def source_databases(
+    config: LabConfig, servers: Mapping[SourceEngine, Database | None]
+) -> dict[str, SourceDatabase]:
+    """The sources of a lab on its servers; without those whose server is not known."""
+    return {
+        name: SourceDatabase(
+            **server.model_dump() | {"database": database_name(config, name, server.database)},
+            engine=source.engine,
+            schemas=source.schemas,
+        )
+        for name, source in config.sources.items()
+        if (server := servers.get(source.engine)) is not None
+    }
+
+
+def database_name(config: LabConfig, name: str, on_server: str) -> str:
+    """The database of a source. `on_server` is what the profile calls the only one of an engine.
+
+    Of MySQL, a schema to begin in.
+    """
+    source = config.sources[name]
+    if len(config.sources_of(source.engine)) == 1:
+        return on_server
+    return source.database or source.schemas[0]
+
+
+def database_of(server: Database | None) -> str:
+    """The database that a client of the server begins in; none without one."""
+    return server.database if server is not None else ""

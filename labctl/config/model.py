@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, StringConstraints, model_validator
 
 from labctl.config.aws import AwsProfile
 from labctl.config.reading import read_section
@@ -35,6 +35,9 @@ ServiceName = Literal[
 ]
 SourceEngine = Literal["postgres", "mysql", "sqlserver"]
 SilverSource = SourceName
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,29}$")]
+_NOT_SOURCES = ("kafka", "registry", "objectstore")
+"""Secrets of the lab are called so, and each source has a secret of its name."""
 Port = Annotated[int, Field(ge=1024, le=65535)]
 Memory = Annotated[str, Field(pattern=r"^[1-9][0-9]*[mg]$")]
 """A JVM-style size: `256m`, `2g`."""
@@ -55,10 +58,21 @@ class ServiceSettings(Section):
 class Source(Section):
     """A source database and the connector that captures it."""
 
+    engine: SourceEngine
+    database: str | None = Field(default=None, min_length=1)
+    """Its database in the server. MySQL has none: what it calls so are its schemas."""
+    schemas: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
+    """The schemas whose tables are captured."""
     connector: str
     """Name of the file in `connectors/`, without `.json`."""
-    db_schema: str = Field(alias="schema")
-    """The schema whose tables are captured (for MySQL: the database)."""
+
+    @model_validator(mode="after")
+    def _fits_engine(self) -> Self:
+        if self.engine == "mysql" and self.database is not None:
+            raise ValueError("MySQL has no databases beside its schemas: leave `database` out")
+        if self.engine != "mysql" and self.database is None:
+            raise ValueError('name the database that holds the schemas: database = "…"')
+        return self
 
 
 class ConnectorSettings(Section):
@@ -104,12 +118,41 @@ class LabConfig(Section):
 
     name: Annotated[str, Field(pattern=LAB_NAME_PATTERN)] = "tickit"
     profile: str = "native"
-    sources: dict[SourceEngine, Source]
+    sources: Annotated[dict[Name, Source], Field(min_length=1)]
+    """By name. Several may be of one engine, and several of one database."""
+    data_sets: tuple[str, ...] = ()
+    """Those that `labctl seed` fills the sources with, by name."""
     services: dict[ServiceName, ServiceSettings] = Field(default_factory=dict)
     connectors: ConnectorSettings = ConnectorSettings()
     silver: SilverSettings = SilverSettings()
     lake: LakeSettings = LakeSettings()
     profiles: dict[str, Profile] = Field(default_factory=lambda: dict(_DEFAULT_PROFILES))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _sources_have_engines(cls, data: Any) -> Any:
+        sections = data.get("sources") if isinstance(data, dict) else None
+        for name, section in sections.items() if isinstance(sections, dict) else ():
+            if isinstance(section, dict) and "schema" in section and "engine" not in section:
+                raise ValueError(_in_new_words(str(name), section))
+        return data
+
+    @model_validator(mode="after")
+    def _sources_differ(self) -> Self:
+        if taken := next((name for name in self.sources if name in _NOT_SOURCES), None):
+            raise ValueError(f"sources.{taken}: a source cannot be called so; rename it")
+        owners: dict[str, str] = {}
+        for name, source in self.sources.items():
+            if (other := owners.setdefault(source.connector, name)) != name:
+                raise ValueError(
+                    f"sources.{name}.connector: {source.connector} captures sources.{other} "
+                    "already; a source has a connector of its own"
+                )
+        return self
+
+    def sources_of(self, engine: SourceEngine) -> dict[str, Source]:
+        """The sources of an engine, by name."""
+        return {name: source for name, source in self.sources.items() if source.engine == engine}
 
     @classmethod
     def load(cls, path: Path) -> LabConfig:
@@ -141,6 +184,21 @@ class LabConfig(Section):
             if name == service:
                 return settings
         return ServiceSettings()
+
+
+def _in_new_words(name: str, section: dict[str, Any]) -> str:
+    """What to write in place of a source of earlier versions, whose name was its engine."""
+    known = {"postgres": "tickit", "sqlserver": "tickit"}
+    lines = [
+        f'engine = "{name}"',
+        *([f'database = "{known[name]}"'] if name in known else []),
+        f'schemas = ["{section["schema"]}"]',
+        f'connector = "{section.get("connector", "…")}"',
+    ]
+    return (
+        f"sources.{name}: this is how earlier versions wrote it. Write [sources.{name}] with "
+        + (", ".join(lines))
+    )
 
 
 def find_project(start: Path | None = None) -> Path:

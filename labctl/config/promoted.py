@@ -35,9 +35,10 @@ class PromotedDatabase(Section):
 
 class PromotedKafka(Section):
     bootstrap_servers: str
-    authentication: Literal["none", "tls", "scram", "iam"] = "none"
+    authentication: Literal["none", "tls", "scram", "iam", "plain"] = "none"
+    """`plain`: of a lab on this machine."""
     secret: str | None = None
-    """SCRAM only: its JSON has `username` and `password`."""
+    """SCRAM and `plain` only: its JSON has `username` and `password`."""
 
 
 class PromotedStore(Section):

@@ -135,7 +135,7 @@ class ConnectClient:
             )
         except requests.ReadTimeout:
             raise LabError(
-                f"Kafka Connect took {method} {path} and has not answered for {SECONDS} s",
+                f"Kafka Connect took {method} {path} and has not answered for {self._seconds:g} s",
                 hint="a task that waits for Kafka or for its database holds it up: "
                 "`labctl connectors status` and `labctl logs connect` show which, "
                 "`labctl restart connect` ends it",

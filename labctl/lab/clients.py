@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from labctl.config.kafka_clients import client_settings, java_settings
 from labctl.lab.lab import Lab
+from labctl.lab.secrets import properties_text
 from labctl.lab.state import write_private
 
 __all__ = ["client_environment"]
@@ -18,6 +20,18 @@ def client_environment(lab: Lab) -> dict[str, str]:
         "CONNECT_URL": endpoints.connect.url,
         "REGISTRY_URL": endpoints.registry.url,
     }
+    # For Kafka's own tools, `--command-config`. The address is for those with no option for it.
+    java = {
+        "bootstrap.servers": endpoints.kafka.bootstrap_servers,
+        **java_settings(endpoints.kafka),
+    }
+    write_private(folder / "kafka-client.properties", properties_text(java))
+    values["KAFKA_CLIENT_PROPERTIES"] = str(folder / "kafka-client.properties")
+    # For clients by librdkafka. A login by a function of ours (IAM) is none that a file can hold.
+    if "oauth_cb" not in (settings := client_settings(endpoints.kafka)):
+        lines = "".join(f"{key}={value}\n" for key, value in settings.items())
+        write_private(folder / "librdkafka.properties", lines)
+        values["KCAT_CONFIG"] = str(folder / "librdkafka.properties")
     if login := endpoints.connect.login:
         # For `curl --config`.
         write_private(folder / "connect-curl", f'user = "{":".join(login)}"\n')

@@ -9,12 +9,15 @@ from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apply import Applied, apply_connectors
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile, read_connector
+from labctl.kafkaconnect.keys import history_login
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.traces import cause, needs_snapshot
+from labctl.lab.busy import when_busy
+from labctl.lab.capture_setup import set_up_capture
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import bronze_writer
 from labctl.lab.slots import drop_slot, slot_of
-from labctl.lab.source_files import source_files
+from labctl.lab.source_files import check_apart, source_files
 from labctl.lab.table_requests import refill_table
 from labctl.lake.kafka import delete_records
 from labctl.services.silver import SINK_CONNECTOR
@@ -22,8 +25,10 @@ from lakehouse.sink_config import sink_problems
 
 __all__ = [
     "apply_and_wait",
+    "check_files",
     "check_sink_file",
     "delete_connector",
+    "give_logins",
     "is_running",
     "lab_files",
     "restart_failed_tasks",
@@ -33,6 +38,7 @@ __all__ = [
 ]
 
 START_SECONDS = 60
+"""How long a connector may take until it runs, on a machine that is not busy."""
 RESTART_SECONDS = 3
 POLL_SECONDS = 0.1
 
@@ -43,9 +49,20 @@ def lab_files(lab: Lab) -> list[ConnectorFile]:
     The sink connector's is among them where the Spark application leaves bronze to it.
     """
     files = source_files(lab)
+    check_apart(files)
     if bronze_writer(lab) == "connect":
         files.append(read_connector(lab.project / "connectors" / f"{SINK_CONNECTOR}.json"))
     return files
+
+
+def check_files(lab: Lab) -> None:
+    """Look for mistakes that no service needs to be asked about, before anything starts.
+
+    Raises LabError (USAGE) for a table without a source, a source without a usable connector file,
+    or two whose connectors are in each other's way.
+    """
+    _ = lab.tables
+    check_apart(source_files(lab))
 
 
 def check_sink_file(lab: Lab) -> None:
@@ -67,8 +84,12 @@ def check_sink_file(lab: Lab) -> None:
 
 
 def apply_and_wait(lab: Lab, files: list[ConnectorFile] | None = None) -> list[Applied]:
-    """Apply `files`, or all of the lab's, and wait until they run. LabError when one fails."""
+    """Apply `files`, or all of the lab's, and wait until they run. LabError when one fails.
+
+    What they need of their databases is set up first.
+    """
     files = lab_files(lab) if files is None else files
+    set_up_capture(lab, [file.name for file in files])
     client = connect_client(lab.endpoints.connect)
     applied = apply_connectors(client, files, lab.config.connectors.allow)
     wait_running(client, [file.name for file in files])
@@ -82,15 +103,14 @@ def delete_connector(lab: Lab, name: str) -> list[str]:
     with the slot goes the stored position, which is of no use without it.
     """
     client = connect_client(lab.endpoints.connect)
-    slot = _slot(lab, name)
-    if not client.tells_offsets:
-        slot = None  # MSK Connect: positions and slots are out of reach from here
-    if slot is not None:
+    # Of MSK Connect, positions and slots are out of reach from here.
+    found = _slot(lab, name) if client.tells_offsets else None
+    if found is not None:
         client.forget_offsets(name)
     client.delete(name)
-    if slot is None or not drop_slot(lab, slot):
+    if found is None or not drop_slot(lab, *found):
         return []
-    return [f"replication slot {slot} dropped", "its stored position forgotten"]
+    return [f"replication slot {found[1]} dropped", "its stored position forgotten"]
 
 
 def snapshot_again(lab: Lab, name: str, *, anew: bool = False) -> None:
@@ -102,27 +122,43 @@ def snapshot_again(lab: Lab, name: str, *, anew: bool = False) -> None:
     does not run afterwards.
     """
     client = connect_client(lab.endpoints.connect)
-    engine = next(e for e, source in lab.config.sources.items() if source.connector == name)
-    tables = [table for table in lab.tables if table.engine == engine]
+    tables = [t for t in lab.tables if lab.config.sources[t.source].connector == name]
     client.forget_offsets(name)
     if anew:
         delete_records(lab.endpoints.kafka, [table.topic for table in tables])
-    if (slot := _slot(lab, name)) is not None:
-        drop_slot(lab, slot)
+    if (found := _slot(lab, name)) is not None:
+        drop_slot(lab, *found)
     client.act(name, "resume")
     wait_running(client, [name])
     for table in tables if anew else ():
         refill_table(lab, table.name)
 
 
-def _slot(lab: Lab, name: str) -> str | None:
-    return next((slot_of(file) for file in source_files(lab) if file.name == name), None)
+def _slot(lab: Lab, connector: str) -> tuple[str, str] | None:
+    """The source and the replication slot of a connector; None where it has none."""
+    file = next((file for file in source_files(lab) if file.name == connector), None)
+    slot = None if file is None else slot_of(file)
+    if slot is None:
+        return None
+    return next(n for n, s in lab.config.sources.items() if s.connector == connector), slot
 
 
 def is_running(status: dict[str, Any]) -> bool:
     """Whether a connector and every one of its tasks runs."""
     states = [status["connector"]["state"], *(task["state"] for task in status["tasks"])]
     return len(states) > 1 and all(state == "RUNNING" for state in states)
+
+
+def give_logins(client: ConnectClient) -> list[str]:
+    """Add a login to connectors made before Kafka asked for one, as files have it; their names."""
+    given = []
+    for name in client.names():
+        held = client.config(name) or {}
+        login = history_login(held)
+        if login and not login.keys() & held.keys():
+            client.put(name, held | login)
+            given.append(name)
+    return given
 
 
 def restart_failed_tasks(client: ConnectClient) -> list[str]:
@@ -143,7 +179,8 @@ def wait_running(client: ConnectClient, names: list[str], *, restarted: bool = F
     Of one that was just `restarted`, Connect tells the old failure for a moment longer.
     """
     begun = time.monotonic()
-    deadline = begun + START_SECONDS
+    seconds = when_busy(START_SECONDS)
+    deadline = begun + seconds
     believed = begun + (RESTART_SECONDS if restarted else 0)
     for name in names:
         while not is_running(status := _status(client, name)):
@@ -153,7 +190,7 @@ def wait_running(client: ConnectClient, names: list[str], *, restarted: bool = F
                 failed = None
             if failed or time.monotonic() > deadline:
                 trace = (failed or {}).get("trace", "")
-                what = "failed" if failed else f"does not run after {START_SECONDS} s"
+                what = "failed" if failed else f"does not run after {seconds:.0f} s"
                 raise LabError(
                     f"Connector {name} {what}",
                     details=(cause(trace, name),) if trace else (),

@@ -25,13 +25,13 @@ def silent_connectors(
         return {}
     names = set(running)
     silent: dict[str, str] = {}
-    for engine, source in lab.config.sources.items():
-        tables = [table for table in lab.tables if table.engine == engine]
+    for name, source in lab.config.sources.items():
+        tables = [table for table in lab.tables if table.source == name]
         written = any(end for table in tables for end in ends.get(table.topic, {}).values())
         if source.connector not in names or written or not tables:
             continue
         try:
-            with connect(lab.endpoints, engine) as database:
+            with connect(lab.endpoints, name) as database:
                 refs = [TableRef(table.db_schema, table.source_name) for table in tables]
                 full = next((ref for ref in refs if _has_rows(database, ref)), None)
         except LabError:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import requests
 
-from labctl.config.model import SourceEngine
-from labctl.config.tables import LabTable
 from labctl.errors import LabError
 from labctl.kafkaconnect.client import RebalanceError
 from labctl.kafkaconnect.opening import connect_client
@@ -13,6 +11,7 @@ from labctl.lab.connectors import is_running
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
 from labctl.lake.kafka import end_offsets
+from labctl.tables import LabTable
 from labctl.verify import NotAnsweringError
 
 __all__ = ["in_flight_records", "records_behind"]
@@ -26,7 +25,7 @@ def in_flight_records(lab: Lab, table: LabTable) -> int | None:
     """
     try:
         ends = _ends(lab, table)
-        if not ends or not _captured(lab, table.engine):
+        if not ends or not _captured(lab, table.source):
             return 1
         return _behind(ends, _committed(lab, table))
     except LabError:
@@ -66,9 +65,9 @@ def _committed(lab: Lab, table: LabTable) -> dict[str, int]:
     return offsets
 
 
-def _captured(lab: Lab, engine: SourceEngine) -> bool:
+def _captured(lab: Lab, source: str) -> bool:
     """Whether the source's connector runs; true for one that was never applied."""
-    connector = lab.config.sources[engine].connector
+    connector = lab.config.sources[source].connector
     client = connect_client(lab.endpoints.connect)
     try:
         return connector not in client.names() or is_running(client.status(connector))

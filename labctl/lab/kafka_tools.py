@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from labctl.artifacts import Progress
 from labctl.errors import ExitCode, LabError
+from labctl.lab.clients import client_environment
 from labctl.lab.lab import Lab
 from labctl.lab.programs import Program
 from labctl.lab.secrets import properties_text
 from labctl.lab.state import write_private
-from labctl.lake.kafka_java import java_client_settings
 from labctl.services.jvm import FIRST_TIER, FLAGS, LOG4J
 
 __all__ = ["KAFKA_TOOLS", "KafkaTool", "kafka_tool"]
@@ -96,16 +96,15 @@ def kafka_tool(lab: Lab, name: str, given: Sequence[str], progress: Progress) ->
     kafka = lab.endpoints.kafka
     by_iam = ["msk-iam-auth"] if kafka.authentication == "iam" else []
     lab.artifacts.fetch(["jre", "kafka", *by_iam], progress=progress)
-    folder = lab.state.secrets / "clients"
-    write_private(folder / "kafka.properties", properties_text(java_client_settings(kafka)))
+    config = Path(client_environment(lab)["KAFKA_CLIENT_PROPERTIES"])
     log4j = LOG4J | {"appender.out.target": "SYSTEM_ERR", "rootLogger.level": "warn"}
-    write_private(folder / "log4j2.properties", properties_text(log4j))
+    write_private(config.with_name("log4j2.properties"), properties_text(log4j))
     jars = [lab.artifacts.path(part) for part in ("kafka", *by_iam)]
     return Program(
         [
             *(str(lab.artifacts.java()), _HEAP, *FLAGS, *FIRST_TIER),
-            f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'}",
+            f"-Dlog4j2.configurationFile={config.with_name('log4j2.properties')}",
             *("-cp", ":".join(f"{path}/*" for path in jars), tool.class_name),
-            *tool.arguments(given, kafka.bootstrap_servers, folder / "kafka.properties"),
+            *tool.arguments(given, kafka.bootstrap_servers, config),
         ]
     )

@@ -11,14 +11,14 @@ from labctl.config.aws import AwsProfile
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig, find_project
 from labctl.config.promoted import load_promoted, outputs_path
-from labctl.config.tables import LabTable, lab_tables
 from labctl.errors import ExitCode, LabError
 from labctl.lab.ports import assign_ports
 from labctl.lab.secrets import PASSWORDS, load_passwords
 from labctl.lab.state import LabState, lab_names
 from labctl.runtimes import Runtime, open_runtime
 from labctl.runtimes.aws.endpoints import aws_endpoints
-from labctl.services import SERVICES, Context, Service
+from labctl.services import Context, Service, services_of
+from labctl.tables import LabTable, lab_tables
 
 __all__ = ["Lab"]
 
@@ -74,7 +74,8 @@ class Lab:
 
     @property
     def services(self) -> tuple[Service, ...]:
-        return SERVICES
+        """Those that its sources need, and the pipeline's."""
+        return services_of(self.config)
 
     def service(self, name: str) -> Service:
         """The service of that name; LabError when there is none."""
@@ -126,7 +127,9 @@ class Lab:
     def endpoints(self) -> Endpoints:
         """How to reach the services. Raises LabError when the lab was never started."""
         if isinstance(profile := self.config.profiles[self.profile], AwsProfile):
-            return aws_endpoints(profile, load_promoted(outputs_path(self.project, self.profile)))
+            return aws_endpoints(
+                self.config, profile, load_promoted(outputs_path(self.project, self.profile))
+            )
         self.state.require()
         return self.runtime.endpoints()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import re
 import socket
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,12 +15,23 @@ from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.services.model import Service
 
-__all__ = ["LOOPBACK", "assign_ports", "free_port", "is_free", "owner_of"]
+__all__ = [
+    "LOOPBACK",
+    "RANGE_VARIABLE",
+    "assign_ports",
+    "free_port",
+    "is_free",
+    "kept_range",
+    "owner_of",
+]
 
 LOOPBACK = "127.0.0.1"
 EPHEMERAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 LOWEST_KEPT = 20_000
 """Below it are ports that programs are known by."""
+RANGE_VARIABLE = "LABCTL_PORTS"
+"""`20000-23999`: a new lab takes its ports from there alone. Of two programs that start labs, each
+with a folder of its own for their state, none then takes a port of the other's dead service."""
 Ports = Mapping[str, Mapping[str, int]]
 
 
@@ -28,10 +41,12 @@ def assign_ports(
     """Ports by service and endpoint name.
 
     A port this lab held before is kept; one fixed in `lab.toml` is taken as it is; else the
-    preferred one, unless another lab (`reserved`) or a listener has it, then a free one.
+    preferred one, unless another lab (`reserved`) or a listener has it or it is outside of
+    $LABCTL_PORTS, then a free one.
     """
     ports: dict[str, dict[str, int]] = {}
     taken = set(reserved)
+    own = _own_range()
     for service in services:
         fixed = config.settings(service.name).ports
         if unknown := set(fixed) - set(service.ports):
@@ -45,7 +60,8 @@ def assign_ports(
             held = kept.get(service.name, {}).get(endpoint)
             port = fixed.get(endpoint) or held
             if port is None:
-                port = preferred if preferred not in taken and is_free(preferred) else None
+                allowed = preferred not in taken and (own is None or preferred in own)
+                port = preferred if allowed and is_free(preferred) else None
             if port is None:
                 port = free_port(taken)
             taken.add(port)
@@ -83,8 +99,7 @@ def free_port(taken: set[int]) -> int:
 
     One of the kernel's own might be some client's when its service comes up the next time.
     """
-    first_of_clients = int(EPHEMERAL_RANGE.read_text(encoding="ascii").split()[0])
-    candidates = range(min(LOWEST_KEPT, first_of_clients - 1), first_of_clients)
+    candidates = _own_range() or kept_range()
     for port in random.sample(candidates, len(candidates)):
         if port not in taken and is_free(port):
             return port
@@ -92,4 +107,25 @@ def free_port(taken: set[int]) -> int:
         f"No port from {candidates.start} to {candidates.stop - 1} is free",
         hint="stop other programs or labs",
         exit_code=ExitCode.ENVIRONMENT,
+    )
+
+
+def kept_range() -> range:
+    """The ports that are nobody's: above those that programs are known by, below clients'."""
+    first_of_clients = int(EPHEMERAL_RANGE.read_text(encoding="ascii").split()[0])
+    return range(min(LOWEST_KEPT, first_of_clients - 1), first_of_clients)
+
+
+def _own_range() -> range | None:
+    """What $LABCTL_PORTS says."""
+    text = os.environ.get(RANGE_VARIABLE, "")
+    if not text:
+        return None
+    match = re.fullmatch(r"([0-9]{1,5})-([0-9]{1,5})", text)
+    if match and 0 < (first := int(match[1])) <= (last := int(match[2])) < 2**16:
+        return range(first, last + 1)
+    raise LabError(
+        f"{RANGE_VARIABLE}={text} is no range of ports",
+        hint=f"write the first and the last, {RANGE_VARIABLE}=20000-23999",
+        exit_code=ExitCode.USAGE,
     )

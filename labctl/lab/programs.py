@@ -13,13 +13,20 @@ from dataclasses import dataclass, field
 
 from labctl.artifacts import Progress
 from labctl.config.endpoints import Database
+from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.lab.clients import client_environment
 from labctl.lab.lab import Lab
 from labctl.lab.ports import LOOPBACK
+from labctl.sources import endpoint_of
 
-__all__ = ["Program", "aws", "mysql", "psql", "required", "sqlcmd"]
+__all__ = ["Program", "aws", "begin_in", "mysql", "psql", "sqlcmd"]
 
+_TITLES: Mapping[SourceEngine, str] = {
+    "postgres": "PostgreSQL",
+    "mysql": "MySQL",
+    "sqlserver": "SQL Server",
+}
 # What is set in the user's own shell for another server, and would win over what we set.
 _POSTGRES_OTHERS = ("PGHOSTADDR", "PGPASSWORD", "PGREQUIRESSL", "PGSERVICE", "PGSSLMODE")
 _AWS_OTHERS = (
@@ -49,34 +56,41 @@ class Program:
         return {**kept, **self.env}
 
 
-def psql(lab: Lab, progress: Progress) -> Program:
+def psql(lab: Lab, progress: Progress, source: str | None = None) -> Program:
     """Of the lab's own PostgreSQL, so that it is never too old for it."""
-    required(lab.endpoints.postgres, "PostgreSQL")
+    database = begin_in(lab, "postgres", source)
     lab.artifacts.fetch(["postgres"], progress=progress)
     program = lab.artifacts.postgres_bin() / "psql"
-    return Program([str(program)], client_environment(lab), _POSTGRES_OTHERS)
+    env = client_environment(lab) | {"PGDATABASE": database.database}
+    return Program([str(program)], env, _POSTGRES_OTHERS)
 
 
-def mysql(lab: Lab, progress: Progress) -> Program:
+def mysql(lab: Lab, progress: Progress, source: str | None = None) -> Program:
     """The machine's, where that is MySQL's own; else it is fetched."""
-    required(lab.endpoints.mysql, "MySQL")
+    database = begin_in(lab, "mysql", source)
     lab.artifacts.fetch(["mysql-client"], progress=progress)
     env = client_environment(lab)
     # The files of the user's own are for other servers, and would be read after ours.
     argv = [*lab.artifacts.mysql_command(), f"--defaults-file={env['MYSQL_HOME']}/my.cnf"]
+    if source is not None:
+        # A name given without the option is the database, and wins over this.
+        argv.append(f"--database={database.database}")
     return Program(argv, env | {"MYSQL_TEST_LOGIN_FILE": f"{env['MYSQL_HOME']}/no-login-path"})
 
 
-def sqlcmd(lab: Lab) -> Program | None:
+def sqlcmd(lab: Lab, source: str | None = None) -> Program | None:
     """The machine's; None where it has none."""
-    database = required(lab.endpoints.sqlserver, "SQL Server")
+    database = begin_in(lab, "sqlserver", source)
     path = shutil.which("sqlcmd")
     if path is None:
         return None
     # A lab's certificate is its own: nobody vouches for it.
     trusting = ["-C"] if database.host == LOOPBACK else []
-    password = {"SQLCMDPASSWORD": database.password.get_secret_value()}
-    return Program([path, *trusting], client_environment(lab) | password)
+    own = {
+        "SQLCMDDBNAME": database.database,
+        "SQLCMDPASSWORD": database.password.get_secret_value(),
+    }
+    return Program([path, *trusting], client_environment(lab) | own)
 
 
 def aws(lab: Lab) -> Program:
@@ -97,8 +111,24 @@ def aws(lab: Lab) -> Program:
     return Program([path], env, _AWS_OTHERS if mine else ())
 
 
-def required(database: Database | None, title: str) -> Database:
-    """`database`, which a promoted lab need not have. Raises LabError (USAGE)."""
-    if database is None:
-        raise LabError(f"This profile has no {title}", exit_code=ExitCode.USAGE)
-    return database
+def begin_in(lab: Lab, engine: SourceEngine, source: str | None) -> Database:
+    """The database of `source`; without one the server's, which is its first source's.
+
+    Raises LabError (USAGE) where the lab has no such server or source, or one of another engine.
+    """
+    if source is None:
+        servers: dict[SourceEngine, Database | None] = {
+            "postgres": lab.endpoints.postgres,
+            "mysql": lab.endpoints.mysql,
+            "sqlserver": lab.endpoints.sqlserver,
+        }
+        if (server := servers[engine]) is None:
+            raise LabError(f"This profile has no {_TITLES[engine]}", exit_code=ExitCode.USAGE)
+        return server
+    found = endpoint_of(lab.endpoints, source)
+    if found.engine != engine:
+        raise LabError(
+            f"The source {source!r} is no {_TITLES[engine]}: its engine is {found.engine}",
+            exit_code=ExitCode.USAGE,
+        )
+    return found

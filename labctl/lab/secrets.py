@@ -16,7 +16,8 @@ from types import MappingProxyType
 
 from pydantic import SecretStr, TypeAdapter
 
-from labctl.config.endpoints import Database, Endpoints
+from labctl.config.endpoints import Endpoints
+from labctl.config.kafka_clients import java_settings, login_values
 from labctl.config.model import SilverSource, SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.lab.state import write_private
@@ -47,6 +48,7 @@ PASSWORDS = (
     "cdc",
     "registry",
     "objectstore",
+    "kafka",
     "connect",
     "silver",
 )
@@ -91,11 +93,15 @@ def reference_values(
 ) -> dict[str, dict[str, str]]:
     """What connectors refer to, by the secret's name below `demo/` and by key.
 
-    `logins` are user and password that Debezium connects to each source with; `source` is where
-    silver reads.
+    A source's values are found under its own name, and those of the first source of each engine
+    under the engine's, too. `logins` are user and password that Debezium connects to each engine
+    with; `source` is where silver reads.
     """
     files: dict[str, dict[str, str]] = {
-        "kafka": {"bootstrap.servers": endpoints.kafka.bootstrap_servers},
+        "kafka": {
+            "bootstrap.servers": endpoints.kafka.bootstrap_servers,
+            **login_values(java_settings(endpoints.kafka)),
+        },
         "registry": {"url": endpoints.registry.url},
         "objectstore": {
             "bucket": endpoints.objectstore.bucket,
@@ -106,18 +112,19 @@ def reference_values(
             "rotate.schedule.interval.ms": BRONZE_ROTATION_MS[source],
         },
     }
-    for engine, (user, password) in logins.items():
-        database: Database | None = getattr(endpoints, engine)
-        if database is None:
-            continue
-        files[SECRET_NAMES[engine]] = {
+    of_engines: dict[str, dict[str, str]] = {}
+    for name, database in endpoints.sources.items():
+        user, password = logins[database.engine]
+        values = {
             "hostname": database.host,
             "port": str(database.port),
             "username": user,
             "password": password,
             "database": database.database,
         }
-    return files
+        files[name] = values
+        of_engines.setdefault(SECRET_NAMES[database.engine], values)
+    return of_engines | files
 
 
 def properties_text(values: Mapping[str, str]) -> str:

@@ -7,28 +7,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from labctl.datasets import Action, DataSet, SeededTable, SeedResult, data_set, seed
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apply import Applied
 from labctl.lab.connectors import apply_and_wait
 from labctl.lab.lab import Lab
-from seeds.tickit.load import Action, SeedResult, seed
 
-__all__ = ["DataSet", "seed_lab"]
+__all__ = ["RowsOf", "Seeded", "lab_data_sets", "seed_lab"]
 
 ORIGINAL_SCALE = 1.0
 
 
 @dataclass(frozen=True)
-class DataSet:
-    """Which rows a lab is seeded with: generated ones of a scale, or the original files."""
+class RowsOf:
+    """Which rows of a data set a lab is filled with: generated ones of a scale, or its files."""
 
     scale: float | None = None
-    """None: the original files' size."""
+    """None: the files' own size."""
     path: Path | None = None
-    """The original data set's zip or folder; None: generate."""
+    """Zip or folder of the data set's own files; None: generate."""
 
     @classmethod
-    def chosen(cls, scale: float | None, path: Path | None, seeded: Mapping[str, Any]) -> DataSet:
+    def chosen(cls, scale: float | None, path: Path | None, seeded: Mapping[str, Any]) -> RowsOf:
         """What was asked for; without a wish what was `seeded` before, else the original's size.
 
         Raises LabError (USAGE) when both a scale and a path are given.
@@ -52,33 +52,91 @@ class DataSet:
         return {"from": str(self.path)} if self.path else {"scale": self.scale or ORIGINAL_SCALE}
 
 
+@dataclass(frozen=True)
+class Seeded:
+    """What `seed_lab` did."""
+
+    data_sets: tuple[SeedResult, ...]
+    connectors: tuple[Applied, ...]
+    """Those that were applied afterwards."""
+
+    @property
+    def tables(self) -> list[SeededTable]:
+        return [table for result in self.data_sets for table in result.tables]
+
+    @property
+    def rows(self) -> int:
+        """Rows in all seeded tables."""
+        return sum(result.rows for result in self.data_sets)
+
+    @property
+    def seconds(self) -> float:
+        return sum(result.seconds for result in self.data_sets)
+
+
+def lab_data_sets(lab: Lab, name: str | None = None) -> list[DataSet]:
+    """The data sets that `lab.toml` names, or the one called `name`. Raises LabError (USAGE)."""
+    names = lab.config.data_sets if name is None else (name,)
+    if not names:
+        raise LabError(
+            f"{lab.project / 'lab.toml'} names no data set",
+            hint='write data_sets = ["…"] there, or name one: `labctl seed --list` tells which '
+            "there are",
+            exit_code=ExitCode.USAGE,
+        )
+    return [data_set(one) for one in names]
+
+
 def seed_lab(
     lab: Lab,
+    name: str | None = None,
     *,
     scale: float | None = None,
     from_path: Path | None = None,
     reset: bool = False,
     connect: bool = True,
     progress: Callable[[str, str], None] = lambda _table, _what: None,
-) -> tuple[SeedResult, list[Applied]]:
-    """Load TICKIT, then apply the connectors (unless not `connect`).
+) -> Seeded:
+    """Load the data set `name`, or those of the lab; then apply the connectors if `connect`.
 
     In this order, so that the first load reaches the topics as Debezium's snapshot. Without `scale`
     and `from_path` the lab gets what it was seeded with before, which its state remembers.
     """
+    chosen = lab_data_sets(lab, name)
+    if from_path is not None and len(chosen) > 1:
+        raise LabError(
+            f"--from has the files of one data set, and this lab has {len(chosen)}",
+            hint=f"name it: labctl seed {chosen[0].name} --from {from_path}",
+            exit_code=ExitCode.USAGE,
+        )
+    results = tuple(
+        _seed_one(lab, one, scale, from_path, reset=reset, progress=progress) for one in chosen
+    )
+    applied = apply_and_wait(lab) if connect else []
+    return Seeded(results, tuple(applied))
+
+
+def _seed_one(
+    lab: Lab,
+    one: DataSet,
+    scale: float | None,
+    from_path: Path | None,
+    *,
+    reset: bool,
+    progress: Callable[[str, str], None],
+) -> SeedResult:
     seeded = lab.state.load().get("seeded", {}) if lab.state.exists else {}
-    data_set = DataSet.chosen(scale, from_path, seeded)
+    rows = RowsOf.chosen(scale, from_path, seeded.get(one.name, {}))
     result = seed(
         lab.endpoints,
-        scale=data_set.scale or ORIGINAL_SCALE,
-        from_path=data_set.path,
+        one,
+        scale=rows.scale or ORIGINAL_SCALE,
+        from_path=rows.path,
         reset=reset,
         progress=progress,
     )
     # Where every table that differs was left alone, the lab holds what it was seeded with before.
     changed = any(table.action in (Action.LOADED, Action.RESET) for table in result.tables)
     if lab.state.exists and (changed or not result.kept):
-        lab.state.save(seeded=data_set.recorded())
-    if not connect:
-        return result, []
-    return result, apply_and_wait(lab)
+        lab.state.save(seeded={**seeded, one.name: rows.recorded()})
+    return result

@@ -71,14 +71,16 @@ def slot_of(file: ConnectorFile) -> str | None:
 
 
 def read_slots(lab: Lab) -> list[Slot]:
-    """The logical slots, by name; none where the lab has no PostgreSQL.
+    """The logical slots, by name; none where the lab captures no PostgreSQL.
 
     Raises LabError (NOT_READY) when the server does not answer.
     """
-    if lab.endpoints.postgres is None:
+    here = next((n for n, s in lab.endpoints.sources.items() if s.engine == "postgres"), None)
+    if here is None:
         return []
     owners = {slot_of(file): file.name for file in source_files(lab)}
-    with connect(lab.endpoints, "postgres") as source:
+    # Slots are the server's: each of its databases tells all of them.
+    with connect(lab.endpoints, here) as source:
         rows = source.execute(
             "SELECT slot_name, active,"
             " coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn), 0)::bigint,"
@@ -91,13 +93,13 @@ def read_slots(lab: Lab) -> list[Slot]:
     ]
 
 
-def drop_slot(lab: Lab, name: str) -> bool:
-    """Drop a slot once its connector has left it; whether there was one.
+def drop_slot(lab: Lab, source_name: str, name: str) -> bool:
+    """Drop a slot of a source once its connector has left it; whether there was one.
 
     Raises LabError when somebody still reads from it.
     """
     deadline = time.monotonic() + LEAVE_SECONDS
-    with connect(lab.endpoints, "postgres") as source:
+    with connect(lab.endpoints, source_name) as source:
         while True:
             rows = source.execute(
                 "SELECT active FROM pg_replication_slots WHERE slot_name = %s", (name,)

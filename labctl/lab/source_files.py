@@ -2,13 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile, read_connector
 from labctl.lab.lab import Lab
+from labctl.tables import CONNECTORS
 
-__all__ = ["source_files"]
+__all__ = ["check_apart", "source_files"]
+
+_OWN = {
+    "slot.name": "debezium",
+    "database.server.id": None,
+    "schema.history.internal.kafka.topic": None,
+}
+"""What no two connectors of an engine may share, with what Debezium takes where a file has none."""
 
 
 def source_files(lab: Lab) -> list[ConnectorFile]:
-    """The files of the source connectors that `lab.toml` names."""
-    folder = lab.project / "connectors"
+    """The connector files of the lab's sources, in the order of `lab.toml`."""
+    folder = lab.project / CONNECTORS
     return [read_connector(folder / f"{s.connector}.json") for s in lab.config.sources.values()]
+
+
+def check_apart(files: Sequence[ConnectorFile]) -> None:
+    """Raise LabError (USAGE) where two connectors of one engine would be in each other's way."""
+    owners: dict[tuple[str, str, str], ConnectorFile] = {}
+    for file in files:
+        engine = file.config["connector.class"]
+        for key, default in _OWN.items():
+            if key == "slot.name" and not engine.endswith(".PostgresConnector"):
+                continue
+            value = file.config.get(key, default)
+            if value is None:
+                continue
+            other = owners.setdefault((engine, key, value), file)
+            if other is not file:
+                raise LabError(
+                    f"{file.path}: {key}: {value} is {other.name}'s already",
+                    hint=f"two connectors cannot share it: give one of them another {key}",
+                    exit_code=ExitCode.USAGE,
+                )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from labctl.config.tables import LabTable
 from labctl.errors import LabError
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_files
 from labctl.lake.kafka import EndOffsets
 from labctl.sources import Source, TableRef, connect
+from labctl.tables import LabTable
 
 __all__ = ["source_problems"]
 
@@ -27,25 +27,25 @@ def source_problems(lab: Lab, ends: EndOffsets | None) -> Mapping[str, str]:
     if ends is None:
         return {}
     captured = [table for table in lab.tables if any(ends.get(table.topic, {}).values())]
-    engines = sorted({str(table.engine) for table in captured})
-    if not engines:
+    sources = sorted({table.source for table in captured})
+    if not sources:
         return {}
     files = {file.name: file.config for file in source_files(lab)}
     told = {
-        str(engine): _KEY_COLUMNS in files.get(source.connector, {})
-        for engine, source in lab.config.sources.items()
+        name: _KEY_COLUMNS in files.get(source.connector, {})
+        for name, source in lab.config.sources.items()
     }
 
-    def ask(engine: str) -> dict[str, str]:
-        mine = [table for table in captured if table.engine == engine]
+    def ask(source: str) -> dict[str, str]:
+        mine = [table for table in captured if table.source == source]
         try:
-            with connect(lab.endpoints, engine) as database:
-                return _problems(database, mine, has_key_columns=told.get(engine, False))
+            with connect(lab.endpoints, source) as database:
+                return _problems(database, mine, has_key_columns=told.get(source, False))
         except LabError:
             return {}
 
-    with ThreadPoolExecutor(max_workers=len(engines)) as pool:
-        return {name: why for found in pool.map(ask, engines) for name, why in found.items()}
+    with ThreadPoolExecutor(max_workers=len(sources)) as pool:
+        return {name: why for found in pool.map(ask, sources) for name, why in found.items()}
 
 
 def _problems(

@@ -21,7 +21,7 @@ from labctl.errors import ExitCode, LabError
 
 __all__ = ["STATE_VERSION", "LabState", "lab_names", "state_home", "sync_folder", "write_private"]
 
-STATE_VERSION = 2
+STATE_VERSION = 3
 """Of lab.json, and of what the lab's folder holds beside it. Raise it together with a step in
 `MIGRATIONS` whenever an older lab has to be changed before this labctl can go on with it."""
 DESTROYED = ".destroyed"
@@ -57,7 +57,7 @@ class _Recorded(BaseModel):
     profiles: list[str] = []
     ports: dict[str, dict[str, int]] = {}
     started_at: float | None = None
-    seeded: dict[str, float | str] = {}
+    seeded: dict[str, Any] = {}
 
 
 def _list_profiles(values: dict[str, Any]) -> dict[str, Any]:
@@ -66,8 +66,14 @@ def _list_profiles(values: dict[str, Any]) -> dict[str, Any]:
     return values | {"profiles": values.get("profiles", made_with)}
 
 
+def _name_data_sets(values: dict[str, Any]) -> dict[str, Any]:
+    """Version 3 says for each data set what was loaded. There was one before."""
+    seeded = values.get("seeded")
+    return values | {"seeded": {"tickit": seeded}} if seeded else values
+
+
 MIGRATIONS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType(
-    {1: _list_profiles}
+    {1: _list_profiles, 2: _name_data_sets}
 )
 """By version: how lab.json of that version becomes one of the next."""
 

@@ -14,7 +14,7 @@ import pymssql
 
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
-from labctl.lab.programs import required
+from labctl.lab.programs import begin_in
 
 __all__ = ["batches", "run_statements"]
 
@@ -47,14 +47,14 @@ def batches(lines: Iterable[str]) -> Iterator[str]:
         yield "\n".join(batch)
 
 
-def run_statements(lab: Lab, arguments: Sequence[str]) -> bool:
+def run_statements(lab: Lab, arguments: Sequence[str], source: str | None = None) -> bool:
     """Run what `sqlcmd` with such arguments would; whether every batch went well.
 
     A batch that fails is told of on standard error, and the next one runs. Raises LabError for
     arguments that are not known here, or when the server lets nobody in.
     """
     given = _parser().parse_args(arguments)
-    database = required(lab.endpoints.sqlserver, "SQL Server")
+    database = begin_in(lab, "sqlserver", source)
     try:
         connection = pymssql.connect(
             server=database.host,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,13 @@ from labctl.artifacts import Progress, SilentProgress
 from labctl.config.model import ServiceSettings
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import check_sink_file, restart_failed_tasks
+from labctl.lab.busy import when_busy
+from labctl.lab.connectors import (
+    check_files,
+    check_sink_file,
+    give_logins,
+    restart_failed_tasks,
+)
 from labctl.lab.lab import Lab
 from labctl.lab.ports import is_free, owner_of
 from labctl.runtimes.model import Level
@@ -33,9 +38,9 @@ __all__ = [
 PROBE_INTERVAL = 0.1
 """Seconds between two probes of a service that is not usable yet."""
 
-
-BUSY_AT_MOST = 5.0
-"""How many times longer than on an idle machine a service may take to start on a busy one."""
+CONNECT_SECONDS = 180.0
+"""How long Connect may take to answer. It answers nothing while it stops a task, and one without a
+login for its schema history asks Kafka for a minute before it ends."""
 
 
 class UpReporter(Progress, Protocol):
@@ -71,6 +76,7 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
     begun = time.monotonic()
     wanted = _with_dependencies(lab, names)
     _require_one_profile(lab)
+    check_files(lab)
     if any(service.name == "silver" for service in wanted):
         check_sink_file(lab)
     with lab.require_here().state.changing():
@@ -97,8 +103,10 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
             idle += [s for s in running if s.name in changed]
             versions = _start_services(lab, wanted, idle, reporter)
         if "connect" in versions:
+            client = connect_client(lab.endpoints.connect, seconds=CONNECT_SECONDS)
+            give_logins(client)
             # A task whose database or registry was still starting is dead by now.
-            restart_failed_tasks(connect_client(lab.endpoints.connect))
+            restart_failed_tasks(client)
     return Started(seconds=time.monotonic() - begun, versions=versions)
 
 
@@ -271,13 +279,11 @@ def _wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event) -
 def start_seconds(service: Service, settings: ServiceSettings) -> float:
     """How long `service` may take until it is usable: what `lab.toml` says, else its own limit.
 
-    Its own limit is for a machine that is not busy. With twice as much to run as there are cores
-    it is twice as long, and so on up to `BUSY_AT_MOST`.
+    Its own limit is for a machine that is not busy; `when_busy` says how much longer it may be.
     """
     if settings.start_seconds is not None:
         return settings.start_seconds
-    busy = os.getloadavg()[0] / (os.cpu_count() or 1)
-    return service.ready_seconds * min(max(busy, 1.0), BUSY_AT_MOST)
+    return when_busy(service.ready_seconds)
 
 
 def _failure(lab: Lab, service: Service, what: str, *hints: str) -> LabError:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 
 from labctl.config.aws import AwsProfile
-from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import read_connector
 from labctl.kafkaconnect.opening import connect_client
@@ -49,7 +48,6 @@ def verify_lab(
     """
     tables = [lab.table(name) for name in names] or lab.tables
     by_name = {table.name: table for table in tables}
-    engines = {str(table.engine): table.engine for table in tables}
     lake = Lake(lab.endpoints.objectstore)
     is_here = not isinstance(lab.config.profiles[lab.profile], AwsProfile)
 
@@ -70,10 +68,10 @@ def verify_lab(
 
     with open_pairs(
         lab.endpoints,
-        [Captured(t.engine, TableRef(t.db_schema, t.source_name), silver=t.name) for t in tables],
+        [Captured(t.source, TableRef(t.db_schema, t.source_name), silver=t.name) for t in tables],
         read_silver,
         in_flight=in_flight,
-        capture=lambda engine, source: source_capture(lab, engines[engine], source),
+        capture=lambda name, source: source_capture(lab, name, source),
     ) as pairs:
         return verify(
             pairs,
@@ -85,9 +83,12 @@ def verify_lab(
         )
 
 
-def source_capture(lab: Lab, engine: SourceEngine, source: Callable[[], Source]) -> Capture:
-    """How far the connector of a source is; `source` gives a connection to it that is open now."""
-    file = lab.project / "connectors" / f"{lab.config.sources[engine].connector}.json"
+def source_capture(lab: Lab, name: str, source: Callable[[], Source]) -> Capture:
+    """How far the connector of the source `name` is.
+
+    `source` gives a connection to it that is open now.
+    """
+    file = lab.project / "connectors" / f"{lab.config.sources[name].connector}.json"
     return Capture(
         connect_client(lab.endpoints.connect, seconds=CONNECT_SECONDS), read_connector(file), source
     )

@@ -20,8 +20,9 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from labctl.config.kafka_clients import client_settings
 from labctl.errors import ExitCode, LabError
-from labctl.lake.kafka import NO_LOG, client_settings
+from labctl.lake.kafka import NO_LOG
 from labctl.lake.records import Record
 from labctl.lake.schemas import Schemas
 from lakehouse.wire import KEY_HEADER, VALUE_HEADER, split

@@ -23,9 +23,9 @@ from confluent_kafka import Message as Record
 
 from labctl.background import Background
 from labctl.config.endpoints import Endpoints
+from labctl.config.kafka_clients import client_settings
 from labctl.errors import LabError
 from labctl.lake import Lake, Watch
-from labctl.lake.kafka import client_settings
 from labctl.lake.schemas import Schemas
 from labctl.lake.timeline import Instant, State
 from labctl.lake.view import COMMIT_TIME

@@ -104,7 +104,7 @@ def _rows(lab: Lab, steps: Sequence[int], scenario: Scenario, observer: Observer
     """More rows in the table, at the source and so in silver."""
     table = lab.table(scenario.tables[0])
     topics = Topics(lab.endpoints.kafka, lab.endpoints.registry)
-    with connect(lab.endpoints, table.engine) as source:
+    with connect(lab.endpoints, table.source) as source:
         target = describe_target(table, source)
         try:
             for step in steps:

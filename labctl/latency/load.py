@@ -80,7 +80,7 @@ class ChangeLoad(Load):
                     hint="run a scenario without deletes, or name another table with --table",
                     exit_code=ExitCode.USAGE,
                 )
-            with connect(self._endpoints, table.engine) as source:
+            with connect(self._endpoints, table.source) as source:
                 target = describe_target(table, source)
                 self.first_keys[target.silver] = target.first_key(source)
                 self.targets.append(target)
@@ -103,13 +103,13 @@ class ChangeLoad(Load):
 
     def __exit__(self, *_: object) -> None:
         for target in self.targets:
-            with connect(self._endpoints, target.engine) as source:
+            with connect(self._endpoints, target.source) as source:
                 remove_rows(source, target, self.first_keys[target.silver])
 
     def prepare(self) -> None:
         for target in self.targets:
             first = self.first_keys[target.silver]
-            with connect(self._endpoints, target.engine) as source:
+            with connect(self._endpoints, target.source) as source:
                 prepare_rows(source, target, first, self._changes.rows)
 
     def start(self) -> None:
@@ -135,12 +135,12 @@ class SnapshotLoad(Load):
     def __init__(self, at: Pointed) -> None:
         sources = at.lab.config.sources
         self._client = connect_client(at.lab.endpoints.connect)
-        engines = dict.fromkeys(table.engine for table in at.tables)
-        self._connectors = [sources[engine].connector for engine in engines]
+        names = dict.fromkeys(table.source for table in at.tables)
+        self._connectors = [sources[name].connector for name in names]
         self.targets = []
         self._keys: dict[str, list[int]] = {}
         for table in at.tables:
-            with connect(at.lab.endpoints, table.engine) as source:
+            with connect(at.lab.endpoints, table.source) as source:
                 target = describe_target(table, source, snapshot=True)
                 self._keys[target.silver] = target.all_keys(source)
                 self.targets.append(target)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from labctl.config.aws import AwsProfile
 from labctl.config.model import SilverSource
-from labctl.config.tables import LabTable
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
 from labctl.lab.up import UpReporter
 from labctl.latency.scenario import Scenario
 from labctl.latency.twins import Twin, changed, type_of
+from labctl.tables import LabTable
 
 __all__ = ["Pointed", "pointed"]
 

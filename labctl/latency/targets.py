@@ -13,9 +13,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from labctl.config.tables import LabTable
 from labctl.errors import ExitCode, LabError
 from labctl.sources import Source, SourceColumn, SourceTable, TableRef
+from labctl.tables import LabTable
 
 __all__ = ["Target", "describe_target", "numbered_target"]
 
@@ -36,6 +36,11 @@ class Target:
     """The column that carries a change's number."""
     columns: tuple[SourceColumn, ...]
     """Those that a row of a run has values in: what may be null is left out."""
+
+    @property
+    def source(self) -> str:
+        """Name of the source it is in."""
+        return self.table.source
 
     @property
     def engine(self) -> str:

@@ -15,13 +15,13 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from labctl.config.model import ComposeProfile, LabConfig, SilverSource
-from labctl.config.tables import PROPERTIES, LabTable
 from labctl.errors import ExitCode, LabError
 from labctl.lab.in_flight import in_flight_records
 from labctl.lab.lab import Lab
 from labctl.lab.up import UpReporter, up
 from labctl.lake.objectstore import Storage
 from labctl.latency.scenario import TableType
+from labctl.tables import PROPERTIES, LabTable
 from lakehouse.properties import read_properties
 
 __all__ = ["Twin", "changed", "type_of", "wait_until_caught_up", "write_twin"]

@@ -82,7 +82,7 @@ class Writer:
 
     def _run(self) -> None:
         try:
-            with connect(self._endpoints, self._target.engine) as source:
+            with connect(self._endpoints, self._target.source) as source:
                 commit = _committer(source, self._target)
                 for transaction in self._plan:
                     if transaction.due is not None:

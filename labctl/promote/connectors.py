@@ -1,4 +1,4 @@
-"""MSK Connect's view of the connectors: their configuration, workers and capacity."""
+"""MSK Connect's view of the connectors: their workers and capacity."""
 
 from __future__ import annotations
 
@@ -7,43 +7,18 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from labctl.promote.kafka import connect_authentication, java_client
+from labctl.promote.kafka import connect_authentication
 from labctl.promote.names import CREATOR_TAG, Names, logical
 from labctl.promote.outputs import Output
 from labctl.promote.promotion import PromotedConnector, Promotion
 
 __all__ = [
-    "additions",
     "capacity",
-    "configuration",
     "create_request",
     "worker_name",
     "worker_properties",
     "worker_text",
 ]
-
-_HISTORY = "schema.history.internal."
-
-
-def additions(promotion: Promotion, connector: PromotedConnector) -> dict[str, str]:
-    """Keys added to the connector's file: how its schema history logs in to the brokers.
-
-    The history has Kafka clients of its own, which know nothing of the worker's settings. A file
-    that uses none, or brokers that want no login, get nothing added.
-    """
-    if f"{_HISTORY}kafka.topic" not in connector.file.config:
-        return {}
-    client = java_client(connect_authentication(promotion.profile.msk))
-    return {
-        f"{_HISTORY}{side}.{key}": value
-        for side in ("producer", "consumer")
-        for key, value in client.items()
-    }
-
-
-def configuration(promotion: Promotion, connector: PromotedConnector) -> dict[str, str]:
-    """What the connector is configured with: its file, and the additions."""
-    return connector.file.config | additions(promotion, connector)
 
 
 def worker_properties(promotion: Promotion, connector: PromotedConnector) -> dict[str, str]:
@@ -99,7 +74,7 @@ def create_request(promotion: Promotion, connector: PromotedConnector) -> Mappin
         "connectorName": names.connector(connector.name),
         "kafkaConnectVersion": profile.connect.version,
         "capacity": capacity(promotion),
-        "connectorConfiguration": configuration(promotion, connector),
+        "connectorConfiguration": connector.file.config,
         "kafkaCluster": {
             "apacheKafkaCluster": {
                 "bootstrapServers": Output("kafka", "BootstrapServers"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from labctl.config.aws import MskSettings
-from labctl.lake.kafka_java import MSK_IAM
+from labctl.config.kafka_clients import java_login
 
 __all__ = [
     "CLIENT_PORTS",
@@ -35,6 +35,4 @@ def connect_authentication(msk: MskSettings) -> Login:
 
 def java_client(login: Login) -> dict[str, str]:
     """Properties of a Java client that logs in so. None of them is a secret."""
-    if login == "iam":
-        return dict(MSK_IAM)
-    return {"security.protocol": "SSL"}
+    return java_login("iam" if login == "iam" else "tls")

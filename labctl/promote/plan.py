@@ -13,7 +13,6 @@ from typing import Any
 
 from labctl.artifacts import ArtifactStore
 from labctl.artifacts.checksum import sha256_of
-from labctl.config.tables import PROPERTIES
 from labctl.errors import ExitCode, LabError
 from labctl.promote.artifacts import Upload, jar_parts, jar_uploads, spark_uploads
 from labctl.promote.cloudformation import templates
@@ -24,9 +23,10 @@ from labctl.promote.plugins import build_plugin, parts_of, plugin_of
 from labctl.promote.promotion import CONNECTORS, Promotion
 from labctl.promote.readme import render_readme
 from labctl.promote.spark import environment_key, work_items
-from labctl.promote.sql import engine_sql
+from labctl.promote.sql import source_sql
 from labctl.promote.streamer import generated_uploads, streamer_items, streamer_uploads
 from labctl.promote.values import profile_values, render_values
+from labctl.tables import PROPERTIES
 
 __all__ = ["MARKER", "Plan", "as_json", "needed_parts", "render", "write_plan"]
 
@@ -79,7 +79,10 @@ def render(promotion: Promotion, store: ArtifactStore | None) -> Plan:
             f"payloads/spark/{item.get('Name') or item['name']}.json": as_json(plain(item))
             for item in work
         },
-        **{f"sql/{engine}.sql": engine_sql(promotion, engine).encode() for engine in promotion.rds},
+        **{
+            f"sql/{source}.sql": source_sql(promotion, source).encode()
+            for source in promotion.captured
+        },
         **{
             f"worker/{c.name}.properties": worker_text(promotion, c).encode()
             for c in promotion.connectors

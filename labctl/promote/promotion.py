@@ -8,10 +8,11 @@ from pathlib import Path
 
 from labctl.artifacts.lock import Lock, load_lock
 from labctl.config.aws import AwsProfile, RdsSettings
+from labctl.config.endpoints import database_name
 from labctl.config.model import LabConfig, SourceEngine
-from labctl.config.tables import LabTable, lab_tables
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile, connector_files
+from labctl.tables import LabTable, lab_tables
 from lakehouse.errors import ConfigurationError
 from lakehouse.properties import read_properties
 
@@ -26,8 +27,10 @@ class PromotedConnector:
     """A connector MSK Connect is to run."""
 
     file: ConnectorFile
+    source: str | None
+    """Name of the source it captures; None for the sink."""
     engine: SourceEngine | None
-    """The source it captures; None for the sink."""
+    """The source's engine."""
 
     @property
     def name(self) -> str:
@@ -60,24 +63,37 @@ class Promotion:
     @cached_property
     def connectors(self) -> tuple[PromotedConnector, ...]:
         """The connectors of the sources `lab.toml` names, and the sink's where it is to run."""
-        engines = {source.connector: engine for engine, source in self.config.sources.items()}
+        names = {source.connector: name for name, source in self.config.sources.items()}
         return tuple(
-            PromotedConnector(file, engines.get(file.name))
+            PromotedConnector(file, name, self.config.sources[name].engine if name else None)
             for file in self.files
-            if file.name in engines or (not file.is_source and self.profile.connect.sink)
+            if (name := names.get(file.name)) or (not file.is_source and self.profile.connect.sink)
         )
 
     @cached_property
     def rds(self) -> dict[str, RdsSettings]:
-        """The databases, in the order of `lab.toml`'s sources; without those no source uses."""
+        """The instances by engine, in the order of `lab.toml`'s sources, which use them."""
         return {
-            engine: self.profile.rds[engine]
-            for engine in self.config.sources
-            if engine in self.profile.rds
+            source.engine: self.profile.rds[source.engine]
+            for source in self.config.sources.values()
+            if source.engine in self.profile.rds
         }
 
-    def tables_of(self, engine: str) -> tuple[LabTable, ...]:
-        return tuple(table for table in self.tables if table.engine == engine)
+    @property
+    def captured(self) -> dict[str, RdsSettings]:
+        """The instance of each source, by the source's name."""
+        return {
+            name: self.rds[source.engine]
+            for name, source in self.config.sources.items()
+            if source.engine in self.rds
+        }
+
+    def database_of(self, source: str) -> str:
+        """The database of a source in its instance."""
+        return database_name(self.config, source, self.captured[source].database)
+
+    def tables_of(self, source: str) -> tuple[LabTable, ...]:
+        return tuple(table for table in self.tables if table.source == source)
 
 
 def load_promotion(project: Path, config: LabConfig, profile_name: str) -> Promotion:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from labctl.promote.connectors import additions
 from labctl.promote.costs import PRICED_REGION, hourly_costs
 from labctl.promote.names import CREATOR_TAG, Names
 from labctl.promote.plugins import plugin_of
@@ -78,11 +77,12 @@ def _databases(promotion: Promotion) -> Iterator[str]:
         "The connector's password comes from the environment, where other users do not see it: "
         "`read -rs CDC_PASSWORD && export CDC_PASSWORD`. psql must be of version 14 or later."
     )
-    for engine, database in promotion.rds.items():
+    for source, database in promotion.captured.items():
+        engine = promotion.config.sources[source].engine
         where = f"`{database.instance}`"
         yield ""
         if database.create:
-            yield f"{engine}, on {where}, which the plan makes:"
+            yield f"Source {source}, {engine} on {where}, which the plan makes:"
         else:
             group = Names.of(promotion).parameter_group(engine)
             attach = (
@@ -90,9 +90,11 @@ def _databases(promotion: Promotion) -> Iterator[str]:
                 if engine == "sqlserver"
                 else f" Attach the parameter group `{group}` to it and restart it first."
             )
-            yield f"{engine}, on {where}, which exists and is left as it is.{attach}"
+            yield (
+                f"Source {source}, {engine} on {where}, which exists and is left as it is.{attach}"
+            )
         yield ""
-        yield f"    {client_command(engine, f'sql/{engine}.sql')}"
+        yield f"    {client_command(engine, f'sql/{source}.sql')}"
     yield ""
 
 
@@ -100,11 +102,10 @@ def _connectors(promotion: Promotion) -> Iterator[str]:
     yield "## Connectors"
     yield "The files in `connectors/` are the project's, byte for byte."
     yield ""
-    yield "| connector | plugin | added to its file |"
-    yield "| --- | --- | --- |"
+    yield "| connector | plugin |"
+    yield "| --- | --- |"
     for connector in promotion.connectors:
-        added = ", ".join(f"`{key}`" for key in additions(promotion, connector)) or "nothing"
-        yield f"| {connector.name} | {plugin_of(promotion, connector).description} | {added} |"
+        yield f"| {connector.name} | {plugin_of(promotion, connector).description} |"
     yield ""
 
 

@@ -9,21 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from labctl.config.kafka_clients import login_values
 from labctl.kafkaconnect.files import REFERENCE
+from labctl.promote.kafka import connect_authentication, java_client
 from labctl.promote.outputs import Output
 from labctl.promote.promotion import Promotion
 
-__all__ = ["CDC_USER", "GENERATED", "Value", "known_values", "referenced", "secret_of_engine"]
+__all__ = ["CDC_USER", "GENERATED", "Value", "known_values", "referenced", "secret_of_source"]
 
 CDC_USER = "debezium"
 GENERATED: Final = "(generated)"
 Value = str | Output
 
 
-def secret_of_engine(promotion: Promotion, engine: str) -> str | None:
+def secret_of_source(promotion: Promotion, source: str) -> str | None:
     """The name by which a source's connector file refers to its database; None when it does not."""
     for connector in promotion.connectors:
-        if connector.engine == engine:
+        if connector.source == source:
             match = REFERENCE.search(connector.file.config.get("database.hostname", ""))
             return match[1] if match else None
     return None
@@ -49,7 +51,10 @@ def known_values(promotion: Promotion) -> dict[str, dict[str, Value]]:
     """What each secret will hold, by name and key; passwords as `GENERATED`."""
     profile = promotion.profile
     values: dict[str, Mapping[str, Value]] = {
-        "demo/kafka": {"bootstrap.servers": Output("kafka", "BootstrapServers")},
+        "demo/kafka": {
+            "bootstrap.servers": Output("kafka", "BootstrapServers"),
+            **login_values(java_client(connect_authentication(profile.msk))),
+        },
         "demo/registry": {"url": profile.registry.url.rstrip("/")},
         "demo/objectstore": {
             "bucket": profile.lake.bucket,
@@ -62,15 +67,16 @@ def known_values(promotion: Promotion) -> dict[str, dict[str, Value]]:
             "rotate.schedule.interval.ms": str(profile.lake.rotation_ms),
         },
     }
-    for engine, database in promotion.rds.items():
+    for source, database in promotion.captured.items():
+        engine = promotion.config.sources[source].engine
         host = Output("data", f"{engine.capitalize()}Host") if database.create else database.host
-        name = secret_of_engine(promotion, engine)
-        if name is None:
+        name = secret_of_source(promotion, source)
+        if name is None or name in values:
             continue
         values[name] = {
             "hostname": host or "",
             "port": str(database.port),
-            "database": database.database,
+            "database": promotion.database_of(source),
             "username": CDC_USER,
             "password": GENERATED,
         }

@@ -17,8 +17,7 @@ from labctl.promote.kafka import connect_authentication, java_client
 from labctl.promote.names import CREATOR_TAG, Names
 from labctl.promote.outputs import Output
 from labctl.promote.promotion import Promotion
-from lakehouse.kafka import KAFKA_CONF_PREFIX
-from lakehouse.options import Options
+from lakehouse.options import KAFKA_CONF_PREFIX, Options
 
 __all__ = ["Argument", "application_arguments", "environment_key", "spark_conf", "work_items"]
 

@@ -7,30 +7,32 @@ Passwords are never in it: each client puts the value in from an environment var
 
 from __future__ import annotations
 
-from labctl.config.aws import RdsSettings
-from labctl.config.tables import LabTable
 from labctl.promote.promotion import Promotion
 from labctl.promote.secrets import CDC_USER
+from labctl.tables import LabTable
 
-__all__ = ["BINLOG_HOURS", "client_command", "engine_sql"]
+__all__ = ["BINLOG_HOURS", "client_command", "source_sql"]
 
 BINLOG_HOURS = 72
 """How long a connector may be away before a MySQL source must be read anew."""
 
 
-def engine_sql(promotion: Promotion, engine: str) -> str:
-    """The script for one engine; safe to run again."""
-    database = promotion.rds[engine]
-    schema = promotion.config.sources[engine].db_schema  # type: ignore[index]
-    tables = promotion.tables_of(engine)
-    if engine == "postgres":
-        return _postgres(database, schema, tables, _publication(promotion))
-    return (_mysql if engine == "mysql" else _sqlserver)(database, schema, tables)
+def source_sql(promotion: Promotion, source: str) -> str:
+    """The script for one source; safe to run again."""
+    settings = promotion.config.sources[source]
+    database, tables = promotion.database_of(source), promotion.tables_of(source)
+    if settings.engine == "postgres":
+        publication = _publication(promotion, source)
+        return _postgres(database, settings.schemas, tables, publication)
+    if settings.engine == "mysql":
+        return _mysql(settings.schemas)
+    multi_az = promotion.captured[source].multi_az
+    return _sqlserver(database, settings.schemas, tables, multi_az=multi_az)
 
 
-def _publication(promotion: Promotion) -> str:
+def _publication(promotion: Promotion, source: str) -> str:
     """As the connector's file names it."""
-    file = next(c.file for c in promotion.connectors if c.engine == "postgres")
+    file = next(c.file for c in promotion.connectors if c.source == source)
     return file.config.get("publication.name", "dbz_publication")
 
 
@@ -50,14 +52,21 @@ def client_command(engine: str, file: str) -> str:
 
 
 def _postgres(
-    database: RdsSettings, schema: str, tables: tuple[LabTable, ...], publication: str
+    database: str, schemas: tuple[str, ...], tables: tuple[LabTable, ...], publication: str
 ) -> str:
-    names = ", ".join(f'"{schema}"."{table.source_name}"' for table in tables)
-    identity = "".join(
-        f'ALTER TABLE "{schema}"."{table.source_name}" REPLICA IDENTITY FULL;\n' for table in tables
+    named = [f'"{table.db_schema}"."{table.source_name}"' for table in tables]
+    names = ", ".join(named)
+    identity = "".join(f"ALTER TABLE {name} REPLICA IDENTITY FULL;\n" for name in named)
+    rights = "".join(
+        f"""\
+GRANT USAGE ON SCHEMA "{schema}" TO {CDC_USER};
+GRANT SELECT ON ALL TABLES IN SCHEMA "{schema}" TO {CDC_USER};
+ALTER DEFAULT PRIVILEGES IN SCHEMA "{schema}" GRANT SELECT ON TABLES TO {CDC_USER};
+"""
+        for schema in schemas
     )
     return f"""\
--- PostgreSQL on RDS, database {database.database}: the connector's login and its publication.
+-- PostgreSQL on RDS, database {database}: the connector's login and its publication.
 -- The tables must be there (`labctl --profile aws seed` makes TICKIT's), and the instance must have
 -- been restarted with rds.logical_replication=1.
 DO $$ BEGIN
@@ -71,11 +80,8 @@ DO $$ BEGIN
 END $$;
 ALTER ROLE {CDC_USER} PASSWORD :'cdc_password';
 GRANT rds_replication TO {CDC_USER};
-GRANT CONNECT ON DATABASE "{database.database}" TO {CDC_USER};
-GRANT USAGE ON SCHEMA "{schema}" TO {CDC_USER};
-GRANT SELECT ON ALL TABLES IN SCHEMA "{schema}" TO {CDC_USER};
-ALTER DEFAULT PRIVILEGES IN SCHEMA "{schema}" GRANT SELECT ON TABLES TO {CDC_USER};
-{identity}\
+GRANT CONNECT ON DATABASE "{database}" TO {CDC_USER};
+{rights}{identity}\
 DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM pg_publication WHERE pubname = '{publication}') THEN
         CREATE PUBLICATION {publication};
@@ -85,8 +91,10 @@ END $$;
 """
 
 
-def _mysql(database: RdsSettings, schema: str, tables: tuple[LabTable, ...]) -> str:
-    del database, tables  # MySQL grants by schema
+def _mysql(schemas: tuple[str, ...]) -> str:
+    rights = "".join(
+        f"GRANT SELECT, LOCK TABLES ON `{schema}`.* TO '{CDC_USER}'@'%';\n" for schema in schemas
+    )
     return f"""\
 -- MySQL on RDS: how long the binary log is kept, and the connector's login.
 -- RDS keeps no binary log without automated backups, and removes it at once by default.
@@ -98,39 +106,45 @@ EXECUTE statement;
 DEALLOCATE PREPARE statement;
 SET @statement = NULL;
 GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO '{CDC_USER}'@'%';
-GRANT SELECT, LOCK TABLES ON `{schema}`.* TO '{CDC_USER}'@'%';
-"""
+{rights}"""
 
 
-def _sqlserver(database: RdsSettings, schema: str, tables: tuple[LabTable, ...]) -> str:
+def _sqlserver(
+    database: str, schemas: tuple[str, ...], tables: tuple[LabTable, ...], *, multi_az: bool
+) -> str:
     enable = "".join(
         f"""\
 IF NOT EXISTS (SELECT 1 FROM sys.tables
-        WHERE object_id = OBJECT_ID(N'[{schema}].[{table.source_name}]') AND is_tracked_by_cdc = 1)
-    EXEC sys.sp_cdc_enable_table @source_schema = N'{schema}',
+        WHERE object_id = OBJECT_ID(N'[{table.db_schema}].[{table.source_name}]')
+            AND is_tracked_by_cdc = 1)
+    EXEC sys.sp_cdc_enable_table @source_schema = N'{table.db_schema}',
         @source_name = N'{table.source_name}',
         @role_name = N'cdc_reader', @supports_net_changes = 0;
 GO
 """
         for table in tables
     )
-    multi_az = (
+    rights = "".join(
+        f"IF SCHEMA_ID(N'{schema}') IS NOT NULL GRANT SELECT ON SCHEMA::[{schema}] TO {CDC_USER};\n"
+        for schema in schemas
+    )
+    failover = (
         "-- Multi-AZ: the capture job must find its way again after a failover.\n"
         "EXEC rdsadmin.dbo.rds_set_configuration 'cdc_capture_maxtrans', 1000;\nGO\n"
-        if database.multi_az
+        if multi_az
         else ""
     )
     return f"""\
--- SQL Server on RDS, database {database.database}: change data capture, and the connector's login.
+-- SQL Server on RDS, database {database}: change data capture, and the connector's login.
 -- RDS switches CDC on by a procedure of its own; a restored instance has it off again.
-IF DB_ID(N'{database.database}') IS NULL CREATE DATABASE [{database.database}];
+IF DB_ID(N'{database}') IS NULL CREATE DATABASE [{database}];
 GO
 IF NOT EXISTS (SELECT 1 FROM sys.databases
-        WHERE name = N'{database.database}' AND is_cdc_enabled = 1)
-    EXEC msdb.dbo.rds_cdc_enable_db N'{database.database}';
+        WHERE name = N'{database}' AND is_cdc_enabled = 1)
+    EXEC msdb.dbo.rds_cdc_enable_db N'{database}';
 GO
-{multi_az}\
-USE [{database.database}];
+{failover}\
+USE [{database}];
 GO
 {enable}\
 IF SUSER_ID(N'{CDC_USER}') IS NULL
@@ -140,7 +154,7 @@ ELSE
 GO
 IF USER_ID(N'{CDC_USER}') IS NULL CREATE USER {CDC_USER} FOR LOGIN {CDC_USER};
 GO
-IF SCHEMA_ID(N'{schema}') IS NOT NULL GRANT SELECT ON SCHEMA::[{schema}] TO {CDC_USER};
+{rights}\
 GRANT SELECT ON SCHEMA::cdc TO {CDC_USER};
 GRANT VIEW DATABASE STATE TO {CDC_USER};
 IF DATABASE_PRINCIPAL_ID(N'cdc_reader') IS NULL CREATE ROLE cdc_reader;

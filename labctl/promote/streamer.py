@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from labctl.config.tables import PROPERTIES, LabTable
 from labctl.promote.artifacts import Upload
 from labctl.promote.hudi import overrides
 from labctl.promote.names import Names
 from labctl.promote.promotion import Promotion
 from labctl.promote.spark import Argument, conf_pair, job_run, spark_conf, step
+from labctl.tables import PROPERTIES, LabTable
 from lakehouse.properties import TableType
 
 __all__ = [

@@ -11,12 +11,11 @@ from labctl.artifacts import ArtifactStore
 from labctl.artifacts.lock import load_lock
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
-from labctl.config.tables import PROPERTIES, lab_tables
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import connector_files
 from labctl.lab.ports import LOOPBACK
 from labctl.lab.secrets import PASSWORDS, SECRET_PREFIX, reference_values
-from labctl.promote.connectors import additions, worker_properties
+from labctl.promote.connectors import worker_properties
 from labctl.promote.emr import release_of
 from labctl.promote.hudi import hudi_version, overrides
 from labctl.promote.outputs import Output
@@ -27,8 +26,9 @@ from labctl.runtimes.compose.engine import COMPOSE_FOLDER
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.runtimes.compose.silver import ANY_ADDRESS, silver_context
 from labctl.runtimes.endpoints import capture_logins, loopback_endpoints
-from labctl.services import SERVICES, Context, Service, connect, silver
+from labctl.services import Context, Service, connect, services_of, silver
 from labctl.services.connect import worker_settings
+from labctl.tables import PROPERTIES, lab_tables
 from lakehouse.properties import read_properties
 
 __all__ = ["Setting", "Settings", "profile_values", "read_values", "render_values"]
@@ -91,7 +91,7 @@ def _shared(project: Path, config: LabConfig) -> Iterator[tuple[str, Setting]]:
         yield from _part(f"connector {file.name}", file.config, path)
     yield from _part("worker", read_properties(project / WORKER), str(WORKER))
     for table in lab_tables(project, config):
-        source = f"{PROPERTIES}/{table.topic}.properties"
+        source = f"{PROPERTIES}/{table.properties.file.name}"
         yield from _part(f"hudi {table.name}", table.properties.hoodie, source)
 
 
@@ -105,7 +105,7 @@ def _part(
 def _native(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[str, Setting]]:
     """A lab on this machine that has the ports it prefers. `labctl status` tells the real ones."""
     del profile
-    ports = {s.name: {**s.ports, **config.settings(s.name).ports} for s in SERVICES}
+    ports = {s.name: {**s.ports, **config.settings(s.name).ports} for s in services_of(config)}
     endpoints = loopback_endpoints(config, ports, _HIDDEN)
     folder = Path(_STATE)
 
@@ -178,8 +178,6 @@ def _aws(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[str, 
         return f"lab.toml: {key(name)}"
 
     for connector in promotion.connectors:
-        added = additions(promotion, connector)
-        yield from _part(f"connector {connector.name}", added, toml("msk.authentication"))
         own = {
             name: value
             for name, value in worker_properties(promotion, connector).items()

@@ -14,10 +14,11 @@ from labctl.config.endpoints import (
     ObjectStore,
     Registry,
     Silver,
+    source_databases,
 )
 from labctl.config.model import LabConfig, SourceEngine
 from labctl.lab.ports import LOOPBACK
-from labctl.services import connect, mysql, objectstore, postgres, sqlserver
+from labctl.services import connect, kafka, mysql, objectstore, postgres, services_of, sqlserver
 
 __all__ = ["Address", "capture_logins", "endpoints_at", "loopback_endpoints"]
 
@@ -37,16 +38,31 @@ def loopback_endpoints(
 def endpoints_at(address: Address, config: LabConfig, passwords: Mapping[str, str]) -> Endpoints:
     """The endpoints of a lab whose services are found by `address`."""
 
-    def database(service: str, endpoint: str, user: str, name: str) -> Database:
-        host, _, port = address(service, endpoint).rpartition(":")
-        password = SecretStr(passwords[service])
-        return Database(host=host, port=int(port), user=user, password=password, database=name)
+    here = {service.name for service in services_of(config)}
 
+    def server(engine: SourceEngine, endpoint: str, user: str, without: str) -> Database | None:
+        if engine not in here:
+            return None
+        host, _, port = address(engine, endpoint).rpartition(":")
+        source = next(iter(config.sources_of(engine).values()), None)
+        begin_in = without if source is None else source.database or source.schemas[0]
+        password = SecretStr(passwords[engine])
+        return Database(host=host, port=int(port), user=user, password=password, database=begin_in)
+
+    servers: dict[SourceEngine, Database | None] = {
+        "postgres": server("postgres", "sql", postgres.ADMIN, "postgres"),
+        "mysql": server("mysql", "sql", mysql.ADMIN, ""),
+        "sqlserver": server("sqlserver", "tds", sqlserver.ADMIN, "master"),
+    }
     return Endpoints(
-        postgres=database("postgres", "sql", postgres.ADMIN, postgres.DATABASE),
-        mysql=database("mysql", "sql", mysql.ADMIN, mysql.DATABASE),
-        sqlserver=database("sqlserver", "tds", sqlserver.ADMIN, sqlserver.DATABASE),
-        kafka=Kafka(bootstrap_servers=address("kafka", "broker")),
+        **servers,
+        sources=source_databases(config, servers),
+        kafka=Kafka(
+            bootstrap_servers=address("kafka", "broker"),
+            authentication="plain",
+            user=kafka.USER,
+            password=SecretStr(passwords["kafka"]),
+        ),
         connect=Connect(
             url=f"http://{address('connect', 'rest')}",
             user=connect.USER,
@@ -69,5 +85,5 @@ def endpoints_at(address: Address, config: LabConfig, passwords: Mapping[str, st
 
 def capture_logins(passwords: Mapping[str, str]) -> dict[SourceEngine, tuple[str, str]]:
     """User and password that Debezium connects with. The stand-in has one login for everything."""
-    own = ("debezium", passwords["cdc"])
+    own = (postgres.CAPTURE, passwords["cdc"])
     return {"postgres": own, "mysql": own, "sqlserver": (sqlserver.ADMIN, passwords["sqlserver"])}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from labctl.config.model import LabConfig
 from labctl.services import (
     connect,
     kafka,
@@ -14,7 +15,7 @@ from labctl.services import (
 )
 from labctl.services.model import Context, NativeService, Process, Service
 
-__all__ = ["SERVICES", "Context", "NativeService", "Process", "Service"]
+__all__ = ["SERVICES", "Context", "NativeService", "Process", "Service", "services_of"]
 
 SERVICES: tuple[Service, ...] = (
     postgres.SERVICE,
@@ -26,3 +27,9 @@ SERVICES: tuple[Service, ...] = (
     objectstore.SERVICE,
     silver.SERVICE,
 )
+"""All there are; a lab has those of `services_of`."""
+
+
+def services_of(config: LabConfig) -> tuple[Service, ...]:
+    """The services that a lab has: what its sources need, and the pipeline."""
+    return tuple(service for service in SERVICES if service.needed(config))

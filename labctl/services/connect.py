@@ -9,6 +9,7 @@ from pathlib import Path
 
 import requests
 
+from labctl.config.kafka_clients import LOGIN_KEYS
 from labctl.lab.secrets import SECRET_PREFIX
 from labctl.lab.state import write_private
 from labctl.services.jvm import java, write_log4j
@@ -48,6 +49,13 @@ WORKER = {
     "plugin.discovery": "hybrid_warn",
     "config.providers": "secretManager",
     "config.providers.secretManager.class": "labctl.SecretsFolder",
+    # The worker's own clients, its tasks' producers and its tasks' consumers. Those for topics that
+    # a connector makes log in as the worker does.
+    **{
+        f"{client}{key}": f"${{secretManager:{SECRET_PREFIX}/kafka:{key}}}"
+        for client in ("", "producer.", "consumer.")
+        for key in LOGIN_KEYS
+    },
     **{
         f"{kind}.storage.{key}": value
         for kind, topic in INTERNAL_TOPICS.items()
@@ -149,7 +157,10 @@ SERVICE = Service(
     title="Kafka Connect",
     ports={"rest": 8083},
     native=NativeService(
-        artifacts=("jre", "kafka", *PLUGINS, CONVERTER), prepare=_prepare, process=_process
+        artifacts=("jre", "kafka", *PLUGINS, CONVERTER),
+        memory_mib=950,
+        prepare=_prepare,
+        process=_process,
     ),
     probe=_probe,
     after=("kafka",),

@@ -5,18 +5,25 @@ from __future__ import annotations
 import base64
 import subprocess
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 
 from confluent_kafka.admin import AdminClient
 
+from labctl.config.kafka_clients import client_settings, plain_module
 from labctl.errors import LabError
+from labctl.lab.secrets import properties_text
 from labctl.lab.state import write_private
 from labctl.services.data_folder import is_made, made_whole
 from labctl.services.jvm import java, write_log4j
 from labctl.services.model import Context, NativeService, Process, Service
 
-__all__ = ["HEAP", "MESSAGE_BYTES", "QUIET", "SERVICE", "SETTINGS"]
+__all__ = ["HEAP", "MESSAGE_BYTES", "QUIET", "SERVICE", "SETTINGS", "USER", "login_settings"]
 
+USER = "labctl"
+"""Whom broker and controller let in."""
+LISTENERS = ("INTERNAL", "EXTERNAL", "CONTROLLER")
+"""Natively there is none of the first; in containers it is for those inside."""
 HEAP = "320m"
 QUIET = ("org.apache.kafka", "kafka", "state.change.logger")
 """Loggers that speak only of warnings."""
@@ -27,6 +34,10 @@ SETTINGS = {
     "process.roles": "broker,controller",
     "node.id": "1",
     "controller.listener.names": "CONTROLLER",
+    "listener.security.protocol.map": ",".join(f"{name}:SASL_PLAINTEXT" for name in LISTENERS),
+    "sasl.enabled.mechanisms": "PLAIN",
+    "sasl.mechanism.inter.broker.protocol": "PLAIN",
+    "sasl.mechanism.controller.protocol": "PLAIN",
     "num.partitions": "1",
     "default.replication.factor": "1",
     "offsets.topic.replication.factor": "1",
@@ -48,7 +59,15 @@ SETTINGS = {
     # acknowledged (docs/reliability.md). Debezium would not send it again.
     "log.flush.interval.messages": "1",
 }
-"""What holds in every runtime; addresses and folders differ."""
+"""What holds in every runtime; addresses and folders differ, and `login_settings` comes to it."""
+
+
+def login_settings(passwords: Mapping[str, str]) -> dict[str, str]:
+    """Whom each listener lets in. Holds the password."""
+    module = plain_module(USER, passwords["kafka"])
+    return {
+        f"listener.name.{listener.lower()}.plain.sasl.jaas.config": module for listener in LISTENERS
+    }
 
 
 def _properties(context: Context, data: Path) -> str:
@@ -56,11 +75,13 @@ def _properties(context: Context, data: Path) -> str:
     values = {
         **SETTINGS,
         "controller.quorum.voters": f"1@127.0.0.1:{controller}",
-        "listeners": f"PLAINTEXT://127.0.0.1:{broker},CONTROLLER://127.0.0.1:{controller}",
-        "advertised.listeners": f"PLAINTEXT://127.0.0.1:{broker}",
+        "listeners": f"EXTERNAL://127.0.0.1:{broker},CONTROLLER://127.0.0.1:{controller}",
+        "advertised.listeners": f"EXTERNAL://127.0.0.1:{broker}",
+        "inter.broker.listener.name": "EXTERNAL",
         "log.dirs": str(data),
+        **login_settings(context.passwords),
     }
-    return "".join(f"{key}={value}\n" for key, value in values.items())
+    return properties_text(values)
 
 
 def _prepare(context: Context) -> None:
@@ -115,7 +136,7 @@ def _process(context: Context) -> Process:
 def _probe(context: Context) -> str:
     client = AdminClient(
         {
-            "bootstrap.servers": context.endpoints.kafka.bootstrap_servers,
+            **client_settings(context.endpoints.kafka),
             "socket.timeout.ms": 2000,
             "log_level": 0,
         }
@@ -130,7 +151,9 @@ SERVICE = Service(
     name="kafka",
     title="Apache Kafka",
     ports={"broker": 9092, "controller": 9093},
-    native=NativeService(artifacts=("jre", "kafka"), prepare=_prepare, process=_process),
+    native=NativeService(
+        artifacts=("jre", "kafka"), memory_mib=430, prepare=_prepare, process=_process
+    ),
     probe=_probe,
     urls=lambda endpoints, _ports: {"bootstrap": endpoints.kafka.bootstrap_servers},
 )

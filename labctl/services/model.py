@@ -62,6 +62,8 @@ class NativeService:
     artifacts: tuple[str, ...]
     """Names in the artefact lock."""
     process: Callable[[Context], Process]
+    memory_mib: int
+    """What it takes at most with its own settings, a first load of TICKIT included."""
     prepare: Callable[[Context], None] = lambda _: None
     """Write configuration, initialise the data folder. Run before every start; idempotent."""
 
@@ -81,6 +83,8 @@ class Service:
     """Preferred port by endpoint name."""
     native: NativeService
     probe: Callable[[Context], str]
+    needed: Callable[[LabConfig], bool] = lambda _: True
+    """Whether a lab has the service at all."""
     after: tuple[str, ...] = ()
     """Services that must be usable before this one is started."""
     setup: Callable[[Context], None] = lambda _: None

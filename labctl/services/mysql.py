@@ -1,4 +1,4 @@
-"""MySQL: the source of schema `ecomm`."""
+"""MySQL: a source."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 import pymysql
 
+from labctl.config.endpoints import database_of
 from labctl.errors import LabError
 from labctl.lab.state import write_private
 from labctl.services.data_folder import is_made, made_whole
 from labctl.services.model import Context, NativeService, Process, Service
 
-__all__ = ["ADMIN", "DATABASE", "OPTIONS", "SERVICE"]
+__all__ = ["ADMIN", "OPTIONS", "SERVICE"]
 
 ADMIN = "labctl"
-DATABASE = "ecomm"
 MARK = "mysql.ibd"
 """The data dictionary: in every data folder."""
 _CAPTURE = "'debezium'@'%%'"
@@ -100,7 +100,6 @@ def _initialise(password: str) -> str:
         f"CREATE USER '{ADMIN}'@'%' IDENTIFIED BY '{password}';\n"
         f"GRANT ALL ON *.* TO '{ADMIN}'@'%' WITH GRANT OPTION;\n"
         "DROP USER 'root'@'localhost';\n"
-        f"CREATE DATABASE {DATABASE};\n"
     )
 
 
@@ -142,14 +141,21 @@ def _setup(context: Context) -> None:
             "GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT, "
             "LOCK TABLES ON *.* TO 'debezium'@'%'"
         )
+        for source in context.config.sources_of("mysql").values():
+            for schema in source.schemas:
+                name = schema.replace("`", "``")
+                cursor.execute(f"CREATE DATABASE IF NOT EXISTS `{name}` CHARACTER SET utf8mb4")
 
 
 SERVICE = Service(
     name="mysql",
     title="MySQL",
     ports={"sql": 3306},
-    native=NativeService(artifacts=("mysql",), prepare=_prepare, process=_process),
+    native=NativeService(artifacts=("mysql",), memory_mib=300, prepare=_prepare, process=_process),
     probe=_probe,
     setup=_setup,
-    urls=lambda _endpoints, ports: {"sql": f"mysql://{ADMIN}@127.0.0.1:{ports['sql']}/{DATABASE}"},
+    needed=lambda config: bool(config.sources_of("mysql")),
+    urls=lambda endpoints, ports: {
+        "sql": f"mysql://{ADMIN}@127.0.0.1:{ports['sql']}/{database_of(endpoints.mysql)}"
+    },
 )

@@ -68,7 +68,7 @@ SERVICE = Service(
     name="objectstore",
     title="MinIO",
     ports={"s3": 9000, "console": 9001},
-    native=NativeService(artifacts=("minio",), prepare=_prepare, process=_process),
+    native=NativeService(artifacts=("minio",), memory_mib=330, prepare=_prepare, process=_process),
     probe=_probe,
     setup=_setup,
     urls=lambda _endpoints, ports: {

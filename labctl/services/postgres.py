@@ -1,14 +1,17 @@
-"""PostgreSQL: the source of schema `ems`, and the durable store of two other services."""
+"""PostgreSQL: sources, and the durable store of two other services."""
 
 from __future__ import annotations
 
 import os
 import pwd
 import subprocess
+from collections.abc import Sequence
 
 import psycopg2
 from psycopg2 import sql
 
+from labctl.config.endpoints import database_of
+from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.lab.state import write_private
 from labctl.services.data_folder import is_made, made_whole
@@ -16,7 +19,7 @@ from labctl.services.model import Context, NativeService, Process, Service
 
 __all__ = [
     "ADMIN",
-    "DATABASE",
+    "CAPTURE",
     "REGISTRY_DATABASE",
     "SERVICE",
     "SETTINGS",
@@ -26,7 +29,8 @@ __all__ = [
 ]
 
 ADMIN = "labctl"
-DATABASE = "tickit"
+CAPTURE = "debezium"
+"""The role that connectors log in with."""
 REGISTRY_DATABASE = "registry"
 UNPRIVILEGED_USERS = ("postgres", "nobody")
 
@@ -136,9 +140,9 @@ def _setup(context: Context) -> None:
     connection.autocommit = True
     try:
         with connection.cursor() as cursor:
-            for database, role, password, rights in (
-                (DATABASE, "debezium", context.passwords["cdc"], "REPLICATION"),
-                (REGISTRY_DATABASE, "registry", context.passwords["registry"], "NOREPLICATION"),
+            for role, password, rights in (
+                (CAPTURE, context.passwords["cdc"], "REPLICATION"),
+                ("registry", context.passwords["registry"], "NOREPLICATION"),
             ):
                 verb = "ALTER" if _exists(cursor, "pg_roles", "rolname", role) else "CREATE"
                 cursor.execute(
@@ -147,34 +151,43 @@ def _setup(context: Context) -> None:
                     ),
                     (password,),
                 )
+            sources = _databases(context.config)
+            for database in (*sources, REGISTRY_DATABASE):
                 if not _exists(cursor, "pg_database", "datname", database):
-                    owner = ADMIN if database == DATABASE else role
+                    owner = "registry" if database == REGISTRY_DATABASE else ADMIN
                     cursor.execute(
                         sql.SQL("CREATE DATABASE {} OWNER {}").format(
                             sql.Identifier(database), sql.Identifier(owner)
                         )
                     )
-            keep_apart(cursor)
+            keep_apart(cursor, sources)
     finally:
         connection.close()
 
 
-def keep_apart(cursor: psycopg2.extensions.cursor) -> None:
-    """Let each role into its own database only: one of them serves whatever T-SQL is sent.
+def _databases(config: LabConfig) -> list[str]:
+    """The databases of the lab's sources."""
+    sources = config.sources_of("postgres").values()
+    return list(dict.fromkeys(source.database for source in sources if source.database))
+
+
+def keep_apart(cursor: psycopg2.extensions.cursor, sources: Sequence[str]) -> None:
+    """Let each role into its own databases only: one of them serves whatever T-SQL is sent.
 
     `compose/postgres/init.sh` does the same.
     """
-    for database in ("postgres", "template1", DATABASE, REGISTRY_DATABASE):
+    for database in ("postgres", "template1", REGISTRY_DATABASE, *sources):
         cursor.execute(
             sql.SQL("REVOKE CONNECT, TEMPORARY ON DATABASE {} FROM PUBLIC").format(
                 sql.Identifier(database)
             )
         )
-    cursor.execute(
-        sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(
-            sql.Identifier(DATABASE), sql.Identifier("debezium")
+    for database in sources:
+        cursor.execute(
+            sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(
+                sql.Identifier(database), sql.Identifier(CAPTURE)
+            )
         )
-    )
 
 
 def _exists(cursor: psycopg2.extensions.cursor, catalog: str, column: str, name: str) -> bool:
@@ -230,10 +243,12 @@ SERVICE = Service(
     name="postgres",
     title="PostgreSQL",
     ports={"sql": 5432},
-    native=NativeService(artifacts=("postgres",), prepare=_prepare, process=_process),
+    native=NativeService(
+        artifacts=("postgres",), memory_mib=150, prepare=_prepare, process=_process
+    ),
     probe=_probe,
     setup=_setup,
-    urls=lambda _endpoints, ports: {
-        "sql": f"postgresql://{ADMIN}@127.0.0.1:{ports['sql']}/{DATABASE}"
+    urls=lambda endpoints, ports: {
+        "sql": f"postgresql://{ADMIN}@127.0.0.1:{ports['sql']}/{database_of(endpoints.postgres)}"
     },
 )

@@ -65,6 +65,7 @@ SERVICE = Service(
     ports={"http": 8080},
     native=NativeService(
         artifacts=("jre", "apicurio-registry"),
+        memory_mib=230,
         prepare=lambda context: context.conf.mkdir(parents=True, exist_ok=True, mode=0o700),
         process=_process,
     ),

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import requests
 
-from labctl.config.tables import PROPERTIES, lab_tables
+from labctl.config.kafka_clients import java_settings
 from labctl.lab.state import write_private
 from labctl.services.jvm import FLAGS, LESS_INLINING
 from labctl.services.model import Context, NativeService, Process, Service
-from lakehouse.options import Options, submit_argv
+from labctl.tables import PROPERTIES, lab_tables
+from lakehouse.options import KAFKA_CONF_PREFIX, Options, submit_argv
 
 __all__ = ["SERVICE", "SINK_CONNECTOR", "options", "process", "spark_settings"]
 
@@ -36,6 +37,7 @@ def spark_settings(context: Context) -> dict[str, str]:
     store = context.endpoints.objectstore
     assert store.access_key is not None  # noqa: S101 - the native object store has keys
     assert store.secret_key is not None  # noqa: S101
+    login = java_settings(context.endpoints.kafka)
     return {
         "spark.master": "local[*]",
         "spark.app.name": f"labctl-{context.lab}",
@@ -44,6 +46,9 @@ def spark_settings(context: Context) -> dict[str, str]:
         "spark.driver.bindAddress": LOOPBACK,
         # Any user of this machine reaches the driver's ports. The secret is made at every start.
         "spark.authenticate": "true",
+        # Spark's own expression, and what holds Kafka's password.
+        "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas[.]config",
+        **{f"{KAFKA_CONF_PREFIX}{key}": value for key, value in login.items()},
         "spark.driver.extraJavaOptions": (
             f"{' '.join((*FLAGS, *LESS_INLINING))} "
             # Spark loads 30,000 classes: growing by small steps, each would cost a full collection.
@@ -140,7 +145,9 @@ SERVICE = Service(
     name="silver",
     title="Spark application",
     ports={"status": 4041},
-    native=NativeService(artifacts=("jre", "spark-packages"), prepare=_prepare, process=process),
+    native=NativeService(
+        artifacts=("jre", "spark-packages"), memory_mib=2148, prepare=_prepare, process=process
+    ),
     probe=_probe,
     after=("kafka", "registry", "objectstore"),
     urls=lambda endpoints, _ports: {"status": f"{endpoints.silver.status_url}/status"},

@@ -1,4 +1,4 @@
-"""SQL Server's stand-in: the source of schema `crm`, durable in the lab's PostgreSQL.
+"""SQL Server's stand-in: a source, durable in the lab's PostgreSQL.
 
 SQL Server itself cannot be had as an ordinary package; its own image takes this place in Compose.
 """
@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pymssql
 
-from labctl.config.endpoints import Database
+from labctl.config.endpoints import Database, database_of
 from labctl.lab.state import write_private
 from labctl.services.model import Context, NativeService, Process, Service
 
 __all__ = [
     "ADMIN",
-    "DATABASE",
     "SERVICE",
     "self_signed_certificate",
     "serve_argv",
@@ -25,7 +24,6 @@ __all__ = [
 ]
 
 ADMIN = "sa"
-DATABASE = "tickit"
 LOOPBACK = "127.0.0.1"
 STORE = "sqlserver"
 """The database in PostgreSQL that keeps everything of the stand-in."""
@@ -107,7 +105,8 @@ def serve_argv(
 def _setup(context: Context) -> None:
     from labctl.sources.sqlserver import ensure_database
 
-    ensure_database(_endpoint(context))
+    for source in context.config.sources_of("sqlserver").values():
+        ensure_database(_endpoint(context).model_copy(update={"database": source.database}))
 
 
 def _endpoint(context: Context) -> Database:
@@ -137,11 +136,12 @@ SERVICE = Service(
     name="sqlserver",
     title="SQL Server stand-in",
     ports={"tds": 1433},
-    native=NativeService(artifacts=(), prepare=_prepare, process=_process),
+    native=NativeService(artifacts=(), memory_mib=70, prepare=_prepare, process=_process),
     probe=_probe,
     setup=_setup,
+    needed=lambda config: bool(config.sources_of("sqlserver")),
     after=("postgres",),
-    urls=lambda _endpoints, ports: {
-        "tds": f"sqlserver://{ADMIN}@127.0.0.1:{ports['tds']}/{DATABASE}"
+    urls=lambda endpoints, ports: {
+        "tds": f"sqlserver://{ADMIN}@127.0.0.1:{ports['tds']}/{database_of(endpoints.sqlserver)}"
     },
 )

@@ -81,20 +81,20 @@ def soak_tables(lab: Lab, names: Sequence[str] = ()) -> list[Target]:
         found = []
         for name in names:
             table = lab.table(name)
-            with connect(lab.endpoints, table.engine) as source:
+            with connect(lab.endpoints, table.source) as source:
                 found.append(describe_target(table, source))
         return found
-    by_engine: dict[str, Target] = {}
+    by_source: dict[str, Target] = {}
     for table in sorted(lab.tables, key=lambda t: t.properties.table_type != "MERGE_ON_READ"):
-        if table.engine in by_engine or table.properties.deletes == "hard":
+        if table.source in by_source or table.properties.deletes == "hard":
             continue
-        with connect(lab.endpoints, table.engine) as source:
+        with connect(lab.endpoints, table.source) as source:
             try:
-                by_engine[table.engine] = describe_target(table, source)
+                by_source[table.source] = describe_target(table, source)
             except LabError as error:
                 if error.exit_code is not ExitCode.USAGE:
                     raise
-    return list(by_engine.values())
+    return list(by_source.values())
 
 
 def run_soak(
@@ -128,7 +128,7 @@ class _Run:
         self._lake = Lake(lab.endpoints.objectstore)
         self._tables: dict[str, _Table] = {}
         for target in soak_tables(lab, plan.tables):
-            with connect(lab.endpoints, target.engine) as source:
+            with connect(lab.endpoints, target.source) as source:
                 first_key = target.first_key(source)
             tracker = Tracker()
             follower = TableFollower(self._lake, target, first_key, tracker)
@@ -347,7 +347,7 @@ class _Run:
     def _remove_rows(self, table: _Table) -> None:
         target = table.target
         try:
-            with connect(self._lab.endpoints, target.engine) as source:
+            with connect(self._lab.endpoints, target.source) as source:
                 remove_rows(source, target, table.first_key)
         except LabError as error:
             self._say(

@@ -70,7 +70,7 @@ class SoakWriter(Background):
         since = time.monotonic()
         while self._goes_on(pending):
             try:
-                with connect(self._endpoints, self._target.engine) as source:
+                with connect(self._endpoints, self._target.source) as source:
                     due = time.monotonic()
                     while self._goes_on(pending):
                         if pending is None:

@@ -1,6 +1,6 @@
 """Talking to the source databases: statements, transactions, bulk changes, exact reading.
 
-`connect(endpoints, "mysql")` gives a `Source`, whatever the engine.
+`connect(endpoints, "orders")` gives a `Source`, whatever its engine.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from labctl.config.endpoints import Database, Endpoints
+from labctl.config.endpoints import Database, Endpoints, SourceDatabase
 from labctl.errors import ExitCode, LabError
 from labctl.sources import mysql, postgres, sqlserver
 from labctl.sources.base import Rollback, Row, Source, SourceColumn, SourceTable, TableRef
@@ -23,7 +23,6 @@ __all__ = [
     "TableRef",
     "connect",
     "endpoint_of",
-    "engines_of",
     "ensure_database",
 ]
 
@@ -43,36 +42,33 @@ _ENSURE: Mapping[str, Callable[[Database], None]] = MappingProxyType(
 )
 
 ENGINES = tuple(_OPEN)
-"""Engines that can be talked to; each is a field of `Endpoints`."""
+"""Engines that can be talked to."""
 
 
-def engines_of(endpoints: Endpoints) -> list[str]:
-    """The engines that this lab has and that can be talked to."""
-    return [engine for engine in ENGINES if getattr(endpoints, engine) is not None]
-
-
-def endpoint_of(endpoints: Endpoints, engine: str) -> Database:
-    """Where an engine of the lab answers; `LabError` when the lab has none."""
-    endpoint = getattr(endpoints, engine, None) if engine in ENGINES else None
-    if not isinstance(endpoint, Database):
+def endpoint_of(endpoints: Endpoints, name: str) -> SourceDatabase:
+    """Where a source of the lab answers; `LabError` (USAGE) when the lab has none of that name."""
+    if name not in endpoints.sources:
         raise LabError(
-            f"This lab has no source database {engine!r}.",
-            hint=f"there can be: {', '.join(ENGINES)}",
+            f"This lab has no source {name!r}.",
+            hint=f"sources of lab.toml: {', '.join(endpoints.sources) or 'none'}",
             exit_code=ExitCode.USAGE,
         )
-    return endpoint
+    return endpoints.sources[name]
 
 
-def connect(endpoints: Endpoints, engine: str) -> Source:
-    """Opens a connection; close it, or use it as a context manager.
+def connect(endpoints: Endpoints, name: str) -> Source:
+    """Opens a connection to a source; close it, or use it as a context manager.
 
-    Raises `LabError`: usage when the lab has no such engine, not ready when it does not answer.
+    Raises `LabError`: usage when the lab has no source of that name, not ready when it does not
+    answer.
     """
-    endpoint = endpoint_of(endpoints, engine)
-    return _OPEN[engine](endpoint)
+    endpoint = endpoint_of(endpoints, name)
+    return _OPEN[endpoint.engine](endpoint)
 
 
-def ensure_database(endpoints: Endpoints, engine: str) -> None:
-    """Creates the database that the endpoint names, when the server does not have it yet."""
-    endpoint = endpoint_of(endpoints, engine)
-    _ENSURE[engine](endpoint)
+def ensure_database(endpoints: Endpoints, name: str) -> None:
+    """Creates the database of a source, when its server does not have it yet."""
+    endpoint = endpoint_of(endpoints, name)
+    names = endpoint.schemas if endpoint.engine == "mysql" else (endpoint.database,)
+    for database in names:
+        _ENSURE[endpoint.engine](endpoint.model_copy(update={"database": database}))

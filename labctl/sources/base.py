@@ -129,7 +129,7 @@ class Source(ABC):
     """
 
     engine: ClassVar[str]
-    """Field of `Endpoints` it is opened from: `postgres`, `mysql`, …"""
+    """Of its server: `postgres`, `mysql`, …"""
     _quotes: ClassVar[tuple[str, str]] = ('"', '"')
     """What stands before and behind a name; the latter is doubled inside it."""
     _begin: ClassVar[str] = "BEGIN"
@@ -252,6 +252,20 @@ class Source(ABC):
     def delete(self, ref: TableRef, keys: pa.Table) -> None:
         """Removes the rows with these primary keys: all of them or, by an error, none."""
 
+    def schemas(self) -> list[str]:
+        """Names of the schemas there are."""
+        return [
+            name for (name,) in self.execute("SELECT schema_name FROM information_schema.schemata")
+        ]
+
+    @abstractmethod
+    def capture(self, refs: Sequence[TableRef], publication: str) -> None:
+        """Has the database record the changes of these tables, where it does not yet.
+
+        PostgreSQL adds them to `publication`, SQL Server enables change data capture for them,
+        and MySQL records all tables anyway.
+        """
+
     @abstractmethod
     def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
         """Lets the connector's user replicate, and read one schema; nothing else.
@@ -281,6 +295,6 @@ def no_such_table(engine: str, ref: TableRef) -> LabError:
     """The error for a table that is not there."""
     return LabError(
         f"{engine} has no table {ref}.",
-        hint="`labctl seed` creates the TICKIT tables",
+        hint="create it, or `labctl seed` where a data set has it",
         exit_code=ExitCode.NOT_READY,
     )

@@ -172,6 +172,9 @@ class MySqlSource(Source):
             for statement in batches:
                 self.execute(statement)
 
+    def capture(self, refs: Sequence[TableRef], publication: str) -> None:
+        """The binary log has every table."""
+
     def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
         if password is not None:
             self.execute("CREATE USER IF NOT EXISTS %s@'%%'", (user,))

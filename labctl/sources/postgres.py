@@ -185,6 +185,31 @@ class PostgresSource(Source):
             yield "labctl_staged"
             self.execute("DROP TABLE labctl_staged")
 
+    def capture(self, refs: Sequence[TableRef], publication: str) -> None:
+        # Made as the tables' owner, so that the connector's user need not own them.
+        if not self.execute("SELECT 1 FROM pg_publication WHERE pubname = %s", (publication,)):
+            self.execute(f"CREATE PUBLICATION {self.quote(publication)}")
+        rows = self.execute(
+            "SELECT schemaname, tablename FROM pg_publication_tables WHERE pubname = %s",
+            (publication,),
+        )
+        published = {TableRef(schema, name) for schema, name in rows}
+        for ref in refs:
+            # With the whole old row a delete tells what was deleted.
+            if self._identity(ref) != "f":
+                self.execute(f"ALTER TABLE {self.qualified(ref)} REPLICA IDENTITY FULL")
+            if ref not in published:
+                self.execute(
+                    f"ALTER PUBLICATION {self.quote(publication)} ADD TABLE {self.qualified(ref)}"
+                )
+
+    def _identity(self, ref: TableRef) -> str:
+        """What the log tells of an old row: `d` its key, `f` everything."""
+        ((identity,),) = self.execute(
+            "SELECT relreplident FROM pg_class WHERE oid = %s::regclass", (self.qualified(ref),)
+        )
+        return str(identity)
+
     def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
         role, owned = self.quote(user), self.quote(schema)
         if not self._has_role(user):

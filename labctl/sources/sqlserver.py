@@ -36,6 +36,10 @@ __all__ = ["SqlServerSource", "ensure_database"]
 _CONNECT_TIMEOUT = 10
 _JSON_ROWS = 5_000
 """Rows in one JSON text: about a megabyte."""
+_CDC_ROLE = "cdc_reader"
+"""Whose members may read the change tables."""
+_CDC_FILEGROUP = "cdc"
+"""Where change tables go when the database has it."""
 _SOURCE = "\0rows\0"
 """Stands for the rows in a statement; no identifier can hold it."""
 _EPOCH = datetime(1970, 1, 1)
@@ -227,6 +231,29 @@ class SqlServerSource(Source):
                 ]
                 text = json.dumps(part, ensure_ascii=False, allow_nan=False).replace("'", "''")
                 self.execute(statement.replace(_SOURCE, f"OPENJSON(N'{text}') WITH ({shape})"))
+
+    def schemas(self) -> list[str]:
+        return [name for (name,) in self.execute("SELECT name FROM sys.schemas")]
+
+    def capture(self, refs: Sequence[TableRef], publication: str) -> None:
+        if not self.execute(
+            "SELECT 1 FROM sys.databases WHERE name = DB_NAME() AND is_cdc_enabled = 1"
+        ):
+            self.execute("EXEC sys.sp_cdc_enable_db")
+        # Where there is a filegroup for change tables, capturing does not compete with the data.
+        rows = self.execute("SELECT name FROM sys.filegroups WHERE name = %s", (_CDC_FILEGROUP,))
+        filegroup = rows[0][0] if rows else None
+        for ref in refs:
+            if not self.execute(
+                "SELECT 1 FROM sys.tables"
+                " WHERE object_id = OBJECT_ID(%s) AND is_tracked_by_cdc = 1",
+                (self.qualified(ref),),
+            ):
+                self.execute(
+                    "EXEC sys.sp_cdc_enable_table @source_schema = %s, @source_name = %s,"
+                    " @role_name = %s, @filegroup_name = %s, @supports_net_changes = 0",
+                    (ref.schema, ref.name, _CDC_ROLE, filegroup),
+                )
 
     def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
         known = self.execute("SELECT 1 FROM sys.server_principals WHERE name = %s", (user,))

@@ -11,7 +11,6 @@ from enum import StrEnum
 
 import psycopg2
 
-from labctl.config.tables import LabTable
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.kafkaconnect.opening import connect_client
@@ -24,6 +23,7 @@ from labctl.lake.lost_files import last_files
 from labctl.lake.objectstore import s3_client
 from labctl.services import objectstore
 from labctl.services.postgres import REGISTRY_DATABASE
+from labctl.tables import LabTable
 
 __all__ = ["Damage", "corrupt"]
 
@@ -159,7 +159,7 @@ def _write(lab: Lab, path: str, content: bytes) -> None:
 
 
 def _connector(lab: Lab, table: LabTable) -> ConnectorFile:
-    name = lab.config.sources[table.engine].connector
+    name = lab.config.sources[table.source].connector
     return next(file for file in source_files(lab) if file.name == name)
 
 

@@ -14,6 +14,8 @@ __all__ = ["Eventually", "StuckError"]
 
 T = TypeVar("T")
 POLL_SECONDS = 0.1
+WAIT_SECONDS = 180.0
+"""Where a second is enough on a quiet machine: after a fault, on a slow and busy one, it is not."""
 
 
 class StuckError(AssertionError):
@@ -30,7 +32,7 @@ class Eventually:
         self,
         condition: Callable[[], T],
         *,
-        seconds: float = 60.0,
+        seconds: float = WAIT_SECONDS,
         row: tuple[str, Mapping[str, object]] | None = None,
     ) -> T:
         """The first truthy result of `condition`.

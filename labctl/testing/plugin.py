@@ -2,11 +2,13 @@
 
 Options: `--lab NAME` uses a lab that runs already; `--lab-runtime` says where a new one runs, and
 `--lab-profile` which of its profiles it is made with; `--keep-lab` leaves it running. Without
-`--lab`, the lab is made for the session and removed at its end.
+`--lab`, the lab is made for the session and removed at its end; pytest-xdist's workers have one
+each.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -41,6 +43,7 @@ __all__ = [
 
 RUNTIMES = ("native", "compose")
 SESSION_LAB = "pytest"
+WORKER_VARIABLE = "PYTEST_XDIST_WORKER"
 
 SilverReader = Callable[..., list[dict[str, object]]]
 
@@ -79,10 +82,11 @@ def lab(request: pytest.FixtureRequest, lab_project: Path) -> Iterator[Lab]:
     profile = _profile(request.config, lab_project)
     if request.config.getoption("--lab-runtime") == "compose":
         _require_engine()
-    left = Lab.find(name=SESSION_LAB, project=lab_project)
+    name = "-".join(filter(None, (SESSION_LAB, os.environ.get(WORKER_VARIABLE))))
+    left = Lab.find(name=name, project=lab_project)
     if left.state.exists:
         destroy(left)
-    lab = Lab.find(name=SESSION_LAB, profile=profile, project=lab_project)
+    lab = Lab.find(name=name, profile=profile, project=lab_project)
     try:
         if isinstance(runtime := lab.runtime, ComposeRuntime):
             _start_containers(lab, runtime, request.config)

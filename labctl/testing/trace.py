@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from labctl.config.tables import LabTable
 from labctl.lab.bronze import lab_bronze
 from labctl.lab.in_flight import in_flight_records
 from labctl.lab.lab import Lab
@@ -13,6 +12,7 @@ from labctl.lake import Lake, View
 from labctl.lake.records import Record
 from labctl.lake.topics import Topics
 from labctl.sources import TableRef, connect
+from labctl.tables import LabTable
 
 __all__ = ["trace_row"]
 
@@ -58,7 +58,7 @@ def _told(station: str, look: Callable[[], str]) -> list[str]:
 
 def _source(lab: Lab, table: LabTable, key: Mapping[str, object]) -> str:
     ref = TableRef(table.db_schema, table.source_name)
-    with connect(lab.endpoints, table.engine) as source:
+    with connect(lab.endpoints, table.source) as source:
         names = [column.name for column in source.describe(ref).columns]
         where = " AND ".join(f"{source.quote(name)} = %s" for name in key)
         shown = ", ".join(source.quote(name) for name in names)

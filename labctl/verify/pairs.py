@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from labctl.config.endpoints import Endpoints
 from labctl.errors import ExitCode, LabError
-from labctl.sources import Source, TableRef, connect
+from labctl.sources import Source, TableRef, connect, endpoint_of
 from labctl.verify.run import CaptureState, NotAnsweringError, Pair, Rows
 
 __all__ = ["Captured", "SourceCapture", "open_pairs"]
@@ -21,8 +21,8 @@ __all__ = ["Captured", "SourceCapture", "open_pairs"]
 class Captured:
     """A table that is captured: where it comes from and where it goes."""
 
-    engine: str
-    """`postgres`, `mysql`, …"""
+    source: str
+    """The source's name."""
     ref: TableRef
     silver: str
     """Name of the silver table."""
@@ -39,20 +39,20 @@ class SourceCapture(Protocol):
 class _Connection:
     """The connection to one source, opened when it is needed, and again when it was lost."""
 
-    def __init__(self, endpoints: Endpoints, engine: str) -> None:
+    def __init__(self, endpoints: Endpoints, name: str) -> None:
         self._endpoints = endpoints
-        self._engine = engine
+        self._name = name
         self._source: Source | None = None
 
     def open(self) -> Source:
         """Raises NotAnsweringError where the source does not answer."""
         if self._source is None or self._source.closed:
             try:
-                self._source = connect(self._endpoints, self._engine)
+                self._source = connect(self._endpoints, self._name)
             except LabError as error:
                 if error.exit_code is not ExitCode.NOT_READY:
                     raise
-                raise NotAnsweringError(self._engine, error.what) from None
+                raise NotAnsweringError(self._service(), error.what) from None
         return self._source
 
     @contextmanager
@@ -63,7 +63,7 @@ class _Connection:
         except LabError as error:
             if self._source is None or not self._source.closed:
                 raise
-            raise NotAnsweringError(self._engine, error.what) from None
+            raise NotAnsweringError(self._service(), error.what) from None
 
     def read(self, ref: TableRef) -> Rows:
         """All rows. Raises NotAnsweringError, or LabError where the table cannot be compared."""
@@ -72,6 +72,10 @@ class _Connection:
             if not table.keys:
                 raise LabError("the table has no primary key, so its rows cannot be told apart")
             return Rows(self.open().read(ref), table.keys, table.unread)
+
+    def _service(self) -> str:
+        """The service that does not answer: the source's server."""
+        return endpoint_of(self._endpoints, self._name).engine
 
     def close(self) -> None:
         if self._source is not None and not self._source.closed:
@@ -107,15 +111,15 @@ def open_pairs(
     """Pairs for `verify`, over one connection per source database for as long as the block runs.
 
     `read_silver` and `in_flight` are given the silver table's name; see `Pair` for what they
-    return. `capture` is given an engine and what gives an open connection to it.
+    return. `capture` is given a source's name and what gives an open connection to it.
     """
-    connections = {e: _Connection(endpoints, e) for e in sorted({t.engine for t in tables})}
-    captures = {e: capture(e, c.open) for e, c in connections.items()} if capture else {}
+    connections = {s: _Connection(endpoints, s) for s in sorted({t.source for t in tables})}
+    captures = {s: capture(s, c.open) for s, c in connections.items()} if capture else {}
 
     def pair(table: Captured) -> Pair:
-        connection, captured = connections[table.engine], captures.get(table.engine)
+        connection, captured = connections[table.source], captures.get(table.source)
         return Pair(
-            source_name=f"{table.engine} {table.ref}",
+            source_name=f"{table.source} {table.ref}",
             silver_name=table.silver,
             read_source=lambda: connection.read(table.ref),
             read_silver=lambda: read_silver(table.silver),

@@ -1,5 +1,5 @@
 -- TICKIT's customer relationship management: SQL Server, database tickit, schema crm.
--- Batches end with GO, as in sqlcmd. Safe to run again. CDC needs the SQL Server Agent running.
+-- Batches end with GO, as in sqlcmd. Safe to run again.
 
 IF DB_ID(N'tickit') IS NULL
     CREATE DATABASE tickit;
@@ -50,21 +50,4 @@ BEGIN
         + @folder + N'tickit_cdc.ndf'') TO FILEGROUP cdc';
     EXEC (@statement);
 END;
-GO
-
-IF NOT EXISTS (SELECT 1 FROM sys.databases WHERE name = N'tickit' AND is_cdc_enabled = 1)
-    EXEC sys.sp_cdc_enable_db;
-GO
-
-IF NOT EXISTS (
-    SELECT 1 FROM sys.tables
-    WHERE object_id = OBJECT_ID(N'crm.[user]') AND is_tracked_by_cdc = 1
-)
-    EXEC sys.sp_cdc_enable_table
-        @source_schema = N'crm',
-        @source_name = N'user',
-        @role_name = N'cdc_reader',
-        @capture_instance = N'crm_user',
-        @filegroup_name = N'cdc',
-        @supports_net_changes = 0;
 GO

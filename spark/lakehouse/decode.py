@@ -18,10 +18,12 @@ from lakehouse.schema import POSITION_COLUMNS
 from lakehouse.wire import (
     NO_SCHEMA,
     SCHEMA_ID_BYTES,
-    VALUE_BODY_SQL,
     VALUE_HEADER_SQL,
-    VALUE_SCHEMA_SQL,
+    VALUE_TAG_SQL,
+    body_sql,
+    schema_id_of,
     split,
+    tag_is_known_sql,
 )
 
 __all__ = [
@@ -38,7 +40,7 @@ __all__ = [
 ]
 
 FLAG_SCHEMA = "__lab_schema"
-"""Of a decoded row: the id of its schema, as `wire.split` has it; null when there was none."""
+"""Of a decoded row: the tag (`wire.py`) that names its schema; it may name none, or be null."""
 FLAG_BAD = "__lab_bad"
 """Of a decoded row: it could not be decoded."""
 
@@ -98,7 +100,11 @@ class _Decoding:
 
 
 class Decoder:
-    """Decodes the Kafka source's rows of one table."""
+    """Decodes the Kafka source's rows of one table.
+
+    Schema ids are tags here (`wire.py`): one schema has two of them, where a topic has records in
+    both forms.
+    """
 
     def __init__(self, spark: SparkSession, registry: SchemaRegistry, key: str) -> None:
         """`key` is a column of the record key: never null in a record that was decoded."""
@@ -143,10 +149,10 @@ class Decoder:
         unless `of_all` asks for it.
         """
         looked_at = records if of_all else records.limit(_FIRST_RECORDS)
-        ids = looked_at.selectExpr(f"{VALUE_SCHEMA_SQL} AS id")
+        ids = looked_at.selectExpr(f"{VALUE_TAG_SQL} AS id")
         first = (ids.distinct() if of_all else ids).collect()
         found = {bytes(row.id) for row in first if row.id is not None}
-        return sorted(one for one in found if len(one) == SCHEMA_ID_BYTES)
+        return sorted(one for one in found if schema_id_of(one) is not None)
 
     def decode(
         self, records: DataFrame, schema_ids: Sequence[bytes], target: StructType
@@ -177,20 +183,20 @@ class Decoder:
     def _plan(self, schema_ids: tuple[bytes, ...], target: StructType) -> _Decoding:
         usable = self.usable(schema_ids)
         positioned = [
-            f.expr(f"{VALUE_SCHEMA_SQL} AS {FLAG_SCHEMA}"),
+            f.expr(f"{VALUE_TAG_SQL} AS {FLAG_SCHEMA}"),
             f.expr("partition AS __kafka_partition"),
             f.expr("offset AS __kafka_offset"),
             f.expr("unix_millis(timestamp) AS __kafka_timestamp"),
         ]
         row = f.lit(None)
         for schema_id in usable:
-            mine = f.expr(f"{VALUE_SCHEMA_SQL} = {_literal(schema_id)}")
+            mine = f.expr(f"{VALUE_TAG_SQL} = {_literal(schema_id)}")
             schema = self._schema(schema_id)
-            record = from_avro(f.when(mine, f.expr(VALUE_BODY_SQL)), schema.text, _PERMISSIVE)
+            record = from_avro(f.when(mine, f.expr(body_sql(schema_id))), schema.text, _PERMISSIVE)
             positioned.append(record.alias(_record(schema_id)))
             written = f.col(FLAG_SCHEMA) == f.expr(_literal(schema_id))
             row = f.when(written, f.expr(self._row(schema_id, target))).otherwise(row)
-        bad = f.col(FLAG_SCHEMA).isNull() | (f.length(FLAG_SCHEMA) != SCHEMA_ID_BYTES)
+        bad = f.col(FLAG_SCHEMA).isNull() | ~f.expr(tag_is_known_sql(FLAG_SCHEMA))
         if unusable := [f.expr(_literal(one)) for one in schema_ids if one not in usable]:
             bad = bad | f.col(FLAG_SCHEMA).isin(unusable)
         if usable:
@@ -344,5 +350,8 @@ def _literal(schema_id: bytes) -> str:
     return f"X'{schema_id.hex()}'"
 
 
-def _number(schema_id: bytes) -> int:
+def _number(tag: bytes) -> int:
+    """Raises ValueError for a tag that names no schema: none is to be asked about."""
+    if (schema_id := schema_id_of(tag)) is None:
+        raise ValueError(f"no schema is named by {tag.hex()}")
     return int(struct.unpack(">q", schema_id)[0])

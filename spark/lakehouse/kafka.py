@@ -14,14 +14,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakehouse.batch_limit import LogSize, Spans
 from lakehouse.errors import in_one_line
+from lakehouse.options import KAFKA_CONF_PREFIX
 from lakehouse.topic_identity import TopicState
 
-__all__ = ["KAFKA_CONF_PREFIX", "RECORD", "Kafka", "Topics"]
+__all__ = ["RECORD", "Kafka", "Topics"]
 
 _log = logging.getLogger(__name__)
-
-KAFKA_CONF_PREFIX = "spark.lakehouse.kafka."
-"""Spark properties with this prefix are given to every Kafka client (`security.protocol`, …)."""
 
 _EARLIEST = -2
 RECORD = (

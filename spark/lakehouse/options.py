@@ -13,12 +13,23 @@ from typing import Any, Literal
 
 from lakehouse.errors import ConfigurationError
 
-__all__ = ["APPLICATION_FILE", "REPLAYED", "Options", "SourceName", "submit_argv"]
+__all__ = [
+    "APPLICATION_FILE",
+    "KAFKA_CONF_PREFIX",
+    "REPLAYED",
+    "Options",
+    "SourceName",
+    "submit_argv",
+]
 
 SourceName = Literal["kafka", "bronze"]
 
 APPLICATION_FILE = Path(__file__).resolve().parent.parent / "silver.py"
 """What `spark-submit` is given."""
+
+KAFKA_CONF_PREFIX = "spark.lakehouse.kafka."
+"""Spark properties with this prefix are given to every Kafka client (`security.protocol`, …). The
+login comes so: Spark's properties are a file that its owner alone reads, or hold no secret."""
 
 REPLAYED = "replayed"
 """Folder, below a topic's dead letters, of those that were put into their table after all."""

@@ -10,7 +10,15 @@ from typing import Literal, cast
 
 from lakehouse.errors import ConfigurationError
 
-__all__ = ["BUCKETS", "LAB_KEYS", "TableConfig", "TableType", "load_tables", "read_properties"]
+__all__ = [
+    "BUCKETS",
+    "LAB_KEYS",
+    "TOPIC_KEY",
+    "TableConfig",
+    "TableType",
+    "load_tables",
+    "read_properties",
+]
 
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 
@@ -20,6 +28,8 @@ LAB_KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """Every key of ours that is a choice, with its values; the first is the default."""
 
+TOPIC_KEY = "hoodie.streamer.source.kafka.topic"
+"""Names the topic that a table is made from."""
 BUCKETS = "hoodie.bucket.index.num.buckets"
 _COMPACT_COMMITS = "hoodie.compact.inline.max.delta.commits"
 _COMPACT_RECORDS = "lab.compact.after.records"
@@ -45,7 +55,7 @@ _REQUIRED = (
     "hoodie.datasource.write.table.type",
     "hoodie.datasource.write.recordkey.field",
     "hoodie.table.ordering.fields",
-    "hoodie.streamer.source.kafka.topic",
+    TOPIC_KEY,
     "hoodie.streamer.source.dfs.root",
 )
 _TABLE_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
@@ -57,6 +67,8 @@ class TableConfig:
     """One silver table: where its changes come from and how Hudi keeps them."""
 
     name: str
+    file: Path
+    """The properties file it is described in."""
     topic: str
     bronze_root: str
     """Folder of the topic's bronze files, relative to the bronze base path."""
@@ -73,6 +85,13 @@ class TableConfig:
     """Minutes that time travel reaches back at least, however many commits there are in them."""
     hoodie: Mapping[str, str]
     """All `hoodie.*` write options, as given to Hudi."""
+
+    def line_of(self, key: str) -> int:
+        """The line of its file that sets `key`; the first where an included file sets it."""
+        lines = self.file.read_text(encoding="utf-8").splitlines()
+        return next(
+            (n for n, line in enumerate(lines, 1) if line.partition("=")[0].strip() == key), 1
+        )
 
     def retaining(self, commits: int) -> dict[str, str]:
         """Hudi's options with which cleaning leaves `commits` at least, and archiving the timeline
@@ -127,7 +146,7 @@ def _read(path: Path, parents: tuple[Path, ...]) -> dict[str, str]:
 def load_tables(
     paths: Iterable[Path], *, only: Iterable[str] = (), overrides: Mapping[str, str] | None = None
 ) -> list[TableConfig]:
-    """The tables described by `paths`: properties files, or folders of `tickit.*.properties`.
+    """The tables described by `paths`: properties files, or folders of files named as topics.
 
     `only` keeps the named tables; `overrides` win over every file (`--hoodie-conf`).
     """
@@ -196,7 +215,8 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
     counts = {key: _count(path, properties, key) for key in _COUNTS}
     return TableConfig(
         name=name,
-        topic=hoodie["hoodie.streamer.source.kafka.topic"],
+        file=path,
+        topic=hoodie[TOPIC_KEY],
         bronze_root=hoodie["hoodie.streamer.source.dfs.root"].strip("/"),
         key_fields=tuple(
             field.strip() for field in hoodie["hoodie.datasource.write.recordkey.field"].split(",")

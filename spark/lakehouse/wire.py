@@ -11,11 +11,14 @@ from __future__ import annotations
 __all__ = [
     "KEY_HEADER",
     "NO_SCHEMA",
+    "PREFIX_BYTES",
     "SCHEMA_ID_BYTES",
-    "VALUE_BODY_SQL",
     "VALUE_HEADER",
     "VALUE_HEADER_SQL",
-    "VALUE_SCHEMA_SQL",
+    "VALUE_TAG_SQL",
+    "body_sql",
+    "schema_id_of",
+    "tag_is_known_sql",
     "split",
 ]
 
@@ -25,7 +28,7 @@ SCHEMA_ID_BYTES = 8
 """Big-endian."""
 _MAGIC = b"\x00"
 _SHORT_BYTES = 4
-_PREFIX_BYTES = len(_MAGIC) + _SHORT_BYTES
+PREFIX_BYTES = len(_MAGIC) + _SHORT_BYTES
 _HIGH_BYTES = bytes(SCHEMA_ID_BYTES - _SHORT_BYTES)
 
 NO_SCHEMA = (
@@ -40,18 +43,36 @@ def split(header: bytes | None, content: bytes) -> tuple[bytes | None, bytes]:
     `header` is that of the key or of the value; it is the id as it is, even when it is not of eight
     bytes. The id is None when the content names none either.
     """
-    if header is not None or len(content) < _PREFIX_BYTES or not content.startswith(_MAGIC):
+    if header is not None or len(content) < PREFIX_BYTES or not content.startswith(_MAGIC):
         return header, content
-    return _HIGH_BYTES + content[len(_MAGIC) : _PREFIX_BYTES], content[_PREFIX_BYTES:]
+    return _HIGH_BYTES + content[len(_MAGIC) : PREFIX_BYTES], content[PREFIX_BYTES:]
 
 
-# The same in Spark SQL, from the columns `headers` and `value` of the Kafka source. What a record
-# in Apicurio's form costs more is to look whether its header is null.
+# The same in Spark SQL, from the columns `headers` and `value` of the Kafka source. A record has a
+# tag: its header, or the first five bytes of its value. Records of one tag are of one schema and one
+# form, so nothing but comparing tags is done for each record that Apicurio's form does not need.
 VALUE_HEADER_SQL = f"element_at(filter(headers, h -> h.key = '{VALUE_HEADER}'), -1).value"
-VALUE_SCHEMA_SQL = (
-    f"coalesce({VALUE_HEADER_SQL}, IF(length(value) >= {_PREFIX_BYTES} AND "
-    f"substring(value, 1, {len(_MAGIC)}) = X'{_MAGIC.hex()}', concat(X'{_HIGH_BYTES.hex()}', "
-    f"substring(value, {len(_MAGIC) + 1}, {_SHORT_BYTES})), NULL))"
-)
-VALUE_BODY_SQL = f"IF({VALUE_HEADER_SQL} IS NULL, substring(value, {_PREFIX_BYTES + 1}), value)"
-"""Only of a value that has a schema by `VALUE_SCHEMA_SQL`."""
+VALUE_TAG_SQL = f"coalesce({VALUE_HEADER_SQL}, substring(value, 1, {PREFIX_BYTES}))"
+
+
+def schema_id_of(tag: bytes) -> bytes | None:
+    """The schema's id, of eight bytes, that a tag names; None when it names none.
+
+    A header of five bytes that look like a prefix is taken for one: no converter writes any.
+    """
+    if len(tag) == SCHEMA_ID_BYTES:
+        return tag
+    return split(None, tag)[0] if len(tag) == PREFIX_BYTES else None
+
+
+def tag_is_known_sql(column: str) -> str:
+    """Spark SQL: whether `column`, of a tag, names a schema as `schema_id_of` has it."""
+    prefix = f"substring({column}, 1, {len(_MAGIC)}) = X'{_MAGIC.hex()}'"
+    return (
+        f"(length({column}) = {SCHEMA_ID_BYTES} OR length({column}) = {PREFIX_BYTES} AND {prefix})"
+    )
+
+
+def body_sql(tag: bytes) -> str:
+    """Spark SQL: where the Avro is in a record of this tag."""
+    return "value" if len(tag) == SCHEMA_ID_BYTES else f"substring(value, {PREFIX_BYTES + 1})"

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from confluent_kafka import Consumer, TopicPartition
 
 from labctl.config.endpoints import Endpoints
+from labctl.config.kafka_clients import client_settings
 from labctl.lake.bronze import Bronze, BronzeObject
 
 __all__ = ["check_bronze", "end_offsets"]
@@ -23,9 +24,7 @@ SECONDS = 10.0
 
 def end_offsets(endpoints: Endpoints, topic: str) -> dict[int, int]:
     """The offset after the last record of the topic, by partition."""
-    consumer = Consumer(
-        {"bootstrap.servers": endpoints.kafka.bootstrap_servers, "group.id": "bronze-check"}
-    )
+    consumer = Consumer({**client_settings(endpoints.kafka), "group.id": "bronze-check"})
     try:
         partitions = consumer.list_topics(topic, timeout=SECONDS).topics[topic].partitions
         return {

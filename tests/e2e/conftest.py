@@ -1,4 +1,4 @@
-"""One lab for the whole suite: a copy of the project with further tables, seeded in full."""
+"""One lab for the whole suite: a copy of the project with further tables, seeded."""
 
 from __future__ import annotations
 
@@ -15,20 +15,23 @@ from tempfile import mkdtemp
 import pytest
 
 from labctl.config.model import find_project
-from labctl.config.tables import PROPERTIES
+from labctl.datasets import prepare
 from labctl.lab.lab import Lab
 from labctl.lab.seeding import seed_lab
 from labctl.lab.state import LabState
 from labctl.lab.verification import verify_lab
 from labctl.lake import Lake
+from labctl.runtimes.native.runtime import NativeRuntime
 from labctl.sources import connect
+from labctl.tables import PROPERTIES
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Faults
 from labctl.verify import State, VerifyReport
-from seeds.tickit.load import prepare
+from seeds.tickit import DATA_SET
 from tests.e2e.bronze_check import end_offsets
 from tests.e2e.fault_trial import Trial, Verify
 from tests.e2e.numbered_load import TARGETS, writing
+from tests.e2e.second_source import ORDERS, SOURCE, add_second_source
 from tests.e2e.wide_tables import (
     DDL,
     EXTRA_PROPERTIES,
@@ -40,16 +43,19 @@ from tests.e2e.wide_tables import (
     insert_row,
 )
 
-SNAPSHOT_SECONDS = 300.0
-VERIFY_SECONDS = 120.0
-COMMAND_SECONDS = 180.0
+SNAPSHOT_SECONDS = 1200.0
+VERIFY_SECONDS = 300.0
+COMMAND_SECONDS = 600.0
+
+CONTAINER_SCALE = 0.1
+"""In containers the same connectors and application load the rows, as many as fit the time."""
 
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="session")
 def lab_project(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """A copy of the project, with a properties file for each further table."""
+    """A copy of the project, with a properties file for each further table, and a second source."""
     if name := request.config.getoption("--lab"):
         yield Path(LabState(name).require().load()["project"])
         return
@@ -60,15 +66,23 @@ def lab_project(request: pytest.FixtureRequest) -> Iterator[Path]:
         shutil.copytree(project / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     for name, text in EXTRA_PROPERTIES.items():
         (folder / PROPERTIES / name).write_text(text, encoding="utf-8")
+    add_second_source(folder)
     yield folder
     if not request.config.getoption("--keep-lab"):
         shutil.rmtree(folder)
 
 
+@pytest.fixture(scope="session")
+def scale(request: pytest.FixtureRequest, lab: Lab) -> float:
+    """How much of the data set: all, but for a lab in containers that is made for the tests."""
+    whole = request.config.getoption("--lab") or isinstance(lab.runtime, NativeRuntime)
+    return 1.0 if whole else CONTAINER_SCALE
+
+
 @pytest.fixture(scope="session", autouse=True)
-def snapshot(lab: Lab) -> VerifyReport:
+def snapshot(lab: Lab, scale: float) -> VerifyReport:
     """The comparison of all tables after the first load, before any test changes a row."""
-    prepare(lab.endpoints)
+    prepare(lab.endpoints, DATA_SET)
     for engine, table in WIDE.items():
         with connect(lab.endpoints, engine) as source:
             for statement in DDL[engine]:
@@ -81,7 +95,11 @@ def snapshot(lab: Lab) -> VerifyReport:
         source.execute(f"INSERT INTO {FLEETING} VALUES (0, 'first')")
         source.execute(f"DELETE FROM {SPARE}")
         source.execute(f"INSERT INTO {SPARE} VALUES (0, 0)")
-    seed_lab(lab, reset=True)
+    with connect(lab.endpoints, SOURCE) as source:
+        source.execute(f"CREATE TABLE IF NOT EXISTS {ORDERS} (id integer PRIMARY KEY, note text)")
+        source.execute(f"DELETE FROM {ORDERS}")
+        source.execute(f"INSERT INTO {ORDERS} VALUES (1, 'first')")
+    seed_lab(lab, scale=scale, reset=True)
     return verify_lab(lab, timeout=SNAPSHOT_SECONDS)
 
 

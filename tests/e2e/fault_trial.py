@@ -21,7 +21,7 @@ __all__ = ["RECOVERY_SECONDS", "Trial", "Verify"]
 Verify = Callable[..., None]
 ROWS = 100
 """Rows that each database takes before a fault, and again after it."""
-RECOVERY_SECONDS = 120.0
+RECOVERY_SECONDS = 300.0
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Trial:
 
     def begin(self) -> None:
         """Wait until the load is well under way."""
-        self._wait_written({}, but=(), seconds=60.0)
+        self._wait_written({}, but=(), seconds=RECOVERY_SECONDS)
 
     def go_on(self, *, but: Collection[str] = (), seconds: float = RECOVERY_SECONDS) -> None:
         """Wait until every database takes rows again, but those of the silver tables `but`."""

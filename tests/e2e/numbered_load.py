@@ -17,7 +17,7 @@ __all__ = ["TARGETS", "Load", "Target", "writing"]
 PAUSE_SECONDS = 0.01
 """Between two transactions of a writer: the load is to be steady, not as large as can be."""
 RECONNECT_SECONDS = 0.2
-STOP_SECONDS = 60.0
+STOP_SECONDS = 240.0
 
 
 @dataclass(frozen=True)

@@ -29,12 +29,13 @@ from labctl.lab.lab import Lab
 from labctl.promote import load_promotion
 from labctl.promote.plan import render
 from labctl.promote.rules import RULES, Subject
-from labctl.sources import engines_of
+from labctl.sources import ENGINES
 from tests.e2e.conftest import COMMAND_SECONDS
 from tests.e2e.fault_trial import Verify
 
 REGION = "us-east-1"
 CONNECT_SECRET = "lab-connect"  # noqa: S105 - its name
+KAFKA_SECRET = "lab-kafka"  # noqa: S105 - its name
 STORE_SECRET = "lab-objectstore"  # noqa: S105 - its name
 
 AwsCommand = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -64,7 +65,7 @@ def aws_project(lab: Lab, secrets_manager: str, tmp_path_factory: pytest.TempPat
         aws_secret_access_key="test",  # noqa: S106 - the stand-in takes any
     )
     databases = {}
-    for engine in engines_of(lab.endpoints):
+    for engine in ENGINES:
         database = getattr(lab.endpoints, engine)
         login = {"username": database.user, "password": database.password.get_secret_value()}
         client.create_secret(Name=f"lab-{engine}", SecretString=json.dumps(login))
@@ -82,13 +83,24 @@ def aws_project(lab: Lab, secrets_manager: str, tmp_path_factory: pytest.TempPat
         "secret.key": store.secret_key.get_secret_value(),
     }
     client.create_secret(Name=STORE_SECRET, SecretString=json.dumps(keys))
-    user, password = lab.endpoints.connect.login or ("", "")
-    client.create_secret(
-        Name=CONNECT_SECRET, SecretString=json.dumps({"username": user, "password": password})
-    )
+    kafka = lab.endpoints.kafka
+    assert kafka.user is not None
+    assert kafka.password is not None
+    logins = {
+        CONNECT_SECRET: lab.endpoints.connect.login or ("", ""),
+        KAFKA_SECRET: (kafka.user, kafka.password.get_secret_value()),
+    }
+    for name, (user, password) in logins.items():
+        client.create_secret(
+            Name=name, SecretString=json.dumps({"username": user, "password": password})
+        )
     PromotedEndpoints(
         **databases,
-        kafka=PromotedKafka(bootstrap_servers=lab.endpoints.kafka.bootstrap_servers),
+        kafka=PromotedKafka(
+            bootstrap_servers=lab.endpoints.kafka.bootstrap_servers,
+            authentication="plain",
+            secret=KAFKA_SECRET,
+        ),
         connect_url=lab.endpoints.connect.url,
         connect_secret=CONNECT_SECRET,
         registry_url=lab.endpoints.registry.url,

@@ -26,7 +26,7 @@ from labctl.testing.eventually import Eventually
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 POSTGRES = "source_connector_postgres_kafka_avro_tickit"
 MYSQL = "source_connector_mysql_kafka_avro_tickit"
-INTERRUPT_SECONDS = 60
+INTERRUPT_SECONDS = 240
 
 
 def refused(done: subprocess.CompletedProcess[str], exit_code: ExitCode, *words: str) -> None:

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("exact_snapshot")
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 Verify = Callable[..., None]
 OpenSource = Callable[[str], Source]
-WAIT_SECONDS = 120.0
+WAIT_SECONDS = 300.0
 CONNECTORS = {
     "postgres": "source_connector_postgres_kafka_avro_tickit",
     "mysql": "source_connector_mysql_kafka_avro_tickit",

@@ -20,7 +20,7 @@ OpenSource = Callable[[str], Source]
 CHARACTERS = 1_000_000
 COLUMNS = {"postgres": "c_text", "mysql": "c_longtext", "sqlserver": "c_varchar_max"}
 CONNECTOR = "source_connector_postgres_kafka_avro_tickit"
-WAIT_SECONDS = 120.0
+WAIT_SECONDS = 300.0
 
 
 def test_a_row_of_a_megabyte_from_each_source(

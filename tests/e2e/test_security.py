@@ -5,17 +5,26 @@ from __future__ import annotations
 import socket
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
 
 import psutil
 import pytest
 import requests
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
 
+from labctl.config.kafka_clients import client_settings
 from labctl.errors import LabError
 from labctl.kafkaconnect.files import read_connector
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab
+from labctl.lake.topics import Topics
+from tests.e2e.conftest import Labctl
 
 SECONDS = 10
+LINES = 20_000
+"""Of a log or a topic: more than a lab of tests has."""
 
 
 @pytest.mark.parametrize("login", [None, ("labctl", "guessed"), ("labctl", "")])
@@ -75,6 +84,69 @@ def test_a_connector_refers_to_the_lab_s_secrets_alone(lab: Lab, link: str, path
         client.validate({**config, "name": source, "database.hostname": reference})
 
 
+NO_LOGIN: dict[str, str] = {}
+WRONG_LOGINS = {
+    "none": NO_LOGIN,
+    "a guess": {"sasl.password": "guessed"},
+    "another user": {"sasl.username": "admin"},
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_LOGINS.values(), ids=WRONG_LOGINS)
+def test_kafka_wants_the_password(lab: Lab, wrong: dict[str, str]) -> None:
+    kafka = lab.endpoints.kafka
+    right = client_settings(kafka)
+    admin = AdminClient({**right, "log_level": 0})
+    assert "connect-configs" in admin.list_topics(timeout=SECONDS).topics
+
+    said: list[str] = []
+    stranger: dict[str, Any] = (
+        {"bootstrap.servers": kafka.bootstrap_servers} if wrong is NO_LOGIN else right | wrong
+    )
+    stranger |= {"log_level": 0, "error_cb": lambda error: said.append(error.str())}
+    refused = AdminClient(stranger)
+    with pytest.raises(KafkaException) as raised:
+        refused.list_topics(timeout=SECONDS)
+    assert raised.value.args[0].code() in (KafkaError._TRANSPORT, KafkaError._TIMED_OUT)
+    refused.poll(0)
+    if wrong is not NO_LOGIN:
+        assert any("Authentication failed: Invalid username or password" in one for one in said)
+
+
+def test_kafka_answers_nothing_to_a_client_that_does_not_log_in(lab: Lab) -> None:
+    """But for the version of its protocol, by which a client finds out how to log in."""
+    ports = [lab.ports["kafka"]["broker"]]
+    if lab.config.profiles[lab.profile].runtime == "native":
+        ports.append(lab.ports["kafka"]["controller"])
+    for port in ports:
+        assert _ask_kafka(port, api=18, body=b"") != b"", port
+        # Metadata (3) of all topics: version 0 asks for them with an empty list.
+        assert _ask_kafka(port, api=3, body=struct.pack(">i", 0)) == b"", port
+        # DescribeCluster (60), which a controller answers, too. Its header has a list of tags.
+        assert _ask_kafka(port, api=60, body=b"\0\0\0") == b"", port
+
+
+def test_the_password_of_kafka_is_shown_nowhere(lab: Lab, labctl: Labctl) -> None:
+    """In no command line, in no log, in no topic that Connect keeps, in no output."""
+    assert lab.endpoints.kafka.password is not None
+    password = lab.endpoints.kafka.password.get_secret_value()
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            assert not any(password in word for word in process.cmdline()), process.name()
+    for service in lab.services:
+        assert not any(password in line for line in lab.runtime.tail(service.name, LINES)), (
+            service.name
+        )
+    topics = Topics(lab.endpoints.kafka, lab.endpoints.registry)
+    for topic in topics.topics():
+        if topic.name.startswith(("connect-", "schema-history.")):
+            for record in topics.tail(topic.name, LINES):
+                assert password not in f"{record.key}{record.value}", topic.name
+    for words in (["env"], ["connectors", "status"], ["status"], ["topics", "list"]):
+        answer = labctl(*words, "--lab", lab.name, "-o", "json")
+        assert password not in answer.stdout + answer.stderr, words
+
+
 def test_the_driver_of_spark_knows_strangers(lab: Lab) -> None:
     """Both of its ports, for orders and for blocks, refuse a request without Spark's secret."""
     if lab.config.profiles[lab.profile].runtime != "native":
@@ -95,3 +167,15 @@ def _ask_spark(port: int) -> bytes:
     with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as stranger:
         stranger.sendall(head + body)
         return stranger.recv(400)
+
+
+def _ask_kafka(port: int, *, api: int, body: bytes) -> bytes:
+    """The beginning of what Kafka answers to a request, version 0; nothing when it hangs up."""
+    # The request's number is 1, and the client's name is none.
+    request = struct.pack(">hhih", api, 0, 1, -1) + body
+    with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as stranger:
+        stranger.sendall(struct.pack(">i", len(request)) + request)
+        try:
+            return stranger.recv(400)
+        except ConnectionResetError:
+            return b""

@@ -17,7 +17,7 @@ from tests.e2e.wide_tables import FLEETING, SPARE
 
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 Verify = Callable[..., None]
-WAIT_SECONDS = 120.0
+WAIT_SECONDS = 300.0
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from decimal import Decimal
 
 import pytest
 
+from labctl.lab.lab import Lab
 from labctl.lake import Lake
 from labctl.sources import Source
 from labctl.testing.eventually import Eventually
@@ -130,13 +131,15 @@ def test_read_optimised_shows_only_what_was_compacted(
     eventually(behind)
 
 
-def test_the_command_line_travels_too(changer: Callable[..., Changer], labctl: Labctl) -> None:
+def test_the_command_line_travels_too(
+    changer: Callable[..., Changer], labctl: Labctl, lab: Lab
+) -> None:
     row = changer(PRICES, 204)
     first, second = row.to(Decimal("4.25")), row.to(Decimal("5.50"))
     sql = "SELECT pricepaid FROM sale WHERE salesid = 204"
 
     def answer(*options: str) -> list[Row]:
-        done = labctl("query", sql, "--lab", "pytest", "--output", "json", *options)
+        done = labctl("query", sql, "--lab", lab.name, "--output", "json", *options)
         assert done.returncode == 0, done.stderr
         rows: list[Row] = json.loads(done.stdout)["rows"]
         return rows

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, Message, TopicPartition
 
+from labctl.config.kafka_clients import client_settings
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.clients import client_environment
 from labctl.lab.lab import Lab
-from labctl.lake.kafka import client_settings
 from labctl.sources import connect
 from labctl.testing.eventually import Eventually
 from lakehouse.wire import VALUE_HEADER
@@ -61,8 +61,10 @@ def in_confluents_form(lab: Lab, verify_equal: Verify) -> Iterator[None]:
     settings = dict(re.findall(r'^    "(\w+\.converter\S+)": "(\S+)",$', PAGE, re.MULTILINE))
     assert len(settings) == 4
     client.put(CONNECTOR, before | settings)
-    yield
-    client.put(CONNECTOR, before)
+    try:
+        yield
+    finally:
+        client.put(CONNECTOR, before)
     # The one form behind the other, and the other again.
     with connect(lab.endpoints, "mysql") as source:
         source.execute("UPDATE ecomm.sale SET commission = commission + 1 WHERE salesid < 20")

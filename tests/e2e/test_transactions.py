@@ -16,6 +16,7 @@ from labctl.testing.plugin import SilverReader
 
 OpenSource = Callable[[str], Source]
 ROWS = 10_000
+ARRIVAL_SECONDS = 300.0
 FIRST = 2_000_000
 """Keys below are the data set's."""
 
@@ -68,10 +69,10 @@ def test_every_row_of_a_large_transaction_arrives(
         assert not missing, f"{len(missing)} missing, first {missing[:5]}"
         return len(arrived) == ROWS
 
-    eventually(complete, seconds=120)
+    eventually(complete, seconds=ARRIVAL_SECONDS)
     assert in_flight_records(lab, lab.table(ref.name)) == 0
     database.execute(f"DELETE FROM {database.qualified(ref)} WHERE {key} >= {FIRST}")
-    eventually(lambda: lake.query(query).num_rows == 0, seconds=120)
+    eventually(lambda: lake.query(query).num_rows == 0, seconds=ARRIVAL_SECONDS)
 
 
 def test_a_rolled_back_transaction_leaves_no_trace(

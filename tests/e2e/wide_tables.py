@@ -274,17 +274,6 @@ FLEETING = TableRef("ecomm", "fleeting")
 SPARE = TableRef("ecomm", "spare")
 """A MySQL table for tests to rename, and to change the type and the key of."""
 
-_CAPTURE = """
-ALTER TABLE ems.everything REPLICA IDENTITY FULL;
-DO $$ BEGIN
-    IF NOT EXISTS (
-        SELECT FROM pg_publication_tables
-        WHERE pubname = 'tickit_debezium' AND schemaname = 'ems' AND tablename = 'everything'
-    ) THEN
-        ALTER PUBLICATION tickit_debezium ADD TABLE ems.everything;
-    END IF;
-END $$
-"""
 _MOOD = """
 DO $$ BEGIN
     IF to_regtype('ems.mood') IS NULL THEN
@@ -293,23 +282,14 @@ DO $$ BEGIN
 END $$
 """
 
-CAPTURE_SQLSERVER = f"""
-IF NOT EXISTS (
-    SELECT 1 FROM sys.tables
-    WHERE object_id = OBJECT_ID(N'{SQLSERVER.ref}') AND is_tracked_by_cdc = 1
-)
-    EXEC sys.sp_cdc_enable_table
-        N'{SQLSERVER.ref.schema}', N'{SQLSERVER.ref.name}', @role_name = NULL
-"""
-
 DDL = {
-    "postgres": (_MOOD, POSTGRES.ddl, _CAPTURE),
+    "postgres": (_MOOD, POSTGRES.ddl),
     "mysql": (
         MYSQL.ddl,
         f"CREATE TABLE IF NOT EXISTS {FLEETING} (id integer NOT NULL PRIMARY KEY, note text)",
         f"CREATE TABLE IF NOT EXISTS {SPARE} (id integer NOT NULL PRIMARY KEY, n integer)",
     ),
-    "sqlserver": (SQLSERVER.ddl, CAPTURE_SQLSERVER),
+    "sqlserver": (SQLSERVER.ddl,),
 }
 
 

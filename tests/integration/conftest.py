@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from labctl.config.endpoints import Endpoints
 from labctl.config.model import find_project
 from labctl.lab.down import destroy
 from labctl.lab.lab import Lab
@@ -19,14 +20,7 @@ __all__ = ["NewLab", "Up"]
 
 NewLab = Callable[[str], Lab]
 Up = Callable[..., dict[str, str]]
-
-
-@pytest.fixture
-def state_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder for the state of labs; pytest's own may be too deep for a unix socket."""
-    with TemporaryDirectory(prefix="labctl-") as folder:
-        monkeypatch.setenv("XDG_STATE_HOME", folder)
-        yield Path(folder)
+DATABASES = ("postgres", "mysql", "sqlserver")
 
 
 @pytest.fixture
@@ -43,3 +37,23 @@ def start(request: pytest.FixtureRequest) -> Up:
     """`start(lab, "mysql")`: bring services up; what each said of itself."""
     reporter = TerminalReporter(request.config)
     return lambda lab, *names: up(lab, reporter, names).versions
+
+
+@pytest.fixture(scope="module")
+def endpoints(request: pytest.FixtureRequest) -> Iterator[Endpoints]:
+    """The databases of a lab of the module's own, or of the one named by `--lab`.
+
+    Not of the session's lab: another process may run the end-to-end tests on that one.
+    """
+    project = find_project(Path(__file__))
+    if name := request.config.getoption("--lab"):
+        yield Lab.find(name=name, project=project).require_running().endpoints
+        return
+    with TemporaryDirectory(prefix="labctl-") as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", folder)
+        lab = Lab.find(name="databases", project=project)
+        try:
+            up(lab, TerminalReporter(request.config), DATABASES)
+            yield lab.endpoints
+        finally:
+            destroy(lab)

@@ -101,7 +101,7 @@ def start(tmp_path: Path) -> Start:
 
 def outcome(process: subprocess.Popen[str]) -> tuple[int, str]:
     """Exit code and all output."""
-    stdout, stderr = process.communicate(timeout=120)
+    stdout, stderr = process.communicate(timeout=600)
     return process.returncode, stdout + stderr
 
 
@@ -178,7 +178,7 @@ def test_a_killed_fetch_leaves_nothing_half_done_and_is_continued(
     assert isinstance(kafka, MavenArtifact)
     process = start(kafka=kafka)
     cache = tmp_path / "cache"
-    wait = Retrying(wait=wait_fixed(0.005), stop=stop_after_delay(60), retry=retry_if_result(bool))
+    wait = Retrying(wait=wait_fixed(0.005), stop=stop_after_delay(240), retry=retry_if_result(bool))
     wait(lambda: process.poll() is None and len(list(cache.glob("work/*/*/*.jar"))) < 3)
     process.send_signal(signal.SIGKILL)
     outcome(process)
@@ -194,7 +194,7 @@ def test_a_killed_fetch_leaves_nothing_half_done_and_is_continued(
 
 def test_ctrl_c_ends_a_fetch_at_once(tmp_path: Path, start: Start) -> None:
     process = start(mysql=load_lock().artifacts["mysql"], jars=JARS)
-    wait = Retrying(wait=wait_fixed(0.005), stop=stop_after_delay(60), retry=retry_if_result(bool))
+    wait = Retrying(wait=wait_fixed(0.005), stop=stop_after_delay(240), retry=retry_if_result(bool))
     wait(lambda: not (tmp_path / "cache" / "work").exists())
     process.send_signal(signal.SIGINT)
     code, output = outcome(process)

@@ -43,7 +43,7 @@ VALUE: dict[str, Any] = {
 
 
 def _ready(check: Any, process: subprocess.Popen[bytes], log: Path) -> None:
-    for attempt in Retrying(stop=stop_after_delay(120), wait=wait_fixed(0.2), reraise=True):
+    for attempt in Retrying(stop=stop_after_delay(300), wait=wait_fixed(0.2), reraise=True):
         with attempt:
             assert process.poll() is None, log.read_text()
             check()

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import psycopg2
 import pytest
@@ -20,6 +21,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from tenacity import Retrying, retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
+from labctl.config.kafka_clients import client_settings
 from labctl.config.model import find_project
 from labctl.errors import ExitCode, LabError
 from labctl.lab.down import destroy
@@ -32,7 +34,7 @@ from labctl.sources import connect
 from labctl.testing.faults import Faults
 from labctl.testing.reporter import TerminalReporter
 
-WAIT_SECONDS = 180.0
+WAIT_SECONDS = 300.0
 REFUSED_SECONDS = 20.0
 """What has not been acknowledged by then is taken to wait for room."""
 PAYLOAD_BYTES = 500_000
@@ -70,7 +72,7 @@ def numbers_in(request: pytest.FixtureRequest, lab: Lab) -> Callable[[str], Numb
                     f"CREATE TABLE IF NOT EXISTS numbers (id integer PRIMARY KEY, load_ {kind})"
                 )
         elif service == "kafka":
-            admin = AdminClient({"bootstrap.servers": lab.endpoints.kafka.bootstrap_servers})
+            admin = AdminClient(client_settings(lab.endpoints.kafka))
             if TOPIC not in admin.list_topics(timeout=WAIT_SECONDS).topics:
                 topic = NewTopic(TOPIC, 1, 1, config={"message.timestamp.type": "LogAppendTime"})
                 admin.create_topics([topic])[TOPIC].result()
@@ -158,11 +160,8 @@ class Numbers:
             consumer.close()
 
     @property
-    def _kafka(self) -> dict[str, str | int | float | bool]:
-        return {
-            "bootstrap.servers": self.lab.endpoints.kafka.bootstrap_servers,
-            "log_level": 0,
-        }
+    def _kafka(self) -> dict[str, Any]:
+        return {**client_settings(self.lab.endpoints.kafka), "log_level": 0}
 
 
 def status_of(lab: Lab, name: str) -> ServiceStatus:

@@ -10,10 +10,11 @@ import pytest
 from pydantic import SecretStr
 
 from labctl.config.endpoints import Endpoints
+from labctl.datasets import Action, SeedResult, prepare, seed
 from labctl.errors import LabError
 from labctl.sources import Source, TableRef, connect
 from labctl.verify import verify_table
-from seeds.tickit import TABLES, Action, SeedResult, generate, prepare, seed
+from seeds.tickit import DATA_SET, TABLES, generate
 
 CATEGORY = TableRef("ems", "category")
 EVENT = TableRef("ems", "event")
@@ -24,10 +25,9 @@ SCALE = 0.01
 @pytest.fixture
 def postgres(endpoints: Endpoints) -> Iterator[Endpoints]:
     """A PostgreSQL database of the test's own, and no other database."""
-    assert endpoints.postgres is not None
     name = f"seed_{uuid.uuid4().hex[:12]}"
-    scratch = endpoints.postgres.model_copy(update={"database": name})
-    yield endpoints.model_copy(update={"postgres": scratch, "mysql": None, "sqlserver": None})
+    scratch = endpoints.sources["postgres"].model_copy(update={"database": name})
+    yield endpoints.model_copy(update={"sources": {"postgres": scratch}})
     with connect(endpoints, "postgres") as source:
         source.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
@@ -35,19 +35,19 @@ def postgres(endpoints: Endpoints) -> Iterator[Endpoints]:
 @pytest.fixture
 def mysql(endpoints: Endpoints) -> Iterator[Endpoints]:
     """The lab's MySQL alone, holding exactly the data set before and after the test."""
-    only = endpoints.model_copy(update={"postgres": None, "sqlserver": None})
-    seed(only, reset=True)
+    only = endpoints.model_copy(update={"sources": {"mysql": endpoints.sources["mysql"]}})
+    seed(only, DATA_SET, reset=True)
     yield only
-    seed(only, reset=True)
+    seed(only, DATA_SET, reset=True)
 
 
 @pytest.fixture
 def sqlserver(endpoints: Endpoints) -> Iterator[Endpoints]:
     """The lab's SQL Server alone, holding exactly the data set before and after the test."""
-    only = endpoints.model_copy(update={"postgres": None, "mysql": None})
-    seed(only, reset=True)
+    only = endpoints.model_copy(update={"sources": {"sqlserver": endpoints.sources["sqlserver"]}})
+    seed(only, DATA_SET, reset=True)
     yield only
-    seed(only, reset=True)
+    seed(only, DATA_SET, reset=True)
 
 
 def actions(result: SeedResult) -> dict[str, Action]:
@@ -66,7 +66,7 @@ def test_every_table_holds_exactly_the_data_set(
     engine: str, request: pytest.FixtureRequest
 ) -> None:
     endpoints: Endpoints = request.getfixturevalue(engine)
-    seed(endpoints)
+    seed(endpoints, DATA_SET)
     with connect(endpoints, engine) as source:
         for name, table in TABLES.items():
             if table.engine == engine:
@@ -74,26 +74,26 @@ def test_every_table_holds_exactly_the_data_set(
 
 
 def test_seeding_again_changes_nothing(postgres: Endpoints) -> None:
-    first = seed(postgres, scale=SCALE)
+    first = seed(postgres, DATA_SET, scale=SCALE)
     assert set(actions(first).values()) == {Action.LOADED}
     assert first.rows == sum(t.written for t in first.tables) == 11 + 202 + 88
     assert set(first.skipped) == {t.label for t in TABLES.values() if t.engine != "postgres"}
-    second = seed(postgres, scale=SCALE)
+    second = seed(postgres, DATA_SET, scale=SCALE)
     assert set(actions(second).values()) == {Action.UNCHANGED}
     assert sum(t.written + t.deleted for t in second.tables) == 0
 
 
 def test_changed_tables_are_kept_until_reset(postgres: Endpoints) -> None:
-    seed(postgres, scale=SCALE)
+    seed(postgres, DATA_SET, scale=SCALE)
     with connect(postgres, "postgres") as source:
         source.execute("UPDATE ems.event SET eventname = %s WHERE eventid = 7", ["100 % mine"])
         source.execute("DELETE FROM ems.event WHERE eventid IN (8, 9)")
         source.execute("INSERT INTO ems.event VALUES (100000, 1, 1, 1827, 'new', NULL)")
-        kept = seed(postgres, scale=SCALE)
+        kept = seed(postgres, DATA_SET, scale=SCALE)
         assert actions(kept)["ems.event"] is Action.KEPT
         assert [t.note for t in kept.kept] == ["2 missing, 1 added, 1 changed"]
         assert not holds_data_set(source, "event", SCALE)
-        reset = seed(postgres, scale=SCALE, reset=True)
+        reset = seed(postgres, DATA_SET, scale=SCALE, reset=True)
         assert actions(reset)["ems.event"] is Action.RESET
         assert {(t.written, t.deleted) for t in reset.tables if t.table == "ems.event"} == {(3, 1)}
         assert holds_data_set(source, "event", SCALE)
@@ -103,8 +103,8 @@ def test_changed_rows_of_mysql_are_reset(mysql: Endpoints) -> None:
     with connect(mysql, "mysql") as source:
         source.execute("UPDATE ecomm.sale SET pricepaid = NULL, qtysold = 1 WHERE salesid = 200")
         source.execute("DELETE FROM ecomm.sale WHERE salesid = %s", [201])
-        assert actions(seed(mysql))["ecomm.sale"] is Action.KEPT
-        reset = seed(mysql, reset=True)
+        assert actions(seed(mysql, DATA_SET))["ecomm.sale"] is Action.KEPT
+        reset = seed(mysql, DATA_SET, reset=True)
         assert {(t.written, t.deleted) for t in reset.tables if t.table == "ecomm.sale"} == {(2, 0)}
         assert holds_data_set(source, "sale", scale=1.0)
 
@@ -114,17 +114,17 @@ def test_changed_rows_of_sql_server_are_reset(sqlserver: Endpoints) -> None:
         source.execute("UPDATE crm.[user] SET email = NULL, likesports = 1 WHERE userid = 200")
         source.execute("DELETE FROM crm.[user] WHERE userid = %s", [201])
         source.execute("INSERT INTO crm.[user] (userid, firstname) VALUES (100000, N'Zoë')")
-        assert actions(seed(sqlserver))["crm.user"] is Action.KEPT
-        reset = seed(sqlserver, reset=True)
+        assert actions(seed(sqlserver, DATA_SET))["crm.user"] is Action.KEPT
+        reset = seed(sqlserver, DATA_SET, reset=True)
         assert {(t.written, t.deleted) for t in reset.tables} == {(2, 1)}
         assert holds_data_set(source, "user", scale=1.0)
 
 
 def test_another_scale_replaces_the_rows(postgres: Endpoints) -> None:
-    seed(postgres, scale=SCALE)
-    larger = seed(postgres, scale=2 * SCALE, reset=True)
+    seed(postgres, DATA_SET, scale=SCALE)
+    larger = seed(postgres, DATA_SET, scale=2 * SCALE, reset=True)
     assert actions(larger)["ems.event"] is Action.RESET
-    smaller = seed(postgres, scale=SCALE, reset=True)
+    smaller = seed(postgres, DATA_SET, scale=SCALE, reset=True)
     with connect(postgres, "postgres") as source:
         assert source.count(EVENT) == 88
     assert next(t for t in smaller.tables if t.table == "ems.event").deleted == 88
@@ -133,11 +133,11 @@ def test_another_scale_replaces_the_rows(postgres: Endpoints) -> None:
 def test_bad_input_touches_nothing(postgres: Endpoints, tmp_path: Path) -> None:
     (tmp_path / "category_pipe.txt").write_text("1|Sports|MLB|x\nx|Sports|NHL|y\n")
     with pytest.raises(LabError, match=r"category_pipe\.txt, line 2, column catid"):
-        seed(postgres, from_path=tmp_path)
+        seed(postgres, DATA_SET, from_path=tmp_path)
     with pytest.raises(LabError, match="makes no data set"):
-        seed(postgres, scale=0)
+        seed(postgres, DATA_SET, scale=0)
     with pytest.raises(LabError, match="--scale cannot be combined with --from"):
-        seed(postgres, scale=0.5, from_path=tmp_path)
+        seed(postgres, DATA_SET, scale=0.5, from_path=tmp_path)
     with pytest.raises(LabError, match="is not to be reached"):
         connect(postgres, "postgres")
 
@@ -146,7 +146,7 @@ def test_original_files_are_loaded(postgres: Endpoints, tmp_path: Path) -> None:
     (tmp_path / "category_pipe.txt").write_text("1|Sports|MLB|Baseball\n2|Shows||\n")
     (tmp_path / "venue_pipe.txt").write_text("1|Opéra|Montréal|QC|\n")
     (tmp_path / "allevents_pipe.txt").write_text("1|1|1|1851|Tosca|2008-01-25 14:30:00\n")
-    result = seed(postgres, from_path=tmp_path)
+    result = seed(postgres, DATA_SET, from_path=tmp_path)
     assert (result.rows, result.origin) == (4, str(tmp_path))
     with connect(postgres, "postgres") as source:
         assert source.execute("SELECT * FROM ems.category ORDER BY 1") == [
@@ -156,26 +156,31 @@ def test_original_files_are_loaded(postgres: Endpoints, tmp_path: Path) -> None:
 
 
 def test_a_table_without_a_column_is_refused(postgres: Endpoints) -> None:
-    seed(postgres, scale=SCALE)
+    seed(postgres, DATA_SET, scale=SCALE)
     with connect(postgres, "postgres") as source:
         source.execute("ALTER TABLE ems.event DROP COLUMN eventname")
     with pytest.raises(LabError, match="lacks the column eventname"):
-        seed(postgres, scale=SCALE, reset=True)
+        seed(postgres, DATA_SET, scale=SCALE, reset=True)
 
 
 def test_a_column_that_was_added_stays(postgres: Endpoints) -> None:
-    seed(postgres, scale=SCALE)
+    seed(postgres, DATA_SET, scale=SCALE)
     with connect(postgres, "postgres") as source:
         source.execute("ALTER TABLE ems.event ADD COLUMN stage text DEFAULT 'main'")
-        assert actions(seed(postgres, scale=SCALE))["ems.event"] is Action.UNCHANGED
+        assert actions(seed(postgres, DATA_SET, scale=SCALE))["ems.event"] is Action.UNCHANGED
         assert source.execute("SELECT DISTINCT stage FROM ems.event") == [("main",)]
 
 
 def test_everything_is_published_with_its_old_rows(postgres: Endpoints) -> None:
-    prepare(postgres)
+    def capture(source: Source) -> None:
+        source.capture(source.tables("ems"), "tickit_debezium")
+
+    prepare(postgres, DATA_SET)
     with connect(postgres, "postgres") as source:
+        capture(source)
         source.execute("DROP TABLE ems.venue")
-        prepare(postgres)
+        prepare(postgres, DATA_SET)
+        capture(source)
         published = source.execute(
             "SELECT tablename FROM pg_publication_tables"
             " WHERE pubname = 'tickit_debezium' AND schemaname = 'ems' ORDER BY 1"
@@ -193,19 +198,21 @@ def test_the_connectors_user_reads_and_cannot_write(
     engine: str, request: pytest.FixtureRequest
 ) -> None:
     endpoints: Endpoints = request.getfixturevalue(engine)
-    seed(endpoints)
+    seed(endpoints, DATA_SET)
     user, passwords = f"cdc_{uuid.uuid4().hex[:8]}", ("first", "it's % \\ secret")
     admin = connect(endpoints, engine)
     drop = {"postgres": ["DROP OWNED BY {}", "DROP ROLE {}"], "mysql": ["DROP USER {}"]}[engine]
     try:
-        prepare(endpoints, cdc_user=user)
+        ref = {"postgres": CATEGORY, "mysql": SALE}[engine]
+        assert not admin.grant_cdc(user, ref.schema), "without a password nobody is made"
         for password in passwords:
-            prepare(endpoints, cdc_user=user, cdc_password=password)
-        endpoint = getattr(endpoints, engine).model_copy(
+            assert admin.grant_cdc(user, ref.schema, password=password)
+        endpoint = endpoints.sources[engine].model_copy(
             update={"user": user, "password": SecretStr(passwords[-1])}
         )
-        ref = {"postgres": CATEGORY, "mysql": SALE}[engine]
-        with connect(endpoints.model_copy(update={engine: endpoint}), engine) as reader:
+        with connect(
+            endpoints.model_copy(update={"sources": {engine: endpoint}}), engine
+        ) as reader:
             assert reader.count(ref) > 0
             with pytest.raises(LabError, match="denied"):
                 reader.execute(f"DELETE FROM {reader.qualified(ref)}")

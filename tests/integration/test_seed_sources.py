@@ -316,12 +316,11 @@ def test_a_bad_statement_says_which(source: Source) -> None:
 
 
 def test_no_such_engine_and_no_answer(endpoints: Endpoints) -> None:
-    with pytest.raises(LabError, match="no source database 'oracle'"):
+    with pytest.raises(LabError, match="no source 'oracle'"):
         connect(endpoints, "oracle")
-    assert endpoints.mysql is not None
-    wrong = endpoints.mysql.model_copy(update={"user": "nobody_there"})
+    wrong = endpoints.sources["mysql"].model_copy(update={"user": "nobody_there"})
     with pytest.raises(LabError, match="not to be reached"):
-        connect(endpoints.model_copy(update={"mysql": wrong}), "mysql")
+        connect(endpoints.model_copy(update={"sources": {"mysql": wrong}}), "mysql")
 
 
 def test_no_error_shows_the_connectors_password(endpoints: Endpoints) -> None:

@@ -21,6 +21,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from labctl.artifacts import default_cache
+from labctl.config.kafka_clients import client_settings
 from labctl.config.model import find_project
 from labctl.lab.down import destroy, down
 from labctl.lab.lab import Lab
@@ -44,7 +45,7 @@ NEEDED = {
     "silver": {"kafka", "postgres", "registry", "objectstore", "silver"},
 }
 """What runs when a service is started alone."""
-WAIT_SECONDS = 120
+WAIT_SECONDS = 300
 POLL_SECONDS = 0.1
 ORDINARY_USER = "nobody"
 DISK_MEBIBYTES = 4096  # sparse: what `up` wants to see free
@@ -175,14 +176,11 @@ class Numbers:
 
     def __init__(self, lab: Lab) -> None:
         self.endpoints = lab.endpoints
-        self.bootstrap: dict[str, str | int | float | bool] = {
-            "bootstrap.servers": self.endpoints.kafka.bootstrap_servers,
-            "log_level": 0,
-        }
+        self.kafka = {**client_settings(self.endpoints.kafka), "log_level": 0}
 
     def put(self, numbers: range) -> None:
         """Returns when each has said that it has them all."""
-        producer = Producer({**self.bootstrap, "acks": "all"})
+        producer = Producer({**self.kafka, "acks": "all"})
         store = s3_client(self.endpoints.objectstore)
         with (
             connect(self.endpoints, "postgres") as postgres,
@@ -207,7 +205,7 @@ class Numbers:
             with connect(self.endpoints, engine) as source:
                 rows = source.execute("SELECT id FROM numbers ORDER BY id")
                 result[engine] = [int(id_) for (id_,) in rows]
-        consumer = Consumer({**self.bootstrap, "group.id": "numbers"})
+        consumer = Consumer({**self.kafka, "group.id": "numbers"})
         first = TopicPartition(TOPIC, 0, 0)
         low, end = consumer.get_watermark_offsets(first, timeout=WAIT_SECONDS)
         consumer.assign([first])
@@ -231,7 +229,7 @@ def test_what_was_acknowledged_survives_a_power_cut(
     names = ("postgres", "mysql", "kafka", "objectstore")
     lab = new_lab("off")
     start(lab, *names)
-    admin = AdminClient(Numbers(lab).bootstrap)
+    admin = AdminClient(Numbers(lab).kafka)
     admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result()
     Numbers(lab).put(range(ACKNOWLEDGED))
 

@@ -65,7 +65,7 @@ def test_a_cancelled_client_ends_with_its_children(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=run)
     thread.start()
-    wait = Retrying(wait=wait_fixed(0.01), stop=stop_after_delay(20), retry=retry_if_result(bool))
+    wait = Retrying(wait=wait_fixed(0.01), stop=stop_after_delay(120), retry=retry_if_result(bool))
     wait(lambda: not (started.exists() and started.read_text().endswith("\n")))
     job.cancelled.set()
     thread.join(20)

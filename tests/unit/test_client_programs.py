@@ -10,13 +10,22 @@ import pytest
 from pydantic import SecretStr
 
 from labctl.artifacts.progress import SilentProgress
-from labctl.config.endpoints import Connect, Database, Endpoints, Kafka, ObjectStore, Registry
+from labctl.config.endpoints import (
+    Connect,
+    Database,
+    Endpoints,
+    Kafka,
+    ObjectStore,
+    Registry,
+    SourceDatabase,
+)
+from labctl.config.kafka_clients import client_settings, java_settings
 from labctl.errors import LabError
+from labctl.lab.clients import client_environment
 from labctl.lab.kafka_tools import KAFKA_TOOLS, kafka_tool
 from labctl.lab.lab import Lab
 from labctl.lab.programs import Program, aws, mysql, psql, sqlcmd
 from labctl.lab.tsql import batches
-from labctl.lake.kafka_java import java_client_settings
 
 PASSWORD = 'a:b\\c#"d'  # noqa: S105 - nobody's
 NO_PROGRESS = SilentProgress()
@@ -116,6 +125,34 @@ def test_mysql_reads_one_option_file_first(tmp_path: Path) -> None:
     assert 'password="a:b\\\\c#"d"\n' in options.read_text()
 
 
+def test_a_client_begins_in_the_database_of_a_source(tmp_path: Path, bin_folder: Path) -> None:
+    sources = {
+        f"{engine}_shop": SourceDatabase(
+            **database("u").model_dump() | {"database": "shop"}, engine=engine, schemas=("s",)
+        )
+        for engine in ("postgres", "mysql", "sqlserver")
+    }
+    here = lab(tmp_path, ENDPOINTS.model_copy(update={"sources": sources}))
+    assert psql(here, NO_PROGRESS).env["PGDATABASE"] == "tickit"
+    assert psql(here, NO_PROGRESS, "postgres_shop").env["PGDATABASE"] == "shop"
+    assert mysql(here, NO_PROGRESS, "mysql_shop").argv[-1] == "--database=shop"
+    program = sqlcmd(here, "sqlserver_shop")
+    assert program
+    assert program.env["SQLCMDDBNAME"] == "shop"
+    with pytest.raises(LabError, match="'mysql_shop' is no PostgreSQL: its engine is mysql"):
+        psql(here, NO_PROGRESS, "mysql_shop")
+    with pytest.raises(LabError, match="no source 'x'"):
+        psql(here, NO_PROGRESS, "x")
+
+
+def test_librdkafkas_settings_are_in_a_file(tmp_path: Path) -> None:
+    login = {"authentication": "plain", "user": "u", "password": SecretStr(PASSWORD)}
+    kafka = ENDPOINTS.kafka.model_copy(update=login)
+    env = client_environment(lab(tmp_path, ENDPOINTS.model_copy(update={"kafka": kafka})))
+    read = [line.split("=", 1) for line in Path(env["KCAT_CONFIG"]).read_text().splitlines()]
+    assert dict(read) == client_settings(kafka)
+
+
 def test_sqlcmd_trusts_the_labs_own_certificate_only(tmp_path: Path, bin_folder: Path) -> None:
     program = sqlcmd(lab(tmp_path))
     assert program
@@ -155,7 +192,7 @@ def test_what_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("name", ["topics", "kafka-topics", "kafka-topics.sh"])
 def test_a_tool_of_kafka_is_told_where_it_is(tmp_path: Path, name: str) -> None:
     program = kafka_tool(lab(tmp_path), name, ["--list"], NO_PROGRESS)
-    file = tmp_path / "secrets/clients/kafka.properties"
+    file = tmp_path / "secrets/clients/kafka-client.properties"
     assert [*program.argv][-6:] == [
         KAFKA_TOOLS["topics"].class_name,
         "--bootstrap-server",
@@ -185,10 +222,10 @@ def test_a_scram_login_is_quoted() -> None:
     kafka = ENDPOINTS.kafka.model_copy(
         update={"authentication": "scram", "user": "u", "password": SecretStr(PASSWORD)}
     )
-    settings = java_client_settings(kafka)
+    settings = java_settings(kafka)
     assert settings["sasl.jaas.config"].endswith('username="u" password="a:b\\\\c#\\"d";')
     with pytest.raises(LabError, match="want a user"):
-        java_client_settings(kafka.model_copy(update={"user": None}))
+        java_settings(kafka.model_copy(update={"user": None}))
 
 
 @pytest.mark.parametrize(

@@ -14,17 +14,21 @@ from typing import Any
 import pytest
 import yaml
 
+from labctl.config.model import LabConfig
 from labctl.images.recipes import RECIPES, SERVICES
+from labctl.lab.secrets import PASSWORDS
+from labctl.runtimes.compose.secrets import write_service_secrets
 from labctl.services import SERVICES as LAB_SERVICES
 from labctl.services import connect, jvm, kafka, mysql, objectstore, postgres, registry
 
 PROJECT = Path(__file__).parents[2]
 COMPOSE = PROJECT / "compose"
+LAB = LabConfig.load(PROJECT / "lab.toml")
 MIB = 1024**2
 ADDRESSES = {
     "postgres": {"listen_addresses", "unix_socket_directories"},
     "kafka": {"advertised.listeners", "controller.quorum.voters", "listeners", "log.dirs"}
-    | {"inter.broker.listener.name", "listener.security.protocol.map"},
+    | {"inter.broker.listener.name"},
     "connect": {"bootstrap.servers", "listeners", "plugin.path", "rest.advertised.host.name"}
     | {"config.providers.secretManager.param.folder"},
 }
@@ -66,14 +70,14 @@ def test_postgres_has_the_native_settings(services: dict[str, Any]) -> None:
 def test_postgres_makes_what_native_setup_makes(services: dict[str, Any]) -> None:
     environment = services["postgres"]["environment"]
     assert environment["POSTGRES_USER"] == postgres.ADMIN
-    assert environment["POSTGRES_DB"] == postgres.DATABASE
+    assert environment["POSTGRES_DB"] == LAB.sources["postgres"].database
     script = (COMPOSE / "postgres" / "init.sh").read_text(encoding="utf-8")
     assert f"CREATE DATABASE {postgres.REGISTRY_DATABASE} OWNER registry" in script
 
 
 def test_mysql_has_the_native_options(services: dict[str, Any]) -> None:
     assert tuple(services["mysql"]["command"]) == ("mysqld", *mysql.OPTIONS)
-    assert services["mysql"]["environment"]["MYSQL_DATABASE"] == mysql.DATABASE
+    assert services["mysql"]["environment"]["MYSQL_DATABASE"] == LAB.sources["mysql"].schemas[0]
 
 
 def test_debezium_has_the_same_rights_in_mysql() -> None:
@@ -86,6 +90,42 @@ def test_debezium_has_the_same_rights_in_mysql() -> None:
 
 def test_kafka_has_the_native_settings() -> None:
     assert without(properties("kafka/server.properties"), "kafka") == kafka.SETTINGS
+
+
+def test_every_listener_of_kafka_asks_for_the_login_natively_and_in_containers() -> None:
+    settings = properties("kafka/server.properties")
+    listeners = {part.partition("://")[0] for part in settings["listeners"].split(",")}
+    protocols = dict(
+        part.split(":") for part in settings["listener.security.protocol.map"].split(",")
+    )
+    assert {protocols[name] for name in listeners} == {"SASL_PLAINTEXT"}
+    login = kafka.login_settings(dict.fromkeys(PASSWORDS, "hunter2"))
+    assert set(login) == {
+        f"listener.name.{name.lower()}.plain.sasl.jaas.config" for name in listeners
+    }
+    assert "/run/secrets/login.properties" in (COMPOSE / "kafka" / "start.sh").read_text()
+
+
+def test_a_service_finds_the_login_of_kafka_among_its_own_secrets(
+    services: dict[str, Any], tmp_path: Path
+) -> None:
+    config = LabConfig.load(PROJECT / "lab.toml")
+    write_service_secrets(tmp_path, config, {**dict.fromkeys(PASSWORDS, "x"), "kafka": "hunter2"})
+    holding = {
+        str(path.relative_to(tmp_path))
+        for path in tmp_path.rglob("*")
+        if path.is_file() and "hunter2" in path.read_text(encoding="utf-8")
+    }
+    assert holding == {
+        "kafka/login.properties",
+        "kafka-ui/application.properties",
+        "connect/demo/kafka",
+        "silver/demo/kafka",
+        "silver/kafka",
+    }
+    for name in {path.partition("/")[0] for path in holding}:
+        mount = f"${{LAB_SECRETS:-./secrets}}/{name}:/run/secrets:ro"
+        assert mount in services[name]["volumes"], name
 
 
 def test_connect_has_the_native_worker_settings() -> None:

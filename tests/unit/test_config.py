@@ -1,18 +1,22 @@
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from labctl.config.model import LabConfig, find_project
-from labctl.config.tables import PROPERTIES, lab_tables
 from labctl.errors import ExitCode, LabError
+from labctl.services import services_of
+from labctl.tables import CONNECTORS, PROPERTIES, LabTable, lab_tables
 
 GOOD = """
 name = "tickit"
 [sources.mysql]
-schema = "ecomm"
+engine = "mysql"
+schemas = ["ecomm"]
 connector = "source_connector_mysql_kafka_avro_tickit"
 """
 
@@ -25,7 +29,7 @@ def load(tmp_path: Path, text: str) -> LabConfig:
 
 def test_the_projects_own_file_is_valid() -> None:
     config = LabConfig.load(Path(__file__).parents[2] / "lab.toml")
-    assert config.sources["postgres"].db_schema == "ems"
+    assert config.sources["postgres"].schemas == ("ems",)
 
 
 @pytest.mark.parametrize(
@@ -80,12 +84,125 @@ def test_names_that_cannot_name_a_lab(name: str) -> None:
     assert not LabConfig.valid_name(name)
 
 
-def test_a_topic_that_names_no_table_is_told_with_its_table(tmp_path: Path) -> None:
-    project = Path(__file__).parents[2]
-    shutil.copytree(project / PROPERTIES, tmp_path / PROPERTIES)
-    file = tmp_path / PROPERTIES / "tickit.ecomm.sale.properties"
-    text = file.read_text().replace("tickit.ecomm.sale\n", "tickit.lab.ecomm.sale\n")
-    file.write_text(text)
-    with pytest.raises(LabError, match=r"table sale .* 'tickit\.lab\.ecomm\.sale'") as raised:
-        lab_tables(tmp_path, load(tmp_path, GOOD))
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ('engine = "mysql"\ndatabase = "ecomm"\nschemas = ["ecomm"]', "leave `database` out"),
+        ('engine = "postgres"\nschemas = ["public"]', "name the database"),
+        ('engine = "postgres"\ndatabase = "shop"\nschemas = []', "sources.shop.schemas"),
+        ('engine = "oracle"\nschemas = ["shop"]', "sources.shop.engine"),
+        # As an earlier version wrote it: the answer is what to write.
+        ('schema = "ems"', 'engine = "shop", schemas = ["ems"]'),
+    ],
+)
+def test_a_source_that_cannot_be(tmp_path: Path, source: str, said: str) -> None:
+    with pytest.raises(LabError) as raised:
+        load(tmp_path, f'{GOOD}[sources.shop]\n{source}\nconnector = "source_shop"\n')
+    assert said in f"{raised.value.what} {raised.value.details}"
+
+
+def test_a_source_of_an_earlier_version_is_told_what_to_write(tmp_path: Path) -> None:
+    with pytest.raises(LabError) as raised:
+        load(tmp_path, '[sources.postgres]\nschema = "ems"\nconnector = "source_x"\n')
+    wanted = 'engine = "postgres", database = "tickit", schemas = ["ems"], connector = "source_x"'
+    assert wanted in raised.value.what
+
+
+def test_sources_that_do_not_go_together(tmp_path: Path) -> None:
+    again = GOOD.replace("sources.mysql", "sources.other").replace('name = "tickit"', "")
+    with pytest.raises(LabError, match=r"captures sources\.mysql already"):
+        load(tmp_path, GOOD + again)
+    with pytest.raises(LabError, match="cannot be called so"):
+        load(tmp_path, GOOD.replace("sources.mysql", "sources.kafka"))
+
+
+def test_services_follow_from_the_sources(tmp_path: Path) -> None:
+    names = {service.name for service in services_of(load(tmp_path, GOOD))}
+    assert "mysql" in names
+    assert "sqlserver" not in names
+    assert {"postgres", "kafka", "connect", "registry", "objectstore", "silver"} <= names
+
+
+PROJECT = Path(__file__).parents[2]
+
+
+def project_of(tmp_path: Path, connectors: dict[str, dict[str, str]], topics: list[str]) -> Path:
+    (tmp_path / PROPERTIES).mkdir(parents=True)
+    shutil.copy(PROJECT / PROPERTIES / "base.properties", tmp_path / PROPERTIES)
+    sale = (PROJECT / PROPERTIES / "tickit.ecomm.sale.properties").read_text()
+    for number, topic in enumerate(topics):
+        text = sale.replace("tickit.ecomm.sale", topic).replace(
+            "hoodie.table.name=sale", f"hoodie.table.name=sale_{number}"
+        )
+        (tmp_path / PROPERTIES / f"{topic}.properties").write_text(text)
+    (tmp_path / CONNECTORS).mkdir()
+    for name, config in connectors.items():
+        (tmp_path / CONNECTORS / f"{name}.json").write_text(
+            json.dumps({"connector.class": "x"} | config)
+        )
+    return tmp_path
+
+
+TWO_DATABASES = """
+[sources.shop]
+engine = "postgres"
+database = "shop"
+schemas = ["public", "audit"]
+connector = "source_shop"
+[sources.stock]
+engine = "postgres"
+database = "stock"
+schemas = ["public"]
+connector = "source_stock"
+[sources.crm]
+engine = "sqlserver"
+database = "crm"
+schemas = ["dbo"]
+connector = "source_crm"
+"""
+PREFIXES = {
+    "source_shop": {"topic.prefix": "eu.shop"},
+    "source_stock": {
+        "topic.prefix": "stock",
+        "transforms": "unwrap,route",
+        "transforms.route.type": "org.apache.kafka.connect.transforms.RegexRouter",
+        "transforms.route.regex": "stock[.]([^.]+)[.](.+)",
+        "transforms.route.replacement": "warehouse-$2",
+    },
+    "source_crm": {"topic.prefix": "crm"},
+}
+
+
+def test_a_topic_tells_source_schema_and_table(tmp_path: Path) -> None:
+    """Topics of any number of parts: Debezium's names, then what transforms make of them."""
+    topics = ["crm.crm.dbo.customer", "eu.shop.audit.log", "eu.shop.public.order", "warehouse-item"]
+    project = project_of(tmp_path, PREFIXES, topics)
+    for file in (project / PROPERTIES).glob("warehouse*"):
+        file.rename(file.with_name("warehouse.public.item.properties"))
+    found = {t.topic: (t.source, t.db_schema, t.source_name) for t in tables(tmp_path)}
+    assert found == {
+        "crm.crm.dbo.customer": ("crm", "dbo", "customer"),
+        "eu.shop.audit.log": ("shop", "audit", "log"),
+        "eu.shop.public.order": ("shop", "public", "order"),
+        "warehouse-item": ("stock", "public", "item"),
+    }
+
+
+def tables(folder: Path) -> list[LabTable]:
+    return lab_tables(folder, load(folder, TWO_DATABASES))
+
+
+def test_a_topic_that_no_source_writes_is_told_with_file_and_line(tmp_path: Path) -> None:
+    project_of(tmp_path, PREFIXES, ["eu.shop.private.order"])
+    with pytest.raises(LabError) as raised:
+        tables(tmp_path)
     assert raised.value.exit_code is ExitCode.USAGE
+    assert re.search(r"eu\.shop\.private\.order\.properties:\d+: no source", raised.value.what)
+    assert "eu.shop.public.…" in (raised.value.hint or "")
+
+
+def test_a_topic_of_two_sources_is_refused(tmp_path: Path) -> None:
+    same = PREFIXES | {"source_stock": {"topic.prefix": "eu.shop"}}
+    project_of(tmp_path, same, ["eu.shop.public.order"])
+    with pytest.raises(LabError, match=r"written by sources\.shop and sources\.stock"):
+        tables(tmp_path)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from labctl.config.kafka_clients import LOGIN_KEYS
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import (
@@ -20,6 +21,10 @@ from lakehouse.properties import read_properties
 
 PROJECT = Path(__file__).parents[2]
 FILES = connector_files(PROJECT / "connectors")
+ADDRESSES_AND_SECRETS = (
+    *("password", "hostname", "bootstrap.servers", "registry.url"),
+    *LOGIN_KEYS,
+)
 
 
 def test_every_source_of_the_lab_has_its_file() -> None:
@@ -34,7 +39,7 @@ def test_no_file_holds_an_address_or_a_secret(file: object) -> None:
         plain = REFERENCE.sub("", value)
         assert "localhost" not in plain, key
         assert "127.0.0.1" not in plain, key
-        if key.endswith(("password", "hostname", "bootstrap.servers", "registry.url")):
+        if key.endswith(ADDRESSES_AND_SECRETS):
             assert REFERENCE.search(value), key
 
 
@@ -44,7 +49,7 @@ def test_the_captured_schemas_are_those_of_lab_toml() -> None:
     for source in config.sources.values():
         values = by_name[source.connector]
         captured = values.get("schema.include.list") or values["database.include.list"]
-        assert captured == source.db_schema
+        assert captured.split(",") == list(source.schemas)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -18,10 +19,12 @@ from labctl.lab.connectors import check_sink_file, delete_connector, wait_runnin
 from labctl.lab.flow import silent_connectors
 from labctl.lab.lab import Lab
 from labctl.lab.slots import drop_slot, read_slots, slot_of
+from labctl.lab.source_files import check_apart
 from labctl.sources.base import statement_failed
 
 FILES = connector_files(Path(__file__).parents[2] / "connectors")
 POSTGRES = next(file for file in FILES if "postgres" in file.name)
+MYSQL = next(file for file in FILES if "mysql" in file.name)
 GONE = (
     "org.apache.kafka.connect.errors.ConnectException: stopped\n"
     "Caused by: io.debezium.DebeziumException: The connector is trying to read change stream "
@@ -52,14 +55,19 @@ class Database:
 
 
 def lab_of(*, rows: object) -> Lab:
-    table = SimpleNamespace(engine="mysql", topic="t", db_schema="ecomm", source_name="sale")
-    sources = {"mysql": SimpleNamespace(connector="source_mysql")}
+    table = SimpleNamespace(source="mysql", topic="t", db_schema="ecomm", source_name="sale")
+    sources = {
+        "mysql": SimpleNamespace(connector="source_mysql"),
+        "postgres": SimpleNamespace(connector=POSTGRES.name),
+    }
     return cast(
         Lab,
         SimpleNamespace(
             tables=[table],
             config=SimpleNamespace(sources=sources),
-            endpoints=SimpleNamespace(postgres=object(), connect=None),
+            endpoints=SimpleNamespace(
+                sources={"postgres": SimpleNamespace(engine="postgres")}, connect=None
+            ),
             rows=rows,
         ),
     )
@@ -89,6 +97,19 @@ def test_a_connector_that_runs_and_has_written_nothing(
     found = silent_connectors(lab_of(rows=rows), running, ends)
     assert list(found) == (["source_mysql"] if silent else [])
     assert all("ecomm.sale has rows" in why for why in found.values())
+
+
+def test_connectors_that_share_what_is_one_connectors_own() -> None:
+    check_apart(FILES)
+    for file, key in (
+        (POSTGRES, "slot.name"),
+        (MYSQL, "database.server.id"),
+        (MYSQL, "schema.history.internal.kafka.topic"),
+    ):
+        others = {"slot.name", "database.server.id", "schema.history.internal.kafka.topic"} - {key}
+        config = {k: v if k not in others else f"{v}_2" for k, v in file.config.items()}
+        with pytest.raises(LabError, match=f"{key}: .* is {file.name}'s already"):
+            check_apart([*FILES, replace(file, name="second", config=config)])
 
 
 def test_a_position_that_is_gone_is_said_with_the_command() -> None:
@@ -177,11 +198,11 @@ def test_a_slot_in_use_is_not_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     for rows, dropped in (([(False,)], True), ([], False)):
         database = Database(active=rows)
         monkeypatch.setattr(slots, "connect", lambda *_, d=database: nullcontext(d))
-        assert drop_slot(lab_of(rows=None), "s") is dropped
+        assert drop_slot(lab_of(rows=None), "postgres", "s") is dropped
         assert any("pg_drop" in sql for sql in database.said) is dropped
     monkeypatch.setattr(slots, "connect", lambda *_: nullcontext(Database(active=[(True,)])))
     with pytest.raises(LabError, match="still read"):
-        drop_slot(lab_of(rows=None), "s")
+        drop_slot(lab_of(rows=None), "postgres", "s")
 
 
 def test_a_deleted_connector_leaves_no_slot(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,13 +215,17 @@ def test_a_deleted_connector_leaves_no_slot(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(connectors, "connect_client", lambda _endpoint: client)
     monkeypatch.setattr(connectors, "source_files", lambda _lab: FILES)
 
-    def drop(_lab: Lab, slot: str) -> bool:
-        done.append(f"drop {slot}")
+    def drop(_lab: Lab, source: str, slot: str) -> bool:
+        done.append(f"drop {slot} of {source}")
         return True
 
     monkeypatch.setattr(connectors, "drop_slot", drop)
     delete_connector(lab_of(rows=None), POSTGRES.name)
-    expected = [f"forget {POSTGRES.name}", f"delete {POSTGRES.name}", "drop tickit_debezium"]
+    expected = [
+        f"forget {POSTGRES.name}",
+        f"delete {POSTGRES.name}",
+        "drop tickit_debezium of postgres",
+    ]
     assert done == expected
     delete_connector(lab_of(rows=None), "source_connector_mysql_kafka_avro_tickit")
     assert done == [*expected, "delete source_connector_mysql_kafka_avro_tickit"]

@@ -14,7 +14,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apply import check_keys
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile, connector_files
-from labctl.kafkaconnect.keys import wrong_keys
+from labctl.kafkaconnect.keys import history_login, wrong_keys
 from labctl.kafkaconnect.keys.table import key_table
 from labctl.kafkaconnect.redaction import hide_secrets
 
@@ -133,6 +133,15 @@ def test_a_connector_whose_deletes_would_be_empty_records_is_told() -> None:
         assert problem.startswith(f"{key}: a delete would arrive as an empty record")
 
 
+def test_a_connector_whose_schema_history_could_not_log_in_is_told() -> None:
+    for key, reference in history_login(BY_ENGINE["mysql"]).items():
+        (problem,) = said("mysql", **{key: None})
+        assert problem.startswith(f"{key}: missing")
+        assert problem.endswith(f'write "{key}": "{reference}"')
+        assert BY_ENGINE["mysql"][key] == reference
+    assert history_login(BY_ENGINE["postgres"]) == {}
+
+
 def test_all_mistakes_of_all_files_at_once_unless_allowed() -> None:
     files = [
         ConnectorFile(file.name, file.path, {**file.config, "slot.nmae": "x", "xyz": "y"})
@@ -154,6 +163,11 @@ def test_values_of_password_keys_are_hidden_in_what_connect_says() -> None:
     assert hide_secrets("Invalid value hunter2, tasks.max many", config) == (
         "Invalid value ***, tasks.max many"
     )
+    jaas = 'module required username="a" password="hunter2";'
+    config = {"schema.history.internal.producer.sasl.jaas.config": jaas}
+    assert "hunter2" not in hide_secrets(f"Invalid value {jaas} for it", config)
+    for text in (f"sasl.jaas.config = {jaas}", jaas, json.dumps({"sasl.jaas.config": jaas})):
+        assert "hunter2" not in hide_secrets(text)
     assert hide_secrets("jdbc:mysql://h/d?user=a&password=hunter2&x=1") == (
         "jdbc:mysql://h/d?user=a&password=***&x=1"
     )

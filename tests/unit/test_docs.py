@@ -15,6 +15,9 @@ from labctl.config.model import (
     Source,
 )
 from labctl.errors import ExitCode
+from labctl.lab.secrets import PASSWORDS, reference_values
+from labctl.runtimes.compose.network import network_endpoints
+from labctl.runtimes.endpoints import capture_logins
 from labctl.services import SERVICES
 from labctl.sources.document import render
 
@@ -44,6 +47,17 @@ def test_every_port_is_documented() -> None:
     for service in SERVICES:
         for endpoint, port in service.ports.items():
             assert f"| {service.name} | {endpoint} | {port} |" in text
+
+
+def test_every_value_that_connectors_may_refer_to_is_documented() -> None:
+    text = (DOCS / "configuration.md").read_text()
+    config = LabConfig.load(DOCS.parent / "lab.toml")
+    passwords = dict.fromkeys(PASSWORDS, "x")
+    endpoints = network_endpoints(config, passwords)
+    for name, values in reference_values(endpoints, capture_logins(passwords), "kafka").items():
+        named = "SOURCE" if name in config.sources else name
+        (row,) = re.findall(rf"^\| .*`demo/{named}`.* \| (.*) \|$", text, re.MULTILINE)
+        assert set(values) <= set(re.findall("`([^`]+)`", row)), name
 
 
 def test_every_command_is_documented() -> None:

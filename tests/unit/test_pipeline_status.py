@@ -51,10 +51,10 @@ def ask(
     monkeypatch.setattr(pipeline, "source_problems", lambda *_: source or {})
     monkeypatch.setattr(pipeline, "end_offsets", lambda *_: {TOPIC: ends or {0: 7}})
     lab = SimpleNamespace(
-        tables=[SimpleNamespace(name="sale", topic=TOPIC, engine="mysql")],
+        tables=[SimpleNamespace(name="sale", topic=TOPIC, source="mysql")],
         config=SimpleNamespace(sources={"mysql": SimpleNamespace(connector=CONNECTOR)}),
         state=SimpleNamespace(load=lambda: {"seeded": seeded or {}}),
-        endpoints=SimpleNamespace(kafka=None, postgres=None),
+        endpoints=SimpleNamespace(kafka=None, sources={}),
     )
     return read_pipeline(cast(Lab, lab))
 

@@ -7,10 +7,10 @@ import pytest
 
 from labctl.config.model import LabConfig
 from labctl.errors import LabError
-from labctl.lab.ports import LOOPBACK, assign_ports, is_free, owner_of
+from labctl.lab.ports import LOOPBACK, RANGE_VARIABLE, assign_ports, is_free, owner_of
 from labctl.services import SERVICES
 
-BASE = {"sources": {"mysql": {"schema": "ecomm", "connector": "c"}}}
+BASE = {"sources": {"mysql": {"engine": "mysql", "schemas": ["ecomm"], "connector": "c"}}}
 MYSQL = [service for service in SERVICES if service.name == "mysql"]
 
 
@@ -42,6 +42,24 @@ def test_another_labs_port_is_not_taken() -> None:
 def test_a_fixed_port_wins() -> None:
     fixed = config(mysql={"ports": {"sql": 13306}})
     assert assign_ports(MYSQL, fixed, {"mysql": {"sql": 3306}}, set())["mysql"]["sql"] == 13306
+
+
+def test_ports_are_of_the_given_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(RANGE_VARIABLE, "21000-21999")
+    (chosen,) = assign_ports(MYSQL, config(), {}, set())["mysql"].values()
+    assert 21000 <= chosen <= 21999
+    assert assign_ports(MYSQL, config(), {"mysql": {"sql": 3306}}, set())["mysql"]["sql"] == 3306
+    preferred = MYSQL[0].ports["sql"]
+    monkeypatch.setenv(RANGE_VARIABLE, f"{preferred}-{preferred}")
+    with pytest.raises(LabError, match="No port from"):
+        assign_ports(MYSQL, config(), {}, {preferred})
+
+
+@pytest.mark.parametrize("text", ["21000", "0-9", "21999-21000", "21000-65536", "a-b", "-1-5"])
+def test_what_is_no_range_of_ports_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(RANGE_VARIABLE, text)
+    with pytest.raises(LabError, match=RANGE_VARIABLE):
+        assign_ports(MYSQL, config(), {}, set())
 
 
 def test_an_unknown_endpoint_is_refused() -> None:

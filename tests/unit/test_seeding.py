@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from labctl.datasets import Action, SeededTable, SeedResult
 from labctl.errors import ExitCode, LabError
 from labctl.lab import seeding
 from labctl.lab.lab import Lab
 from labctl.lab.seeding import seed_lab
-from seeds.tickit import Action, SeededTable, SeedResult
 
 PROJECT = Path(__file__).parents[2]
 
@@ -24,11 +24,18 @@ class Databases:
         self.action = Action.LOADED
 
     def __call__(
-        self, _endpoints: object, *, scale: float, from_path: Path | None, reset: bool, **_: Any
+        self,
+        _endpoints: object,
+        _data_set: object,
+        *,
+        scale: float,
+        from_path: Path | None,
+        reset: bool,
+        **_: Any,
     ) -> SeedResult:
         self.asked.append((scale, from_path, reset))
         table = SeededTable("ems.event", "postgres", 1, self.action, 0.0)
-        return SeedResult((table,), (), "", 0.0)
+        return SeedResult("tickit", (table,), (), "", 0.0)
 
 
 @pytest.fixture
@@ -39,8 +46,7 @@ def databases(monkeypatch: pytest.MonkeyPatch) -> Databases:
 
 
 @pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+def lab(state_home: Path) -> Lab:
     lab = Lab.find(name="one", profile="native", project=PROJECT)
     vars(lab)["endpoints"] = None
     lab.state.create()

@@ -36,10 +36,7 @@ with LabState(sys.argv[1]).changing():
 """
 
 
-@pytest.fixture(autouse=True)
-def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("state_home")
 
 
 def test_an_unknown_lab_is_refused_with_the_known_ones() -> None:
@@ -180,8 +177,8 @@ def test_a_lab_destroyed_by_another_command_is_made_anew_under_its_own_lock(
         assert raised.value.exit_code is ExitCode.BUSY
 
 
-def test_what_an_interrupted_destroy_left_is_deleted_by_the_next(tmp_path: Path) -> None:
-    left = tmp_path / "labctl" / DESTROYED / "other.1.2" / "data"
+def test_what_an_interrupted_destroy_left_is_deleted_by_the_next(state_home: Path) -> None:
+    left = state_home / "labctl" / DESTROYED / "other.1.2" / "data"
     left.mkdir(parents=True)
     state = written("one", b"{}")
     state.remove()

@@ -19,7 +19,7 @@ from labctl.runtimes.native.supervisor import Supervisor
 from labctl.services.model import Process
 
 SLEEPER = (sys.executable, "-c", "import signal; signal.pause()")
-WAIT_SECONDS = 30
+WAIT_SECONDS = 120
 
 
 @pytest.fixture

@@ -66,9 +66,7 @@ def test_unknown_type_is_refused() -> None:
         _ = Column("c", "money").arrow
 
 
-def test_sqlserver_script_enables_capture_in_its_own_filegroup() -> None:
+def test_sqlserver_script_makes_a_filegroup_for_change_tables() -> None:
     script = ddl("sqlserver")
     assert script.rstrip().endswith("GO")
-    assert script.index("ADD FILEGROUP cdc") < script.index("sys.sp_cdc_enable_db")
-    assert script.index("sys.sp_cdc_enable_db") < script.index("sys.sp_cdc_enable_table")
-    assert "@filegroup_name = N'cdc'" in script
+    assert script.index("ADD FILEGROUP cdc") < script.index("TO FILEGROUP cdc")

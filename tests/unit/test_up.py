@@ -93,7 +93,7 @@ def unusable(context: Context) -> str:
 
 
 def service(name: str, *after: str) -> Service:
-    native = NativeService(artifacts=(), process=lambda _: Process(("true",)))
+    native = NativeService(artifacts=(), memory_mib=0, process=lambda _: Process(("true",)))
     return Service(
         name=name, title=name.title(), ports={}, native=native, probe=usable, after=after
     )
@@ -108,8 +108,7 @@ def machine() -> Machine:
 
 
 @pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: Machine) -> Lab:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+def lab(state_home: Path, machine: Machine) -> Lab:
     lab = Lab.find(name="one", profile="native", project=PROJECT)
     vars(lab)["runtime"] = machine
     return lab
@@ -117,7 +116,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: Machine) -> La
 
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Any:
-    return lambda *services: monkeypatch.setattr(labctl.lab.lab, "SERVICES", services)
+    return lambda *services: monkeypatch.setattr(labctl.lab.lab, "services_of", lambda _: services)
 
 
 def test_a_failure_leaves_the_others_running_and_up_goes_on(

@@ -7,6 +7,6 @@ those its documentation lists, because the connector is in no package registry.
 
 from __future__ import annotations
 
-from labctl.kafkaconnect.keys.check import wrong_keys
+from labctl.kafkaconnect.keys.check import history_login, wrong_keys
 
-__all__ = ["wrong_keys"]
+__all__ = ["history_login", "wrong_keys"]

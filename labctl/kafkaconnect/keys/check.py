@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from labctl.config.kafka_clients import LOGIN_KEYS
 from labctl.kafkaconnect.keys.renamed import successor
 from labctl.kafkaconnect.keys.table import KeyTable, key_table
 
-__all__ = ["wrong_keys"]
+__all__ = ["history_login", "wrong_keys"]
 
 _Add = Callable[[str, Collection[str] | None], None]
 """Adds keys below a prefix; None where anything may stand below it."""
@@ -20,7 +21,11 @@ _OF_PART = {
 }
 _CONVERTERS = ("key.converter", "value.converter", "header.converter")
 _DEFAULT_GROUP = "default"
+_HISTORY = "schema.history.internal."
+_HISTORY_CLIENTS = ("producer", "consumer")
 _UNWRAP = "io.debezium.transforms.ExtractNewRecordState"
+_APICURIO = "apicurio.registry."
+_USE_ID, _GLOBAL_ID = f"{_APICURIO}use-id", "globalId"
 _DELETES = "delete.tombstone.handling.mode"
 
 
@@ -64,7 +69,7 @@ def wrong_keys(config: Mapping[str, str], allowed: Collection[str] = ()) -> Iter
         else:
             yield f"{key}: unknown key; nothing would read it"
     if table.side(connector) == "source":
-        for problem in _missing(config):
+        for problem in (*_missing(config), *_other_ids(config)):
             if problem.partition(":")[0] not in allowed:
                 yield problem
 
@@ -77,9 +82,16 @@ def _other_owner(key: str, table: KeyTable) -> str | None:
 def _missing(config: Mapping[str, str]) -> Iterator[str]:
     """What silver cannot do without.
 
-    The broker makes no topics by itself: a connector that cannot make them writes nothing. And a
-    delete that is no longer a row cannot be applied to one.
+    The broker makes no topics by itself: a connector that cannot make them writes nothing. A schema
+    history that does not log in finds none. And a delete that is no longer a row cannot be applied
+    to one.
     """
+    for key, reference in history_login(config).items():
+        if key not in config:
+            yield (
+                f"{key}: missing, so its schema history could not log in to Kafka; "
+                f'write "{key}": "{reference}"'
+            )
     for key in ("replication.factor", "partitions"):
         if (needed := f"topic.creation.{_DEFAULT_GROUP}.{key}") not in config:
             yield f'{needed}: missing, so no topic could be created; write "{needed}": "-1"'
@@ -88,6 +100,33 @@ def _missing(config: Mapping[str, str]) -> Iterator[str]:
         if config.get(f"transforms.{alias}.type") != _UNWRAP or _is_rewrite(config.get(mode)):
             continue
         yield f'{mode}: a delete would arrive as an empty record; write "{mode}": "rewrite"'
+
+
+def _other_ids(config: Mapping[str, str]) -> Iterator[str]:
+    """In Confluent's form an id is a number alone: nothing tells a content id from a global one."""
+    for converter in _CONVERTERS:
+        as_confluent = config.get(f"{converter}.{_APICURIO}as-confluent", "").strip().lower()
+        key = f"{converter}.{_USE_ID}"
+        if as_confluent == "true" and config.get(key, _GLOBAL_ID) != _GLOBAL_ID:
+            yield (
+                f"{key}: with as-confluent, ids must be global ids: what reads the topics takes "
+                f'them for those; leave it out, or write "{key}": "{_GLOBAL_ID}"'
+            )
+
+
+def history_login(config: Mapping[str, str]) -> dict[str, str]:
+    """The keys by which a connector's schema history logs in to Kafka, as files refer to them.
+
+    It has clients of its own, which know nothing of the worker's login. None, where the connector
+    keeps no history, or keeps it elsewhere.
+    """
+    if f"{_HISTORY}kafka.topic" not in config:
+        return {}
+    return {
+        f"{_HISTORY}{side}.{key}": f"${{secretManager:demo/kafka:{key}}}"
+        for side in _HISTORY_CLIENTS
+        for key in LOGIN_KEYS
+    }
 
 
 def _is_rewrite(mode: str | None) -> bool:
@@ -133,12 +172,12 @@ def _source(config: Mapping[str, str], table: KeyTable, add: _Add) -> None:
     driver = table.drivers[config["connector.class"]]
     for prefix in ("driver.", "database."):
         add(prefix, driver)
-    for side in ("producer", "consumer"):
-        add(f"schema.history.internal.{side}.", table.clients[side])
+    for side in _HISTORY_CLIENTS:
+        add(f"{_HISTORY}{side}.", table.clients[side])
     add("signal.consumer.", table.clients["consumer"])
     add("snapshot.select.statement.overrides.", None)
     if "schema.history.internal" in config:
-        add("schema.history.internal.", None)
+        add(_HISTORY, None)
     for listing in ("converters", "post.processors"):
         for alias in _names(config.get(listing)):
             add(f"{alias}.", None)

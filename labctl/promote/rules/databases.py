@@ -24,7 +24,7 @@ MANAGED_SINCE_ZONES = 2
 @rule
 def source_has_database(subject: Subject) -> Iterator[Finding]:
     """Each source of the lab needs a database on RDS."""
-    for engine in subject.promotion.config.sources:
+    for engine in dict.fromkeys(s.engine for s in subject.promotion.config.sources.values()):
         if engine not in subject.promotion.profile.rds:
             yield subject.profile(
                 f"rds.{engine}",

@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Iterator
 
-from labctl.config.tables import PROPERTIES
 from labctl.promote.emr import known_releases, release_of
 from labctl.promote.hudi import ATHENA_TABLE_VERSION, hudi_version, overrides
 from labctl.promote.rules.registry import Finding, Subject, rule
 from labctl.promote.streamer import SCHEMAS, schema_path
+from labctl.tables import PROPERTIES
 
 __all__: list[str] = []
 

@@ -16,7 +16,9 @@ from labctl.config.endpoints import (
     ObjectStore,
     Registry,
     Silver,
+    source_databases,
 )
+from labctl.config.model import LabConfig, SourceEngine
 from labctl.config.promoted import PromotedDatabase, PromotedEndpoints, PromotedKafka, PromotedStore
 from labctl.errors import ExitCode, LabError
 
@@ -25,7 +27,7 @@ __all__ = ["aws_endpoints"]
 T = TypeVar("T")
 
 
-def aws_endpoints(profile: AwsProfile, written: PromotedEndpoints) -> Endpoints:
+def aws_endpoints(config: LabConfig, profile: AwsProfile, written: PromotedEndpoints) -> Endpoints:
     """The endpoints that apply wrote down, with the profile's own over them.
 
     Passwords are read from Secrets Manager. Raises LabError (NOT_READY) for a part whose address
@@ -35,10 +37,14 @@ def aws_endpoints(profile: AwsProfile, written: PromotedEndpoints) -> Endpoints:
     secrets = _Secrets(profile.region)
     kafka = _known(promoted.kafka, "kafka")
     store = _known(promoted.objectstore, "the object store")
+    servers: dict[SourceEngine, Database | None] = {
+        "postgres": secrets.database(promoted.postgres),
+        "mysql": secrets.database(promoted.mysql),
+        "sqlserver": secrets.database(promoted.sqlserver),
+    }
     return Endpoints(
-        postgres=secrets.database(promoted.postgres),
-        mysql=secrets.database(promoted.mysql),
-        sqlserver=secrets.database(promoted.sqlserver),
+        **servers,
+        sources=source_databases(config, servers),
         kafka=secrets.kafka(kafka, profile.region),
         connect=secrets.connect(promoted, profile.region),
         registry=Registry(url=promoted.registry_url or profile.registry.url.rstrip("/")),
@@ -77,7 +83,7 @@ class _Secrets:
         )
 
     def kafka(self, promoted: PromotedKafka, region: str) -> Kafka:
-        if promoted.authentication != "scram" or promoted.secret is None:
+        if promoted.authentication not in ("scram", "plain") or promoted.secret is None:
             return Kafka(
                 bootstrap_servers=promoted.bootstrap_servers,
                 authentication=promoted.authentication,
@@ -86,7 +92,7 @@ class _Secrets:
         values = self._read(promoted.secret)
         return Kafka(
             bootstrap_servers=promoted.bootstrap_servers,
-            authentication="scram",
+            authentication=promoted.authentication,
             region=region,
             user=self._value(values, "username", promoted.secret),
             password=SecretStr(self._value(values, "password", promoted.secret)),

@@ -42,7 +42,7 @@ from labctl.runtimes.model import (
     ProcessState,
     Usage,
 )
-from labctl.services import SERVICES, Context, Service, silver
+from labctl.services import Context, Service, services_of, silver
 
 __all__ = ["ComposeRuntime"]
 
@@ -90,7 +90,7 @@ class ComposeRuntime:
         return check_engine(self.engine, self._profile, running=self.running)
 
     def parts(self) -> list[Check]:
-        missing = self._missing(SERVICES)
+        missing = self._missing(services_of(self._config))
         if not missing:
             return [Check("images", Level.OK, "all here")]
         names = ", ".join(sorted(set(missing.values())))
@@ -303,7 +303,7 @@ class ComposeRuntime:
         return container
 
     def _containers(self) -> dict[str, Any]:
-        known = {service.name for service in SERVICES}
+        known = {service.name for service in services_of(self._config)}
         found = self.engine.containers(self.name)
         return {name: container for name, container in found.items() if name in known}
 

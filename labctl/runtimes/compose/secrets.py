@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from labctl.config.endpoints import Endpoints
+from labctl.config.kafka_clients import java_settings
 from labctl.config.model import LabConfig
 from labctl.lab.secrets import SECRET_PREFIX, load_passwords, properties_text, reference_values
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.runtimes.endpoints import capture_logins
-from labctl.services import connect, sqlserver
+from labctl.services import connect, kafka, sqlserver
 
 __all__ = ["main", "write_service_secrets"]
 
@@ -26,7 +27,7 @@ PASSWORDS_OF: Mapping[str, tuple[str, ...]] = {
     "mysql": ("mysql", "cdc"),
     "sqlserver": ("sqlserver",),
     "objectstore": ("objectstore",),
-    "silver": ("connect", "silver"),
+    "silver": ("connect", "kafka", "silver"),
 }
 """Roles whose passwords a service reads, each from a file of that name."""
 PROJECT = Path("/lab")
@@ -46,6 +47,8 @@ def write_service_secrets(folder: Path, config: LabConfig, passwords: Mapping[st
     for name, values in reference_values(endpoints, logins, config.silver.source).items():
         for service in READERS:
             _write(folder / service / SECRET_PREFIX / name, properties_text(values))
+    login = properties_text(kafka.login_settings(passwords))
+    _write(folder / "kafka" / "login.properties", login)
     _write(folder / "connect" / "rest-users", connect.rest_users(passwords))
     datasource = {"apicurio.datasource.password": passwords["registry"]}
     _write(folder / "registry" / "application.properties", properties_text(datasource))
@@ -67,6 +70,7 @@ def _user_interface(endpoints: Endpoints) -> dict[str, str]:
     return {
         f"{cluster}.name": "lab",
         f"{cluster}.bootstrapServers": endpoints.kafka.bootstrap_servers,
+        **{f"{cluster}.properties.{k}": v for k, v in java_settings(endpoints.kafka).items()},
         f"{cluster}.kafkaConnect[0].name": "connect",
         f"{cluster}.kafkaConnect[0].address": endpoints.connect.url,
         f"{cluster}.kafkaConnect[0].username": user,

@@ -79,7 +79,7 @@ def main() -> None:
     # The other passwords are none of this service's business.
     passwords = dict.fromkeys(PASSWORDS, "") | {
         "objectstore": keys["secret.key"],
-        **{role: (SECRETS / role).read_text(encoding="utf-8") for role in ("connect", "silver")},
+        **{role: (SECRETS / role).read_text("utf-8") for role in ("connect", "kafka", "silver")},
     }
     endpoints = network_endpoints(config, passwords)
     sink = read_connector(PROJECT / "connectors" / f"{silver.SINK_CONNECTOR}.json")

@@ -6,6 +6,7 @@ import os
 import platform
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
@@ -13,26 +14,33 @@ import psutil
 from labctl.artifacts import ArtifactStore, default_cache
 from labctl.lab.state import LabState, state_home
 from labctl.runtimes.model import Check, Level
-from labctl.services import SERVICES
+from labctl.services import Service
 
 __all__ = ["GIB", "check_machine", "check_parts", "free_space", "python"]
 
 GIB = 1024**3
-MEMORY_NEEDED = 4.5 * GIB
-"""What the whole lab takes (docs/benchmarks)."""
 STATE_NEEDED = 2 * GIB
 CACHE_NEEDED = 3 * GIB
 """Parts, unpacked, and what building MinIO takes for a while."""
 
 
-def check_machine(state: LabState, artifacts: ArtifactStore, *, running: bool) -> list[Check]:
-    """What must hold before `up` starts anything. `running`: the lab has its memory already."""
-    return [_platform(), python(), _memory(running=running), *_disk(state, artifacts), *_root()]
+def check_machine(
+    state: LabState, artifacts: ArtifactStore, services: Sequence[Service], *, running: bool
+) -> list[Check]:
+    """What must hold before `up` starts `services`. `running`: the lab has its memory already."""
+    needed = sum(service.native.memory_mib for service in services) * 1024**2
+    return [
+        _platform(),
+        python(),
+        _memory(needed, running=running),
+        *_disk(state, artifacts, services),
+        *_root(),
+    ]
 
 
-def check_parts(artifacts: ArtifactStore) -> list[Check]:
-    """Whether every part that services are made of is in the cache."""
-    missing = _missing(artifacts)
+def check_parts(artifacts: ArtifactStore, services: Sequence[Service]) -> list[Check]:
+    """Whether every part that `services` are made of is in the cache."""
+    missing = _missing(artifacts, services)
     if not missing:
         return [Check("parts", Level.OK, f"all that `up` needs is in {default_cache()}")]
     return [
@@ -62,10 +70,10 @@ def python() -> Check:
     return Check("python", Level.OK, f"{platform.python_version()} ({sys.executable})")
 
 
-def _memory(*, running: bool) -> Check:
+def _memory(needed: int, *, running: bool) -> Check:
     available = psutil.virtual_memory().available
-    detail = f"{available / GIB:.1f} GiB available, {MEMORY_NEEDED / GIB:.1f} GiB needed"
-    if available >= MEMORY_NEEDED or running:
+    detail = f"{available / GIB:.1f} GiB available, {needed / GIB:.1f} GiB needed"
+    if available >= needed or running:
         return Check("memory", Level.OK, detail)
     return Check(
         "memory",
@@ -75,8 +83,8 @@ def _memory(*, running: bool) -> Check:
     )
 
 
-def _disk(state: LabState, artifacts: ArtifactStore) -> list[Check]:
-    cache_needed = CACHE_NEEDED if _missing(artifacts) else 0.0
+def _disk(state: LabState, artifacts: ArtifactStore, services: Sequence[Service]) -> list[Check]:
+    cache_needed = CACHE_NEEDED if _missing(artifacts, services) else 0.0
     return [
         free_space("disk for the lab", state_home(), 0.0 if state.exists else STATE_NEEDED),
         free_space("disk for parts", default_cache(), cache_needed),
@@ -110,8 +118,8 @@ def _root() -> list[Check]:
     ]
 
 
-def _missing(artifacts: ArtifactStore) -> list[str]:
+def _missing(artifacts: ArtifactStore, services: Sequence[Service]) -> list[str]:
     """Parts of services that `up` would fetch: not those that another command alone wants."""
-    needed = {name for service in SERVICES for name in service.native.artifacts}
+    needed = {name for service in services for name in service.native.artifacts}
     statuses = [artifacts.status(name) for name in artifacts.lock.artifacts if name in needed]
     return [status.name for status in statuses if status.state in ("missing", "damaged")]

@@ -24,7 +24,7 @@ from labctl.runtimes.native.launch import ADDED_ENVIRONMENT
 from labctl.runtimes.native.logs import follow, tail
 from labctl.runtimes.native.memory import run_out_of_memory
 from labctl.runtimes.native.supervisor import Supervisor
-from labctl.services.model import Context, Service
+from labctl.services import Context, Service, services_of
 
 __all__ = ["NativeRuntime"]
 
@@ -51,10 +51,12 @@ class NativeRuntime:
         return loopback_endpoints(self._config, self._ports, self._passwords)
 
     def checks(self) -> list[Check]:
-        return check_machine(self._state, self._artifacts, running=self.running())
+        return check_machine(
+            self._state, self._artifacts, services_of(self._config), running=self.running()
+        )
 
     def parts(self) -> list[Check]:
-        return check_parts(self._artifacts)
+        return check_parts(self._artifacts, services_of(self._config))
 
     def running(self) -> bool:
         return self.supervisor.running()

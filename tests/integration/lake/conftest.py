@@ -56,7 +56,7 @@ def bucket(
         bucket="lake-test",
     )
     try:
-        for attempt in Retrying(stop=stop_after_delay(60), wait=wait_fixed(0.2), reraise=True):
+        for attempt in Retrying(stop=stop_after_delay(240), wait=wait_fixed(0.2), reraise=True):
             with attempt:
                 s3_client(store).create_bucket(Bucket=store.bucket)
         yield store

@@ -29,7 +29,7 @@ SCHEMA = (
     "id int, name string, __op string, __deleted string, "
     "__kafka_partition int, __kafka_offset bigint"
 )
-WAIT_SECONDS = 60.0
+WAIT_SECONDS = 240.0
 
 
 @dataclass

@@ -11,6 +11,7 @@ from moto.cloudformation.models import Event, cloudformation_backends
 from labctl.config.promoted import load_promoted, outputs_path
 from labctl.errors import ExitCode, LabError
 from labctl.promote.apply.state import destroy, read_state
+from labctl.promote.kafka import java_client
 from labctl.promote.names import STACKS
 from tests.connector_file import raise_by_one
 from tests.integration.promote.conftest import ACCOUNT, Account, Deployment
@@ -59,7 +60,7 @@ def test_what_connectors_get_is_the_file_with_addresses_in_secrets(deployment: D
     held = {c["connectorName"]: c for c in deployment.account.connect.connectors.values()}
     for connector in promotion.connectors:
         sent = held[connector.name.replace("_", "-")]["connectorConfiguration"]
-        assert sent.items() >= connector.file.config.items()
+        assert sent == connector.file.config
     client = deployment.account.client("secretsmanager")
     mysql = json.loads(client.get_secret_value(SecretId="demo/mysql")["SecretString"])
     assert mysql.pop("hostname").startswith("tickit-mysql.")
@@ -70,7 +71,10 @@ def test_what_connectors_get_is_the_file_with_addresses_in_secrets(deployment: D
         "database": "ecomm",
     }
     kafka = json.loads(client.get_secret_value(SecretId="demo/kafka")["SecretString"])
-    assert kafka == {"bootstrap.servers": "b-1.tickit.example:9098,b-2.tickit.example:9098"}
+    assert kafka == {
+        "bootstrap.servers": "b-1.tickit.example:9098,b-2.tickit.example:9098",
+        **java_client("iam"),
+    }
     assert not [words for words in deployment.said if "generated-by-moto" in words]
 
 

@@ -19,13 +19,13 @@ import labctl.cli.logs
 import labctl.cli.status
 import labctl.cli.up  # noqa: F401 - these register the commands
 from labctl.cli.app import root
+from labctl.config.kafka_clients import client_settings
 from labctl.config.promoted import PromotedDatabase, PromotedEndpoints, PromotedKafka, PromotedStore
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.msk import MskConnectClient
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab
-from labctl.lake.kafka import client_settings
 from tests.integration.promote.conftest import Account, Deployment
 
 WRITTEN = PromotedEndpoints(

@@ -15,6 +15,8 @@ import requests
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
+from labctl.config.endpoints import Kafka
+from labctl.config.kafka_clients import client_settings
 from lakehouse.wire import VALUE_HEADER
 
 __all__ = ["DECIMAL", "MICRO_TIMESTAMP", "Topics", "column", "debezium", "nullable"]
@@ -61,23 +63,21 @@ MICRO_TIMESTAMP = debezium("time.MicroTimestamp", "long")
 class Topics:
     """Makes topics, registers schemas and writes records."""
 
-    bootstrap_servers: str
+    kafka: Kafka
     registry_url: str
     _ids: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._producer = Producer(
-            {"bootstrap.servers": self.bootstrap_servers, "acks": "all", "linger.ms": 5}
-        )
+        self._producer = Producer({**client_settings(self.kafka), "acks": "all", "linger.ms": 5})
 
     def create(self, *names: str, partitions: int = 1) -> None:
-        admin = AdminClient({"bootstrap.servers": self.bootstrap_servers})
+        admin = AdminClient(client_settings(self.kafka))
         for made in admin.create_topics([NewTopic(n, partitions, 1) for n in names]).values():
             made.result()
 
     def remake(self, name: str) -> None:
         """Delete a topic, and make one of the same name again."""
-        admin = AdminClient({"bootstrap.servers": self.bootstrap_servers})
+        admin = AdminClient(client_settings(self.kafka))
         for deleted in admin.delete_topics([name]).values():
             deleted.result()
         while name in admin.list_topics(timeout=10).topics:

@@ -29,7 +29,7 @@ from labctl.testing.reporter import TerminalReporter
 from tests.integration.spark.change_records import Topics
 
 LAB = "silver-suite"
-WAIT_SECONDS = 120.0
+WAIT_SECONDS = 300.0
 
 MOR, COW = "MERGE_ON_READ", "COPY_ON_WRITE"
 TABLES = {
@@ -106,7 +106,7 @@ def silver_lab(
 @pytest.fixture(scope="package")
 def topics(silver_lab: Lab) -> Topics:
     endpoints = silver_lab.endpoints
-    made = Topics(endpoints.kafka.bootstrap_servers, endpoints.registry.url)
+    made = Topics(endpoints.kafka, endpoints.registry.url)
     made.create(*(topic_of(name) for name in TABLES if name not in ("parted", "remade")))
     made.create(topic_of("parted"), partitions=3)
     # Bronze's query has begun without this one, and finds it by its pattern.

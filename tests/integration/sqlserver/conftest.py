@@ -23,7 +23,7 @@ from labctl.services.postgres import unprivileged_prefix, unprivileged_user
 from tests.ports import free_port
 
 PASSWORD = "Str0ng_for_tests"  # noqa: S105 - of a server that lives as long as the tests
-_START_SECONDS = 30.0
+_START_SECONDS = 120.0
 
 
 def eventually(check: Callable[[], bool], what: str, seconds: float = _START_SECONDS) -> None:

@@ -50,7 +50,7 @@ _LOG4J = """<Configuration status="error"><Appenders><Console name="c">
 <PatternLayout pattern="%d %p %c{{1}} %m%n"/></Console></Appenders><Loggers>
 <Logger name="io.debezium" level="info"/><Root level="warn"><AppenderRef ref="c"/></Root>
 </Loggers></Configuration>"""
-_READY_SECONDS = 120.0
+_READY_SECONDS = 300.0
 
 
 @dataclass

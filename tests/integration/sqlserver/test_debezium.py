@@ -24,7 +24,7 @@ from tests.integration.sqlserver.conftest import (
 from tests.integration.sqlserver.kafka import Cluster, Topic
 from tests.ports import free_port
 
-_SECONDS = 60.0
+_SECONDS = 240.0
 _ROWS = 300
 
 

@@ -12,11 +12,13 @@ import pytest
 from psycopg import errors
 
 from labctl.errors import LabError
-from labctl.services.postgres import DATABASE, REGISTRY_DATABASE, keep_apart
+from labctl.services.postgres import REGISTRY_DATABASE, keep_apart
 from labctl.sqlserver.backend import install
 from labctl.sqlserver.backend.connection import Backend
 from tests.integration.sqlserver.conftest import Postgres, Sql, StandIn
 
+SOURCE = "tickit"
+"""Another database of the lab's PostgreSQL: that of a source."""
 _VIEW_OF_CHANGES = (
     "DECLARE @f binary(10) = sys.fn_cdc_get_min_lsn('dbo_t'), @t binary(10) = "
     "sys.fn_cdc_get_max_lsn() SELECT [__$operation], a FROM "
@@ -69,15 +71,15 @@ def test_the_role_cannot_reach_the_labs_other_databases(
 ) -> None:
     role = _role(postgres, standin.database)
     postgres.sql("CREATE ROLE debezium LOGIN")
-    for name in (DATABASE, REGISTRY_DATABASE):
+    for name in (SOURCE, REGISTRY_DATABASE):
         postgres.sql(f'CREATE DATABASE "{name}"')
     with contextlib.closing(psycopg2.connect(postgres.dsn())) as connection:
-        keep_apart(connection.cursor())
+        keep_apart(connection.cursor(), [SOURCE])
         connection.commit()
-    for name in ("postgres", "template1", DATABASE, REGISTRY_DATABASE):
+    for name in ("postgres", "template1", SOURCE, REGISTRY_DATABASE):
         with pytest.raises(psycopg.OperationalError, match="permission denied for database"):
             psycopg.connect(f"host=127.0.0.1 port={postgres.port} user={role} dbname={name}")
-    psycopg.connect(f"host=127.0.0.1 port={postgres.port} user=debezium dbname={DATABASE}").close()
+    psycopg.connect(f"host=127.0.0.1 port={postgres.port} user=debezium dbname={SOURCE}").close()
 
 
 def test_names_that_look_like_sql_are_captured_like_any(sql: Sql) -> None:

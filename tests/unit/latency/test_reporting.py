@@ -5,12 +5,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from labctl.config.model import LabConfig
-from labctl.config.tables import lab_tables
 from labctl.latency.ledger import Ledger, Message
 from labctl.latency.plan import Change, Kind
 from labctl.latency.reporting import Finding
 from labctl.latency.targets import Target
 from labctl.sources import TableRef
+from labctl.tables import lab_tables
 
 PROJECT = Path(__file__).parents[3]
 SALE = next(

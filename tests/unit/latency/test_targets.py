@@ -6,11 +6,11 @@ import pyarrow as pa
 import pytest
 
 from labctl.config.model import LabConfig
-from labctl.config.tables import LabTable, lab_tables
 from labctl.errors import ExitCode, LabError
 from labctl.latency.targets import numbered_target
 from labctl.sources import SourceColumn, SourceTable, TableRef
 from labctl.sources.types import MYSQL, Declared
+from labctl.tables import LabTable, lab_tables
 
 PROJECT = Path(__file__).parents[3]
 TABLE: LabTable = lab_tables(PROJECT, LabConfig.load(PROJECT / "lab.toml"))[0]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from labctl.config.model import LabConfig
-from labctl.config.tables import PROPERTIES, LabTable, lab_tables
 from labctl.latency.twins import Twin, type_of, write_twin
+from labctl.tables import PROPERTIES, LabTable, lab_tables
 from lakehouse.properties import TableConfig, load_tables
 
 PROJECT = Path(__file__).parents[3]

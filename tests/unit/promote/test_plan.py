@@ -15,14 +15,16 @@ from typing import Any
 
 import pytest
 
+from labctl.config.kafka_clients import LOGIN_KEYS
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.promote import load_promotion
 from labctl.promote.archive import zip_bytes
 from labctl.promote.artifacts import project_archive
-from labctl.promote.connectors import additions
+from labctl.promote.kafka import Login, java_client
 from labctl.promote.plan import Plan, render, write_plan
 from labctl.promote.plugins import build_plugin, plugin_of
+from labctl.promote.secrets import known_values, referenced
 from labctl.promote.sql import client_command
 from lakehouse.options import Options
 from lakehouse.properties import load_tables
@@ -79,22 +81,28 @@ def test_every_source_has_its_request_worker_and_sql(promote: Promote) -> None:
     assert set(plan.connectors) == {s.connector for s in promotion.config.sources.values()}
 
 
-def test_a_request_is_the_file_and_what_the_schema_history_needs(promote: Promote) -> None:
+def test_a_request_is_the_file(promote: Promote) -> None:
     promotion = promote()
     plan = render(promotion, None)
     for connector in promotion.connectors:
-        sent = plan.connectors[connector.name]["connectorConfiguration"]
-        added = additions(promotion, connector)
-        assert sent == connector.file.config | added
-        assert not set(added) & set(connector.file.config)
-    (mysql,) = [c for c in promotion.connectors if c.engine == "mysql"]
-    (postgres,) = [c for c in promotion.connectors if c.engine == "postgres"]
-    assert len(additions(promotion, mysql)) == 8
-    assert additions(promotion, postgres) == {}
-    assert additions(promote({"msk.authentication": ["none"]}), mysql) == {
-        "schema.history.internal.producer.security.protocol": "SSL",
-        "schema.history.internal.consumer.security.protocol": "SSL",
+        assert plan.connectors[connector.name]["connectorConfiguration"] == connector.file.config
+
+
+def test_a_schema_history_logs_in_as_the_brokers_want_it(promote: Promote) -> None:
+    """A connector refers to every key, so that each has a value whatever the login."""
+    keys = {
+        key
+        for secret, found in referenced(promote()).items()
+        for key in found
+        if secret == "demo/kafka"  # noqa: S105 - a name
     }
+    assert keys == {"bootstrap.servers", *LOGIN_KEYS}
+    logins: tuple[Login, ...] = ("iam", "none")
+    for login in logins:
+        values = known_values(promote({"msk.authentication": [login]}))["demo/kafka"]
+        assert set(values) == keys
+        assert all(values.values())
+        assert values.items() >= java_client(login).items()
 
 
 def test_workers_keep_the_projects_settings_and_name_the_provider(promote: Promote) -> None:

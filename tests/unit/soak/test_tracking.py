@@ -10,7 +10,6 @@ import fastavro
 import pyarrow as pa
 import pytest
 
-from labctl.config.tables import LabTable
 from labctl.lake.bronze import Bronze
 from labctl.lake.objectstore import Storage
 from labctl.latency.targets import Target
@@ -19,6 +18,7 @@ from labctl.soak.following import versions_of
 from labctl.soak.plan import Kind, Operation
 from labctl.soak.tracking import Expectation, Tracker, Version
 from labctl.sources import TableRef
+from labctl.tables import LabTable
 from lakehouse.properties import load_tables
 
 TOPIC = "tickit.ecomm.sale"
@@ -140,7 +140,7 @@ def target() -> Target:
     """Table `sale`, numbers in `qtysold`."""
     folder = Path(__file__).parents[3] / "spark" / "properties"
     (properties,) = [t for t in load_tables([folder]) if t.topic == TOPIC]
-    table = LabTable("mysql", "ecomm", "sale", properties)
+    table = LabTable("mysql", "mysql", "ecomm", "sale", properties)
     return Target(table, TableRef("ecomm", "sale"), "salesid", "qtysold", ())
 
 

@@ -14,7 +14,7 @@ from lakehouse import maintenance
 from lakehouse.hudi import TableState
 from lakehouse.maintenance import Maintenance
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 120.0
 
 
 class Client:

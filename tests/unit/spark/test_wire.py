@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from lakehouse.wire import split
+from lakehouse.wire import schema_id_of, split
 
 ID = 70_000
 HEADER = struct.pack(">q", ID)
@@ -37,3 +37,17 @@ def test_a_record_is_split(
     header: bytes | None, content: bytes, expected: tuple[bytes | None, bytes]
 ) -> None:
     assert split(header, content) == expected
+
+
+@pytest.mark.parametrize(
+    ("tag", "expected"),
+    [
+        pytest.param(HEADER, HEADER, id="a header"),
+        pytest.param(PREFIXED[:5], HEADER, id="a prefix"),
+        pytest.param(b"garba", None, id="no magic"),
+        pytest.param(b"\x00" * 4, None, id="a short value"),
+        pytest.param(b"", None, id="empty"),
+    ],
+)
+def test_a_tag_names_a_schema(tag: bytes, expected: bytes | None) -> None:
+    assert schema_id_of(tag) == expected

@@ -69,7 +69,7 @@ def fuzz_tds(count: int, chance: random.Random) -> Figures:
     for _ in range(count):
         name = chance.choice(list(PARSERS))
         data = _mutated(chance.choice(corpus[name]), chance)
-        began = time.perf_counter()
+        began = time.thread_time()
         try:
             PARSERS[name](data)
         except ProtocolError:
@@ -77,7 +77,7 @@ def fuzz_tds(count: int, chance: random.Random) -> Figures:
         except Exception as error:
             error.add_note(f"{name}: {data.hex()}")
             raise
-        slowest = max(slowest, time.perf_counter() - began)
+        slowest = max(slowest, time.thread_time() - began)
     if slowest > _SLOW_SECONDS:
         raise RuntimeError(f"a packet took {slowest:.1f} s to be refused")
     return {

@@ -1,4 +1,4 @@
-"""Puts TICKIT into the source databases, as often as one likes."""
+"""Puts a data set into the source databases, as often as one likes."""
 
 from __future__ import annotations
 
@@ -6,25 +6,20 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib import resources
 from pathlib import Path
 
 import pyarrow as pa
 
 from labctl.config.endpoints import Endpoints
+from labctl.datasets.model import DataSet, SeedTable
 from labctl.errors import ExitCode, LabError
-from labctl.sources import Source, TableRef, connect, engines_of, ensure_database
+from labctl.sources import Source, TableRef, connect, ensure_database
 from labctl.verify import TableDiff, changes_between, verify_table
-from seeds.tickit.generate import generate
-from seeds.tickit.original import read_original
-from seeds.tickit.schema import TABLES, Table
 
-__all__ = ["Action", "SeedResult", "SeededTable", "ddl", "prepare", "seed"]
+__all__ = ["Action", "SeedResult", "SeededTable", "prepare", "seed"]
 
 Progress = Callable[[str, str], None]
 """Told, with the table's label, what is being done to it."""
-
-CDC_USER = "debezium"
 
 
 class Action(StrEnum):
@@ -60,13 +55,14 @@ class SeededTable:
 
 @dataclass(frozen=True)
 class SeedResult:
-    """What seeding did."""
+    """What seeding one data set did."""
 
+    data_set: str
     tables: tuple[SeededTable, ...]
     skipped: tuple[str, ...]
-    """Tables whose database this lab does not have."""
+    """Tables that belong to none of the lab's sources."""
     origin: str
-    """`generated at scale 1`, or the path of the original files."""
+    """`generated at scale 1`, or the path of the data set's own files."""
     seconds: float
 
     @property
@@ -80,38 +76,37 @@ class SeedResult:
         return tuple(table for table in self.tables if table.action is Action.KEPT)
 
 
-def ddl(engine: str) -> str:
-    """The DDL script of an engine: `postgres`, `mysql` or `sqlserver`."""
-    return resources.files("seeds.tickit").joinpath(f"{engine}.sql").read_text(encoding="utf-8")
+def prepare(endpoints: Endpoints, data_set: DataSet) -> None:
+    """Creates databases and tables where they are missing."""
+    for name in _sources(endpoints, data_set):
+        ensure_database(endpoints, name)
+        with connect(endpoints, name) as source:
+            source.run_script(data_set.ddl(source.engine))
 
 
-def prepare(
-    endpoints: Endpoints, *, cdc_user: str = CDC_USER, cdc_password: str | None = None
-) -> None:
-    """Creates databases and tables where they are missing, and lets the connectors read them.
-
-    With `cdc_password` the connectors' user is made, or its password set; without it, only a user
-    that exists is granted what it needs.
-    """
-    for engine in engines_of(endpoints):
-        ensure_database(endpoints, engine)
-        with connect(endpoints, engine) as source:
-            source.run_script(ddl(engine))
-            for schema in {t.schema for t in TABLES.values() if t.engine == engine}:
-                source.grant_cdc(cdc_user, schema, password=cdc_password)
+def _sources(endpoints: Endpoints, data_set: DataSet) -> dict[str, list[SeedTable]]:
+    """The sources that tables of the data set belong to, with those tables."""
+    found: dict[str, list[SeedTable]] = {}
+    for table in data_set.tables:
+        for name, source in endpoints.sources.items():
+            if source.engine == table.engine and table.schema in source.schemas:
+                found.setdefault(name, []).append(table)
+                break
+    return found
 
 
 def seed(
     endpoints: Endpoints,
+    data_set: DataSet,
     *,
     scale: float = 1.0,
     from_path: Path | None = None,
     reset: bool = False,
     progress: Progress = lambda _table, _what: None,
 ) -> SeedResult:
-    """Loads every table whose database the lab has, and creates what is missing first.
+    """Loads every table that a source of the lab has the schema of; what is missing is made first.
 
-    Rows come from the generator at `scale`, or from the original files at `from_path`. A table
+    Rows come from the generator at `scale`, or from the data set's files at `from_path`. A table
     that is empty is loaded. One that holds other rows is left as it is, unless `reset` is given:
     then the rows that differ are deleted, updated and inserted in one transaction, so that
     whatever captures changes sees exactly those. Each table is all or nothing.
@@ -124,26 +119,40 @@ def seed(
             hint="the original files have a size of their own",
             exit_code=ExitCode.USAGE,
         )
-    engines = engines_of(endpoints)
-    wanted = [table for table in TABLES.values() if table.engine in engines]
-    rows: Mapping[str, pa.Table]
-    rows = generate(scale) if from_path is None else read_original(from_path, wanted)
-    prepare(endpoints)
+    sources = _sources(endpoints, data_set)
+    wanted = [table for tables in sources.values() for table in tables]
+    rows = _rows(data_set, scale, from_path, wanted)
+    prepare(endpoints, data_set)
     tables: list[SeededTable] = []
-    for engine in engines:
-        with connect(endpoints, engine) as source:
-            for table in (t for t in wanted if t.engine == engine):
+    for name, its_tables in sources.items():
+        with connect(endpoints, name) as source:
+            for table in its_tables:
                 tables.append(_seed_table(source, table, rows[table.name], reset, progress))
     return SeedResult(
+        data_set=data_set.name,
         tables=tuple(tables),
-        skipped=tuple(t.label for t in TABLES.values() if t.engine not in engines),
+        skipped=tuple(table.label for table in data_set.tables if table not in wanted),
         origin=f"generated at scale {scale:g}" if from_path is None else str(from_path),
         seconds=time.monotonic() - begun,
     )
 
 
+def _rows(
+    data_set: DataSet, scale: float, from_path: Path | None, wanted: list[SeedTable]
+) -> Mapping[str, pa.Table]:
+    if from_path is None:
+        return data_set.generate(scale)
+    if data_set.read is None:
+        raise LabError(
+            f"The data set {data_set.name} has no files of its own to load",
+            hint="leave --from out: its rows are generated",
+            exit_code=ExitCode.USAGE,
+        )
+    return data_set.read(from_path, wanted)
+
+
 def _seed_table(
-    source: Source, table: Table, rows: pa.Table, reset: bool, progress: Progress
+    source: Source, table: SeedTable, rows: pa.Table, reset: bool, progress: Progress
 ) -> SeededTable:
     begun = time.monotonic()
     ref = TableRef(table.schema, table.name)

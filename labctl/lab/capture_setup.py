@@ -1,0 +1,60 @@
+"""Letting connectors capture: logins, rights, publications, change data capture of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from labctl.config.aws import AwsProfile
+from labctl.config.model import Source as SourceSettings
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.files import read_connector
+from labctl.lab.lab import Lab
+from labctl.services.postgres import CAPTURE
+from labctl.sources import Source, TableRef, connect
+from labctl.tables import CONNECTORS, PROPERTIES
+
+__all__ = ["set_up_capture"]
+
+_PUBLICATION = "dbz_publication"
+"""Debezium's own name for it, where a connector file gives none."""
+
+
+def set_up_capture(lab: Lab, connectors: Collection[str]) -> None:
+    """Let each of these connectors read what it captures. Safe to repeat.
+
+    Of tables, those with a properties file that are there. Raises LabError (USAGE) naming a schema
+    that its database does not have. Of a promoted lab, the plan's SQL does all of it.
+    """
+    if isinstance(lab.config.profiles[lab.profile], AwsProfile):
+        return
+    for name, settings in lab.config.sources.items():
+        if settings.connector not in connectors:
+            continue
+        file = read_connector(lab.project / CONNECTORS / f"{settings.connector}.json")
+        with connect(lab.endpoints, name) as database:
+            _require_schemas(lab, name, settings, database)
+            there = {ref for schema in settings.schemas for ref in database.tables(schema)}
+            wanted = [
+                TableRef(table.db_schema, table.source_name)
+                for table in lab.tables
+                if table.source == name
+            ]
+            database.capture(
+                [ref for ref in wanted if ref in there],
+                file.config.get("publication.name", _PUBLICATION),
+            )
+            for schema in settings.schemas:
+                database.grant_cdc(CAPTURE, schema)
+
+
+def _require_schemas(lab: Lab, name: str, settings: SourceSettings, database: Source) -> None:
+    known = database.schemas()
+    if missing := next((schema for schema in settings.schemas if schema not in known), None):
+        where = f"database {settings.database}" if settings.database else "the server"
+        raise LabError(
+            f"{lab.project / 'lab.toml'}: sources.{name}.schemas: {where} has no schema "
+            f"{missing!r}",
+            hint="`labctl seed` makes those of the lab's data sets; a schema of your own must be "
+            f"there before its connector; tables are those in {PROPERTIES}",
+            exit_code=ExitCode.USAGE,
+        )

@@ -1,0 +1,113 @@
+"""The tables of a lab: captured from which source, by which topic, into which silver table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from labctl.config.model import LabConfig, Source, SourceEngine
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.files import read_connector
+from labctl.kafkaconnect.topic_names import table_of, topic_of
+from lakehouse.errors import ConfigurationError
+from lakehouse.properties import TOPIC_KEY, TableConfig, load_tables
+
+__all__ = ["CONNECTORS", "PROPERTIES", "LabTable", "lab_tables"]
+
+PROPERTIES = Path("spark", "properties")
+"""Folder of the tables' properties files, below the project's."""
+CONNECTORS = Path("connectors")
+"""Folder of the connector files, below the project's."""
+
+
+@dataclass(frozen=True)
+class LabTable:
+    """One table on its whole way."""
+
+    source: str
+    """Name of the source in `lab.toml`."""
+    engine: SourceEngine
+    """The source's engine."""
+    db_schema: str
+    """For MySQL: the database."""
+    source_name: str
+    """Its name in that schema."""
+    properties: TableConfig
+    """As in `spark/properties/`."""
+
+    @property
+    def name(self) -> str:
+        """Name of the silver table."""
+        return self.properties.name
+
+    @property
+    def topic(self) -> str:
+        return self.properties.topic
+
+
+def lab_tables(project: Path, config: LabConfig) -> list[LabTable]:
+    """The tables with a properties file, in the order of their files.
+
+    Raises LabError (USAGE) naming the file that cannot be used, or whose topic no source writes.
+    """
+    try:
+        configured = load_tables([project / PROPERTIES])
+    except ConfigurationError as error:
+        raise LabError(str(error), exit_code=ExitCode.USAGE) from None
+    connectors = {
+        source.connector: read_connector(project / CONNECTORS / f"{source.connector}.json").config
+        for source in config.sources.values()
+    }
+    tables = []
+    for properties in configured:
+        found = list(_sources_of(properties, config, connectors))
+        if len(found) != 1:
+            raise _not_one_source(properties, config, connectors, [table.source for table in found])
+        tables += found
+    return tables
+
+
+def _sources_of(
+    properties: TableConfig, config: LabConfig, connectors: Mapping[str, Mapping[str, str]]
+) -> Iterator[LabTable]:
+    for name, source in config.sources.items():
+        for schema in source.schemas:
+            table = table_of(
+                connectors[source.connector], properties.topic, schema, database=_in_topic(source)
+            )
+            if table is not None:
+                yield LabTable(name, source.engine, schema, table, properties)
+
+
+def _in_topic(source: Source) -> str | None:
+    """The database where Debezium puts it into a topic's name."""
+    return source.database if source.engine == "sqlserver" else None
+
+
+def _not_one_source(
+    properties: TableConfig,
+    config: LabConfig,
+    connectors: Mapping[str, Mapping[str, str]],
+    found: list[str],
+) -> LabError:
+    place = f"{properties.file}:{properties.line_of(TOPIC_KEY)}"
+    if found:
+        return LabError(
+            f"{place}: the topic {properties.topic!r} of table {properties.name} is written by "
+            f"{' and '.join(f'sources.{name}' for name in found)}",
+            hint="give one of their connectors another topic.prefix",
+            exit_code=ExitCode.USAGE,
+        )
+    written = [
+        topic_of(connectors[source.connector], schema, "…", database=_in_topic(source))
+        for source in config.sources.values()
+        for schema in source.schemas
+    ]
+    return LabError(
+        f"{place}: no source of lab.toml writes the topic {properties.topic!r} of table "
+        f"{properties.name}",
+        hint=f"topics are {', '.join(written)}: correct the topic, add the source to lab.toml, "
+        "or remove the file",
+        exit_code=ExitCode.USAGE,
+    )
