@@ -18,8 +18,8 @@ __all__ = [
     "VALUE_TAG_SQL",
     "body_sql",
     "schema_id_of",
-    "tag_is_known_sql",
     "split",
+    "tag_is_known_sql",
 ]
 
 KEY_HEADER = "apicurio.key.globalId"
@@ -49,8 +49,8 @@ def split(header: bytes | None, content: bytes) -> tuple[bytes | None, bytes]:
 
 
 # The same in Spark SQL, from the columns `headers` and `value` of the Kafka source. A record has a
-# tag: its header, or the first five bytes of its value. Records of one tag are of one schema and one
-# form, so nothing but comparing tags is done for each record that Apicurio's form does not need.
+# tag: its header, or the first five bytes of its value. Records of one tag have one schema and one
+# form, so a tag decides when the plan is made where the Avro begins: not again for each record.
 VALUE_HEADER_SQL = f"element_at(filter(headers, h -> h.key = '{VALUE_HEADER}'), -1).value"
 VALUE_TAG_SQL = f"coalesce({VALUE_HEADER_SQL}, substring(value, 1, {PREFIX_BYTES}))"
 
