@@ -21,6 +21,7 @@ from lakehouse.wire import (
     VALUE_HEADER_SQL,
     VALUE_TAG_SQL,
     body_sql,
+    has_tag_sql,
     schema_id_of,
     split,
     tag_is_known_sql,
@@ -190,7 +191,7 @@ class Decoder:
         ]
         row = f.lit(None)
         for schema_id in usable:
-            mine = f.expr(f"{VALUE_TAG_SQL} = {_literal(schema_id)}")
+            mine = f.expr(has_tag_sql(schema_id))
             schema = self._schema(schema_id)
             record = from_avro(f.when(mine, f.expr(body_sql(schema_id))), schema.text, _PERMISSIVE)
             positioned.append(record.alias(_record(schema_id)))

@@ -17,6 +17,7 @@ __all__ = [
     "VALUE_HEADER_SQL",
     "VALUE_TAG_SQL",
     "body_sql",
+    "has_tag_sql",
     "schema_id_of",
     "split",
     "tag_is_known_sql",
@@ -71,6 +72,12 @@ def tag_is_known_sql(column: str) -> str:
     return (
         f"(length({column}) = {SCHEMA_ID_BYTES} OR length({column}) = {PREFIX_BYTES} AND {prefix})"
     )
+
+
+def has_tag_sql(tag: bytes) -> str:
+    """Spark SQL: whether a record is of this tag. A prefix is never as long as a header's id."""
+    found = VALUE_HEADER_SQL if len(tag) == SCHEMA_ID_BYTES else VALUE_TAG_SQL
+    return f"{found} = X'{tag.hex()}'"
 
 
 def body_sql(tag: bytes) -> str:
