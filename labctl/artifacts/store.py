@@ -25,6 +25,7 @@ State = Literal["ready", "missing", "damaged", "system"]
 SYSTEM_TOOLS = {
     "jre": system.find_java,
     "mysql": system.find_mysqld,
+    "mysql-client": system.find_mysql,
     "minio": system.find_minio,
 }
 """Artefacts that are not fetched where the machine has such a program."""
@@ -173,15 +174,22 @@ class ArtifactStore:
 
     def mysqld_command(self) -> list[str]:
         """The beginning of mysqld's command line; options follow."""
-        if tool := self._system_tool("mysql"):
-            return [str(tool.path)]
-        artifact = self._artifact("mysql")
-        assert isinstance(artifact, DebianArtifact)  # noqa: S101
-        return debian.command(self.path("mysql"), artifact.program)
+        return self._of_debian("mysql")
+
+    def mysql_command(self) -> list[str]:
+        """The same of `mysql`, the client."""
+        return self._of_debian("mysql-client")
 
     def spark_jars(self) -> list[Path]:
         """The jars Spark needs beyond those that come with PySpark."""
         return sorted(self.path("spark-packages").glob("*.jar"))
+
+    def _of_debian(self, name: str) -> list[str]:
+        if tool := self._system_tool(name):
+            return [str(tool.path)]
+        artifact = self._artifact(name)
+        assert isinstance(artifact, DebianArtifact)  # noqa: S101
+        return debian.command(self.path(name), artifact.program)
 
     def _program(self, name: str, path: str) -> Path:
         tool = self._system_tool(name)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["SystemTool", "find_go", "find_java", "find_minio", "find_mysqld"]
+__all__ = ["SystemTool", "find_go", "find_java", "find_minio", "find_mysql", "find_mysqld"]
 
 JAVA_MAJORS = range(17, 22)
 """Kafka 4 needs Java 17; Spark 3.5 is not made for anything newer than 21."""
@@ -40,7 +40,16 @@ def find_java() -> SystemTool | None:
 
 def find_mysqld() -> SystemTool | None:
     """`mysqld` on the PATH, if it is MySQL (not MariaDB) of at least version 8."""
-    path = shutil.which("mysqld")
+    return _of_mysql("mysqld")
+
+
+def find_mysql() -> SystemTool | None:
+    """`mysql`, the client, on the PATH, if it is such a one."""
+    return _of_mysql("mysql")
+
+
+def _of_mysql(program: str) -> SystemTool | None:
+    path = shutil.which(program)
     if not path:
         return None
     output = _output([path, "--version"])

@@ -65,6 +65,8 @@ OutputOption = Annotated[
 ]
 
 _COMMON = {"lab": LabOption, "profile": ProfileOption, "output": OutputOption}
+_PASSING_ON = {"allow_interspersed_args": False, "ignore_unknown_options": True}
+"""Options are another program's, from the first that is not ours or an argument on."""
 
 
 @root.callback()
@@ -79,19 +81,26 @@ def before(
 
 
 def command(
-    app: typer.Typer, name: str | None = None, *, example: str, rows: bool = False
+    app: typer.Typer,
+    name: str | None = None,
+    *,
+    example: str,
+    rows: bool = False,
+    passes_on: bool = False,
 ) -> Callable[[Callable[Concatenate[Invocation, P], None]], Callable[..., None]]:
     """Register a command that takes --lab, --profile and --output, before its name or after.
 
     The function gets them as an `Invocation`, first. `example` is shown below its help. `rows`: it
-    prints rows, so `--output csv` fits it.
+    prints rows, so `--output csv` fits it. One that `passes_on` its arguments to another program
+    takes --lab, --profile and its own options only before anything else, and no --output.
     """
+    options = {key: _COMMON[key] for key in _COMMON if not (passes_on and key == "output")}
 
     def register(function: Callable[Concatenate[Invocation, P], None]) -> Callable[..., None]:
         @wraps(function)
         def wrapper(ctx: typer.Context, **values: Any) -> None:
             early = ctx.find_root().obj
-            common = {key: values.pop(key) or early[key] for key in _COMMON}
+            common = {key: values.pop(key, None) or early[key] for key in _COMMON}
             invocation = Invocation(
                 common["lab"], common["profile"], common["output"] or Format.TEXT
             )
@@ -113,7 +122,7 @@ def command(
             inspect.Parameter(
                 key, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=None
             )
-            for key, annotation in _COMMON.items()
+            for key, annotation in options.items()
         ]
         context = inspect.Parameter(
             "ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context
@@ -122,7 +131,8 @@ def command(
         wrapper.__signature__ = signature.replace(parameters=[context, *keyword, *added])  # type: ignore[attr-defined]
         wrapper.__annotations__ = {p.name: p.annotation for p in [context, *keyword, *added]}
         epilog = "Example: " + example
-        app.command(name, epilog=epilog)(wrapper)
+        settings = _PASSING_ON if passes_on else {}
+        app.command(name, epilog=epilog, context_settings=settings)(wrapper)
         return wrapper
 
     return register

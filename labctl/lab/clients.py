@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from labctl.config.kafka_clients import java_settings
+import re
+
+from labctl.config.kafka_clients import client_settings, java_settings
 from labctl.lab.lab import Lab
 from labctl.lab.secrets import properties_text
 from labctl.lab.state import write_private
@@ -18,24 +20,25 @@ def client_environment(lab: Lab) -> dict[str, str]:
         "CONNECT_URL": endpoints.connect.url,
         "REGISTRY_URL": endpoints.registry.url,
     }
-    if kafka := java_settings(endpoints.kafka):
-        # For Kafka's own tools, `--command-config`.
-        write_private(folder / "kafka-client.properties", properties_text(kafka))
-        values["KAFKA_CLIENT_PROPERTIES"] = str(folder / "kafka-client.properties")
+    # For Kafka's own tools, `--command-config`. The address is for those with no option for it.
+    java = {
+        "bootstrap.servers": endpoints.kafka.bootstrap_servers,
+        **java_settings(endpoints.kafka),
+    }
+    write_private(folder / "kafka-client.properties", properties_text(java))
+    values["KAFKA_CLIENT_PROPERTIES"] = str(folder / "kafka-client.properties")
+    # For clients by librdkafka. A login by a function of ours (IAM) is none that a file can hold.
+    if "oauth_cb" not in (settings := client_settings(endpoints.kafka)):
+        lines = "".join(f"{key}={value}\n" for key, value in settings.items())
+        write_private(folder / "librdkafka.properties", lines)
+        values["KCAT_CONFIG"] = str(folder / "librdkafka.properties")
     if login := endpoints.connect.login:
         # For `curl --config`.
         write_private(folder / "connect-curl", f'user = "{":".join(login)}"\n')
         values["CONNECT_CURL_CONFIG"] = str(folder / "connect-curl")
     if postgres := endpoints.postgres:
-        line = ":".join(
-            (
-                postgres.host,
-                str(postgres.port),
-                "*",
-                postgres.user,
-                postgres.password.get_secret_value(),
-            )
-        )
+        password = re.sub(r"([\\:])", r"\\\1", postgres.password.get_secret_value())
+        line = ":".join((postgres.host, str(postgres.port), "*", postgres.user, password))
         write_private(folder / "pgpass", line + "\n")
         values |= {
             "PGHOST": postgres.host,
@@ -49,12 +52,13 @@ def client_environment(lab: Lab) -> dict[str, str]:
             "host": mysql.host,
             "port": str(mysql.port),
             "user": mysql.user,
-            "password": mysql.password.get_secret_value(),
+            "password": mysql.password.get_secret_value().replace("\\", "\\\\"),
             "database": mysql.database,
         }
-        # `mysql` looks for my.cnf in MYSQL_HOME.
-        lines = "".join(f"{key}={value}\n" for key, value in options.items())
-        write_private(folder / "my.cnf", f"[client]\n{lines}")
+        # `mysql` looks for my.cnf in MYSQL_HOME. Where nothing is encrypted, the server's key is
+        # what keeps the password from the network; a client of another make knows no such option.
+        lines = "".join(f'{key}="{value}"\n' for key, value in options.items())
+        write_private(folder / "my.cnf", f"[client]\n{lines}loose-get-server-public-key\n")
         values["MYSQL_HOME"] = str(folder)
     if sqlserver := endpoints.sqlserver:
         # sqlcmd reads a password from nowhere but its own variable.

@@ -16,8 +16,8 @@ from pyarrow import fs
 from labctl.errors import LabError
 from labctl.lake.objectstore import Storage
 from labctl.lake.records import converters, readable
-from labctl.lake.schemas import KEY_HEADER, VALUE_HEADER
 from lakehouse.options import REPLAYED
+from lakehouse.wire import KEY_HEADER, SCHEMA_ID_BYTES, VALUE_HEADER, split
 
 if TYPE_CHECKING:
     from labctl.lake.schemas import Schemas
@@ -92,10 +92,11 @@ def decoded(letter: DeadLetter, schemas: Schemas) -> dict[str, Any]:
     return {"key": key, "key_error": key_error, "value": value, "value_error": value_error}
 
 
-def _part(data: bytes | None, schema_id: bytes | None, schemas: Schemas) -> tuple[Any, str | None]:
+def _part(data: bytes | None, header: bytes | None, schemas: Schemas) -> tuple[Any, str | None]:
     if data is None:
         return None, None
-    if schema_id is None or len(schema_id) != 8:
+    schema_id, body = split(header, data)
+    if schema_id is None or len(schema_id) != SCHEMA_ID_BYTES:
         return _raw(data), "no header names its schema"
     number = int.from_bytes(schema_id, "big", signed=True)
     try:
@@ -104,7 +105,7 @@ def _part(data: bytes | None, schema_id: bytes | None, schemas: Schemas) -> tupl
         return _raw(data), error.what
     if not isinstance(schema, dict) or schema.get("type") != "record":
         return _raw(data), f"schema {number} is of no record"
-    fields, error_text = _fields(data, schema)
+    fields, error_text = _fields(body, schema)
     return fields, error_text and f"with schema {number}, {error_text}"
 
 

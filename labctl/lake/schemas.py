@@ -12,13 +12,13 @@ from labctl.lake.records import AvroDecoder
 if TYPE_CHECKING:
     from labctl.config.endpoints import Registry
 
-__all__ = ["KEY_HEADER", "VALUE_HEADER", "Schemas"]
-
-KEY_HEADER = "apicurio.key.globalId"
-VALUE_HEADER = "apicurio.value.globalId"
-"""Record headers with the global id of a schema: eight bytes, big-endian."""
+__all__ = ["Schemas", "UnknownSchemaError"]
 
 _TIMEOUT_SECONDS = 10
+
+
+class UnknownSchemaError(LabError):
+    """The registry answers, and has no such schema."""
 
 
 class Schemas:
@@ -46,6 +46,12 @@ class Schemas:
         url = f"{self._url}/apis/registry/v2/ids/globalIds/{global_id}"
         try:
             response = self._session.get(url, timeout=_TIMEOUT_SECONDS)
+            if response.status_code == requests.codes.not_found:
+                raise UnknownSchemaError(
+                    f"The registry has no schema with global id {global_id}",
+                    hint="Is it the registry this topic was written with?",
+                    exit_code=ExitCode.NOT_READY,
+                )
             response.raise_for_status()
             return response.json()
         except requests.RequestException as error:

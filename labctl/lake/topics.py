@@ -24,12 +24,13 @@ from labctl.config.kafka_clients import client_settings
 from labctl.errors import ExitCode, LabError
 from labctl.lake.kafka import NO_LOG
 from labctl.lake.records import Record
-from labctl.lake.schemas import KEY_HEADER, VALUE_HEADER, Schemas
+from labctl.lake.schemas import Schemas, UnknownSchemaError
+from lakehouse.wire import KEY_HEADER, VALUE_HEADER, split
 
 if TYPE_CHECKING:
     from labctl.config.endpoints import Kafka, Registry
 
-__all__ = ["TopicInfo", "Topics"]
+__all__ = ["TopicInfo", "Topics", "content_of"]
 
 _TIMEOUT = 6.0
 _SEARCH_WINDOW = 5_000
@@ -135,19 +136,32 @@ class Topics:
             timestamp=None
             if kind == TIMESTAMP_NOT_AVAILABLE
             else _EPOCH + timedelta(milliseconds=millis),
-            key=self._decode(message.key(), headers.get(KEY_HEADER), place),
-            value=self._decode(message.value(), headers.get(VALUE_HEADER), place),
+            key=content_of(message.key(), headers.get(KEY_HEADER), self._schemas, place),
+            value=content_of(message.value(), headers.get(VALUE_HEADER), self._schemas, place),
         )
 
-    def _decode(self, data: Any, schema_id: Any, place: str) -> Any:
-        if data is None:
-            return None
-        if schema_id is None:
+
+def content_of(data: Any, header: Any, schemas: Schemas, place: str) -> Any:
+    """A key or a value, decoded where it says which schema it has; else its text, or its bytes.
+
+    Without a header it may be anything that begins with a zero byte: it is shown as it is when it
+    does not fit the id in front of it. With a header, that raises LabError, which names `place`.
+    """
+    if data is None:
+        return None
+    schema_id, body = split(header, data)
+    if schema_id is None:
+        return _text(data)
+    try:
+        return schemas.decoder(int.from_bytes(schema_id, "big")).decode(body)
+    except UnknownSchemaError:
+        if header is None:
             return _text(data)
-        try:
-            return self._schemas.decoder(int.from_bytes(schema_id, "big")).decode(data)
-        except (ValueError, EOFError, IndexError) as error:
-            raise LabError(f"{place} is not Avro of its schema: {error}") from None
+        raise
+    except (ValueError, EOFError, IndexError) as error:
+        if header is None:
+            return _text(data)
+        raise LabError(f"{place} is not Avro of its schema: {error}") from None
 
 
 def _info(consumer: Consumer, topic: str) -> TopicInfo:

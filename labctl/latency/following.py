@@ -31,12 +31,12 @@ from labctl.lake.timeline import Instant, State
 from labctl.lake.view import COMMIT_TIME
 from labctl.latency.ledger import Message, Version
 from labctl.latency.targets import Target
+from lakehouse.wire import VALUE_HEADER, split
 
 __all__ = ["SilverFollower", "TopicFollower"]
 
 _EVENT_HEADER = "__ts_us"
 """Debezium's own time of the event, put there by the connectors' `add.headers`."""
-_SCHEMA_HEADER = "apicurio.value.globalId"
 _BATCH = 2_000
 _CONSUME_SECONDS = 0.05
 _TIMEOUT = 10.0
@@ -108,10 +108,12 @@ class TopicFollower(Background):
                 return
             raise KafkaException(error)
         headers = dict(record.headers() or ())
-        content, schema = record.value(), headers.get(_SCHEMA_HEADER)
-        if content is None or schema is None:
+        if (content := record.value()) is None:
             return
-        value = self._schemas.decoder(_schema_id(schema)).decode(content)
+        schema, body = split(_bytes(headers.get(VALUE_HEADER)), content)
+        if schema is None:
+            return
+        value = self._schemas.decoder(int.from_bytes(schema, "big")).decode(body)
         target = self._targets[record.topic() or ""]
         key = int(value[target.key])
         if key < self._first_keys[target.silver]:
@@ -133,8 +135,9 @@ class TopicFollower(Background):
         )
 
 
-def _schema_id(header: Any) -> int:
-    return int.from_bytes(header, "big")
+def _bytes(header: Any) -> bytes | None:
+    """As the client has them: its types allow text, too."""
+    return None if header is None else bytes(header)
 
 
 _AWAY = (KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._TIMED_OUT)

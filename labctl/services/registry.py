@@ -19,6 +19,9 @@ ENVIRONMENT = {
     "APICURIO_STORAGE_KIND": "sql",
     "APICURIO_STORAGE_SQL_KIND": "postgresql",
     "APICURIO_DATASOURCE_USERNAME": "registry",
+    # What Confluent's clients ask for by an id is the schema of that global id (docs/topics.md),
+    # not of that content id: the converters write global ids, and so do all readers here.
+    "APICURIO_CCOMPAT_LEGACY_ID_MODE_ENABLED": "true",
     "APICURIO_DATASOURCE_JDBC_INITIAL_SIZE": "1",
     "APICURIO_DATASOURCE_JDBC_MIN_SIZE": "1",
     "APICURIO_DATASOURCE_JDBC_MAX_SIZE": "8",

@@ -10,10 +10,10 @@ from typing import Any
 import fastavro
 
 from lakehouse.bronze_files import with_position_fields
-from lakehouse.decode import SCHEMA_HEADER, SCHEMA_ID_BYTES
 from lakehouse.errors import UnusableSchemaError
 from lakehouse.registry import SchemaRegistry
 from lakehouse.sink_config import SinkConfig
+from lakehouse.wire import NO_SCHEMA, SCHEMA_ID_BYTES
 
 __all__ = ["BronzeValues"]
 
@@ -44,11 +44,11 @@ class BronzeValues:
     def fault(self, schema_id: bytes | None, value: bytes) -> str | None:
         """Why a value cannot be spliced into a file; None when it can.
 
-        `schema_id` is what the record's header says. Raises OSError when the registry does not
-        answer: then nothing is known of the value.
+        `schema_id` and the bare `value` are what `wire.split` makes of the record. Raises OSError
+        when the registry does not answer: then nothing is known of the value.
         """
         if schema_id is None or len(schema_id) != SCHEMA_ID_BYTES:
-            return f"it has no {SCHEMA_HEADER} header of eight bytes"
+            return NO_SCHEMA
         number = int.from_bytes(schema_id, "big", signed=True)
         try:
             schema = self._schema(number)

@@ -23,7 +23,7 @@ from lakehouse.bronze_files import (
 from lakehouse.bronze_listing import BronzeListing
 from lakehouse.bronze_values import BronzeValues
 from lakehouse.deadletter import DeadLetters
-from lakehouse.decode import SCHEMA_HEADER, SCHEMA_ID_SQL, Undecodable
+from lakehouse.decode import Undecodable
 from lakehouse.first_load import SilverFirst
 from lakehouse.kafka import Kafka, Topics
 from lakehouse.progress import Progress, now
@@ -31,6 +31,7 @@ from lakehouse.query import KafkaQuery
 from lakehouse.registry import SchemaRegistry
 from lakehouse.sink_config import SinkConfig
 from lakehouse.topic_identity import BronzeTopics, TopicState, why_not_to_go_on
+from lakehouse.wire import NO_SCHEMA, VALUE_HEADER, VALUE_HEADER_SQL, split
 
 __all__ = ["BronzeWriter"]
 
@@ -142,7 +143,7 @@ class BronzeWriter(KafkaQuery):
             "unix_millis(timestamp) AS timestamp_ms",
             "key",
             "value",
-            f"{SCHEMA_ID_SQL} AS id",
+            f"{VALUE_HEADER_SQL} AS header",
         )
         written = 0
         for file in cut(self._sound(rows), self._config):
@@ -159,18 +160,19 @@ class BronzeWriter(KafkaQuery):
             offsets = self._next_offsets.setdefault(row.topic, {})
             if row.topic in self._stopped or row.offset < offsets.get(row.partition, 0):
                 continue
-            reason = self._values.fault(row.id, row.value)
-            if reason is None:
+            schema_id, value = split(row.header, row.value)
+            reason = self._values.fault(schema_id, value)
+            if schema_id is not None and reason is None:
                 yield BronzeRecord(
                     topic=row.topic,
                     partition=row.partition,
                     offset=row.offset,
                     timestamp_ms=row.timestamp_ms,
-                    schema_id=int.from_bytes(row.id, "big", signed=True),
-                    value=row.value,
+                    schema_id=int.from_bytes(schema_id, "big", signed=True),
+                    value=value,
                 )
             else:
-                self._put_aside(row, reason)
+                self._put_aside(row, reason or NO_SCHEMA)
 
     def _put_aside(self, row: Any, reason: str) -> None:
         """Stop the record's topic, and no other, or put it into the dead-letter location."""
@@ -182,7 +184,7 @@ class BronzeWriter(KafkaQuery):
                 "such records aside instead, set errors.tolerance=all in the sink connector's JSON",
             )
             return
-        headers = () if row.id is None else ((SCHEMA_HEADER, bytes(row.id)),)
+        headers = () if row.header is None else ((VALUE_HEADER, bytes(row.header)),)
         self._dead_letters.write(
             [
                 Undecodable(

@@ -15,14 +15,22 @@ from lakehouse.errors import UnusableSchemaError
 from lakehouse.mapping import WriterSchema
 from lakehouse.registry import SchemaRegistry
 from lakehouse.schema import POSITION_COLUMNS
+from lakehouse.wire import (
+    NO_SCHEMA,
+    SCHEMA_ID_BYTES,
+    VALUE_HEADER_SQL,
+    VALUE_TAG_SQL,
+    body_sql,
+    has_tag_sql,
+    schema_id_of,
+    split,
+    tag_is_known_sql,
+)
 
 __all__ = [
     "FLAG_BAD",
     "FLAG_SCHEMA",
     "LOST_DELETE",
-    "SCHEMA_HEADER",
-    "SCHEMA_ID_BYTES",
-    "SCHEMA_ID_SQL",
     "UNEXPECTED",
     "Decoder",
     "Undecodable",
@@ -32,11 +40,8 @@ __all__ = [
     "none_that",
 ]
 
-SCHEMA_HEADER = "apicurio.value.globalId"
-"""Record header with the writer schema's global id: eight bytes, big-endian."""
-SCHEMA_ID_BYTES = 8
 FLAG_SCHEMA = "__lab_schema"
-"""Of a decoded row: the header's bytes; null when there was none."""
+"""Of a decoded row: the tag (`wire.py`) that names its schema; it may name none, or be null."""
 FLAG_BAD = "__lab_bad"
 """Of a decoded row: it could not be decoded."""
 
@@ -55,8 +60,6 @@ _FAILFAST = {"mode": "FAILFAST", "datetimeRebaseMode": "CORRECTED"}
 _EXACT = "__lab_exact"
 _FIRST_RECORDS = 100
 _OFFSET = "__kafka_offset"
-SCHEMA_ID_SQL = f"element_at(filter(headers, h -> h.key = '{SCHEMA_HEADER}'), -1).value"
-"""Spark SQL: the header's bytes, from the Kafka source's `headers`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,11 @@ class _Decoding:
 
 
 class Decoder:
-    """Decodes the Kafka source's rows of one table."""
+    """Decodes the Kafka source's rows of one table.
+
+    Schema ids are tags here (`wire.py`): one schema has two of them, where a topic has records in
+    both forms.
+    """
 
     def __init__(self, spark: SparkSession, registry: SchemaRegistry, key: str) -> None:
         """`key` is a column of the record key: never null in a record that was decoded."""
@@ -143,10 +150,10 @@ class Decoder:
         unless `of_all` asks for it.
         """
         looked_at = records if of_all else records.limit(_FIRST_RECORDS)
-        ids = looked_at.selectExpr(f"{SCHEMA_ID_SQL} AS id")
+        ids = looked_at.selectExpr(f"{VALUE_TAG_SQL} AS id")
         first = (ids.distinct() if of_all else ids).collect()
         found = {bytes(row.id) for row in first if row.id is not None}
-        return sorted(one for one in found if len(one) == SCHEMA_ID_BYTES)
+        return sorted(one for one in found if schema_id_of(one) is not None)
 
     def decode(
         self, records: DataFrame, schema_ids: Sequence[bytes], target: StructType
@@ -177,20 +184,20 @@ class Decoder:
     def _plan(self, schema_ids: tuple[bytes, ...], target: StructType) -> _Decoding:
         usable = self.usable(schema_ids)
         positioned = [
-            f.expr(f"{SCHEMA_ID_SQL} AS {FLAG_SCHEMA}"),
+            f.expr(f"{VALUE_TAG_SQL} AS {FLAG_SCHEMA}"),
             f.expr("partition AS __kafka_partition"),
             f.expr("offset AS __kafka_offset"),
             f.expr("unix_millis(timestamp) AS __kafka_timestamp"),
         ]
         row = f.lit(None)
         for schema_id in usable:
-            mine = f.expr(f"{SCHEMA_ID_SQL} = {_literal(schema_id)}")
+            mine = f.expr(has_tag_sql(schema_id))
             schema = self._schema(schema_id)
-            record = from_avro(f.when(mine, f.col("value")), schema.text, _PERMISSIVE)
+            record = from_avro(f.when(mine, f.expr(body_sql(schema_id))), schema.text, _PERMISSIVE)
             positioned.append(record.alias(_record(schema_id)))
             written = f.col(FLAG_SCHEMA) == f.expr(_literal(schema_id))
             row = f.when(written, f.expr(self._row(schema_id, target))).otherwise(row)
-        bad = f.col(FLAG_SCHEMA).isNull() | (f.length(FLAG_SCHEMA) != SCHEMA_ID_BYTES)
+        bad = f.col(FLAG_SCHEMA).isNull() | ~f.expr(tag_is_known_sql(FLAG_SCHEMA))
         if unusable := [f.expr(_literal(one)) for one in schema_ids if one not in usable]:
             bad = bad | f.col(FLAG_SCHEMA).isin(unusable)
         if usable:
@@ -221,7 +228,7 @@ class Decoder:
         found = (
             records.join(places, ["partition", "offset"], "left_semi")
             .withColumn("timestamp_ms", f.expr("unix_millis(timestamp)"))
-            .withColumn("id", f.expr(SCHEMA_ID_SQL))
+            .withColumn("header", f.expr(VALUE_HEADER_SQL))
             .collect()
         )
         return [
@@ -230,7 +237,7 @@ class Decoder:
                 partition=row.partition,
                 offset=row.offset,
                 timestamp_ms=row.timestamp_ms,
-                reason=self._reason(row.id, row.value),
+                reason=self._reason(row.header, row.value),
                 key=None if row.key is None else bytes(row.key),
                 value=None if row.value is None else bytes(row.value),
                 headers=tuple(
@@ -241,18 +248,19 @@ class Decoder:
             for row in sorted(found, key=lambda row: (row.partition, row.offset))
         ]
 
-    def _reason(self, schema_id: bytearray | None, value: bytearray | None) -> str:
+    def _reason(self, header: bytearray | None, value: bytearray | None) -> str:
         if value is None:
             return LOST_DELETE
+        schema_id, body = split(None if header is None else bytes(header), bytes(value))
         if schema_id is None or len(schema_id) != SCHEMA_ID_BYTES:
-            return f"it has no {SCHEMA_HEADER} header of eight bytes"
-        number = _number(bytes(schema_id))
+            return NO_SCHEMA
+        number = _number(schema_id)
         try:
-            schema = self._schema(bytes(schema_id))
+            schema = self._schema(schema_id)
         except UnusableSchemaError as error:
             return error.what
         one = self._spark.range(1).select(
-            from_avro(f.lit(bytes(value)), schema.text, _FAILFAST).alias("record")
+            from_avro(f.lit(body), schema.text, _FAILFAST).alias("record")
         )
         raw = [f"{field.raw('record')} AS `{field.name}`" for field in schema.fields]
         try:
@@ -343,5 +351,8 @@ def _literal(schema_id: bytes) -> str:
     return f"X'{schema_id.hex()}'"
 
 
-def _number(schema_id: bytes) -> int:
+def _number(tag: bytes) -> int:
+    """Raises ValueError for a tag that names no schema: none is to be asked about."""
+    if (schema_id := schema_id_of(tag)) is None:
+        raise ValueError(f"no schema is named by {tag.hex()}")
     return int(struct.unpack(">q", schema_id)[0])

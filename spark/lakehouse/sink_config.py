@@ -62,8 +62,6 @@ _IF_THERE: Mapping[str, str] = {
     "s3.ssea.name": "",
     "store.kafka.headers": "false",
     "store.kafka.keys": "false",
-    "value.converter.apicurio.registry.as-confluent": "false",
-    "value.converter.apicurio.registry.headers.enabled": "true",
     "value.converter.apicurio.registry.use-id": "globalId",
 }
 """Keys that change what is written, with the value that changes nothing: the default."""
@@ -100,7 +98,8 @@ _DECODING = tuple(
     f"value.converter.apicurio.registry.{key}"
     for key in ("id-handler", "headers.handler", "headers.value.", "avro.encoding")
 )
-"""Below these: where a record has its schema's id. Only the converter's own defaults are read."""
+"""Below these: where a record has its schema's id. The converter's own default is read, and
+Confluent's form (`wire.py`): which of the two it is, each record says."""
 _REFERENCE = re.compile(r"\$\{secretManager:([^:}]+):([^}]+)\}")
 
 

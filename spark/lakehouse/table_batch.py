@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from lakehouse.decode import FLAG_BAD, FLAG_SCHEMA, SCHEMA_ID_BYTES
+from lakehouse.decode import FLAG_BAD, FLAG_SCHEMA
+from lakehouse.wire import tag_is_known_sql
 
 __all__ = ["BatchPart", "next_offsets", "summarize", "unseen"]
 
@@ -29,7 +30,9 @@ class BatchPart:
 
 def summarize(rows: DataFrame) -> list[BatchPart]:
     """Look through a batch once, by partition."""
-    ids = f.col(FLAG_SCHEMA) if FLAG_SCHEMA in rows.columns else f.lit(None).cast("binary")
+    ids = f.lit(None).cast("binary")
+    if FLAG_SCHEMA in rows.columns:
+        ids = f.when(f.expr(tag_is_known_sql(FLAG_SCHEMA)), f.col(FLAG_SCHEMA))
     found = (
         rows.groupBy("__kafka_partition")
         .agg(
@@ -37,7 +40,7 @@ def summarize(rows: DataFrame) -> list[BatchPart]:
             f.count_if(FLAG_BAD).alias("bad"),
             f.min("__kafka_offset").alias("first"),
             f.max("__kafka_offset").alias("last"),
-            f.collect_set(f.when(f.length(ids) == SCHEMA_ID_BYTES, ids)).alias("ids"),
+            f.collect_set(ids).alias("ids"),
         )
         .collect()
     )

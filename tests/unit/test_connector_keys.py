@@ -133,6 +133,17 @@ def test_a_connector_whose_deletes_would_be_empty_records_is_told() -> None:
         assert problem.startswith(f"{key}: a delete would arrive as an empty record")
 
 
+@pytest.mark.parametrize("side", ["key", "value"])
+def test_a_connector_whose_ids_would_be_taken_for_others_is_told(side: str) -> None:
+    registry = f"{side}.converter.apicurio.registry."
+    as_confluent, use_id = f"{registry}as-confluent", f"{registry}use-id"
+    (problem,) = said("mysql", **{as_confluent: "true", use_id: "contentId"})
+    assert problem.startswith(f"{use_id}: with as-confluent, ids must be global ids")
+    assert said("mysql", **{as_confluent: "true", use_id: "globalId"}) == []
+    assert said("mysql", **{as_confluent: "true"}) == []
+    assert said("mysql", **{as_confluent: "false", use_id: "contentId"}) == []
+
+
 def test_a_connector_whose_schema_history_could_not_log_in_is_told() -> None:
     for key, reference in history_login(BY_ENGINE["mysql"]).items():
         (problem,) = said("mysql", **{key: None})

@@ -24,6 +24,8 @@ _DEFAULT_GROUP = "default"
 _HISTORY = "schema.history.internal."
 _HISTORY_CLIENTS = ("producer", "consumer")
 _UNWRAP = "io.debezium.transforms.ExtractNewRecordState"
+_APICURIO = "apicurio.registry."
+_USE_ID, _GLOBAL_ID = f"{_APICURIO}use-id", "globalId"
 _DELETES = "delete.tombstone.handling.mode"
 
 
@@ -67,7 +69,7 @@ def wrong_keys(config: Mapping[str, str], allowed: Collection[str] = ()) -> Iter
         else:
             yield f"{key}: unknown key; nothing would read it"
     if table.side(connector) == "source":
-        for problem in _missing(config):
+        for problem in (*_missing(config), *_other_ids(config)):
             if problem.partition(":")[0] not in allowed:
                 yield problem
 
@@ -98,6 +100,18 @@ def _missing(config: Mapping[str, str]) -> Iterator[str]:
         if config.get(f"transforms.{alias}.type") != _UNWRAP or _is_rewrite(config.get(mode)):
             continue
         yield f'{mode}: a delete would arrive as an empty record; write "{mode}": "rewrite"'
+
+
+def _other_ids(config: Mapping[str, str]) -> Iterator[str]:
+    """In Confluent's form an id is a number alone: nothing tells a content id from a global one."""
+    for converter in _CONVERTERS:
+        as_confluent = config.get(f"{converter}.{_APICURIO}as-confluent", "").strip().lower()
+        key = f"{converter}.{_USE_ID}"
+        if as_confluent == "true" and config.get(key, _GLOBAL_ID) != _GLOBAL_ID:
+            yield (
+                f"{key}: with as-confluent, ids must be global ids: what reads the topics takes "
+                f'them for those; leave it out, or write "{key}": "{_GLOBAL_ID}"'
+            )
 
 
 def history_login(config: Mapping[str, str]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 from labctl.config.endpoints import Kafka
 from labctl.config.kafka_clients import client_settings
+from lakehouse.wire import VALUE_HEADER
 
 __all__ = ["DECIMAL", "MICRO_TIMESTAMP", "Topics", "column", "debezium", "nullable"]
 
@@ -24,7 +25,6 @@ META = [
     {"name": "__op", "type": ["null", "string"], "default": None},
     {"name": "__deleted", "type": ["null", "string"], "default": None},
 ]
-SCHEMA_HEADER = "apicurio.value.globalId"
 
 
 def nullable(kind: Any) -> list[Any]:
@@ -93,15 +93,19 @@ class Topics:
         key: str = "id",
         partition: int = 0,
         timestamp_ms: int | None = None,
+        confluent: bool = False,
     ) -> None:
-        """Write `rows` of `columns`; `__op` is `c` unless a row says otherwise."""
+        """Write `rows` of `columns`; `__op` is `c` unless a row says otherwise.
+
+        `confluent`: the schema's id is in front of the value, and in no header.
+        """
         for row in rows:
             schema_id, value = self.encoded(topic, columns, row)
             self.write_raw(
                 topic,
-                value,
+                b"\x00" + struct.pack(">i", schema_id) + value if confluent else value,
                 key=str(row[key]),
-                schema_id=schema_id,
+                schema_id=None if confluent else schema_id,
                 partition=partition,
                 timestamp_ms=timestamp_ms,
             )
@@ -137,7 +141,7 @@ class Topics:
     ) -> None:
         """Write any bytes; without `schema_id` there is no header."""
         headers: list[tuple[str, str | bytes | None]] = (
-            [] if schema_id is None else [(SCHEMA_HEADER, struct.pack(">q", schema_id))]
+            [] if schema_id is None else [(VALUE_HEADER, struct.pack(">q", schema_id))]
         )
         while True:
             try:

@@ -48,6 +48,7 @@ TABLES = {
     "remade": (MOR, ""),
     "unknown_schema": (MOR, ""),
     "spoiled_aside": (MOR, "lab.on.bad.record=deadletter"),
+    "both_forms": (MOR, "lab.on.bad.record=deadletter"),
     "compacted": (MOR, "hoodie.compact.inline.max.delta.commits=3"),
     "compacted_by_records": (MOR, "lab.compact.after.records=20"),
     "crashed_mor": (MOR, ""),

@@ -7,7 +7,8 @@ import json
 import struct
 
 from labctl.lab.table_requests import replay_table
-from tests.integration.spark.change_records import SCHEMA_HEADER, Topics, column, nullable
+from lakehouse.wire import VALUE_HEADER
+from tests.integration.spark.change_records import Topics, column, nullable
 from tests.integration.spark.conftest import Silver, topic_of
 
 COLUMNS = [column("id", "int"), column("name", nullable("string"))]
@@ -86,7 +87,7 @@ def test_spoiled_records_are_put_aside_with_place_and_reason(
     # Two that could be read by now: what came behind them in the topic stays.
     for letter, row in (second, {"id": 1, "name": "newer"}), (third, {"id": 2, "name": "older"}):
         number, value = topics.encoded(topic, COLUMNS, row)
-        header = {"key": SCHEMA_HEADER, "value_base64": _base64(struct.pack(">q", number))}
+        header = {"key": VALUE_HEADER, "value_base64": _base64(struct.pack(">q", number))}
         mended = letter | {"value_base64": _base64(value), "headers": [header]}
         name = f"{topic}+0+{letter['offset']:010d}.json"
         silver.put(f"deadletter/{topic}/{name}", json.dumps(mended).encode())

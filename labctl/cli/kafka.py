@@ -1,0 +1,39 @@
+"""`labctl kafka`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from labctl.cli.app import Invocation, command, root
+from labctl.cli.passing_on import PassedOn, become
+from labctl.cli.progress import ConsoleProgress
+from labctl.lab.kafka_tools import KAFKA_TOOLS, kafka_tool
+
+__all__ = ["kafka_command"]
+
+_TOOLS = f"Which tool: {', '.join(KAFKA_TOOLS)}."
+
+
+@command(
+    root,
+    "kafka",
+    example="labctl kafka console-consumer --topic tickit.ecomm.sale --from-beginning",
+    passes_on=True,
+)
+def kafka_command(
+    invocation: Invocation,
+    tool: Annotated[str, typer.Argument(help=_TOOLS, show_default=False)],
+    arguments: PassedOn = None,
+) -> None:
+    """Run one of Kafka's own tools on the lab's Kafka.
+
+    They are those of the scripts in Kafka's bin folder: `labctl kafka topics --list`, `labctl kafka
+    consumer-groups --all-groups --describe`. The address and the login are given to it. Change
+    records are Avro: `labctl topics show` decodes them.
+    """
+    lab = invocation.lab().require_running()
+    with ConsoleProgress() as progress:
+        program = kafka_tool(lab, tool, arguments or (), progress)
+    become(program, ())

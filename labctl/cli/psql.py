@@ -1,0 +1,24 @@
+"""`labctl psql`."""
+
+from __future__ import annotations
+
+from labctl.cli.app import Invocation, command, root
+from labctl.cli.passing_on import BeginIn, PassedOn, become
+from labctl.cli.progress import ConsoleProgress
+from labctl.lab.programs import psql
+
+__all__ = ["psql_command"]
+
+
+@command(root, "psql", example='labctl psql -c "SELECT count(*) FROM ems.event"', passes_on=True)
+def psql_command(
+    invocation: Invocation, source: BeginIn = None, arguments: PassedOn = None
+) -> None:
+    """Run psql on the lab's PostgreSQL, as its administrator.
+
+    Its arguments, input, output and exit code are psql's own: `labctl psql -f changes.sql`.
+    """
+    lab = invocation.lab().require_running()
+    with ConsoleProgress() as progress:
+        program = psql(lab, progress, source)
+    become(program, arguments)

@@ -1,0 +1,134 @@
+"""The engines' own client programs, each with the lab's address and login.
+
+A password is never in an argument: it stays in a file that only this user can read, or, for the one
+program that reads none (`sqlcmd`), in its environment.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from labctl.artifacts import Progress
+from labctl.config.endpoints import Database
+from labctl.config.model import SourceEngine
+from labctl.errors import ExitCode, LabError
+from labctl.lab.clients import client_environment
+from labctl.lab.lab import Lab
+from labctl.lab.ports import LOOPBACK
+from labctl.sources import endpoint_of
+
+__all__ = ["Program", "aws", "begin_in", "mysql", "psql", "sqlcmd"]
+
+_TITLES: Mapping[SourceEngine, str] = {
+    "postgres": "PostgreSQL",
+    "mysql": "MySQL",
+    "sqlserver": "SQL Server",
+}
+# What is set in the user's own shell for another server, and would win over what we set.
+_POSTGRES_OTHERS = ("PGHOSTADDR", "PGPASSWORD", "PGREQUIRESSL", "PGSERVICE", "PGSSLMODE")
+_AWS_OTHERS = (
+    "AWS_ACCESS_KEY_ID",
+    "AWS_DEFAULT_PROFILE",
+    "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
+    "AWS_PROFILE",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program to become: the beginning of its command line, and what its environment has."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Added to this process's own. May hold a password."""
+    without: Iterable[str] = ()
+    """Variables that it must not inherit."""
+
+    def environment(self, inherited: Mapping[str, str] = os.environ) -> dict[str, str]:
+        """All of its environment."""
+        without = set(self.without)
+        kept = {name: value for name, value in inherited.items() if name not in without}
+        return {**kept, **self.env}
+
+
+def psql(lab: Lab, progress: Progress, source: str | None = None) -> Program:
+    """Of the lab's own PostgreSQL, so that it is never too old for it."""
+    database = begin_in(lab, "postgres", source)
+    lab.artifacts.fetch(["postgres"], progress=progress)
+    program = lab.artifacts.postgres_bin() / "psql"
+    env = client_environment(lab) | {"PGDATABASE": database.database}
+    return Program([str(program)], env, _POSTGRES_OTHERS)
+
+
+def mysql(lab: Lab, progress: Progress, source: str | None = None) -> Program:
+    """The machine's, where that is MySQL's own; else it is fetched."""
+    database = begin_in(lab, "mysql", source)
+    lab.artifacts.fetch(["mysql-client"], progress=progress)
+    env = client_environment(lab)
+    # The files of the user's own are for other servers, and would be read after ours.
+    argv = [*lab.artifacts.mysql_command(), f"--defaults-file={env['MYSQL_HOME']}/my.cnf"]
+    if source is not None:
+        # A name given without the option is the database, and wins over this.
+        argv.append(f"--database={database.database}")
+    return Program(argv, env | {"MYSQL_TEST_LOGIN_FILE": f"{env['MYSQL_HOME']}/no-login-path"})
+
+
+def sqlcmd(lab: Lab, source: str | None = None) -> Program | None:
+    """The machine's; None where it has none."""
+    database = begin_in(lab, "sqlserver", source)
+    path = shutil.which("sqlcmd")
+    if path is None:
+        return None
+    # A lab's certificate is its own: nobody vouches for it.
+    trusting = ["-C"] if database.host == LOOPBACK else []
+    own = {
+        "SQLCMDDBNAME": database.database,
+        "SQLCMDPASSWORD": database.password.get_secret_value(),
+    }
+    return Program([path, *trusting], client_environment(lab) | own)
+
+
+def aws(lab: Lab) -> Program:
+    """The machine's AWS CLI. Of a lab on this machine, nothing that it does reaches AWS."""
+    path = shutil.which("aws")
+    if path is None:
+        raise LabError(
+            "There is no `aws` on the PATH",
+            hint="install the AWS CLI: `pipx install awscli`, or AWS's own installer",
+            exit_code=ExitCode.ENVIRONMENT,
+        )
+    env = client_environment(lab)
+    env["AWS_DEFAULT_REGION"] = env["AWS_REGION"]
+    if url := lab.endpoints.objectstore.endpoint_url:
+        # For every service, not for S3 alone: the lab's keys are to go nowhere else.
+        env["AWS_ENDPOINT_URL"] = url
+    mine = "AWS_SHARED_CREDENTIALS_FILE" in env
+    return Program([path], env, _AWS_OTHERS if mine else ())
+
+
+def begin_in(lab: Lab, engine: SourceEngine, source: str | None) -> Database:
+    """The database of `source`; without one the server's, which is its first source's.
+
+    Raises LabError (USAGE) where the lab has no such server or source, or one of another engine.
+    """
+    if source is None:
+        servers: dict[SourceEngine, Database | None] = {
+            "postgres": lab.endpoints.postgres,
+            "mysql": lab.endpoints.mysql,
+            "sqlserver": lab.endpoints.sqlserver,
+        }
+        if (server := servers[engine]) is None:
+            raise LabError(f"This profile has no {_TITLES[engine]}", exit_code=ExitCode.USAGE)
+        return server
+    found = endpoint_of(lab.endpoints, source)
+    if found.engine != engine:
+        raise LabError(
+            f"The source {source!r} is no {_TITLES[engine]}: its engine is {found.engine}",
+            exit_code=ExitCode.USAGE,
+        )
+    return found

@@ -1,0 +1,146 @@
+"""Statements to SQL Server from a terminal or a file, where the machine has no `sqlcmd`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pymssql
+
+from labctl.errors import ExitCode, LabError
+from labctl.lab.lab import Lab
+from labctl.lab.programs import begin_in
+
+__all__ = ["batches", "run_statements"]
+
+_GO = re.compile(r"\s*GO(?:\s+(?P<times>\d+))?\s*;?\s*", re.IGNORECASE)
+_END = re.compile(r"\s*:?(quit|exit)\s*;?\s*", re.IGNORECASE)
+_HINT = (
+    "there is no `sqlcmd` on the PATH, and in its place only -Q, -q, -i and -d are known; for the "
+    "others install sqlcmd: learn.microsoft.com/sql/tools/sqlcmd"
+)
+
+
+def batches(lines: Iterable[str]) -> Iterator[str]:
+    """The batches that lines `GO` (or `GO 5`: five times) end, and the one that the end does.
+
+    A line `quit` or `exit` that begins a batch ends it all.
+    """
+    batch: list[str] = []
+    for line in lines:
+        text = line.rstrip("\r\n")
+        if not batch and _END.fullmatch(text):
+            return
+        if match := _GO.fullmatch(text):
+            if any(part.strip() for part in batch):
+                for _ in range(int(match["times"] or 1)):
+                    yield "\n".join(batch)
+            batch = []
+        elif batch or text.strip():
+            batch.append(text)
+    if batch:
+        yield "\n".join(batch)
+
+
+def run_statements(lab: Lab, arguments: Sequence[str], source: str | None = None) -> bool:
+    """Run what `sqlcmd` with such arguments would; whether every batch went well.
+
+    A batch that fails is told of on standard error, and the next one runs. Raises LabError for
+    arguments that are not known here, or when the server lets nobody in.
+    """
+    given = _parser().parse_args(arguments)
+    database = begin_in(lab, "sqlserver", source)
+    try:
+        connection = pymssql.connect(
+            server=database.host,
+            port=str(database.port),
+            user=database.user,
+            password=database.password.get_secret_value(),
+            database=given.database or database.database,
+            autocommit=True,
+        )
+    except pymssql.Error as error:
+        raise LabError(
+            f"SQL Server does not let in {database.user}: {_said(error)}",
+            hint="`labctl status` shows whether it runs",
+            exit_code=ExitCode.NOT_READY,
+        ) from None
+    with connection, connection.cursor() as cursor:
+        results = [_run(cursor, batch) for batch in _given_batches(given.query, given.inputs)]
+    return all(results)
+
+
+class _Parser(ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise LabError(f"sqlcmd: {message}", hint=_HINT, exit_code=ExitCode.USAGE)
+
+
+def _parser() -> ArgumentParser:
+    parser = _Parser(prog="labctl sqlcmd", add_help=False, allow_abbrev=False)
+    parser.add_argument("-Q", "-q", dest="query")
+    parser.add_argument("-i", dest="inputs", action="append", type=Path, default=[])
+    parser.add_argument("-d", dest="database")
+    return parser
+
+
+def _given_batches(query: str | None, inputs: Sequence[Path]) -> Iterator[str]:
+    if query is not None:
+        yield from batches(query.splitlines())
+    for path in inputs:
+        try:
+            yield from batches(path.read_text("utf-8-sig").splitlines())
+        except (OSError, UnicodeDecodeError) as error:
+            raise LabError(f"{path} cannot be read: {error}", exit_code=ExitCode.USAGE) from None
+    if query is None and not inputs:
+        yield from batches(_typed() if sys.stdin.isatty() else sys.stdin)
+
+
+def _typed() -> Iterator[str]:
+    """Lines from a terminal, which can be edited; they end with Ctrl-D."""
+    with suppress(ImportError):
+        import readline  # noqa: F401 - `input` uses it
+    number = 1
+    with suppress(EOFError):
+        while True:
+            line = input(f"{number}> ")
+            yield line
+            number = 1 if _GO.fullmatch(line) else number + 1
+
+
+def _run(cursor: pymssql.Cursor, batch: str) -> bool:
+    try:
+        cursor.execute(batch)
+        while True:
+            if cursor.description:
+                _print([column[0] for column in cursor.description], cursor.fetchall())
+            if cursor.rowcount >= 0:
+                print(f"({cursor.rowcount} row{'' if cursor.rowcount == 1 else 's'} affected)")
+            if not cursor.nextset():
+                return True
+    except pymssql.Error as error:
+        print(_said(error), file=sys.stderr)
+        return False
+
+
+def _print(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A table as wide as its widest values."""
+    cells = [["NULL" if value is None else str(value) for value in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
+    for line in (names, ["-" * width for width in widths], *cells):
+        print(" ".join(map(str.ljust, line, widths)).rstrip())
+    print()
+
+
+def _said(error: pymssql.Error) -> str:
+    """`Msg 208: Invalid object name 'x'.`, from what the driver makes of it."""
+    number, text = (*error.args, "")[:2] if error.args else ("", str(error))
+    if isinstance(number, tuple):
+        number, text = number
+    message = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text or number)
+    # What the client library adds comes behind the server's own message.
+    return f"Msg {number}: {message.split('DB-Lib error message')[0].strip()}"
