@@ -63,6 +63,8 @@ class WideTable:
 
 ROWS = ("minimum", "maximum", "typical", "null")
 NINES = "9" * 38
+SIX_DIGITS = "3.4028201e38"
+"""Above the largest float that has six digits, and below the largest there is."""
 GREGORIAN = "'1582-10-15 00:00:00Z'"
 
 POSTGRES = WideTable(
