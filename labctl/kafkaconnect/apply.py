@@ -48,6 +48,11 @@ def validate_connectors(
     """
     files = list(files)
     check_keys(files, allowed)
+    _have_checked(client, files)
+
+
+def _have_checked(client: ConnectClient, files: list[ConnectorFile]) -> None:
+    """Have the values of every file checked by the connector that it names."""
     problems: list[str] = []
     installed = client.plugins()
     for file in files:
@@ -88,7 +93,7 @@ def apply_connectors(
     """
     check_keys(files, allowed)
     prepare()
-    validate_connectors(client, files, allowed)
+    _have_checked(client, files)
     return [_apply(client, file) for file in files]
 
 

@@ -11,7 +11,17 @@ from typing import Any
 
 from labctl.errors import ExitCode, LabError
 
-__all__ = ["ConnectorFile", "connector_files", "read_connector", "resolve_references"]
+__all__ = [
+    "DEFAULT_PUBLICATION",
+    "DEFAULT_SLOT",
+    "ConnectorFile",
+    "connector_files",
+    "read_connector",
+    "resolve_references",
+]
+
+DEFAULT_SLOT, DEFAULT_PUBLICATION = "debezium", "dbz_publication"
+"""What Debezium takes where a PostgreSQL connector's file names none."""
 
 REFERENCE = re.compile(r"\$\{secretManager:([^:}]+):([^}]+)\}")
 

@@ -7,16 +7,14 @@ from collections.abc import Collection
 from labctl.config.aws import AwsProfile
 from labctl.config.model import Source as SourceSettings
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.files import read_connector
+from labctl.kafkaconnect.files import DEFAULT_PUBLICATION
 from labctl.lab.lab import Lab
+from labctl.lab.source_files import source_file
 from labctl.services.postgres import CAPTURE
 from labctl.sources import Source, TableRef, connect
-from labctl.tables import CONNECTORS, PROPERTIES
+from labctl.tables import PROPERTIES
 
 __all__ = ["set_up_capture"]
-
-_PUBLICATION = "dbz_publication"
-"""Debezium's own name for it, where a connector file gives none."""
 
 
 def set_up_capture(lab: Lab, connectors: Collection[str]) -> None:
@@ -30,7 +28,7 @@ def set_up_capture(lab: Lab, connectors: Collection[str]) -> None:
     for name, settings in lab.config.sources.items():
         if settings.connector not in connectors:
             continue
-        file = read_connector(lab.project / CONNECTORS / f"{settings.connector}.json")
+        file = source_file(lab, name)
         with connect(lab.endpoints, name) as database:
             _require_schemas(lab, name, settings, database)
             there = {ref for schema in settings.schemas for ref in database.tables(schema)}
@@ -41,7 +39,7 @@ def set_up_capture(lab: Lab, connectors: Collection[str]) -> None:
             ]
             database.capture(
                 [ref for ref in wanted if ref in there],
-                file.config.get("publication.name", _PUBLICATION),
+                file.config.get("publication.name", DEFAULT_PUBLICATION),
             )
             for schema in settings.schemas:
                 database.grant_cdc(CAPTURE, schema)

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 
 from labctl.errors import LabError
-from labctl.kafkaconnect.files import ConnectorFile
+from labctl.kafkaconnect.files import DEFAULT_SLOT, ConnectorFile
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_files
 from labctl.sources import connect
@@ -19,7 +19,6 @@ __all__ = ["Slot", "drop_slot", "read_slots", "slot_of"]
 
 LEAVE_SECONDS = 10.0
 """How long a connector that was stopped may still hold its slot."""
-_DEFAULT = "debezium"
 _SCARCE = 0.5
 """Part of what a slot may keep, from which on it is said to be in danger."""
 
@@ -67,7 +66,7 @@ def slot_of(file: ConnectorFile) -> str | None:
     """The slot that a connector reads from; None of another engine's."""
     if not file.config["connector.class"].endswith(".PostgresConnector"):
         return None
-    return file.config.get("slot.name", _DEFAULT)
+    return file.config.get("slot.name", DEFAULT_SLOT)
 
 
 def read_slots(lab: Lab) -> list[Slot]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.files import ConnectorFile, read_connector
+from labctl.kafkaconnect.files import DEFAULT_SLOT, ConnectorFile, read_connector
 from labctl.lab.lab import Lab
 from labctl.tables import CONNECTORS
 
-__all__ = ["check_apart", "source_files"]
+__all__ = ["check_apart", "source_file", "source_files"]
 
 _OWN = {
-    "slot.name": "debezium",
+    "slot.name": DEFAULT_SLOT,
     "database.server.id": None,
     "schema.history.internal.kafka.topic": None,
 }
@@ -21,8 +21,13 @@ _OWN = {
 
 def source_files(lab: Lab) -> list[ConnectorFile]:
     """The connector files of the lab's sources, in the order of `lab.toml`."""
-    folder = lab.project / CONNECTORS
-    return [read_connector(folder / f"{s.connector}.json") for s in lab.config.sources.values()]
+    return [source_file(lab, name) for name in lab.config.sources]
+
+
+def source_file(lab: Lab, source: str) -> ConnectorFile:
+    """The connector file of the source of that name."""
+    connector = lab.config.sources[source].connector
+    return read_connector(lab.project / CONNECTORS / f"{connector}.json")
 
 
 def check_apart(files: Sequence[ConnectorFile]) -> None:

@@ -8,11 +8,11 @@ import pyarrow as pa
 
 from labctl.config.aws import AwsProfile
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.files import read_connector
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.capture import Capture
 from labctl.lab.in_flight import records_behind
 from labctl.lab.lab import Lab
+from labctl.lab.source_files import source_file
 from labctl.lake import Lake
 from labctl.runtimes.model import SilentSupervisorError
 from labctl.sources import Source, TableRef
@@ -88,9 +88,10 @@ def source_capture(lab: Lab, name: str, source: Callable[[], Source]) -> Capture
 
     `source` gives a connection to it that is open now.
     """
-    file = lab.project / "connectors" / f"{lab.config.sources[name].connector}.json"
     return Capture(
-        connect_client(lab.endpoints.connect, seconds=CONNECT_SECONDS), read_connector(file), source
+        connect_client(lab.endpoints.connect, seconds=CONNECT_SECONDS),
+        source_file(lab, name),
+        source,
     )
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from labctl.artifacts import ArtifactStore
 from labctl.artifacts.lock import MavenArtifact, MavenFile
 from labctl.promote.archive import zip_bytes
-from labctl.promote.promotion import CONNECTORS, Promotion
+from labctl.promote.promotion import Promotion
 from labctl.promote.secrets import known_values
-from labctl.tables import PROPERTIES
+from labctl.tables import CONNECTORS, PROPERTIES
 
 __all__ = [
     "ARCHIVE",

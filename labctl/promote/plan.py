@@ -20,13 +20,13 @@ from labctl.promote.connectors import create_request, worker_text
 from labctl.promote.names import Stack
 from labctl.promote.outputs import plain
 from labctl.promote.plugins import build_plugin, parts_of, plugin_of
-from labctl.promote.promotion import CONNECTORS, Promotion
+from labctl.promote.promotion import Promotion
 from labctl.promote.readme import render_readme
 from labctl.promote.spark import environment_key, work_items
 from labctl.promote.sql import source_sql
 from labctl.promote.streamer import generated_uploads, streamer_items, streamer_uploads
 from labctl.promote.values import profile_values, render_values
-from labctl.tables import PROPERTIES
+from labctl.tables import CONNECTORS, PROPERTIES
 
 __all__ = ["MARKER", "Plan", "as_json", "needed_parts", "render", "write_plan"]
 

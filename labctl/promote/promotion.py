@@ -12,13 +12,13 @@ from labctl.config.endpoints import database_name
 from labctl.config.model import LabConfig, SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile, connector_files
-from labctl.tables import LabTable, lab_tables
+from labctl.tables import CONNECTORS, LabTable, lab_tables
 from lakehouse.errors import ConfigurationError
 from lakehouse.properties import read_properties
 
 __all__ = ["PromotedConnector", "Promotion", "load_promotion"]
 
-CONNECTORS = Path("connectors")
+
 WORKER = CONNECTORS / "worker.properties"
 
 

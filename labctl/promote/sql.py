@@ -7,6 +7,7 @@ Passwords are never in it: each client puts the value in from an environment var
 
 from __future__ import annotations
 
+from labctl.kafkaconnect.files import DEFAULT_PUBLICATION
 from labctl.promote.promotion import Promotion
 from labctl.promote.secrets import CDC_USER
 from labctl.tables import LabTable
@@ -33,7 +34,7 @@ def source_sql(promotion: Promotion, source: str) -> str:
 def _publication(promotion: Promotion, source: str) -> str:
     """As the connector's file names it."""
     file = next(c.file for c in promotion.connectors if c.source == source)
-    return file.config.get("publication.name", "dbz_publication")
+    return file.config.get("publication.name", DEFAULT_PUBLICATION)
 
 
 def client_command(engine: str, file: str) -> str:

@@ -19,7 +19,7 @@ from labctl.promote.connectors import worker_properties
 from labctl.promote.emr import release_of
 from labctl.promote.hudi import hudi_version, overrides
 from labctl.promote.outputs import Output
-from labctl.promote.promotion import CONNECTORS, WORKER, Promotion, load_promotion
+from labctl.promote.promotion import WORKER, Promotion, load_promotion
 from labctl.promote.secrets import GENERATED, known_values
 from labctl.promote.spark import application_arguments, spark_conf
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER
@@ -28,7 +28,7 @@ from labctl.runtimes.compose.silver import ANY_ADDRESS, silver_context
 from labctl.runtimes.endpoints import capture_logins, loopback_endpoints
 from labctl.services import Context, Service, connect, services_of, silver
 from labctl.services.connect import worker_settings
-from labctl.tables import PROPERTIES, lab_tables
+from labctl.tables import CONNECTORS, PROPERTIES, lab_tables
 from lakehouse.properties import read_properties
 
 __all__ = ["Setting", "Settings", "profile_values", "read_values", "render_values"]

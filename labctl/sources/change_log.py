@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from labctl.errors import LabError
+from labctl.kafkaconnect.files import DEFAULT_SLOT
 from labctl.sources.base import Source, TableRef
 
 __all__ = ["ChangeLog", "Position", "change_log"]
@@ -45,7 +46,7 @@ def change_log(source: Source, connector: Mapping[str, str]) -> ChangeLog:
     """The log behind an open connection, as `connector` (its configuration) reads it."""
     match source.engine:
         case "postgres":
-            return _PostgresLog(source, connector.get("slot.name", "debezium"))
+            return _PostgresLog(source, connector.get("slot.name", DEFAULT_SLOT))
         case "mysql":
             return _MySqlLog(source)
         case _:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from labctl.kafkaconnect.files import DEFAULT_SLOT
 from labctl.promote.rds import SPARE_SENDERS, major
 from labctl.promote.rules.registry import Finding, Subject, rule
 
@@ -127,7 +128,7 @@ def replication_slots(subject: Subject) -> Iterator[Finding]:
             "split the source",
         )
     for connector in postgres:
-        slot = connector.file.config.get("slot.name", "debezium")
+        slot = connector.file.config.get("slot.name", DEFAULT_SLOT)
         if not re.fullmatch(r"[a-z0-9_]{1,63}", slot):
             yield Finding(
                 f"connectors/{connector.file.path.name}",
