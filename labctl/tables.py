@@ -16,7 +16,7 @@ from lakehouse.properties import TOPIC_KEY, TableConfig, load_tables
 __all__ = ["CONNECTORS", "PROPERTIES", "LabTable", "lab_tables"]
 
 PROPERTIES = Path("spark", "properties")
-"""Folder of the tables' properties files, below the project's."""
+"""The folder of the tables' properties files that `lab.toml` does not name another for."""
 CONNECTORS = Path("connectors")
 """Folder of the connector files, below the project's."""
 
@@ -38,7 +38,7 @@ class LabTable:
 
     @property
     def name(self) -> str:
-        """Name of the silver table."""
+        """Name of the silver table, `database.table`."""
         return self.properties.name
 
     @property
@@ -52,7 +52,7 @@ def lab_tables(project: Path, config: LabConfig) -> list[LabTable]:
     Raises LabError (USAGE) naming the file that cannot be used, or whose topic no source writes.
     """
     try:
-        configured = load_tables([project / PROPERTIES])
+        configured = load_tables([project / folder for folder in config.silver.properties])
     except ConfigurationError as error:
         raise LabError(str(error), exit_code=ExitCode.USAGE) from None
     connectors = {
@@ -103,7 +103,7 @@ def _not_one_source(
     connectors: Mapping[str, Mapping[str, str]],
     found: list[str],
 ) -> LabError:
-    place = f"{properties.file}:{properties.line_of(TOPIC_KEY)}"
+    place = properties.place_of(TOPIC_KEY)
     if found:
         return LabError(
             f"{place}: the topic {properties.topic!r} of table {properties.name} is written by "

@@ -50,8 +50,8 @@ def make_change(lab: Lab, row: FollowedRow) -> Change:
 
     Raises LabError when the row does not exist or its change does not arrive.
     """
-    table = lab.table(row.table)
-    watch = Watch(Lake(lab.endpoints.objectstore).table(row.table))
+    table = lab.table_of(row.table)
+    watch = Watch(Lake(lab.endpoints.objectstore).table(table.name))
     with connect(lab.endpoints, table.source) as source:
         place = source.qualified(TableRef(table.db_schema, table.source_name))
         column, where = source.quote(row.column), f"{source.quote(row.key)} = %s"
@@ -74,4 +74,4 @@ def make_change(lab: Lab, row: FollowedRow) -> Change:
     )
     seconds = time.monotonic() - committed
     instant = found.column("_hoodie_commit_time")[0].as_py()
-    return Change(row.table, row.value, row.column, before, after, seconds, instant)
+    return Change(table.name, row.value, row.column, before, after, seconds, instant)

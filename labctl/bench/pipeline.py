@@ -126,7 +126,7 @@ def _counted(lab: Lab) -> int:
     """Rows in silver, by a query of each table."""
     lake = Lake(lab.endpoints.objectstore)
     counts = [
-        lake.query(f'SELECT count(*) FROM "{name}"')  # noqa: S608 - the lake's own names
+        lake.query(f"SELECT count(*) FROM {name}")  # noqa: S608 - the lake's own names
         for name in lake.table_names()
     ]
     return sum(count[0][0].as_py() for count in counts)

@@ -94,7 +94,7 @@ def _recover(lab: Lab, topics: Topics, service: str, column: TextColumn) -> Reco
     arrived = time.monotonic()
     one = Recovery(
         service,
-        lab.table(column.table).engine,
+        lab.table_of(column.table).engine,
         round(committed - killed, 2),
         round(arrived - committed, 2),
     )
@@ -103,7 +103,7 @@ def _recover(lab: Lab, topics: Topics, service: str, column: TextColumn) -> Reco
 
 
 def _change(lab: Lab, column: TextColumn, mark: str) -> None:
-    table = lab.table(column.table)
+    table = lab.table_of(column.table)
     with connect(lab.endpoints, table.source) as source:
         place = source.qualified(TableRef(table.db_schema, table.source_name))
         statement = (
@@ -116,7 +116,7 @@ def _change(lab: Lab, column: TextColumn, mark: str) -> None:
 
 def _await(lab: Lab, topics: Topics, column: TextColumn, mark: str) -> None:
     deadline = time.monotonic() + ARRIVAL_SECONDS
-    topic = lab.table(column.table).topic
+    topic = lab.table_of(column.table).topic
     while not _has(topics, topic, column.column, mark):
         if time.monotonic() > deadline:
             raise LabError(f"A change of {column.table} is not in its topic", hint="labctl status")

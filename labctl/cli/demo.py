@@ -53,7 +53,7 @@ def demo_command(invocation: Invocation) -> None:
         for _ in range(WARM_UP):
             make_change(lab, row)
         changed = make_change(lab, row)
-    sql = f"SELECT * FROM {row.table} WHERE {row.key} = {row.value}"  # noqa: S608
+    sql = f"SELECT * FROM {changed.table} WHERE {row.key} = {row.value}"  # noqa: S608
     data = {
         "lab": lab.name,
         "up_seconds": round(started.seconds, 1),
@@ -76,7 +76,7 @@ def demo_command(invocation: Invocation) -> None:
             "",
             urls_table(lab),
             "",
-            f"In {row.table} {row.value}, {row.column} went from {changed.before} to "
+            f"In {changed.table} {row.value}, {row.column} went from {changed.before} to "
             f"{changed.after} at the source and was read back from Hudi "
             f"{changed.seconds:.2f} s after its commit.",
             f"The whole demo took {time.monotonic() - begun:.0f} s. The lab is running.",

@@ -14,7 +14,7 @@ from rich.text import Text
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
 from labctl.config.aws import AwsProfile
-from labctl.config.model import LabConfig, find_project
+from labctl.config.model import LabConfig, find_project, lab_file
 from labctl.errors import ExitCode, LabError
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def diff_command(
     from labctl.promote.diff import differences
 
     project = find_project()
-    config = LabConfig.load(project / "lab.toml")
+    config = LabConfig.load(lab_file(project, invocation.name))
     profile = profile_name(invocation, config)
     before = _values(project, config, one or str(project / "promoted" / profile / "plan"))
     after = _values(project, config, other or profile)
@@ -229,7 +229,7 @@ def open_promotion(invocation: Invocation) -> Promotion:
     from labctl.promote import load_promotion
 
     project = find_project()
-    config = LabConfig.load(project / "lab.toml")
+    config = LabConfig.load(lab_file(project, invocation.name))
     return load_promotion(project, config, profile_name(invocation, config))
 
 

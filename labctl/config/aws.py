@@ -7,9 +7,9 @@ in the example in `lab.toml`, with a comment. No key takes a secret: secrets hav
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from labctl.config.promoted import PromotedEndpoints
 from labctl.config.section import Section
@@ -188,9 +188,20 @@ class EmrSettings(Section):
 
 
 class GlueSettings(Section):
-    database: str = "tickit_cdc_hudi"
+    """The databases are those of the tables' properties."""
+
     athena: bool = True
     """Write tables that Athena reads: Hudi table version 6."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_no_database(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "database" in data:
+            raise ValueError(
+                "remove `database`: the tables' properties name it, as hoodie.database.name in "
+                "spark/properties/base.properties"
+            )
+        return data
 
 
 class AwsProfile(Section):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from labctl.config.aws import AwsProfile
 from labctl.config.reading import read_section
@@ -27,6 +27,7 @@ __all__ = [
     "Source",
     "SourceEngine",
     "find_project",
+    "lab_file",
 ]
 
 LAB_NAME_PATTERN = r"^[a-z][a-z0-9-]{0,29}$"
@@ -38,6 +39,16 @@ SilverSource = SourceName
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,29}$")]
 _NOT_SOURCES = ("kafka", "registry", "objectstore")
 """Secrets of the lab are called so, and each source has a secret of its name."""
+
+
+def _within_the_project(folder: str) -> str:
+    path = PurePosixPath(folder)
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        raise ValueError("name a folder within the project")
+    return str(path)
+
+
+Folder = Annotated[str, AfterValidator(_within_the_project)]
 Port = Annotated[int, Field(ge=1024, le=65535)]
 Memory = Annotated[str, Field(pattern=r"^[1-9][0-9]*[mg]$")]
 """A JVM-style size: `256m`, `2g`."""
@@ -83,6 +94,8 @@ class ConnectorSettings(Section):
 class SilverSettings(Section):
     source: SilverSource = "kafka"
     """Where the Spark application reads changes: the topics, or the bronze files."""
+    properties: Annotated[tuple[Folder, ...], Field(min_length=1)] = ("spark/properties",)
+    """Folders of the tables' properties files, relative to the project's."""
 
 
 class LakeSettings(Section):
@@ -158,6 +171,12 @@ class LabConfig(Section):
     def load(cls, path: Path) -> LabConfig:
         """Read and check `path`. Raises LabError naming file, key and a hint."""
         config = read_section(path, cls, hint="docs/configuration.md lists every key")
+        if path.parent.name == "labs" and config.name != path.stem:
+            raise LabError(
+                f"{path}: name: {config.name!r} is not the file's",
+                hint=f'write name = "{path.stem}", or rename the file',
+                exit_code=ExitCode.USAGE,
+            )
         if config.profile not in config.profiles:
             raise LabError(
                 f"{path}: profile: {config.profile!r} is not one of the profiles defined there",
@@ -199,6 +218,12 @@ def _in_new_words(name: str, section: dict[str, Any]) -> str:
         f"sources.{name}: this is how earlier versions wrote it. Write [sources.{name}] with "
         + (", ".join(lines))
     )
+
+
+def lab_file(project: Path, lab: str | None) -> Path:
+    """The file that defines the lab of that name: `labs/NAME.toml`, else `lab.toml`."""
+    own = project / "labs" / f"{lab}.toml"
+    return own if lab is not None and own.is_file() else project / "lab.toml"
 
 
 def find_project(start: Path | None = None) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from labctl.artifacts import ArtifactStore
 from labctl.config.aws import AwsProfile
 from labctl.config.endpoints import Endpoints
-from labctl.config.model import LabConfig, find_project
+from labctl.config.model import LabConfig, find_project, lab_file
 from labctl.config.promoted import load_promoted, outputs_path
 from labctl.errors import ExitCode, LabError
 from labctl.lab.ports import assign_ports
@@ -19,6 +19,7 @@ from labctl.runtimes import Runtime, open_runtime
 from labctl.runtimes.aws.endpoints import aws_endpoints
 from labctl.services import Context, Service, services_of
 from labctl.tables import LabTable, lab_tables
+from lakehouse.table_names import AmbiguousTableError, find_table
 
 __all__ = ["Lab"]
 
@@ -49,20 +50,21 @@ class Lab:
         lab can be stopped and removed, and nothing else.
         """
         project = find_project(project)
-        config = LabConfig.load(project / "lab.toml")
         if name is not None and not LabConfig.valid_name(name):
             raise LabError(
                 f"{name!r} cannot name a lab",
                 hint="lower-case letters, digits and dashes, a letter first, 30 at most",
                 exit_code=ExitCode.USAGE,
             )
+        file = lab_file(project, name)
+        config = LabConfig.load(file)
         state = LabState(name or config.name)
         # A lab stays with the profile it was made with, until another is named.
         recorded = state.load_if_readable() or {} if even_damaged else state.load()
         chosen = profile or recorded.get("profile") or config.profile
         if chosen not in config.profiles:
             raise LabError(
-                f"There is no profile {chosen!r} in {project / 'lab.toml'}",
+                f"There is no profile {chosen!r} in {file}",
                 hint=f"defined: {', '.join(sorted(config.profiles))}",
                 exit_code=ExitCode.USAGE,
             )
@@ -94,15 +96,33 @@ class Lab:
         return lab_tables(self.project, self.config)
 
     def table(self, name: str) -> LabTable:
-        """The table of that name; LabError (USAGE) naming those there are."""
+        """The table of that name, by its short name where it is unique.
+
+        Raises LabError (USAGE) naming those there are.
+        """
+        by_name = {table.name: table for table in self.tables}
+        try:
+            full = find_table(name, by_name)
+        except AmbiguousTableError as error:
+            raise LabError(
+                f"There is more than one table {name!r} in this lab",
+                hint=f"write the database, too: {', '.join(error.tables)}",
+                exit_code=ExitCode.USAGE,
+            ) from None
+        if full is None:
+            raise LabError(
+                f"There is no table {name!r} in this lab",
+                hint=f"tables: {', '.join(by_name)}",
+                exit_code=ExitCode.USAGE,
+            )
+        return by_name[full]
+
+    def table_of(self, source_name: str) -> LabTable:
+        """The table, or the first of those, that a source's table of that name goes to."""
         for table in self.tables:
-            if table.name == name:
+            if table.source_name == source_name:
                 return table
-        raise LabError(
-            f"There is no table {name!r} in this lab",
-            hint=f"tables: {', '.join(table.name for table in self.tables)}",
-            exit_code=ExitCode.USAGE,
-        )
+        return self.table(source_name)
 
     @cached_property
     def ports(self) -> dict[str, dict[str, int]]:

@@ -124,7 +124,7 @@ def read_pipeline(lab: Lab) -> PipelineStatus:
 
     What does not answer is left out.
     """
-    topics = [table.topic for table in lab.tables]
+    topics = sorted({table.topic for table in lab.tables})
     with ThreadPoolExecutor(max_workers=5) as pool:
         slots = pool.submit(_or_none, lambda: read_slots(lab))
         connectors = pool.submit(_or_none, lambda: _connector_statuses(lab))
@@ -209,7 +209,8 @@ def _lost_topics(
     """The topics of tables with a commit that Kafka does not have; none if it does not answer."""
     if ends is None:
         return []
-    return sorted(t.topic for t in lab.tables if instants.get(t.name) and not ends.get(t.topic))
+    lost = {t.topic for t in lab.tables if instants.get(t.name) and not ends.get(t.topic)}
+    return sorted(lost)
 
 
 def _lost_problems(topics: Sequence[str]) -> Iterable[str]:

@@ -33,7 +33,8 @@ def rebuild_table(lab: Lab, name: str) -> float:
     it takes it up again. Raises LabError when the application refuses it, and when it cannot be
     reached; then the request is withdrawn.
     """
-    request = _Request.of(lab, lab.table(name).name)
+    name = lab.table(name).name
+    request = _Request.of(lab, name)
     begun = time.monotonic()
     request.put()
     try:
@@ -62,7 +63,8 @@ def cancel_rebuild(lab: Lab, name: str) -> bool:
     A rebuild that has begun is completed. A table that has stopped or waits for its next try goes
     on at once.
     """
-    request = _Request.of(lab, lab.table(name).name)
+    name = lab.table(name).name
+    request = _Request.of(lab, name)
     if request.content() is None:
         return False
     request.withdraw()

@@ -19,6 +19,7 @@ from labctl.lake.sql import Scan, SqlQuery, UnreadColumnError
 from labctl.lake.timeline import Instant
 from labctl.lake.view import LATEST, View
 from labctl.lake.watch import Watch
+from lakehouse.table_names import AmbiguousTableError, find_table
 
 if TYPE_CHECKING:
     from labctl.config.endpoints import ObjectStore
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Engine", "Lake", "TableInfo"]
 
 _PARALLEL = 8
+_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 _SHOW_TABLES = re.compile(r"\s*show\s+tables\s*;?\s*", re.IGNORECASE)
 
 
@@ -34,11 +36,14 @@ class TableInfo:
     """What a silver table says about itself. Instants are Hudi's, in UTC."""
 
     name: str
+    """`database.table`."""
     kind: str
     """`COPY_ON_WRITE` or `MERGE_ON_READ`"""
     version: int
     """Hudi table version."""
     record_key: str
+    partition_fields: str
+    """The columns it is partitioned by; empty of a table in one piece."""
     ordering: str
     commits: int
     """Completed writes on the active timeline."""
@@ -56,34 +61,57 @@ class Engine(Protocol):
 
 
 class Lake:
-    """Silver tables below `silver/` in the bucket, read without a JVM."""
+    """Silver tables, `silver/<database>/<table>` in the bucket, read without a JVM.
+
+    A table is called `database.table`, or by its short name while that is unique.
+    """
 
     def __init__(self, storage: Storage | ObjectStore, *, folder: str = "silver") -> None:
         self.storage = storage if isinstance(storage, Storage) else Storage.of(storage)
         self._folder = folder
 
     def table_names(self) -> list[str]:
-        """Names of the tables there are. Raises LabError when the bucket cannot be read."""
+        """Names of the tables there are, `database.table`.
+
+        Raises LabError when the bucket cannot be read.
+        """
         try:
-            entries = self.storage.list(self._folder)
+            with ThreadPoolExecutor(_PARALLEL) as pool:
+                databases = self._folders(self._folder)
+                found = pool.map(lambda name: self._folders(f"{self._folder}/{name}"), databases)
+                tables = zip(databases, found, strict=True)
+                return sorted(f"{name}.{table}" for name, inside in tables for table in inside)
         except OSError as error:
             raise LabError(
                 f"The object store could not be read ({self.storage.uri}): {error}",
                 hint="Is it running? labctl status.",
                 exit_code=ExitCode.NOT_READY,
             ) from None
-        return sorted(e.base_name for e in entries if e.type == fs.FileType.Directory)
+
+    def _folders(self, folder: str) -> list[str]:
+        """The folders in one, but for what Hudi keeps beside a table's files."""
+        entries = self.storage.list(folder)
+        found = (e.base_name for e in entries if e.type == fs.FileType.Directory)
+        return [name for name in found if _NAME.fullmatch(name)]
 
     def table(self, name: str) -> SilverTable:
         """The table of that name. Raises LabError (USAGE) naming those there are."""
         names = self.table_names()
-        if name not in names:
+        try:
+            full = find_table(name, names)
+        except AmbiguousTableError as error:
+            raise LabError(
+                f"There is more than one silver table '{name}'.",
+                hint=f"Write the database, too: {', '.join(error.tables)}.",
+                exit_code=ExitCode.USAGE,
+            ) from None
+        if full is None:
             raise LabError(
                 f"There is no silver table '{name}'.",
                 hint=f"Tables: {', '.join(names) or 'none yet'}.",
                 exit_code=ExitCode.USAGE,
             )
-        return self._table(name)
+        return self._table(full)
 
     def tables(self) -> list[TableInfo]:
         """All tables with what their properties and timelines say; no rows are read."""
@@ -120,8 +148,8 @@ class Lake:
         if engine:
             return engine.query(sql, [self._table(name) for name in names], view)
         query = SqlQuery(sql, names)
-        used = query.names()
-        tables = [self._table(name) for name in names if name.lower() in used]
+        used = query.tables()
+        tables = [self._table(name) for name in names if name in used]
         return reading(tables, lambda: _answer(query, tables, view))
 
     def _shown(self) -> pa.Table:
@@ -137,7 +165,8 @@ class Lake:
         )
 
     def _table(self, name: str) -> SilverTable:
-        return SilverTable(name, f"{self._folder}/{name}", self.storage)
+        database, _, table = name.partition(".")
+        return SilverTable(name, f"{self._folder}/{database}/{table}", self.storage)
 
     def _info(self, name: str) -> TableInfo | None:
         try:
@@ -150,6 +179,7 @@ class Lake:
             kind=properties["hoodie.table.type"],
             version=int(properties["hoodie.table.version"]),
             record_key=properties.get("hoodie.table.recordkey.fields", ""),
+            partition_fields=properties.get("hoodie.table.partition.fields", ""),
             ordering=properties.get("hoodie.table.ordering.fields")
             or properties.get("hoodie.table.precombine.field", ""),
             commits=len(timeline.writes),

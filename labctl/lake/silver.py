@@ -31,6 +31,7 @@ __all__ = ["Comparison", "SilverTable", "Snapshot", "reading"]
 
 _READ_OPTIMIZED = "hoodie.read.use.read_optimized.mode"
 _RECORD_KEY = "hoodie.table.recordkey.fields"
+_PARTITIONS = "hoodie.table.partition.fields"
 _ATTEMPTS = 4
 _BATCH_ROWS = 65_536
 _ARROW_OF_AVRO: dict[str, pa.DataType] = {
@@ -50,6 +51,7 @@ class SilverTable:
     """A table of the lake by name. Every read sees the latest commit: nothing is remembered."""
 
     name: str
+    """`database.table`."""
     path: str
     """Relative to the bucket."""
     storage: Storage
@@ -70,19 +72,29 @@ class SilverTable:
 
     def _look(self, timeline: Timeline, view: View) -> tuple[list[fs.FileInfo], str | None]:
         """The files there are, and what is wrong with one that ought to be there."""
-        is_partitioned = bool(timeline.properties.get("hoodie.table.partition.fields"))
-        entries = self.storage.list(self.path, recursive=is_partitioned)
+        entries = self._files(timeline)
         sizes = {entry.base_name: entry.size or 0 for entry in entries}
         said = timeline.said_last(view.at or LATEST_INSTANT)
         return entries, lost_file(sizes, said, logs=not view.read_optimized)
+
+    def _files(self, timeline: Timeline) -> list[fs.FileInfo]:
+        return self.storage.list(self.path, recursive=bool(timeline.properties.get(_PARTITIONS)))
+
+    def file_path(self, name: str) -> str | None:
+        """Where the file of that name is, relative to the bucket; None when it is not there."""
+        for entry in self._files(self.timeline()):
+            if entry.base_name == name:
+                return entry.path.removeprefix(f"{self.storage.root}/")
+        return None
 
     def unreadable_file(self) -> str | None:
         """The first of the files written last that is there, and that the storage does not give.
 
         An object store refuses what is not as its checksums say.
         """
-        present = {entry.base_name: entry.path for entry in self.storage.list(self.path)}
-        for name in last_files(self.timeline().said_last()):
+        timeline = self.timeline()
+        present = {entry.base_name: entry.path for entry in self._files(timeline)}
+        for name in last_files(timeline.said_last()):
             if path := present.get(name):
                 try:
                     with self.storage.filesystem.open_input_file(path) as stream:
@@ -261,8 +273,11 @@ class Snapshot:
 
     def _safe(self, where: Sequence[Comparison]) -> list[Comparison]:
         """Comparisons of record keys: never null, in every file, of one type."""
-        keys = self._table.hudi_options().get(_RECORD_KEY, "").split(",")
-        return [comparison for comparison in where if comparison[0] in keys]
+        options = self._table.hudi_options()
+        keys = options.get(_RECORD_KEY, "").split(",")
+        # By a partition's column hudi-rs would go by the names of folders.
+        folders = options.get(_PARTITIONS, "").split(",")
+        return [one for one in where if one[0] in keys and one[0] not in folders]
 
 
 def _open(source: SilverTable) -> HudiTable:

@@ -18,11 +18,14 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import sqlglot
+from sqlglot.errors import TokenError
 
 from labctl.errors import ExitCode, LabError
 from labctl.lake.silver import SilverTable
 from labctl.lake.timeline import State, Timeline
 from labctl.lake.view import View
+from lakehouse.table_names import tables_called
 
 __all__ = ["NOT_A_QUERY", "SparkEngine", "described", "read_answer"]
 
@@ -53,13 +56,21 @@ class SparkEngine:
         self, sql: str, tables: Sequence[SilverTable], view: View, folder: Path
     ) -> dict[str, Any]:
         """What `spark_job` is asked, for tables that `sql` may name."""
-        used = [t for t in tables if re.search(rf"\b{re.escape(t.name)}\b", sql, re.IGNORECASE)]
+        names = [table.name for table in tables]
+        text, full = _with_views(sql, names)
+        found = [(table, table.name) for table in tables if table.name in full]
+        for table in tables:
+            short = table.name.rpartition(".")[2]
+            if len(tables_called(short, names)) == 1 and re.search(
+                rf"\b{re.escape(short)}\b", sql, re.IGNORECASE
+            ):
+                found.append((table, short))
         return {
-            "sql": sql,
+            "sql": text,
             "folder": str(folder),
-            "conf": self.conf(folder, used),
+            "conf": self.conf(folder, [table for table, _ in found]),
             "view": asdict(view),
-            "tables": [described(table, view) for table in used],
+            "tables": [described(table, view) | {"name": name} for table, name in found],
         }
 
     def conf(self, folder: Path, tables: Sequence[SilverTable] = ()) -> dict[str, str]:
@@ -111,6 +122,25 @@ class SparkEngine:
                 hint="Ask for fewer rows, or leave --engine spark out.",
             ) from None
         return process.stdout
+
+
+def _with_views(sql: str, names: Sequence[str]) -> tuple[str, set[str]]:
+    """The query with each `database.table` as one quoted name, and those that it has.
+
+    Spark keeps views with a moment or a condition under plain names alone.
+    """
+    try:
+        tokens = sqlglot.tokenize(sql, read="spark")
+    except TokenError:
+        return sql, set()  # Spark says what is wrong with it.
+    text, full, end = "", set(), 0
+    for one, dot, other in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        name = f"{one.text}.{other.text}".lower()
+        if dot.text == "." and name in names and one.start >= end:
+            text += f"{sql[end : one.start]}`{name}`"
+            full.add(name)
+            end = other.end + 1
+    return text + sql[end:], full
 
 
 def described(table: SilverTable, view: View) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from labctl.errors import ExitCode, LabError
 from labctl.lake.silver import Comparison
+from lakehouse.table_names import quoted, tables_called
 
 __all__ = ["Scan", "SqlQuery", "UnreadColumnError"]
 
@@ -37,7 +38,7 @@ _NO_TABLE = re.compile(r"Table with name (\S+) does not exist")
 class SqlQuery:
     """One SELECT statement. Raises LabError (USAGE, with position) for anything else.
 
-    `tables` are the tables there are, for the message about one that is not.
+    `tables` are the tables there are, by their full names.
     """
 
     def __init__(self, sql: str, tables: Sequence[str] = ()) -> None:
@@ -54,26 +55,33 @@ class SqlQuery:
                 exit_code=ExitCode.USAGE,
             )
 
-    def names(self) -> frozenset[str]:
-        """Every name used like a table, in lower case; those of WITH clauses among them."""
-        tree = self._tree(self.sql)
+    def tables(self) -> frozenset[str]:
+        """Those of the tables there are that the query may read, by full name.
+
+        A short name that several have is none of them: DuckDB, which knows the names of WITH
+        clauses, then says that there is no such table.
+        """
         return frozenset(
-            node["table_name"].lower()
-            for node in _nodes(tree)
+            table
+            for node in _nodes(self._tree(self.sql))
             if node.get("type") == "BASE_TABLE" and node.get("table_name")
+            for table in self._meant(node)
         )
+
+    def _meant(self, node: Mapping[str, Any]) -> list[str]:
+        parts = [part.lower() for part in (node.get("schema_name"), node["table_name"]) if part]
+        found = tables_called(".".join(parts), self._tables)
+        return found if len(found) == 1 else []
 
     def plan(self, schemas: Mapping[str, pa.Schema]) -> dict[str, Scan]:
         """Per table, what the query needs of it at most."""
         for name, schema in schemas.items():
-            self._connection.register(name, schema.empty_table())
+            self._define(name, schema.empty_table(), schema, ())
         # over no rows, so that errors come with positions in the user's own text
         self._checked(lambda: self._connection.execute(self.sql).fetchall())
         ((_, text),) = self._checked(
             lambda: self._connection.execute(f"explain (format json) {self.sql}").fetchall()
         )
-        for name in schemas:
-            self._connection.unregister(name)
         nodes = list(_nodes(json.loads(text)))
         scanned = {column for node in nodes for column in _scanned_columns(node)}
         where = self._comparisons(nodes, schemas) if len(schemas) == 1 else []
@@ -114,7 +122,14 @@ class SqlQuery:
         ]
         where = " and ".join(["true", *conditions])
         select = f"select {', '.join(columns)} from {_quoted(data)} where {where}"  # noqa: S608
-        self._connection.execute(f"create or replace temp view {_quoted(name)} as {select}")
+        database, _, short_name = map(_quoted, name.partition("."))
+        self._connection.execute(f"create schema if not exists {database}")
+        self._connection.execute(f"create or replace view {quoted(name)} as {select}")
+        short = name.rpartition(".")[2]
+        if len(tables_called(short, self._tables)) == 1:
+            self._connection.execute(
+                f"create or replace temp view {short_name} as select * from {quoted(name)}"  # noqa: S608
+            )
 
     def _comparisons(
         self, nodes: Sequence[Mapping[str, Any]], schemas: Mapping[str, pa.Schema]
@@ -160,8 +175,17 @@ class SqlQuery:
             if prefix:
                 position = f", line {prefix[1]}, column {caret.start() - prefix.end() + 1}"
         if missing := _NO_TABLE.search(what):
+            name = missing[1].strip('"')
+            called = tables_called(name.lower(), self._tables)
+            if len(called) > 1:
+                return LabError(
+                    f"There is more than one silver table '{name}'{position}.",
+                    hint=f"Write the database, too: {', '.join(called)}.",
+                    details=tuple(lines),
+                    exit_code=ExitCode.USAGE,
+                )
             return LabError(
-                f"There is no silver table '{missing[1]}'{position}.",
+                f"There is no silver table '{name}'{position}.",
                 hint=f"Tables: {', '.join(self._tables) or 'none yet'}.",
                 details=tuple(lines),
                 exit_code=ExitCode.USAGE,

@@ -173,9 +173,9 @@ class SilverFollower(Background):
         self._is_awaited = is_awaited
         self._is_told = is_told
         self._told: queue.SimpleQueue[Instant] = queue.SimpleQueue()
-        self._timeline = f"/silver/{target.silver}/.hoodie/"
         self._shown = shown
         table = lake.table(target.silver)
+        self._timeline = f"/{table.path}/.hoodie/"
         if _OFFSET not in table.schema().names:
             raise LabError(
                 f"{target.silver} has no column {_OFFSET}, which says how far it is",

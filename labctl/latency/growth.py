@@ -17,6 +17,7 @@ from labctl.bench.environment import describe
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.lab.status import service_versions
+from labctl.lake import Lake
 from labctl.lake.objectstore import Storage
 from labctl.lake.topics import Topics
 from labctl.latency.growth_report import GrowthName, GrowthReport, Step
@@ -153,7 +154,7 @@ def _tables(lab: Lab, steps: Sequence[int], scenario: Scenario, observer: Observ
                 exit_code=ExitCode.USAGE,
             )
         twins = [
-            Twin(small, f"{small.name}_{number}", type_of(small), in_its_place=False)
+            Twin(small, f"{small.properties.table}_{number}", type_of(small), in_its_place=False)
             for number in range(1, step - have + 1)
         ]
         observer.phase(f"bringing the application up with {step} tables")
@@ -187,7 +188,7 @@ def _step(at: int, report: RunReport, lab: Lab) -> Step:
     services = report.services or []
     silver = next((one for one in services if one.service == "silver"), None)
     storage = Storage.of(lab.endpoints.objectstore)
-    entries = storage.list(f"silver/{report.tables[0].table}", recursive=True)
+    entries = storage.list(Lake(storage).table(report.tables[0].table).path, recursive=True)
     files = [entry for entry in entries if entry.type == fs.FileType.File]
     data = [entry for entry in files if "/.hoodie/" not in entry.path]
     return Step(

@@ -59,7 +59,7 @@ def _twin(table: LabTable, scenario: Scenario) -> Twin | None:
     wanted = scenario.table_type
     if wanted is None or wanted == type_of(table):
         return None
-    return Twin(table, f"{table.name}_{wanted}", wanted, in_its_place=True)
+    return Twin(table, f"{table.properties.table}_{wanted}", wanted, in_its_place=True)
 
 
 def _source_of(lab: Lab) -> SilverSource:

@@ -19,10 +19,10 @@ from labctl.errors import ExitCode, LabError
 from labctl.lab.in_flight import in_flight_records
 from labctl.lab.lab import Lab
 from labctl.lab.up import UpReporter, up
-from labctl.lake.objectstore import Storage
+from labctl.lake import Lake
 from labctl.latency.scenario import TableType
-from labctl.tables import PROPERTIES, LabTable
-from lakehouse.properties import read_properties
+from labctl.tables import LabTable
+from lakehouse.properties import TABLE_KEY, read_properties
 
 __all__ = ["Twin", "changed", "type_of", "wait_until_caught_up", "write_twin"]
 
@@ -43,10 +43,15 @@ class Twin:
     """A silver table that takes in another one's topic."""
 
     of: LabTable
-    name: str
+    table: str
+    """Its name, in the same database."""
     table_type: TableType
     in_its_place: bool
     """Whether the Spark application leaves the other one alone meanwhile."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.of.properties.database}.{self.table}"
 
 
 def type_of(table: LabTable) -> TableType:
@@ -70,7 +75,7 @@ def changed(
     try:
         _copy_project(lab.project, folder)
         for twin in twins:
-            write_twin(folder / PROPERTIES, twin)
+            write_twin(folder / twin.of.properties.file.relative_to(lab.project), twin)
         other = replace(lab, project=folder, config=_config(lab, source))
         try:
             up(other, reporter)
@@ -97,24 +102,21 @@ def _config(lab: Lab, source: SilverSource | None) -> LabConfig:
 def _copy_project(project: Path, folder: Path) -> None:
     """A copy of what the project defines: a container sees nothing that lies outside of it."""
     shutil.copy(project / "lab.toml", folder)
-    for part in ("connectors", "spark"):
+    for part in ("connectors", "labs", "spark"):
+        if not (project / part).is_dir():
+            continue
         shutil.copytree(project / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
 
 
-def write_twin(folder: Path, twin: Twin) -> None:
-    """Give a twin a properties file in `folder`, in place of its table's or beside it."""
-    path = next(
-        path
-        for path in folder.glob("*.*.*.properties")
-        if read_properties(path)["hoodie.table.name"] == twin.of.name
-    )
+def write_twin(path: Path, twin: Twin) -> None:
+    """Give a twin a properties file in place of its table's, which is at `path`, or beside it."""
     values = read_properties(path) | {
-        "hoodie.table.name": twin.name,
+        TABLE_KEY: twin.table,
         "hoodie.datasource.write.table.type": _TYPES[twin.table_type],
     }
     if twin.table_type != type_of(twin.of):
         values |= _LAYOUT[twin.table_type]
-    place = path if twin.in_its_place else path.with_name(f"twin.of.{twin.name}.properties")
+    place = path if twin.in_its_place else path.with_name(f"twin.of.{twin.table}.properties")
     place.write_text("".join(f"{key}={value}\n" for key, value in values.items()), "utf-8")
 
 
@@ -135,8 +137,8 @@ def wait_until_caught_up(
 
 
 def _remove_tables(lab: Lab, twins: Sequence[Twin]) -> None:
-    storage = Storage.of(lab.endpoints.objectstore)
-    names = {entry.base_name for entry in storage.list("silver")}
+    lake = Lake(lab.endpoints.objectstore)
+    names = lake.table_names()
     for twin in twins:
         if twin.name in names:
-            storage.filesystem.delete_dir(storage.path(f"silver/{twin.name}"))
+            lake.storage.filesystem.delete_dir(lake.storage.path(lake.table(twin.name).path))

@@ -12,7 +12,7 @@ from labctl.artifacts.lock import MavenArtifact, MavenFile
 from labctl.promote.archive import zip_bytes
 from labctl.promote.promotion import Promotion
 from labctl.promote.secrets import known_values
-from labctl.tables import CONNECTORS, PROPERTIES
+from labctl.tables import CONNECTORS
 
 __all__ = [
     "ARCHIVE",
@@ -75,10 +75,10 @@ def project_archive(promotion: Promotion) -> Upload:
     """
     entries = {
         path.relative_to(promotion.project).as_posix(): path.read_bytes()
-        for folder in (PROPERTIES, CONNECTORS)
-        for path in sorted((promotion.project / folder).iterdir())
+        for path in sorted((promotion.project / CONNECTORS).iterdir())
         if path.suffix in (".properties", ".json")
     }
+    entries |= {name: path.read_bytes() for name, path in promotion.properties_files.items()}
     for name, values in known_values(promotion).items():
         if name in ("demo/objectstore", "demo/registry"):
             lines = "".join(f"{key}={value}\n" for key, value in values.items())

@@ -49,10 +49,9 @@ def overrides(promotion: Promotion) -> dict[str, str]:
 
 def _sync(promotion: Promotion) -> dict[str, str]:
     """Registering tables in the Glue catalogue after each commit that changes their shape."""
-    emr, database = promotion.profile.emr, promotion.profile.glue.database
+    emr = promotion.profile.emr
     values = {
         "hoodie.datasource.hive_sync.enable": "true",
-        "hoodie.datasource.hive_sync.database": database,
         "hoodie.datasource.meta_sync.condition.sync": "true",
     }
     if emr.engine == "application" and emr.hudi == "lock":

@@ -26,7 +26,7 @@ from labctl.promote.spark import environment_key, work_items
 from labctl.promote.sql import source_sql
 from labctl.promote.streamer import generated_uploads, streamer_items, streamer_uploads
 from labctl.promote.values import profile_values, render_values
-from labctl.tables import CONNECTORS, PROPERTIES
+from labctl.tables import CONNECTORS
 
 __all__ = ["MARKER", "Plan", "as_json", "needed_parts", "render", "write_plan"]
 
@@ -111,9 +111,7 @@ def _unchanged(promotion: Promotion) -> dict[str, bytes]:
     files[f"connectors/{worker.name}"] = worker.read_bytes()
     defaults = promotion.project / "spark" / "spark-defaults.conf"
     files[f"spark/{defaults.name}"] = defaults.read_bytes()
-    for path in sorted((promotion.project / PROPERTIES).glob("*.properties")):
-        files[f"spark/properties/{path.name}"] = path.read_bytes()
-    return files
+    return files | {n: path.read_bytes() for n, path in promotion.properties_files.items()}
 
 
 def _command_lines(work: list[dict[str, Any]]) -> bytes:

@@ -9,12 +9,12 @@ from pathlib import Path
 from labctl.artifacts.lock import Lock, load_lock
 from labctl.config.aws import AwsProfile, RdsSettings
 from labctl.config.endpoints import database_name
-from labctl.config.model import LabConfig, SourceEngine
+from labctl.config.model import LabConfig, SourceEngine, lab_file
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile, connector_files
 from labctl.tables import CONNECTORS, LabTable, lab_tables
 from lakehouse.errors import ConfigurationError
-from lakehouse.properties import read_properties
+from lakehouse.properties import included_files, read_properties
 
 __all__ = ["PromotedConnector", "Promotion", "load_promotion"]
 
@@ -54,11 +54,24 @@ class Promotion:
 
     @property
     def lab_toml(self) -> Path:
-        return self.project / "lab.toml"
+        return lab_file(self.project, self.config.name)
 
     def key(self, name: str) -> str:
         """A key of the profile, as one finds it in `lab.toml`."""
         return f"profiles.{self.profile_name}.{name}"
+
+    @cached_property
+    def databases(self) -> tuple[str, ...]:
+        """The databases of the silver tables, by name."""
+        return tuple(sorted({table.properties.database for table in self.tables}))
+
+    @cached_property
+    def properties_files(self) -> dict[str, Path]:
+        """The tables' properties files and those they include, by path within the project."""
+        own = [table.properties.file for table in self.tables]
+        found = {file.resolve() for one in own for file in (one, *included_files(one))}
+        root = self.project.resolve()
+        return {file.relative_to(root).as_posix(): file for file in sorted(found)}
 
     @cached_property
     def connectors(self) -> tuple[PromotedConnector, ...]:
@@ -105,7 +118,7 @@ def load_promotion(project: Path, config: LabConfig, profile_name: str) -> Promo
     if not isinstance(profile, AwsProfile):
         promotable = [n for n, p in config.profiles.items() if isinstance(p, AwsProfile)]
         raise LabError(
-            f"Profile {profile_name!r} of {project / 'lab.toml'} is not one of AWS",
+            f"Profile {profile_name!r} of {lab_file(project, config.name)} is not one of AWS",
             hint=f"say --profile {promotable[0]}"
             if promotable
             else "add one with runtime = 'aws'; docs/aws.md has an example",

@@ -79,7 +79,7 @@ def application_arguments(promotion: Promotion) -> list[Argument]:
     lake = f"s3://{promotion.profile.lake.bucket}"
     writes_bronze = promotion.profile.connect.sink is None
     options = Options(
-        properties=(f"{ARCHIVE}/spark/properties",),
+        properties=tuple(f"{ARCHIVE}/{f}" for f in promotion.config.silver.properties),
         bootstrap_servers=_PLACEHOLDER,
         registry_url=promotion.profile.registry.url.rstrip("/"),
         target_base_path=f"{lake}/silver",

@@ -18,6 +18,7 @@ from labctl.promote.names import Names
 from labctl.promote.promotion import Promotion
 from labctl.promote.spark import Argument, conf_pair, job_run, spark_conf, step
 from labctl.tables import PROPERTIES, LabTable
+from lakehouse.partitions import LAYOUT
 from lakehouse.properties import TableType
 
 __all__ = [
@@ -67,26 +68,43 @@ def streamer_uploads(promotion: Promotion) -> dict[str, Upload]:
 
 
 def _files(promotion: Promotion) -> dict[str, bytes]:
-    folder = promotion.project / PROPERTIES
-    files = {path.name: path.read_bytes() for path in sorted(folder.glob("*.properties"))}
+    files = {_name(n): path.read_bytes() for n, path in promotion.properties_files.items()}
     for table in promotion.tables:
         schema = schema_path(promotion, table)
         files[schema.name] = schema.read_bytes() if schema.is_file() else b""
     return files
 
 
+def _name(path: str) -> str:
+    """What a properties file of the project is called beside the others."""
+    return path.removeprefix(f"{PROPERTIES.as_posix()}/")
+
+
+def _own_name(table: LabTable) -> str:
+    return f"aws.{table.name}.properties"
+
+
 def _table_properties(promotion: Promotion, table: LabTable, folder: str) -> str:
-    lake = promotion.profile.lake
+    lake, properties = promotion.profile.lake, table.properties
     own = {
         **overrides(promotion),
-        "hoodie.streamer.source.dfs.root": f"s3://{lake.bucket}/{table.properties.bronze_root}",
+        "hoodie.streamer.source.dfs.root": f"s3://{lake.bucket}/{properties.bronze_root}",
         "hoodie.streamer.schemaprovider.source.schema.file": f"{folder}/{table.topic}.avsc",
-        "hoodie.datasource.hive_sync.table": table.name,
+        "hoodie.datasource.hive_sync.database": properties.database,
+        "hoodie.datasource.hive_sync.table": properties.table,
         # The application starts them itself, beside its commits; a streamer has Hudi do it.
         "hoodie.table.services.enabled": "true",
     }
+    if properties.partition_fields:
+        # The application moves a row whose partition changes; a streamer needs an index that does.
+        own |= {
+            **{key: properties.hoodie[key] for key in LAYOUT},
+            "hoodie.index.type": "GLOBAL_SIMPLE",
+            "hoodie.simple.index.update.partition.path": "true",
+        }
     lines = "".join(f"{key}={value}\n" for key, value in own.items())
-    return f"include={table.topic}.properties\n{lines}"
+    file = properties.file.resolve().relative_to(promotion.project.resolve()).as_posix()
+    return f"include={_name(file)}\n{lines}"
 
 
 def generated_uploads(promotion: Promotion) -> dict[str, Upload]:
@@ -94,7 +112,7 @@ def generated_uploads(promotion: Promotion) -> dict[str, Upload]:
     prefix = _folder(promotion)
     location = f"s3://{promotion.profile.lake.artifacts}/{prefix}"
     found = {
-        f"aws.{table.topic}.properties": _table_properties(promotion, table, location)
+        _own_name(table): _table_properties(promotion, table, location)
         for table in promotion.tables
     }
     for type_ in TYPES:
@@ -105,12 +123,10 @@ def generated_uploads(promotion: Promotion) -> dict[str, Upload]:
 
 
 def _multi_properties(promotion: Promotion, tables: list[LabTable], location: str) -> str:
-    database = promotion.profile.glue.database
-    ingested = ",".join(f"{database}.{table.name}" for table in tables)
+    ingested = ",".join(table.name for table in tables)
     lines = [f"include={_SHARED}", f"hoodie.streamer.ingestion.tablesToBeIngested={ingested}"]
     lines += [
-        f"hoodie.streamer.ingestion.{database}.{table.name}.configFile="
-        f"{location}/aws.{table.topic}.properties"
+        f"hoodie.streamer.ingestion.{table.name}.configFile={location}/{_own_name(table)}"
         for table in tables
     ]
     return "\n".join(lines) + "\n"
@@ -151,11 +167,11 @@ def _single(promotion: Promotion, table: LabTable) -> list[str]:
     return [
         *_common(promotion, table.properties.table_type, table.properties.ordering_field),
         "--props",
-        f"s3://{lake.artifacts}/{_folder(promotion)}/aws.{table.topic}.properties",
+        f"s3://{lake.artifacts}/{_folder(promotion)}/{_own_name(table)}",
         "--target-base-path",
-        f"s3://{lake.bucket}/silver/{table.name}",
+        f"s3://{lake.bucket}/silver/{table.properties.path}",
         "--target-table",
-        table.name,
+        table.properties.table,
         "--continuous",
         "--min-sync-interval-seconds",
         str(promotion.profile.emr.sync_minutes * 60),
@@ -175,7 +191,7 @@ def _multi(promotion: Promotion, kind: TableType) -> list[str]:
         "--base-path-prefix",
         f"s3://{lake.bucket}/silver",
         "--target-table",
-        promotion.profile.glue.database,
+        promotion.tables[0].properties.table,
     ]
 
 

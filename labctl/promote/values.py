@@ -28,7 +28,7 @@ from labctl.runtimes.compose.silver import ANY_ADDRESS, silver_context
 from labctl.runtimes.endpoints import capture_logins, loopback_endpoints
 from labctl.services import Context, Service, connect, services_of, silver
 from labctl.services.connect import worker_settings
-from labctl.tables import CONNECTORS, PROPERTIES, lab_tables
+from labctl.tables import CONNECTORS, lab_tables
 from lakehouse.properties import read_properties
 
 __all__ = ["Setting", "Settings", "profile_values", "read_values", "render_values"]
@@ -91,7 +91,7 @@ def _shared(project: Path, config: LabConfig) -> Iterator[tuple[str, Setting]]:
         yield from _part(f"connector {file.name}", file.config, path)
     yield from _part("worker", read_properties(project / WORKER), str(WORKER))
     for table in lab_tables(project, config):
-        source = f"{PROPERTIES}/{table.properties.file.name}"
+        source = table.properties.file.relative_to(project).as_posix()
         yield from _part(f"hudi {table.name}", table.properties.hoodie, source)
 
 

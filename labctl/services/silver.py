@@ -11,7 +11,7 @@ from labctl.config.kafka_clients import java_settings
 from labctl.lab.state import write_private
 from labctl.services.jvm import FLAGS, LESS_INLINING
 from labctl.services.model import Context, NativeService, Process, Service
-from labctl.tables import PROPERTIES, lab_tables
+from labctl.tables import lab_tables
 from lakehouse.options import KAFKA_CONF_PREFIX, Options, submit_argv
 
 __all__ = ["SERVICE", "SINK_CONNECTOR", "options", "process", "spark_settings"]
@@ -80,7 +80,7 @@ def options(
     """
     bucket = f"s3a://{context.endpoints.objectstore.bucket}"
     return Options(
-        properties=(str(context.project / PROPERTIES),),
+        properties=tuple(str(context.project / f) for f in context.config.silver.properties),
         bootstrap_servers=context.endpoints.kafka.bootstrap_servers,
         registry_url=context.endpoints.registry.url,
         target_base_path=f"{bucket}/silver",

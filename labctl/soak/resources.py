@@ -81,7 +81,8 @@ class ResourceSampler(Background):
                 self._samples["files", name].append(files)
         for table in self._tables:
             try:
-                count = len(self._lake.storage.list(f"silver/{table}", recursive=True))
+                path = self._lake.table(table).path
+                count = len(self._lake.storage.list(path, recursive=True))
             except OSError:
                 continue  # the object store is away
             self._samples["objects", table].append(count)

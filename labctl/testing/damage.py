@@ -144,7 +144,7 @@ def _last_file(lab: Lab, table: LabTable, mark: str) -> str:
     silver = Lake(lab.endpoints.objectstore).table(table.name)
     for name in last_files(silver.timeline().said_last()):
         if mark in name:
-            return f"{silver.path}/{name}"
+            return silver.file_path(name) or f"{silver.path}/{name}"
     raise _nothing(f"file with {mark} in its name in silver", table)
 
 

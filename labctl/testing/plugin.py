@@ -28,6 +28,7 @@ from labctl.sources import Source, connect
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Faults
 from labctl.testing.reporter import TerminalReporter
+from lakehouse.table_names import quoted, tables_called
 
 __all__ = [
     "SilverReader",
@@ -174,10 +175,13 @@ def silver(lake: Lake) -> SilverReader:
     """
 
     def read(table: str, where: str = "true", **view: object) -> list[dict[str, object]]:
-        if table not in lake.table_names() or lake.table(table).timeline().latest is None:
+        if not tables_called(table, lake.table_names()):
+            return []
+        found = lake.table(table)
+        if found.timeline().latest is None:
             return []
         shown = View(**view) if view else LATEST  # type: ignore[arg-type]
-        answer: pa.Table = lake.query(f'SELECT * FROM "{table}" WHERE {where}', shown)  # noqa: S608
+        answer: pa.Table = lake.query(f"SELECT * FROM {quoted(found.name)} WHERE {where}", shown)  # noqa: S608
         return answer.to_pylist()
 
     return read

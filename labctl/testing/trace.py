@@ -13,6 +13,7 @@ from labctl.lake.records import Record
 from labctl.lake.topics import Topics
 from labctl.sources import TableRef, connect
 from labctl.tables import LabTable
+from lakehouse.table_names import quoted
 
 __all__ = ["trace_row"]
 
@@ -83,7 +84,7 @@ def _record(record: Record) -> str:
 def _silver(lab: Lab, table: LabTable, key: Mapping[str, object]) -> str:
     where = " AND ".join(f'"{name}" = {_literal(value)}' for name, value in key.items())
     rows = Lake(lab.endpoints.objectstore).query(
-        f'SELECT * FROM "{table.name}" WHERE {where}',  # noqa: S608
+        f"SELECT * FROM {quoted(table.name)} WHERE {where}",  # noqa: S608
         View(deleted=True),
     )
     return "\n".join(map(_pairs, rows.to_pylist())) or "no such row"

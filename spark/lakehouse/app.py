@@ -24,7 +24,7 @@ from lakehouse.kafka_feed import KafkaFeed
 from lakehouse.maintenance import Maintenance
 from lakehouse.options import Options
 from lakehouse.progress import Progress, now
-from lakehouse.properties import TableConfig, load_tables
+from lakehouse.properties import TableConfig, load_tables, named_tables
 from lakehouse.rebuild import Rebuilder
 from lakehouse.registry import SchemaRegistry
 from lakehouse.schema_memory import LakeSchemas
@@ -87,6 +87,7 @@ class Application:
             for table in tables
         }
         self._topics = {table.name: table.topic for table in tables}
+        self._rebuild = named_tables(options.rebuild, self._topics)
         self._kafka = Kafka(self._spark, options.bootstrap_servers)
         self._storage = Storage(self._spark)
         self._registry = SchemaRegistry(
@@ -165,9 +166,10 @@ class Application:
             request_path=self._options.rebuild_request_path(config.name),
             bronze_topics=self._bronze_topics,
         )
-        if config.name in self._options.rebuild:
+        if config.name in self._rebuild:
             rebuilder.request()
         writer = TableWriter(
+            self._spark,
             table,
             self._tables[config.name],
             self._maintenance,

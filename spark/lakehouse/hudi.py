@@ -12,6 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from lakehouse.clock import InstantClock
+from lakehouse.earlier_layout import move_in
+from lakehouse.placement import DELETED, MOVED
 from lakehouse.properties import BUCKETS, TableConfig
 from lakehouse.schema import widened_columns
 from lakehouse.storage import Storage
@@ -60,6 +62,8 @@ class TableState:
     """Whether a compaction or a cleaning was begun, or just planned, and has not been completed."""
     topic_id: str = ""
     """Kafka's id of the topic that `next_offsets` are of; empty where no commit says."""
+    partition_fields: tuple[str, ...] = ()
+    """The columns that it is partitioned by."""
 
 
 class HudiTable:
@@ -71,7 +75,8 @@ class HudiTable:
 
     def __init__(self, spark: SparkSession, config: TableConfig, base_path: str) -> None:
         self.config = config
-        self.path = f"{base_path.rstrip('/')}/{config.name}"
+        self.path = f"{base_path.rstrip('/')}/{config.path}"
+        self._earlier_path = f"{base_path.rstrip('/')}/{config.table}"
         self.lock = threading.Lock()
         self.services = threading.Lock()
         self._spark = spark
@@ -88,6 +93,10 @@ class HudiTable:
     def buckets(self) -> str:
         """How many its properties say; empty when they leave it to Hudi."""
         return self.config.hoodie.get(BUCKETS, "")
+
+    def take_over(self) -> None:
+        """Move the table to its place from where earlier versions kept it, if it is there."""
+        move_in(Storage(self._spark), self._earlier_path, self.path)
 
     def exists(self) -> bool:
         """Whether there has been a first commit, or the attempt at one."""
@@ -108,7 +117,8 @@ class HudiTable:
         """Read the table's timeline: schema, offsets, and how far compaction lags behind."""
         if not self.exists():
             return TableState(None, {})
-        active = self.meta_client().getActiveTimeline()
+        meta = self.meta_client()
+        active = meta.getActiveTimeline()
         if (last := active.lastInstant()).isPresent():
             self._clock.has(last.get().requestedTime())
         timeline = active.getCommitsTimeline().filterCompletedInstants()
@@ -146,6 +156,7 @@ class HudiTable:
                 and active.getCleanerTimeline().filterInflightsAndRequested().empty()
             ),
             topic_id=topic_id,
+            partition_fields=_partition_fields(meta.getTableConfig()),
         )
 
     @staticmethod
@@ -168,6 +179,8 @@ class HudiTable:
     def _may_repeat(self, rows: DataFrame, count: int) -> bool:
         """Whether a key may occur twice. Combining rows costs a shuffle of whole records, so that
         in a large batch, such as a first load, it pays to look at the keys first."""
+        if self.config.partition_fields:
+            return False  # `Placement` has seen to it.
         if count < _LARGE_BATCH:
             return count > 1
         return rows.select(*self.config.key_fields).distinct().count() < count
@@ -244,7 +257,7 @@ class HudiTable:
             self._spark.sparkContext._jsc,
             resolver.getTableSchema(False).toString(),
             self.path,
-            self.config.name,
+            self.config.table,
             options,
         )
 
@@ -255,8 +268,12 @@ class HudiTable:
         commits = meta.getActiveTimeline().getCommitsTimeline().filterCompletedInstants()
         return int(commits.findInstantsAfter(names.formatDate(since)).countInstants())
 
+    def rows(self) -> DataFrame:
+        """The rows as they are now, Hudi's own columns first."""
+        return self._spark.read.format("hudi").load(self.path)
+
     def _schema(self) -> StructType:
-        read = self._spark.read.format("hudi").load(self.path).schema
+        read = self.rows().schema
         return StructType(
             [
                 StructField(field.name, field.dataType, nullable=True)
@@ -267,9 +284,15 @@ class HudiTable:
 
 
 def _delete_options(config: TableConfig) -> dict[str, str]:
-    if config.deletes == "soft":
+    marker = "true" if config.deletes == "hard" else MOVED if config.partition_fields else ""
+    if not marker:
         return {}
-    return {"hoodie.payload.delete.field": "__deleted", "hoodie.payload.delete.marker": "true"}
+    return {"hoodie.payload.delete.field": DELETED, "hoodie.payload.delete.marker": marker}
+
+
+def _partition_fields(properties: Any) -> tuple[str, ...]:
+    found = properties.getPartitionFields()
+    return tuple(found.get()) if found.isPresent() else ()
 
 
 def _parse_checkpoint(text: str | None) -> dict[int, int]:

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast
 
 from lakehouse.errors import ConfigurationError
+from lakehouse.partitions import (
+    FIELDS,
+    KEY_GENERATOR,
+    NONPARTITIONED,
+    partition_fields,
+    partition_options,
+)
+from lakehouse.table_names import AmbiguousTableError, find_table
 
 __all__ = [
     "BUCKETS",
     "LAB_KEYS",
+    "TABLE_KEY",
     "TOPIC_KEY",
     "TableConfig",
     "TableType",
+    "included_files",
     "load_tables",
+    "named_tables",
     "read_properties",
 ]
 
@@ -30,6 +41,10 @@ LAB_KEYS: Mapping[str, tuple[str, ...]] = {
 
 TOPIC_KEY = "hoodie.streamer.source.kafka.topic"
 """Names the topic that a table is made from."""
+TABLE_KEY = "hoodie.table.name"
+DATABASE_KEY = "hoodie.database.name"
+_SYNCED_DATABASE_KEY = "hoodie.datasource.hive_sync.database"
+"""Where the table is registered: the same database, and what existing files name it by."""
 BUCKETS = "hoodie.bucket.index.num.buckets"
 _COMPACT_COMMITS = "hoodie.compact.inline.max.delta.commits"
 _COMPACT_RECORDS = "lab.compact.after.records"
@@ -46,33 +61,34 @@ _COUNTS = {
 }
 """Every key that is read as a number, with its default. Hudi's own are handed on to Hudi, too."""
 
-_PARTITION = "hoodie.datasource.write.partitionpath.field"
-_KEY_GENERATOR = "hoodie.datasource.write.keygenerator.class"
-_NONPARTITIONED = "org.apache.hudi.keygen.NonpartitionedKeyGenerator"
-
+_RECORD_KEY = "hoodie.datasource.write.recordkey.field"
 _REQUIRED = (
-    "hoodie.table.name",
+    TABLE_KEY,
     "hoodie.datasource.write.table.type",
-    "hoodie.datasource.write.recordkey.field",
+    _RECORD_KEY,
     "hoodie.table.ordering.fields",
     TOPIC_KEY,
     "hoodie.streamer.source.dfs.root",
 )
 _TABLE_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
-_TABLE_NAME = re.compile(r"[a-z_][a-z0-9_]*")
+_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
 class TableConfig:
     """One silver table: where its changes come from and how Hudi keeps them."""
 
-    name: str
+    database: str
+    table: str
+    """Its name in the database."""
     file: Path
     """The properties file it is described in."""
     topic: str
     bronze_root: str
     """Folder of the topic's bronze files, relative to the bronze base path."""
     key_fields: tuple[str, ...]
+    partition_fields: tuple[str, ...]
+    """The columns whose values say which partition a row is in; none of a table in one piece."""
     ordering_field: str
     table_type: TableType
     deletes: Literal["soft", "hard"]
@@ -86,12 +102,24 @@ class TableConfig:
     hoodie: Mapping[str, str]
     """All `hoodie.*` write options, as given to Hudi."""
 
-    def line_of(self, key: str) -> int:
-        """The line of its file that sets `key`; the first where an included file sets it."""
-        lines = self.file.read_text(encoding="utf-8").splitlines()
-        return next(
-            (n for n, line in enumerate(lines, 1) if line.partition("=")[0].strip() == key), 1
-        )
+    @property
+    def name(self) -> str:
+        """What the table is called everywhere: `database.table`."""
+        return f"{self.database}.{self.table}"
+
+    @property
+    def path(self) -> str:
+        """Its folder, relative to that of all silver tables."""
+        return f"{self.database}/{self.table}"
+
+    def in_one_piece(self) -> TableConfig:
+        """The same without partitions."""
+        plain = {FIELDS: "", KEY_GENERATOR: NONPARTITIONED}
+        return replace(self, partition_fields=(), hoodie={**self.hoodie, **plain})
+
+    def place_of(self, key: str) -> str:
+        """File and line that set `key`; the first line where an included file sets it."""
+        return _place(self.file, key)
 
     def retaining(self, commits: int) -> dict[str, str]:
         """Hudi's options with which cleaning leaves `commits` at least, and archiving the timeline
@@ -106,10 +134,11 @@ def read_properties(path: Path) -> dict[str, str]:
 
     Raises ConfigurationError for a line that is no pair, a missing file or a circle of includes.
     """
-    return _read(path, ())
+    return _read(path, (), [])
 
 
-def _read(path: Path, parents: tuple[Path, ...]) -> dict[str, str]:
+def _read(path: Path, parents: tuple[Path, ...], includes: list[Path]) -> dict[str, str]:
+    """`read_properties` of a file that `parents` include; `includes` gets those it includes."""
     if path in parents:
         raise ConfigurationError(f"{path} includes itself", hint="Remove one `include=`")
     whence = f" ({parents[-1]} includes it)" if parents else ""
@@ -137,7 +166,8 @@ def _read(path: Path, parents: tuple[Path, ...]) -> dict[str, str]:
             )
         if key == "include":
             for name in value.split(","):
-                included |= _read(path.parent / name.strip(), (*parents, path))
+                includes.append(path.parent / name.strip())
+                included |= _read(includes[-1], (*parents, path), includes)
         else:
             own[key] = value
     return included | own
@@ -148,35 +178,66 @@ def load_tables(
 ) -> list[TableConfig]:
     """The tables described by `paths`: properties files, or folders of files named as topics.
 
-    `only` keeps the named tables; `overrides` win over every file (`--hoodie-conf`).
+    `only` keeps the named tables, by short names where they are unique; `overrides` win over every
+    file (`--hoodie-conf`).
     """
     tables = [_table(file, read_properties(file) | dict(overrides or {})) for file in _files(paths)]
     by_name: dict[str, TableConfig] = {}
     for table in tables:
-        if table.name in by_name:
+        if (other := by_name.setdefault(table.name, table)) is not table:
             raise ConfigurationError(
-                f"Two properties files describe the table {table.name}", hint="Remove one"
+                f"{_place(other.file, TABLE_KEY)} and {_place(table.file, TABLE_KEY)} both "
+                f"describe the table {table.name}",
+                hint=f"Remove one, or give one another {DATABASE_KEY} or {TABLE_KEY}",
             )
-        by_name[table.name] = table
-    wanted = list(only)
-    if unknown := [name for name in wanted if name not in by_name]:
-        raise ConfigurationError(
-            f"No properties file describes {', '.join(unknown)}",
-            hint=f"Choose from {', '.join(sorted(by_name))}",
-        )
-    return [by_name[name] for name in wanted] if wanted else tables
+    return [by_name[name] for name in named_tables(only, by_name)] or tables
+
+
+def named_tables(wanted: Iterable[str], tables: Iterable[str]) -> list[str]:
+    """The full names of the `wanted` ones of `tables`. Raises ConfigurationError."""
+    names = sorted(tables)
+    found = []
+    for name in wanted:
+        try:
+            full = find_table(name, names)
+        except AmbiguousTableError as error:
+            raise ConfigurationError(str(error), hint="Write the database, too") from None
+        if full is None:
+            raise ConfigurationError(
+                f"No properties file describes {name}", hint=f"Choose from {', '.join(names)}"
+            )
+        found.append(full)
+    return found
 
 
 def _files(paths: Iterable[Path]) -> list[Path]:
+    """The files of tables: in a folder all but those that others there include."""
     files: list[Path] = []
     for path in paths:
-        found = sorted(path.glob("*.*.*.properties")) if path.is_dir() else [path]
+        found = sorted(path.glob("*.properties")) if path.is_dir() else [path]
+        if path.is_dir():
+            included = {part.resolve() for file in found for part in included_files(file)}
+            found = [file for file in found if file.resolve() not in included]
         if not found:
             raise ConfigurationError(
-                f"{path} holds no <prefix>.<schema>.<table>.properties", hint="Give another folder"
+                f"{path} holds no <topic>.properties", hint="Give another folder"
             )
         files += found
     return files
+
+
+def included_files(path: Path) -> list[Path]:
+    """The files that a properties file includes, and those that they include."""
+    found: list[Path] = []
+    _read(path, (), found)
+    return found
+
+
+def _place(path: Path, key: str) -> str:
+    """File and line that set `key`; the first line where an included file sets it."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    found = [n for n, line in enumerate(lines, 1) if line.partition("=")[0].strip() == key]
+    return f"{path}:{found[-1] if found else 1}"
 
 
 def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
@@ -206,21 +267,27 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
         raise ConfigurationError(
             f"{path}: table type {table_type} is unknown", hint=f"Use {' or '.join(_TABLE_TYPES)}"
         )
-    name = hoodie["hoodie.table.name"]
-    if not _TABLE_NAME.fullmatch(name):
-        raise ConfigurationError(
-            f"{path}: `{name}` is no table name", hint="Use a-z, 0-9 and _, a letter first"
-        )
-    _check_unpartitioned(path, hoodie)
+    table = hoodie[TABLE_KEY]
+    database_key = _SYNCED_DATABASE_KEY if hoodie.get(_SYNCED_DATABASE_KEY) else DATABASE_KEY
+    database = hoodie.get(database_key, "")
+    for key, name in ((TABLE_KEY, table), (database_key, database)):
+        if not _NAME.fullmatch(name):
+            raise ConfigurationError(
+                f"{_place(path, key)}: {key}={name} is no name",
+                hint="Use a-z, 0-9 and _, a letter first",
+            )
+    hoodie |= {DATABASE_KEY: database, _SYNCED_DATABASE_KEY: database}
+    keys = tuple(field.strip() for field in hoodie[_RECORD_KEY].split(","))
+    hoodie |= partition_options(hoodie, keys, lambda key: _place(path, key))
     counts = {key: _count(path, properties, key) for key in _COUNTS}
     return TableConfig(
-        name=name,
+        database=database,
+        table=table,
         file=path,
         topic=hoodie[TOPIC_KEY],
         bronze_root=hoodie["hoodie.streamer.source.dfs.root"].strip("/"),
-        key_fields=tuple(
-            field.strip() for field in hoodie["hoodie.datasource.write.recordkey.field"].split(",")
-        ),
+        key_fields=keys,
+        partition_fields=partition_fields(hoodie),
         ordering_field=hoodie["hoodie.table.ordering.fields"],
         table_type=cast("TableType", table_type),
         deletes=cast("Literal['soft', 'hard']", lab["lab.deletes"]),
@@ -229,25 +296,6 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
         compact_after_records=counts[_COMPACT_RECORDS] * counts[BUCKETS],
         keep_minutes=counts[_KEEP_MINUTES],
         hoodie=hoodie,
-    )
-
-
-def _check_unpartitioned(path: Path, hoodie: Mapping[str, str]) -> None:
-    """Refuse a table in partitions: the index looks for a key in the row's own partition alone, so
-    that a row whose partition changes would be there twice, and its delete would leave one."""
-    field = hoodie.get(_PARTITION, "")
-    if not field:
-        return
-    generator = hoodie.get(_KEY_GENERATOR, "")
-    what = (
-        f"has no effect with {_KEY_GENERATOR}={generator}"
-        if generator == _NONPARTITIONED
-        else f"would keep a row twice when its {field} changes: tables in partitions are not "
-        "supported"
-    )
-    raise ConfigurationError(
-        f"{path}: {_PARTITION}={field} {what}",
-        hint=f"Write {_PARTITION}= (empty) and {_KEY_GENERATOR}={_NONPARTITIONED}",
     )
 
 

@@ -13,6 +13,7 @@ from lakehouse.bronze_reader import BronzeReader
 from lakehouse.decode import FLAG_BAD
 from lakehouse.errors import PermanentError, SchemaChangeError
 from lakehouse.hudi import HudiTable
+from lakehouse.placement import check_columns
 from lakehouse.rebuild_request import ASKED, refusal, refused
 from lakehouse.schema import merge_schemas
 from lakehouse.storage import Storage
@@ -75,7 +76,7 @@ class Rebuilder:
         """Rebuild in one commit; what was in the table stays reachable by time travel.
 
         Only when columns have changed so that the table cannot hold both is it removed first, or
-        when its last commits are from a clock that was ahead.
+        its partitions have, or when its last commits are from a clock that was ahead.
         """
         config = self._table.config
         files = self._listing.every_file()
@@ -95,7 +96,12 @@ class Rebuilder:
         except SchemaChangeError:
             target = merge_schemas(config.name, None, columns, text_for_conflicts=True)
             current = None
-        if self._table.is_ahead_of_clock:
+        if self._table.is_ahead_of_clock or state.partition_fields != config.partition_fields:
+            current = None
+        try:
+            check_columns(config, current, target)
+        except SchemaChangeError:
+            check_columns(config, None, target)
             current = None
         rows = self._reader.rows(groups, target).persist(StorageLevel.DISK_ONLY)
         try:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
 from lakehouse.clock import PutBackError
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import FLAG_BAD, UNEXPECTED, Undecodable
 from lakehouse.errors import BadRecordError, ConfigurationError
-from lakehouse.hudi import HudiTable
+from lakehouse.hudi import HudiTable, TableState
 from lakehouse.maintenance import Maintenance
+from lakehouse.partitions import FIELDS
+from lakehouse.placement import Placement, check_columns
 from lakehouse.progress import Progress, now
 from lakehouse.properties import BUCKETS
 from lakehouse.rebuild import Rebuilder
@@ -29,6 +32,7 @@ class TableWriter:
 
     def __init__(
         self,
+        spark: SparkSession,
         table: HudiTable,
         progress: Progress,
         maintenance: Maintenance,
@@ -46,6 +50,7 @@ class TableWriter:
         self._rebuilder = rebuilder
         self._storage = storage
         self._refill_request_path = refill_request_path
+        self._placement = Placement(spark, table.config) if table.config.partition_fields else None
         self._topic_id = ""
         self._schema: StructType | None = None
         self._next_offsets: dict[int, int] = {}
@@ -59,9 +64,10 @@ class TableWriter:
         """Rebuild the table if that was asked for and can be done; then read schema and offsets.
 
         The table alone knows what was committed to it. Raises ConfigurationError when it has
-        another number of buckets than its properties say, RemadeTopicError when `topic`, which its
-        changes come from, is not the one that its offsets are of.
+        another number of buckets or other partitions than its properties say, RemadeTopicError
+        when `topic`, which its changes come from, is not the one that its offsets are of.
         """
+        self.table.take_over()
         if self._storage.exists(self._refill_request_path):
             self.table.remove()
             self._dead_letters.give_up(self.table.config.topic)
@@ -73,13 +79,7 @@ class TableWriter:
             if refused is None:
                 self._dead_letters.reopen(self.table.config.topic)
         state = self.table.state()
-        if state.buckets not in ("", self.table.buckets):
-            name, was = self.table.config.name, f"{BUCKETS}={state.buckets}"
-            raise ConfigurationError(
-                f"Table {name} was written with {was}, and its properties say "
-                f"{self.table.buckets or 'nothing'}: its rows would be there twice",
-                hint=f"Put {was} back, or write the table again: labctl rebuild {name}",
-            )
+        self._check_layout(state)
         self._topic_id = topic.id or state.topic_id
         if why := why_not_to_go_on(state.topic_id, state.next_offsets, topic):
             name = self.table.config.name
@@ -90,14 +90,35 @@ class TableWriter:
                 f"table and bronze again from it: labctl rebuild {name} --from-topic",
             )
         self._schema = state.schema
+        if self._placement:
+            self._placement.load(None if state.schema is None else self.table.rows())
         self._next_offsets = dict(state.next_offsets)
         self._maintenance.opened(self.table, state)
         self._dead_letters.look(self.table.config.topic)
         self.progress.set(offsets=self._shown_offsets())
 
+    def _check_layout(self, state: TableState) -> None:
+        """Raise ConfigurationError when rows would be written where Hudi does not look for them."""
+        config = self.table.config
+        by, now = ",".join(state.partition_fields), ",".join(config.partition_fields)
+        changed = []
+        if state.buckets not in ("", self.table.buckets):
+            changed.append((BUCKETS, state.buckets, self.table.buckets))
+        if state.schema is not None and by != now:
+            changed.append((FIELDS, by, now))
+        for key, was, says in changed:
+            raise ConfigurationError(
+                f"Table {config.name} was written with {key}={was}, and its properties say "
+                f"{says or 'nothing'}: its rows would be there twice",
+                hint=f"Put {key}={was} back, or write the table again: labctl rebuild "
+                f"{config.name}",
+            )
+
     def schema_with(self, incoming: Iterable[StructType]) -> StructType:
         """The table's columns once rows of the `incoming` schemas are in it."""
-        return merge_schemas(self.table.config.name, self._schema, incoming)
+        merged = merge_schemas(self.table.config.name, self._schema, incoming)
+        check_columns(self.table.config, self._schema, merged)
+        return merged
 
     def take_in(
         self,
@@ -128,7 +149,18 @@ class TableWriter:
     def take_back(self, rows: DataFrame, count: int) -> None:
         """Commit rows from before `next_offsets` that were left out; later ones of a key win."""
         columns = [name for name in rows.columns if not name.startswith("__lab_")]
-        self._commit(rows.select(*columns), count, {})
+        rows = rows.select(*columns)
+        if self._placement and count and self._schema is not None:
+            # A later one may be in another partition, where Hudi does not compare the two.
+            config = self.table.config
+            later = self.table.rows().select(
+                *config.key_fields, f.col(config.ordering_field).alias("__lab_later")
+            )
+            rows = rows.join(later, [*config.key_fields], "left")
+            rows = rows.where(f"coalesce(__lab_later < {config.ordering_field}, true)")
+            rows = rows.select(*columns)
+            count = rows.count()
+        self._commit(rows, count, {})
 
     def try_unseen(self, rows: DataFrame, parts: Sequence[BatchPart]) -> bool:
         """Commit a batch that `none_that` makes end where there is a bad row in it.
@@ -168,7 +200,7 @@ class TableWriter:
         if count:
             before = self._schema
             try:
-                self.table.commit(rows, count, merged, self._topic_id)
+                self._write(rows, count, merged)
             except PutBackError:
                 self._rebuilder.request()
                 raise
@@ -182,6 +214,15 @@ class TableWriter:
         self.progress.committed(
             count, last_commit_at=now(), offsets=self._shown_offsets(), error=None
         )
+
+    def _write(self, rows: DataFrame, count: int, offsets: Mapping[int, int]) -> None:
+        if self._placement is None:
+            self.table.commit(rows, count, offsets, self._topic_id)
+            return
+        with self._placement.arranged(rows) as arranged:
+            if arranged.count:
+                self.table.commit(arranged.rows, arranged.count, offsets, self._topic_id)
+                self._placement.written(arranged)
 
     def _shown_offsets(self) -> dict[str, int]:
         return {str(partition): offset for partition, offset in self._next_offsets.items()}

@@ -41,7 +41,7 @@ class WarmUp:
 
     def __init__(self, spark: SparkSession, tables: Iterable[TableConfig], folder: str) -> None:
         self._spark = spark
-        self._tables = {table.table_type: table for table in tables}.values()
+        self._tables = {table.table_type: table.in_one_piece() for table in tables}.values()
         self._folder = folder.rstrip("/")
 
     def start(self, is_needed: Callable[[], bool]) -> None:

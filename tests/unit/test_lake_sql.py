@@ -18,13 +18,16 @@ SALE = pa.table(
     }
 )
 USER = pa.table({"userid": pa.array([1, 2], pa.int32()), "qty": pa.array([1, 1], pa.int64())})
-TABLES = {"sale": SALE, "user": USER}
+SALES = "tickit.sale"
+TABLES = {SALES: SALE, "tickit.user": USER}
+NAMES = sorted(TABLES)
+ARTISTS = ("moma_cow.artists", "moma_mor.artists")
 SCHEMAS = {name: table.schema for name, table in TABLES.items()}
 
 
 def _answer(sql: str) -> tuple[pa.Table, dict[str, list[str]]]:
     query = SqlQuery(sql, sorted(TABLES))
-    used = {name: schema for name, schema in SCHEMAS.items() if name in query.names()}
+    used = {name: schema for name, schema in SCHEMAS.items() if name in query.tables()}
     columns = {name: scan.columns for name, scan in query.plan(used).items()}
     return query.run({name: TABLES[name].select(columns[name]) for name in used}, used), columns
 
@@ -32,16 +35,18 @@ def _answer(sql: str) -> tuple[pa.Table, dict[str, list[str]]]:
 @pytest.mark.parametrize(
     ("sql", "names"),
     [
-        ("select * from sale", {"sale"}),
-        ("select * from SALE s join user u on s.salesid = u.userid", {"sale", "user"}),
-        ("select 1 where exists (from sale)", {"sale"}),
-        ("with x as (select * from user) select * from x", {"x", "user"}),
-        ("select * from (select * from sale union all select * from sale)", {"sale"}),
+        ("select * from sale", {"tickit.sale"}),
+        ("select * from SALE s join user u using (id)", {"tickit.sale", "tickit.user"}),
+        ("select 1 where exists (from sale)", {"tickit.sale"}),
+        ("with x as (select * from user) select * from x", {"tickit.user"}),
+        ("select * from (select * from sale union all from Tickit.Sale)", {"tickit.sale"}),
+        ("select * from moma_cow.artists, sale", {"moma_cow.artists", "tickit.sale"}),
+        ("with artists as (select 1) select * from artists", set()),
         ("select 1", set()),
     ],
 )
 def test_finds_the_tables_of_a_query(sql: str, names: set[str]) -> None:
-    assert SqlQuery(sql).names() == names
+    assert SqlQuery(sql, [*TABLES, *ARTISTS]).tables() == names
 
 
 @pytest.mark.parametrize(
@@ -69,8 +74,8 @@ def test_reads_only_the_columns_it_needs(
 ) -> None:
     answer, columns = _answer(sql)
     assert answer.to_pylist() == rows
-    assert read <= set(columns["sale"])
-    assert len(columns["sale"]) <= max(2, len(read))
+    assert read <= set(columns["tickit.sale"])
+    assert len(columns["tickit.sale"]) <= max(2, len(read))
 
 
 @pytest.mark.parametrize(
@@ -90,12 +95,12 @@ def test_reads_only_the_columns_it_needs(
 def test_tells_comparisons_that_hold_for_every_row(
     sql: str, where: list[tuple[str, str, str]]
 ) -> None:
-    assert SqlQuery(sql).plan({"sale": SALE.schema})["sale"].where == where
+    assert SqlQuery(sql, NAMES).plan({SALES: SALE.schema})[SALES].where == where
 
 
 def test_conditions_hide_rows() -> None:
-    query = SqlQuery("select salesid from sale order by salesid")
-    answer = query.run({"sale": SALE}, {"sale": SALE.schema}, {"sale": ["qty > 5", "price > 1"]})
+    query = SqlQuery("select salesid from sale order by salesid", NAMES)
+    answer = query.run({SALES: SALE}, {SALES: SALE.schema}, {SALES: ["qty > 5", "price > 1"]})
     assert answer.to_pylist() == [{"salesid": 3}]
 
 
@@ -105,10 +110,10 @@ def test_all_columns_keep_names_order_and_types() -> None:
 
 
 def test_a_column_left_out_by_mistake_is_an_error_and_no_answer() -> None:
-    query = SqlQuery("select salesid, name from sale")
+    query = SqlQuery("select salesid, name from sale", NAMES)
     with pytest.raises(UnreadColumnError):
-        query.run({"sale": SALE.select(["salesid"])}, {"sale": SALE.schema})
-    again = query.run({"sale": SALE}, {"sale": SALE.schema})
+        query.run({SALES: SALE.select(["salesid"])}, {SALES: SALE.schema})
+    again = query.run({SALES: SALE}, {SALES: SALE.schema})
     assert again.num_rows == 3
 
 
@@ -140,7 +145,29 @@ def test_an_unknown_table_is_told_which_there_are() -> None:
     with pytest.raises(LabError) as caught:
         _answer("select * from sales")
     assert "'sales'" in caught.value.what
-    assert caught.value.hint == "Tables: sale, user."
+    assert caught.value.hint == "Tables: tickit.sale, tickit.user."
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select * from moma_cow.artists where id = 1",
+        "select artists.id from MOMA_cow.artists where moma_cow.artists.id = 1",
+        "with artists as (from moma_cow.artists) select * from artists where id = 1",
+    ],
+)
+def test_a_database_tells_tables_of_one_name_apart(sql: str) -> None:
+    query, artists = SqlQuery(sql, ARTISTS), pa.table({"id": [1, 2]})
+    (name,) = query.tables()
+    assert name == "moma_cow.artists"
+    query.plan({name: artists.schema})
+    assert query.run({name: artists}, {name: artists.schema}).to_pylist() == [{"id": 1}]
+
+
+def test_a_short_name_of_two_tables_is_an_error_that_lists_them() -> None:
+    with pytest.raises(LabError, match="more than one silver table 'artists', line 1") as caught:
+        SqlQuery("select * from artists", ARTISTS).plan({})
+    assert caught.value.hint == ("Write the database, too: moma_cow.artists, moma_mor.artists.")
 
 
 @pytest.mark.parametrize(

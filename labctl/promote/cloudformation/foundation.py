@@ -46,18 +46,19 @@ def template(promotion: Promotion) -> dict[str, Any]:
             "Tags": tag_list(promotion),
         },
     )
-    built.add(
-        "Catalog",
-        "AWS::Glue::Database",
-        {
-            "CatalogId": promotion.profile.account,
-            "DatabaseInput": {
-                "Name": promotion.profile.glue.database,
-                "Description": f"Silver tables of {promotion.profile.prefix}",
-                "LocationUri": f"s3://{promotion.profile.lake.bucket}/silver",
+    for database in promotion.databases:
+        built.add(
+            f"Catalog{database.title().replace('_', '')}",
+            "AWS::Glue::Database",
+            {
+                "CatalogId": promotion.profile.account,
+                "DatabaseInput": {
+                    "Name": database,
+                    "Description": f"Silver tables of {promotion.profile.prefix}",
+                    "LocationUri": f"s3://{promotion.profile.lake.bucket}/silver/{database}",
+                },
             },
-        },
-    )
+        )
     return built.body()
 
 

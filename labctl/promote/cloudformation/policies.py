@@ -82,7 +82,6 @@ def connect_policies(promotion: Promotion) -> list[Json]:
 def spark_policies(promotion: Promotion) -> list[Json]:
     """What the Spark application may do."""
     profile = promotion.profile
-    database = profile.glue.database
     policies = [
         _policy("lake", bucket(promotion, profile.lake.bucket)),
         _policy("artifacts", bucket(promotion, profile.lake.artifacts)),
@@ -108,8 +107,11 @@ def spark_policies(promotion: Promotion) -> list[Json]:
                     ],
                     [
                         profile.arn("glue", "catalog"),
-                        profile.arn("glue", f"database/{database}"),
-                        profile.arn("glue", f"table/{database}/*"),
+                        *(
+                            profile.arn("glue", name)
+                            for database in promotion.databases
+                            for name in (f"database/{database}", f"table/{database}/*")
+                        ),
                         # Spark's catalogue asks for this one wherever it starts.
                         profile.arn("glue", "database/default"),
                     ],

@@ -64,7 +64,6 @@ LIMITS = {
     ),
 }
 CONNECTOR = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{0,127}")
-DATABASE = re.compile(r"[a-z0-9_]{1,255}")
 TEMPLATE_BYTES = 51_200
 """The largest template that is handed over with a request."""
 
@@ -97,17 +96,6 @@ def connector_names(subject: Subject) -> Iterator[Finding]:
                 f"{name!r} ({len(name)} characters) is no name for MSK Connect",
                 "use 128 letters, digits, hyphens and underscores at most",
             )
-
-
-@rule
-def glue_database(subject: Subject) -> Iterator[Finding]:
-    name = subject.promotion.profile.glue.database
-    if not DATABASE.fullmatch(name):
-        yield subject.profile(
-            "glue.database",
-            f"Athena cannot read a database called {name!r}",
-            "use lower-case letters, digits and _",
-        )
 
 
 @rule

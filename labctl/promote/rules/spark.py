@@ -10,7 +10,6 @@ from labctl.promote.emr import known_releases, release_of
 from labctl.promote.hudi import ATHENA_TABLE_VERSION, hudi_version, overrides
 from labctl.promote.rules.registry import Finding, Subject, rule
 from labctl.promote.streamer import SCHEMAS, schema_path
-from labctl.tables import PROPERTIES
 
 __all__: list[str] = []
 
@@ -68,7 +67,7 @@ def athena_table_version(subject: Subject) -> Iterator[Finding]:
         said = hoodie.get("hoodie.write.table.version", ATHENA_TABLE_VERSION)
         if said != ATHENA_TABLE_VERSION:
             yield Finding(
-                f"{PROPERTIES.as_posix()}/{table.topic}.properties",
+                table.properties.file.relative_to(promotion.project).as_posix(),
                 "hoodie.write.table.version",
                 f"the file asks for version {said}, and Athena reads {ATHENA_TABLE_VERSION}",
                 "remove it from the file, or set glue.athena = false",

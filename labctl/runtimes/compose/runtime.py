@@ -18,7 +18,7 @@ from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixe
 
 from labctl.artifacts import ArtifactStore, Progress
 from labctl.config.endpoints import Endpoints
-from labctl.config.model import ComposeProfile, LabConfig
+from labctl.config.model import ComposeProfile, LabConfig, lab_file
 from labctl.errors import ExitCode, LabError
 from labctl.images import build, is_local, references, source_digest
 from labctl.lab.state import LabState, write_private
@@ -343,7 +343,7 @@ class ComposeRuntime:
         """Changes with lab.toml and with the Spark application's command line."""
         context = silver_context(self._config, self.name, self.endpoints(), self._passwords)
         argv = silver.options(replace(context, project=self._project)).argv()
-        text = (self._project / "lab.toml").read_text(encoding="utf-8")
+        text = lab_file(self._project, self._state.name).read_text(encoding="utf-8")
         return hashlib.sha256("\n".join([text, *argv]).encode()).hexdigest()[:12]
 
     def _variables(self) -> dict[str, str]:
@@ -363,6 +363,7 @@ class ComposeRuntime:
             "COMPOSE_PROJECT_NAME": self.name,
             "LAB_NAME": self.name,
             "LAB_PROJECT": str(self._project),
+            "LAB_FILE": str(lab_file(self._project, self._state.name)),
             "LAB_SECRETS": str(self._state.secrets),
             "LAB_BUCKET": self._config.lake.bucket,
             "LAB_REGION": self._config.lake.region,

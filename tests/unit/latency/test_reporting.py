@@ -16,7 +16,7 @@ PROJECT = Path(__file__).parents[3]
 SALE = next(
     table
     for table in lab_tables(PROJECT, LabConfig.load(PROJECT / "lab.toml"))
-    if table.name == "sale"
+    if table.name == "tickit.sale"
 )
 TARGET = Target(SALE, TableRef("ecomm", "sale"), "salesid", "listid", ())
 CHANGES = (
@@ -30,10 +30,10 @@ CHANGES = (
 def ledger() -> Ledger:
     """Row 7 changed twice, 8 made, 9 deleted (its record still carries the number 0)."""
     found = Ledger()
-    found.written("sale", CHANGES, 0.0, 0.5)
+    found.written("tickit.sale", CHANGES, 0.0, 0.5)
     for offset, (key, number) in enumerate(((7, 1), (8, 2), (7, 3)), start=100):
-        found.received(Message("sale", key, number, False, None, 1.0, 0, offset))
-    found.received(Message("sale", 9, 0, True, None, 1.0, 0, 103))
+        found.received(Message("tickit.sale", key, number, False, None, 1.0, 0, offset))
+    found.received(Message("tickit.sale", 9, 0, True, None, 1.0, 0, 103))
     return found
 
 

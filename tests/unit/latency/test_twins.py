@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
 
 def sale() -> LabTable:
     tables = lab_tables(PROJECT, LabConfig.load(PROJECT / "lab.toml"))
-    return next(table for table in tables if table.name == "sale")
+    return next(table for table in tables if table.name == "tickit.sale")
 
 
 def by_name(folder: Path) -> dict[str, TableConfig]:
@@ -30,13 +30,18 @@ def by_name(folder: Path) -> dict[str, TableConfig]:
 def test_a_twin_of_another_type_takes_the_tables_place(folder: Path) -> None:
     before = by_name(folder)
     assert type_of(sale()) == "mor"
-    write_twin(folder, Twin(sale(), "sale_cow", "cow", in_its_place=True))
+    write_twin(
+        folder / sale().properties.file.name, Twin(sale(), "sale_cow", "cow", in_its_place=True)
+    )
     after = by_name(folder)
-    assert set(after) == {*before, "sale_cow"} - {"sale"}
-    twin = after["sale_cow"]
+    assert set(after) == {*before, "tickit.sale_cow"} - {"tickit.sale"}
+    twin = after["tickit.sale_cow"]
     assert twin.table_type == "COPY_ON_WRITE"
-    assert (twin.topic, twin.key_fields) == (before["sale"].topic, before["sale"].key_fields)
-    differing = {k for k in twin.hoodie if twin.hoodie[k] != before["sale"].hoodie.get(k)}
+    assert (twin.topic, twin.key_fields) == (
+        before["tickit.sale"].topic,
+        before["tickit.sale"].key_fields,
+    )
+    differing = {k for k in twin.hoodie if twin.hoodie[k] != before["tickit.sale"].hoodie.get(k)}
     assert differing == {
         "hoodie.table.name",
         "hoodie.datasource.write.table.type",
@@ -47,5 +52,8 @@ def test_a_twin_of_another_type_takes_the_tables_place(folder: Path) -> None:
 def test_twins_can_stand_beside_their_table(folder: Path) -> None:
     before = by_name(folder)
     for number in (1, 2):
-        write_twin(folder, Twin(sale(), f"sale_{number}", "mor", in_its_place=False))
-    assert set(by_name(folder)) == {*before, "sale_1", "sale_2"}
+        write_twin(
+            folder / sale().properties.file.name,
+            Twin(sale(), f"sale_{number}", "mor", in_its_place=False),
+        )
+    assert set(by_name(folder)) == {*before, "tickit.sale_1", "tickit.sale_2"}

@@ -314,7 +314,6 @@ BAD = [
         "is no name for MSK Connect",
         rename=LONG_NAME,
     ),
-    Bad("glue_database", "glue.database", "cannot read", {"glue.database": "tickit-cdc"}),
     Bad("tags", "tags.labctl", "neither `labctl`", {"tags": {"labctl": "mine"}}),
     Bad("tags", "tags.aws:owner", "nor `aws:…`", {"tags": {"aws:owner": "me"}}),
     Bad(

@@ -189,7 +189,7 @@ def test_the_application_reads_its_own_command_line(promote: Promote) -> None:
     assert options.bootstrap_servers == "kafka.BootstrapServers"
     assert options.hoodie_conf["hoodie.write.table.version"] == "6"
     assert options.hoodie_conf["hoodie.write.auto.upgrade"] == "false"
-    assert set(options.tables) >= {"sale", "event"}
+    assert set(options.tables) >= {"tickit.sale", "tickit.event"}
 
 
 def test_serverless_runs_the_same_application(promote: Promote) -> None:

@@ -64,9 +64,9 @@ def test_a_streamer_a_table_of_its_own_type(streamed: Promote) -> None:
         assert option(arguments, "--table-type") == table.properties.table_type
         assert option(arguments, "--source-ordering-field") == "__kafka_offset"
         assert option(arguments, "--target-base-path") == (
-            f"s3://tickit-lake-111122223333/silver/{table.name}"
+            f"s3://tickit-lake-111122223333/silver/{table.properties.path}"
         )
-        assert option(arguments, "--props").endswith(f"/aws.{table.topic}.properties")
+        assert option(arguments, "--props").endswith(f"/aws.{table.name}.properties")
         assert "--continuous" in arguments
     kinds = {option(arguments, "--table-type") for arguments in found.values()}
     assert kinds == {"COPY_ON_WRITE", "MERGE_ON_READ"}
@@ -89,7 +89,7 @@ def test_properties_are_the_tables_own_with_awss_values_over_them(
     folder = written(promotion, tmp_path)
     for table in promotion.tables:
         own = read_properties(project / "spark" / "properties" / f"{table.topic}.properties")
-        final = read_properties(folder / f"aws.{table.topic}.properties")
+        final = read_properties(folder / f"aws.{table.name}.properties")
         changed = {key for key, value in own.items() if final[key] != value}
         assert changed == {"hoodie.table.services.enabled", "hoodie.streamer.source.dfs.root"}
         assert final["hoodie.streamer.source.dfs.root"] == (
@@ -111,7 +111,7 @@ def test_multi_table_properties_name_every_table_once(streamed: Promote, tmp_pat
             file = properties[f"hoodie.streamer.ingestion.{table}.configFile"]
             assert (folder / file.rpartition("/")[2]).is_file()
         named += tables
-    assert sorted(named) == sorted(f"tickit_cdc_hudi.{table.name}" for table in promotion.tables)
+    assert sorted(named) == sorted(table.name for table in promotion.tables)
 
 
 def test_a_changed_schema_is_another_folder(streamed: Promote, project: Path) -> None:
