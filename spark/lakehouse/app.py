@@ -195,6 +195,9 @@ class Application:
             writer,
             self._dead_letters,
             replay_request_path=self._options.replay_request_path(config.name),
+            other_replay_requests=[
+                self._options.replay_request_path(name) for name in self._siblings(config.name)
+            ],
             checkpoint=self._checkpoint(config.name),
             once=self._options.once,
         )
@@ -245,8 +248,16 @@ class Application:
         """Have a table's dead letters put into it by its own worker. False when there is none."""
         if table not in self._topics:
             return False
-        self._storage.write(self._options.replay_request_path(table), b"")
-        return self._supervisor.restart(table)
+        # A letter is put away once: the other tables of its topic take it in as well.
+        tables = [table, *self._siblings(table)]
+        for name in tables:
+            self._storage.write(self._options.replay_request_path(name), b"")
+        return all([self._supervisor.restart(name) for name in tables])
+
+    def _siblings(self, table: str) -> list[str]:
+        """The other tables of a table's topic."""
+        topic = self._topics[table]
+        return [name for name, of in self._topics.items() if of == topic and name != table]
 
     def _loading(self, topics: Collection[str]) -> list[str]:
         """The tables fed from `topics` that are waiting for their first commit."""

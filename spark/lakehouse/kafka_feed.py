@@ -42,6 +42,7 @@ class KafkaFeed(KafkaQuery):
         dead_letters: DeadLetters,
         *,
         replay_request_path: str,
+        other_replay_requests: Sequence[str],
         checkpoint: str,
         once: bool,
     ) -> None:
@@ -62,6 +63,7 @@ class KafkaFeed(KafkaQuery):
         self._decoder = Decoder(spark, registry, config.key_fields[0])
         self._replay = Replay(spark, kafka, self._decoder, writer, dead_letters)
         self._replay_request_path = replay_request_path
+        self._other_replay_requests = other_replay_requests
         self._schema_ids: list[bytes] = []
         self._has_tombstones = False
         self._first_load = None if once else FirstLoad(_MAX_OFFSETS_PER_BATCH)
@@ -87,7 +89,9 @@ class KafkaFeed(KafkaQuery):
     def open(self, topics: Mapping[str, TopicState]) -> Mapping[str, Mapping[int, int]]:
         self._writer.open(topics[self.topic])
         if self._storage.exists(self._replay_request_path):
-            self.progress.set(last_replay=self._replay.run())
+            # Tables of one topic share its letters: the last one that is asked puts them away.
+            is_last = not any(map(self._storage.exists, self._other_replay_requests))
+            self.progress.set(last_replay=self._replay.run(put_away=is_last))
             self._storage.delete(self._replay_request_path)
         return {self.topic: self._writer.next_offsets}
 

@@ -45,14 +45,18 @@ class Replay:
         self._writer = writer
         self._dead_letters = dead_letters
 
-    def run(self) -> Mapping[str, Any]:
-        """Replay what waits. Returns how many were taken in, were overtaken, and are still bad."""
+    def run(self, *, put_away: bool) -> Mapping[str, Any]:
+        """Replay what waits. Returns how many were taken in, were overtaken, and are still bad.
+
+        Without `put_away` they wait on, for another table.
+        """
         letters = self._dead_letters.waiting(self._writer.table.config.topic)
         result: dict[str, Any] = {"at": now(), "taken_in": 0, "overtaken": 0, "error": None}
         try:
             late = self._overtaken(letters)
             good = self._take_in([one for one in letters if one not in late])
-            self._dead_letters.replayed([*good, *late])
+            if put_away:
+                self._dead_letters.replayed([*good, *late])
             result |= {"taken_in": len(good), "overtaken": len(late)}
         except PermanentError as error:
             # The table itself has nothing wrong with it: it goes on without them.

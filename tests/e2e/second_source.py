@@ -9,12 +9,14 @@ from labctl.services.silver import SINK_CONNECTOR
 from labctl.sources import TableRef
 from labctl.tables import CONNECTORS, PROPERTIES
 
-__all__ = ["ORDERS", "SOURCE", "TOPIC", "add_second_source"]
+__all__ = ["ORDERS", "SILVER", "SOURCE", "TOPIC", "add_second_source"]
 
 SOURCE = "shop"
 ORDERS = TableRef("public", "orders")
 TOPIC = "eu.shop.public.orders"
 """Of four parts."""
+SILVER = {"shop_cow.orders": "COPY_ON_WRITE", "shop_mor.orders": "MERGE_ON_READ"}
+"""Two tables of one topic, in partitions by `note`, and their types."""
 _CONNECTOR = "source_connector_shop"
 _LAB_TOML = f"""
 [sources.{SOURCE}]
@@ -42,12 +44,17 @@ def add_second_source(project: Path) -> None:
     config = json.loads(sink.read_text(encoding="utf-8"))
     config["topics.regex"] += r"|eu\.shop\..+"
     sink.write_text(json.dumps(config), encoding="utf-8")
-    (project / PROPERTIES / f"{TOPIC}.properties").write_text(
-        "include=base.properties\n"
-        "hoodie.table.name=orders\n"
-        "hoodie.datasource.write.table.type=COPY_ON_WRITE\n"
-        "hoodie.datasource.write.recordkey.field=id\n"
-        f"hoodie.streamer.source.kafka.topic={TOPIC}\n"
-        f"hoodie.streamer.source.dfs.root=topics/{TOPIC}\n",
-        encoding="utf-8",
-    )
+    for silver, table_type in SILVER.items():
+        (project / PROPERTIES / f"{silver}.properties").write_text(
+            "include=base.properties\n"
+            f"hoodie.database.name={silver.partition('.')[0]}\n"
+            "hoodie.table.name=orders\n"
+            f"hoodie.datasource.write.table.type={table_type}\n"
+            "hoodie.datasource.write.recordkey.field=id\n"
+            "hoodie.datasource.write.partitionpath.field=note\n"
+            "hoodie.datasource.write.keygenerator.class="
+            "org.apache.hudi.keygen.SimpleKeyGenerator\n"
+            f"hoodie.streamer.source.kafka.topic={TOPIC}\n"
+            f"hoodie.streamer.source.dfs.root=topics/{TOPIC}\n",
+            encoding="utf-8",
+        )

@@ -18,7 +18,7 @@ def test_a_failed_wait_follows_the_row_through_every_station(eventually: Eventua
     lines = [line.strip() for line in str(stuck.value).splitlines()]
     assert lines[:2] == [
         "not so after 0 s; last result: False",
-        "category catid=3, from source to silver:",
+        "tickit.category catid=3, from source to silver:",
     ]
     for station, words in {
         "source": "catid=3, catgroup=",

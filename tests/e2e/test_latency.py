@@ -100,8 +100,8 @@ def test_a_table_of_another_type_and_source_stands_in_and_goes_again(
     report = run(lab, "idle", watcher, count=CHANGES, rate=3.0, **options)
     assert report.sound, report.counts
     (table,) = report.tables
-    assert (table.table, table.table_type, report.source) == ("event_cow", "cow", "bronze")
-    assert "event_cow" not in lake.table_names()
+    assert (table.table, table.table_type, report.source) == ("tickit.event_cow", "cow", "bronze")
+    assert "tickit.event_cow" not in lake.table_names()
     assert silver_status(lab)["source"] == "kafka"
     verify_equal("event")
 

@@ -48,7 +48,7 @@ def test_connect_wants_the_password(lab: Lab, login: tuple[str, str] | None) -> 
 
 def test_the_spark_application_wants_its_token(lab: Lab) -> None:
     silver = lab.endpoints.silver
-    url = f"{silver.status_url}/tables/category/restart"
+    url = f"{silver.status_url}/tables/tickit.category/restart"
     for headers, code in (
         ({}, requests.codes.unauthorized),
         ({"Authorization": "Bearer guessed"}, requests.codes.unauthorized),

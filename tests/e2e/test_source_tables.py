@@ -34,7 +34,7 @@ def mysql(source: Callable[[str], Source]) -> Iterator[Source]:
 
 def spare_problem(lab: Lab) -> str | None:
     found = read_pipeline(lab).problems()
-    return next((one for one in found if one.startswith(f"table {SPARE.name}")), None)
+    return next((one for one in found if one.startswith(f"table tickit.{SPARE.name}")), None)
 
 
 def test_a_type_that_no_column_of_the_table_can_hold(

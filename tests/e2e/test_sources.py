@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
+from labctl.errors import LabError
 from labctl.lab.lab import Lab
 from labctl.sources import Source
 from labctl.testing.eventually import Eventually
 from labctl.testing.plugin import SilverReader
 from labctl.verify import State, VerifyReport
 from tests.e2e.fault_trial import Verify
-from tests.e2e.second_source import ORDERS, SOURCE, TOPIC
+from tests.e2e.second_source import ORDERS, SILVER, SOURCE, TOPIC
 
 
 def test_each_source_has_tables_of_its_own(lab: Lab, snapshot: VerifyReport) -> None:
-    table = lab.table("orders")
-    assert (table.source, table.engine, table.topic) == (SOURCE, "postgres", TOPIC)
+    for name in SILVER:
+        table = lab.table(name)
+        assert (table.source, table.engine, table.topic) == (SOURCE, "postgres", TOPIC)
+    with pytest.raises(LabError, match="more than one table 'orders'"):
+        lab.table("orders")
     assert {t.source for t in lab.tables if t.engine == "postgres"} == {"postgres", SOURCE}
     states = {verdict.silver: verdict.state for verdict in snapshot.tables}
-    assert states["orders"] is State.EQUAL
+    assert {states[name] for name in SILVER} == {State.EQUAL}
 
 
-def test_changes_of_a_second_database_arrive(
+def test_a_row_that_changes_its_partition_is_there_once_in_both_table_types(
     source: Callable[[str], Source],
     silver: SilverReader,
     eventually: Eventually,
@@ -30,9 +36,17 @@ def test_changes_of_a_second_database_arrive(
 ) -> None:
     key = new_key()
     shop = source(SOURCE)
+
+    def notes(**view: object) -> list[list[object]]:
+        return [[row["note"] for row in silver(t, f"id = {key}", **view)] for t in SILVER]
+
     with shop.transaction():
-        shop.execute(f"INSERT INTO {ORDERS} VALUES (%s, 'new')", (key,))
-    eventually(lambda: [row["note"] for row in silver("orders", f"id = {key}")] == ["new"])
-    shop.execute(f"UPDATE {ORDERS} SET note = 'changed' WHERE id = %s", (key,))
-    eventually(lambda: [row["note"] for row in silver("orders", f"id = {key}")] == ["changed"])
-    verify_equal("orders")
+        shop.execute(f"INSERT INTO {ORDERS} VALUES (%s, 'new/%%')", (key,))
+    eventually(lambda: notes() == [["new/%"]] * 2)
+    for note in ("changed", None, "new/%"):
+        shop.execute(f"UPDATE {ORDERS} SET note = %s WHERE id = %s", (note, key))
+        eventually(lambda note=note: notes() == [[note]] * 2)
+    shop.execute(f"DELETE FROM {ORDERS} WHERE id = %s", (key,))
+    eventually(lambda: notes() == [[]] * 2)
+    assert notes(deleted=True) == [[None]] * 2
+    verify_equal(*SILVER)

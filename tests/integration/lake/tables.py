@@ -40,7 +40,7 @@ class HudiTable:
 
     @property
     def uri(self) -> str:
-        return f"{self.root}/silver/{self.name}"
+        return f"{self.root}/silver/tickit/{self.name}"
 
     def write(self, rows: DataFrame, options: dict[str, str] | None = None) -> None:
         """One commit."""

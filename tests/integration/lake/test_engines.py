@@ -41,7 +41,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::R
 
 
 def _built(case: Case, spark: SparkSession, lake: Lake) -> SilverTable:
-    if case.name not in lake.table_names():
+    if f"tickit.{case.name}" not in lake.table_names():
         root = lake.storage.spark_uri
         case.build(HudiTable(spark, root, case.name, case.kind, dict(case.options)))
     return lake.table(case.name)
@@ -233,7 +233,7 @@ def test_both_engines_read_an_object_store(
         expected = _through_spark(spark, table, view, tmp_path / str(number))
         assert _difference(expected, table.read(view=view)) is None, view
     # and in a process of its own, which is told the credentials apart
-    sql = "select * from compacted_mor where salesid < 150 order by salesid"
+    sql = "select * from tickit.compacted_mor where salesid < 150 order by salesid"
     assert lake.query(sql, engine=engine).equals(lake.query(sql))
 
 
@@ -255,14 +255,14 @@ def test_a_spark_that_cannot_start_shows_its_log(engine: SparkEngine, lake: Lake
 
 def test_tables_tell_about_themselves(spark: SparkSession, lake: Lake) -> None:
     _built(Case(plain, MOR), spark, lake)
-    (info,) = [t for t in lake.tables() if t.name == "plain_mor"]
+    (info,) = [t for t in lake.tables() if t.name == "tickit.plain_mor"]
     assert (info.kind, info.version, info.commits) == (MOR, 9, 5)
     assert (info.record_key, info.ordering) == ("salesid", "__kafka_offset")
     assert info.latest == lake.instants("plain_mor")[-1].requested
     assert info.earliest_readable is None
     shown = lake.query("show tables;").to_pylist()
     assert {
-        "table_name": "plain_mor",
+        "table_name": "tickit.plain_mor",
         "type": MOR,
         "commits": 5,
         "latest_commit": info.latest,

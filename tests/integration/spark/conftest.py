@@ -63,6 +63,10 @@ def topic_of(table: str) -> str:
     return f"tickit.ecomm.{table}"
 
 
+def full_name(table: str) -> str:
+    return f"tickit.{table}"
+
+
 def properties_of(project: Path, table: str) -> Path:
     return project / "spark" / "properties" / f"{topic_of(table)}.properties"
 
@@ -124,11 +128,11 @@ class Silver:
     def status(self, table: str) -> dict[str, Any]:
         response = requests.get(f"{self.lab.endpoints.silver.status_url}/status", timeout=10)
         found: dict[str, Any] = response.json()
-        return dict(found["bronze"] if table == "bronze" else found["tables"][table])
+        return dict(found["bronze"] if table == "bronze" else found["tables"][full_name(table)])
 
     def ask(self, table: str, action: str) -> None:
         silver = self.lab.endpoints.silver
-        url = f"{silver.status_url}/tables/{table}/{action}"
+        url = f"{silver.status_url}/tables/{full_name(table)}/{action}"
         answer = requests.post(url, headers=silver.headers, timeout=10)
         assert answer.status_code == requests.codes.accepted
 
@@ -175,7 +179,7 @@ class Silver:
             "aws_region": store.region,
             "aws_allow_http": "true",
         }
-        uri = f"s3://{store.bucket}/{lake}/{table}"
+        uri = f"s3://{store.bucket}/{lake}/tickit/{table}"
         reading = HudiReadOptions()
         if as_of is not None:
             reading = reading.with_as_of_timestamp(as_of)
@@ -213,7 +217,7 @@ class Silver:
 
     def instants(self, table: str, action: str) -> list[str]:
         """When the table's completed `action`s were asked for, the oldest first."""
-        timeline = f"silver/{table}/.hoodie/timeline/"
+        timeline = f"silver/tickit/{table}/.hoodie/timeline/"
         names = [name.removeprefix(timeline) for name in self.objects(timeline)]
         return sorted(name.split("_")[0] for name in names if name.endswith(f".{action}"))
 

@@ -184,7 +184,7 @@ def test_a_table_in_partitions(folder: Path, fields: str, keys: str) -> None:
     [
         (
             ["hoodie.datasource.write.keygenerator.class=a.NonpartitionedKeyGenerator"],
-            r":9: .*field=eventid has no effect .*Write .*\.SimpleKeyGenerator",
+            r":7: .*field=eventid has no effect .*Write .*\.SimpleKeyGenerator",
         ),
         (["hoodie.datasource.write.partitionpath.urlencode=false"], r":9: .*is not supported"),
         (["hoodie.datasource.write.hive_style_partitioning=false"], r":9: .*is not supported"),
