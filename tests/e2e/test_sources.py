@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -40,12 +41,15 @@ def test_a_row_that_changes_its_partition_is_there_once_in_both_table_types(
     def notes(**view: object) -> list[list[object]]:
         return [[row["note"] for row in silver(t, f"id = {key}", **view)] for t in SILVER]
 
+    def is_noted(note: str | None) -> bool:
+        return notes() == [[note]] * 2
+
     with shop.transaction():
         shop.execute(f"INSERT INTO {ORDERS} VALUES (%s, 'new/%%')", (key,))
-    eventually(lambda: notes() == [["new/%"]] * 2)
+    eventually(partial(is_noted, "new/%"))
     for note in ("changed", None, "new/%"):
         shop.execute(f"UPDATE {ORDERS} SET note = %s WHERE id = %s", (note, key))
-        eventually(lambda note=note: notes() == [[note]] * 2)
+        eventually(partial(is_noted, note))
     shop.execute(f"DELETE FROM {ORDERS} WHERE id = %s", (key,))
     eventually(lambda: notes() == [[]] * 2)
     assert notes(deleted=True) == [[None]] * 2

@@ -32,11 +32,18 @@ LAB = "silver-suite"
 WAIT_SECONDS = 300.0
 
 MOR, COW = "MERGE_ON_READ", "COPY_ON_WRITE"
+BY_OPERATION = (
+    "hoodie.datasource.write.partitionpath.field=__op\n"
+    "hoodie.datasource.write.keygenerator.class=org.apache.hudi.keygen.SimpleKeyGenerator\n"
+)
+"""Few partitions, and a row that changes is in another one."""
 TABLES = {
     "mor_soft": (MOR, ""),
     "cow_soft": (COW, ""),
     "mor_hard": (MOR, "lab.deletes=hard"),
     "cow_hard": (COW, "lab.deletes=hard"),
+    "mor_moves": (MOR, BY_OPERATION),
+    "cow_moves_hard": (COW, f"{BY_OPERATION}lab.deletes=hard"),
     "daily": (COW, "lab.deletes=hard"),
     "later": (COW, "lab.on.bad.record=deadletter"),
     "mor_wide": (MOR, ""),

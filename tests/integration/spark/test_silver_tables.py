@@ -46,7 +46,7 @@ def test_warming_up_leaves_nothing_behind(silver: Silver) -> None:
     assert list(folder.rglob("_warm_up")) == []
 
 
-@pytest.mark.parametrize("table", ["mor_soft", "cow_soft"])
+@pytest.mark.parametrize("table", ["mor_soft", "cow_soft", "mor_moves"])
 def test_the_last_change_of_every_key_is_what_remains(
     silver: Silver, topics: Topics, table: str
 ) -> None:
@@ -77,7 +77,7 @@ def test_the_last_change_of_every_key_is_what_remains(
         assert found[key]["__kafka_partition"] == 0
 
 
-@pytest.mark.parametrize("table", ["mor_hard", "cow_hard"])
+@pytest.mark.parametrize("table", ["mor_hard", "cow_hard", "cow_moves_hard"])
 def test_hard_deletes_remove_the_row_and_a_key_change_moves_it(
     silver: Silver, topics: Topics, table: str
 ) -> None:
