@@ -32,11 +32,12 @@ def set_up_capture(lab: Lab, connectors: Collection[str]) -> None:
         with connect(lab.endpoints, name) as database:
             _require_schemas(lab, name, settings, database)
             there = {ref for schema in settings.schemas for ref in database.tables(schema)}
-            wanted = [
+            # Once each: several silver tables may be of one source table.
+            wanted = dict.fromkeys(
                 TableRef(table.db_schema, table.source_name)
                 for table in lab.tables
                 if table.source == name
-            ]
+            )
             database.capture(
                 [ref for ref in wanted if ref in there],
                 file.config.get("publication.name", DEFAULT_PUBLICATION),

@@ -138,7 +138,7 @@ def snapshot_again(lab: Lab, name: str, *, anew: bool = False) -> None:
     tables = [t for t in lab.tables if lab.config.sources[t.source].connector == name]
     client.forget_offsets(name)
     if anew:
-        delete_records(lab.endpoints.kafka, [table.topic for table in tables])
+        delete_records(lab.endpoints.kafka, sorted({table.topic for table in tables}))
     if (found := _slot(lab, name)) is not None:
         drop_slot(lab, *found)
     client.act(name, "resume")

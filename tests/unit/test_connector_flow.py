@@ -23,7 +23,7 @@ from labctl.lab.source_files import check_apart
 from labctl.sources.base import statement_failed
 
 FILES = connector_files(Path(__file__).parents[2] / "connectors")
-POSTGRES = next(file for file in FILES if "postgres" in file.name)
+POSTGRES = next(file for file in FILES if file.name.endswith("postgres_kafka_avro_tickit"))
 MYSQL = next(file for file in FILES if "mysql" in file.name)
 GONE = (
     "org.apache.kafka.connect.errors.ConnectException: stopped\n"
@@ -146,7 +146,10 @@ def test_a_restarted_connectors_old_failure_is_not_believed() -> None:
 
 def test_only_postgres_has_a_slot() -> None:
     found = {file.name: slot_of(file) for file in FILES}
-    assert {name for name, slot in found.items() if slot} == {POSTGRES.name}
+    assert {name for name, slot in found.items() if slot} == {
+        POSTGRES.name,
+        "source_connector_moma_postgres_kafka",
+    }
     assert found[POSTGRES.name] == "tickit_debezium"
 
 

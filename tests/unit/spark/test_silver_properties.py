@@ -80,7 +80,7 @@ def test_records_between_compactions_are_counted_by_bucket(folder: Path) -> None
         ("hodie.table.name=x", "unknown key `hodie.table.name`"),
         ("lab.deletes=maybe", r"lab.deletes=maybe is not allowed.*soft or hard"),
         ("hoodie.datasource.write.table.type=COW", "table type COW is unknown"),
-        ("hoodie.table.name=Sale!", r"properties:9: hoodie.table.name=Sale! is no name"),
+        ("hoodie.table.name=Sale!", r"properties:8: hoodie.table.name=Sale! is no name"),
         ("hoodie.database.name=a-b", r"properties:8: hoodie.database.name=a-b is no name"),
         ("hoodie.streamer.source.kafka.topic=", "lacks hoodie.streamer.source.kafka.topic"),
         ("hoodie.compact.inline.max.delta.commits=0", "is no count"),
