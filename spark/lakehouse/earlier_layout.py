@@ -24,24 +24,22 @@ def move_in(storage: Storage, old: str, new: str) -> None:
     """
     if not storage.exists(f"{old}{_MARK}"):
         return
-    files = [
-        path for path in _files(storage, old) if not path.endswith(_MARK) and f"{new}/" not in path
-    ]
+    files = [path for path in _files(storage, old) if path != _MARK]
+    if new.startswith(f"{old}/"):  # A database that is called as the table was.
+        inside = f"{new.removeprefix(old)}/"
+        files = [path for path in files if not path.startswith(inside)]
     _log.info("moving %s to %s, %d files", old, new, len(files) + 1)
-
-    def move(path: str) -> None:
-        storage.move(path, f"{new}{path[path.index(f'{old}/') + len(old) :]}")
-
     with ThreadPoolExecutor(_PARALLEL) as pool:
-        for _ in pool.map(move, files):
+        for _ in pool.map(lambda path: storage.move(f"{old}{path}", f"{new}{path}"), files):
             """Wait for each, and raise what it raises."""
     storage.move(f"{old}{_MARK}", f"{new}{_MARK}")
     storage.delete(f"{old}/.hoodie")
 
 
-def _files(storage: Storage, folder: str) -> Iterator[str]:
-    for entry in storage.entries(folder):
+def _files(storage: Storage, folder: str, below: str = "") -> Iterator[str]:
+    """Paths below `folder`, each with a slash in front."""
+    for entry in storage.entries(f"{folder}{below}"):
         if entry.is_folder:
-            yield from _files(storage, entry.path)
+            yield from _files(storage, folder, f"{below}/{entry.name}")
         else:
-            yield entry.path
+            yield f"{below}/{entry.name}"
