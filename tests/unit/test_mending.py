@@ -103,3 +103,17 @@ def test_a_cause_counts_wherever_it_is_in_the_trace() -> None:
     assert is_passing(AWAY)
     assert not is_passing(PURGED)
     assert not is_passing("")
+
+
+@pytest.mark.parametrize(
+    ("words", "passing"),
+    [
+        ("the database system is starting up", True),
+        ("the database system is in recovery mode", True),
+        ("the database system is shutting down", True),
+        ('password authentication failed for user "cdc"', False),
+    ],
+)
+def test_a_database_that_is_not_up_yet_is_asked_again(words: str, passing: bool) -> None:
+    trace = f"Caused by: org.postgresql.util.PSQLException: FATAL: {words}\n\tat Y\n"
+    assert is_passing(trace) is passing
