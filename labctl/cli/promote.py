@@ -101,9 +101,9 @@ def apply_command(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Make the lab on AWS what the plan says. Shows what will change first; safe to repeat."""
+    from labctl.aws.session import Aws, aws_errors
     from labctl.promote.apply.run import Apply
     from labctl.promote.plan import write_plan
-    from labctl.runtimes.aws.session import Aws, aws_errors
 
     promotion = open_promotion(invocation)
     plan = sound_plan(promotion, artifacts=True)
@@ -130,8 +130,8 @@ def apply_command(
 @command(app, "status", example="labctl promote status")
 def status_command(invocation: Invocation) -> None:
     """Show the stacks, connectors and jobs of the promoted lab, as AWS sees them."""
+    from labctl.aws.session import Aws, aws_errors
     from labctl.promote.apply.state import read_state
-    from labctl.runtimes.aws.session import Aws, aws_errors
 
     promotion = open_promotion(invocation)
     with aws_errors():
@@ -149,8 +149,8 @@ def destroy_command(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Take away what runs (Spark, connectors). What holds data stays, unless --data is said."""
+    from labctl.aws.session import Aws, aws_errors
     from labctl.promote.apply.state import destroy
-    from labctl.runtimes.aws.session import Aws, aws_errors
 
     promotion = open_promotion(invocation)
     what = "everything, with all its data" if data else "what runs; what holds data stays"

@@ -7,16 +7,16 @@ from functools import cached_property
 from pathlib import Path
 
 from labctl.artifacts import ArtifactStore
+from labctl.aws.endpoints import aws_endpoints
 from labctl.config.aws import AwsProfile
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig, find_project
 from labctl.config.promoted import load_promoted, outputs_path
 from labctl.errors import ExitCode, LabError
+from labctl.home.secrets import PASSWORDS, load_passwords
+from labctl.home.state import LabState, lab_names
 from labctl.lab.ports import assign_ports
-from labctl.lab.secrets import PASSWORDS, load_passwords
-from labctl.lab.state import LabState, lab_names
 from labctl.runtimes import Runtime, open_runtime
-from labctl.runtimes.aws.endpoints import aws_endpoints
 from labctl.services import Context, Service, services_of
 from labctl.tables import LabTable, lab_tables
 

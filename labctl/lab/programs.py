@@ -15,9 +15,9 @@ from labctl.artifacts import Progress
 from labctl.config.endpoints import Database
 from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
+from labctl.home.sockets import LOOPBACK
 from labctl.lab.clients import client_environment
 from labctl.lab.lab import Lab
-from labctl.lab.ports import LOOPBACK
 from labctl.sources import endpoint_of
 
 __all__ = ["Program", "aws", "begin_in", "mysql", "psql", "sqlcmd"]

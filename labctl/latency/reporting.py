@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 
-from labctl.bench.environment import describe
 from labctl.lab.lab import Lab
 from labctl.lab.status import service_versions
+from labctl.latency.environment import describe
 from labctl.latency.ledger import Ledger, Trace
 from labctl.latency.load import Load
 from labctl.latency.outage import OutageMaker

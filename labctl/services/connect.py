@@ -10,8 +10,8 @@ from pathlib import Path
 import requests
 
 from labctl.config.kafka_clients import LOGIN_KEYS
-from labctl.lab.secrets import SECRET_PREFIX
-from labctl.lab.state import write_private
+from labctl.home.secrets import SECRET_PREFIX
+from labctl.home.state import write_private
 from labctl.services.jvm import java, write_log4j
 from labctl.services.model import Context, NativeService, Process, Service
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labctl.lab.state import write_private
+from labctl.home.state import write_private
 from labctl.services.model import Context
 
 __all__ = ["FIRST_TIER", "FLAGS", "LESS_INLINING", "LOG4J", "java", "write_log4j"]

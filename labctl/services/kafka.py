@@ -12,8 +12,8 @@ from confluent_kafka.admin import AdminClient
 
 from labctl.config.kafka_clients import client_settings, plain_module
 from labctl.errors import LabError
-from labctl.lab.secrets import properties_text
-from labctl.lab.state import write_private
+from labctl.home.secrets import properties_text
+from labctl.home.state import write_private
 from labctl.services.data_folder import is_made, made_whole
 from labctl.services.jvm import java, write_log4j
 from labctl.services.model import Context, NativeService, Process, Service

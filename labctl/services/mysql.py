@@ -11,7 +11,7 @@ import pymysql
 
 from labctl.config.endpoints import database_of
 from labctl.errors import LabError
-from labctl.lab.state import write_private
+from labctl.home.state import write_private
 from labctl.services.data_folder import is_made, made_whole
 from labctl.services.model import Context, NativeService, Process, Service
 

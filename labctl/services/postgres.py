@@ -13,7 +13,7 @@ from psycopg2 import sql
 from labctl.config.endpoints import database_of
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
-from labctl.lab.state import write_private
+from labctl.home.state import write_private
 from labctl.services.data_folder import is_made, made_whole
 from labctl.services.model import Context, NativeService, Process, Service
 

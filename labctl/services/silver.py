@@ -8,7 +8,7 @@ from pathlib import Path
 import requests
 
 from labctl.config.kafka_clients import java_settings
-from labctl.lab.state import write_private
+from labctl.home.state import write_private
 from labctl.services.jvm import FLAGS, LESS_INLINING
 from labctl.services.model import Context, NativeService, Process, Service
 from labctl.tables import PROPERTIES, lab_tables

@@ -12,7 +12,7 @@ from pathlib import Path
 import pymssql
 
 from labctl.config.endpoints import Database, database_of
-from labctl.lab.state import write_private
+from labctl.home.state import write_private
 from labctl.services.model import Context, NativeService, Process, Service
 
 __all__ = [

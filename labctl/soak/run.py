@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 
 import psutil
 
-from labctl.bench.environment import describe
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.lab.status import read_status, service_versions
 from labctl.lab.verification import verify_lab
 from labctl.lake import Lake
 from labctl.lake.bronze import Bronze
+from labctl.latency.environment import describe
 from labctl.latency.statistics import percentiles_of
 from labctl.latency.targets import Target, describe_target
 from labctl.latency.writing import remove_rows

@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from labctl.config.model import LabConfig
+from labctl.home.secrets import PASSWORDS
 from labctl.images.recipes import RECIPES, SERVICES
-from labctl.lab.secrets import PASSWORDS
 from labctl.runtimes.compose.secrets import write_service_secrets
 from labctl.services import SERVICES as LAB_SERVICES
 from labctl.services import connect, jvm, kafka, mysql, objectstore, postgres, registry

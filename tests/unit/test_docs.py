@@ -15,10 +15,10 @@ from labctl.config.model import (
     Source,
 )
 from labctl.errors import ExitCode
-from labctl.lab.secrets import PASSWORDS, reference_values
+from labctl.home.secrets import PASSWORDS, reference_values
 from labctl.runtimes.compose.network import network_endpoints
-from labctl.runtimes.endpoints import capture_logins
 from labctl.services import SERVICES
+from labctl.services.endpoints import capture_logins
 from labctl.sources.document import render
 
 DOCS = Path(__file__).parents[2] / "docs"

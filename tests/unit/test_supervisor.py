@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import psutil
 import pytest
 
-from labctl.lab.state import LabState
+from labctl.home.state import LabState
 from labctl.runtimes.model import SilentSupervisorError
 from labctl.runtimes.native.supervisor import Supervisor
 from labctl.services.model import Process

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from labctl.aws.session import Aws, Progress
 from labctl.config.promoted import outputs_path
 from labctl.errors import ExitCode, LabError
 from labctl.promote.apply.account import (
@@ -31,7 +32,6 @@ from labctl.promote.names import STACKS, Names, Stack
 from labctl.promote.outputs import resolve
 from labctl.promote.plan import Plan
 from labctl.promote.promotion import Promotion
-from labctl.runtimes.aws.session import Aws, Progress
 
 __all__ = ["Apply"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from labctl.aws.session import Aws, Progress
 from labctl.errors import LabError
 from labctl.promote.outputs import Outputs, resolve
 from labctl.promote.promotion import Promotion
 from labctl.promote.secrets import GENERATED, known_values, referenced
-from labctl.runtimes.aws.session import Aws, Progress
 
 __all__ = ["fill_secrets"]
 

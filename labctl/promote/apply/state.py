@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from labctl.aws.session import Aws, Progress
 from labctl.config.promoted import outputs_path
 from labctl.promote.apply.account import check_account
 from labctl.promote.apply.connectors import Connectors
@@ -12,7 +13,6 @@ from labctl.promote.apply.uploads import empty_bucket, owned_bucket
 from labctl.promote.apply.work import work_of
 from labctl.promote.names import STACKS, Names, Stack
 from labctl.promote.promotion import Promotion
-from labctl.runtimes.aws.session import Aws, Progress
 
 __all__ = ["Part", "destroy", "read_state"]
 

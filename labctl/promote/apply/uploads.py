@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from labctl.aws.session import Aws, Progress
 from labctl.errors import ExitCode, LabError
 from labctl.promote.artifacts import Upload
 from labctl.promote.names import CREATOR_TAG, Names
-from labctl.runtimes.aws.session import Aws, Progress
 
 __all__ = ["empty_bucket", "missing_uploads", "owned_bucket", "upload"]
 

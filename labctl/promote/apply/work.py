@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from labctl.aws.session import Aws, Progress, wait_until
 from labctl.errors import LabError
 from labctl.promote.apply.changes import Action, Change
 from labctl.promote.outputs import Outputs, resolve
 from labctl.promote.promotion import Promotion
-from labctl.runtimes.aws.session import Aws, Progress, wait_until
 
 __all__ = ["Work", "WorkStep", "work_of"]
 

@@ -20,8 +20,8 @@ from labctl.artifacts import ArtifactStore, Progress
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import ComposeProfile, LabConfig
 from labctl.errors import ExitCode, LabError
+from labctl.home.state import LabState, write_private
 from labctl.images import build, is_local, references, source_digest
-from labctl.lab.state import LabState, write_private
 from labctl.runtimes.compose.checks import check_engine
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER, Compose, Engine
 from labctl.runtimes.compose.limits import (
@@ -32,7 +32,6 @@ from labctl.runtimes.compose.limits import (
 )
 from labctl.runtimes.compose.secrets import write_service_secrets
 from labctl.runtimes.compose.silver import silver_context
-from labctl.runtimes.endpoints import loopback_endpoints
 from labctl.runtimes.model import (
     RESTARTS_AT_MOST,
     Check,
@@ -43,6 +42,7 @@ from labctl.runtimes.model import (
     Usage,
 )
 from labctl.services import Context, Service, services_of, silver
+from labctl.services.endpoints import loopback_endpoints
 
 __all__ = ["ComposeRuntime"]
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from labctl.config.endpoints import Endpoints
 from labctl.config.kafka_clients import java_settings
 from labctl.config.model import LabConfig
-from labctl.lab.secrets import SECRET_PREFIX, load_passwords, properties_text, reference_values
+from labctl.home.secrets import SECRET_PREFIX, load_passwords, properties_text, reference_values
 from labctl.runtimes.compose.network import network_endpoints
-from labctl.runtimes.endpoints import capture_logins
 from labctl.services import connect, kafka, sqlserver
+from labctl.services.endpoints import capture_logins
 
 __all__ = ["main", "write_service_secrets"]
 

@@ -16,8 +16,8 @@ import requests
 from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import Connect, Endpoints
 from labctl.config.model import LabConfig
+from labctl.home.secrets import PASSWORDS, SECRET_PREFIX
 from labctl.kafkaconnect.files import read_connector
-from labctl.lab.secrets import PASSWORDS, SECRET_PREFIX
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.services import Context, silver
 from lakehouse.properties import read_properties

@@ -15,9 +15,8 @@ from labctl.artifacts import ArtifactStore, Progress
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
-from labctl.lab.secrets import write_connector_secrets
-from labctl.lab.state import LabState, write_private
-from labctl.runtimes.endpoints import capture_logins, loopback_endpoints
+from labctl.home.secrets import write_connector_secrets
+from labctl.home.state import LabState, write_private
 from labctl.runtimes.model import Check, Death, DiskSpace, ProcessState, Usage
 from labctl.runtimes.native.checks import check_machine, check_parts
 from labctl.runtimes.native.launch import ADDED_ENVIRONMENT, MOVED
@@ -25,6 +24,7 @@ from labctl.runtimes.native.logs import follow, tail
 from labctl.runtimes.native.memory import run_out_of_memory
 from labctl.runtimes.native.supervisor import Supervisor
 from labctl.services import Context, Service, services_of
+from labctl.services.endpoints import capture_logins, loopback_endpoints
 
 __all__ = ["NativeRuntime"]
 

@@ -22,7 +22,7 @@ from supervisor.xmlrpc import SupervisorTransport, UnixStreamHTTPConnection
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from labctl.errors import LabError
-from labctl.lab.state import LabState, write_private
+from labctl.home.state import LabState, write_private
 from labctl.runtimes.model import (
     FULL_BELOW,
     HEAP_DEATH,

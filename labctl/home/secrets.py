@@ -20,7 +20,7 @@ from labctl.config.endpoints import Endpoints
 from labctl.config.kafka_clients import java_settings, login_values
 from labctl.config.model import SilverSource, SourceEngine
 from labctl.errors import ExitCode, LabError
-from labctl.lab.state import write_private
+from labctl.home.state import write_private
 
 __all__ = [
     "PASSWORDS",

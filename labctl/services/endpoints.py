@@ -17,7 +17,7 @@ from labctl.config.endpoints import (
     source_databases,
 )
 from labctl.config.model import LabConfig, SourceEngine
-from labctl.lab.ports import LOOPBACK
+from labctl.home.sockets import LOOPBACK
 from labctl.services import connect, kafka, mysql, objectstore, postgres, services_of, sqlserver
 
 __all__ = ["Address", "capture_logins", "endpoints_at", "loopback_endpoints"]

@@ -122,7 +122,7 @@ class _Secrets:
         )
 
     def _read(self, name: str) -> dict[str, str]:
-        from labctl.runtimes.aws.session import Aws, aws_errors
+        from labctl.aws.session import Aws, aws_errors
 
         if self._client is None:
             self._client = Aws(self._region).client("secretsmanager")
