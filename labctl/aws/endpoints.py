@@ -43,7 +43,9 @@ def aws_endpoints(config: LabConfig, profile: AwsProfile, written: PromotedEndpo
         "sqlserver": secrets.database(promoted.sqlserver),
     }
     return Endpoints(
-        **servers,
+        postgres=servers["postgres"],
+        mysql=servers["mysql"],
+        sqlserver=servers["sqlserver"],
         sources=source_databases(config, servers),
         kafka=secrets.kafka(kafka, profile.region),
         connect=secrets.connect(promoted, profile.region),

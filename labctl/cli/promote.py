@@ -82,9 +82,10 @@ def diff_command(
 ) -> None:
     """Show every value that differs between two profiles, or since a plan, and its origin."""
     from labctl.promote.diff import differences
+    from labctl.services import load_config
 
     project = find_project()
-    config = LabConfig.load(project / "lab.toml")
+    config = load_config(project / "lab.toml")
     profile = profile_name(invocation, config)
     before = _values(project, config, one or str(project / "promoted" / profile / "plan"))
     after = _values(project, config, other or profile)
@@ -227,9 +228,10 @@ def _table(titles: tuple[str, ...], rows: list[tuple[str, ...]]) -> RenderableTy
 def open_promotion(invocation: Invocation) -> Promotion:
     """The promotion of the chosen profile, or of the only one of AWS."""
     from labctl.promote import load_promotion
+    from labctl.services import load_config
 
     project = find_project()
-    config = LabConfig.load(project / "lab.toml")
+    config = load_config(project / "lab.toml")
     return load_promotion(project, config, profile_name(invocation, config))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -23,7 +23,6 @@ from labctl.errors import ExitCode, LabError
 from labctl.home.state import write_private
 
 __all__ = [
-    "PASSWORDS",
     "SECRET_PREFIX",
     "load_passwords",
     "properties_text",
@@ -41,23 +40,11 @@ BRONZE_ROTATION_MS: Mapping[SilverSource, str] = MappingProxyType(
 )
 """How long a change waits for its bronze file at most, by where silver reads. A lab shows it at
 once, at the price of small files; shortest where silver waits for it."""
-PASSWORDS = (
-    "postgres",
-    "mysql",
-    "sqlserver",
-    "cdc",
-    "registry",
-    "objectstore",
-    "kafka",
-    "connect",
-    "silver",
-)
-"""Roles that have one."""
 _PASSWORDS = TypeAdapter(dict[str, str])
 
 
-def load_passwords(folder: Path) -> dict[str, str]:
-    """The passwords by role that `folder` keeps, generated when first asked for.
+def load_passwords(folder: Path, roles: Iterable[str]) -> dict[str, str]:
+    """The passwords by role that `folder` keeps; those of `roles` that it lacks are generated.
 
     Raises LabError (ENVIRONMENT) when the file is damaged: others would not open what is there.
     """
@@ -70,7 +57,7 @@ def load_passwords(folder: Path) -> dict[str, str]:
             hint="put a copy of that file back, or remove the lab with `labctl destroy`",
             exit_code=ExitCode.ENVIRONMENT,
         ) from None
-    missing = [role for role in PASSWORDS if role not in known]
+    missing = [role for role in roles if role not in known]
     if missing:
         known |= {role: secrets.token_urlsafe(24) for role in missing}
         write_private(path, json.dumps(known, indent=2))

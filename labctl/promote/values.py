@@ -12,7 +12,7 @@ from labctl.artifacts.lock import load_lock
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
-from labctl.home.secrets import PASSWORDS, SECRET_PREFIX, reference_values
+from labctl.home.secrets import SECRET_PREFIX, reference_values
 from labctl.home.sockets import LOOPBACK
 from labctl.kafkaconnect.files import connector_files
 from labctl.promote.connectors import worker_properties
@@ -25,7 +25,7 @@ from labctl.promote.spark import application_arguments, spark_conf
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.runtimes.compose.silver import ANY_ADDRESS, silver_context
-from labctl.services import Context, Service, connect, services_of, silver
+from labctl.services import PASSWORDS, Context, Service, connect, services_of, silver
 from labctl.services.connect import worker_settings
 from labctl.services.endpoints import capture_logins, loopback_endpoints
 from labctl.tables import CONNECTORS, PROPERTIES, lab_tables
@@ -111,7 +111,7 @@ def _native(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[st
 
     def context(service: Service) -> Context:
         return Context(
-            service=service.name,
+            service=service,
             lab=config.name,
             project=project,
             config=config,

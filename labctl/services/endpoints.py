@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import get_args
 
-from pydantic import SecretStr
-
-from labctl.config.endpoints import (
-    Connect,
-    Database,
-    Endpoints,
-    Kafka,
-    ObjectStore,
-    Registry,
-    Silver,
-    source_databases,
-)
+from labctl.config.endpoints import Database, Endpoint, Endpoints, source_databases
 from labctl.config.model import LabConfig, SourceEngine
 from labctl.home.sockets import LOOPBACK
-from labctl.services import connect, kafka, mysql, objectstore, postgres, services_of, sqlserver
+from labctl.services import postgres, services_of, sqlserver
+from labctl.services.model import Address, Site
 
-__all__ = ["Address", "capture_logins", "endpoints_at", "loopback_endpoints"]
-
-Address = Callable[[str, str], str]
-"""`host:port` of a service's endpoint: `address("kafka", "broker")`."""
+__all__ = ["capture_logins", "endpoints_at", "loopback_endpoints"]
 
 
 def loopback_endpoints(
@@ -37,49 +25,18 @@ def loopback_endpoints(
 
 def endpoints_at(address: Address, config: LabConfig, passwords: Mapping[str, str]) -> Endpoints:
     """The endpoints of a lab whose services are found by `address`."""
-
-    here = {service.name for service in services_of(config)}
-
-    def server(engine: SourceEngine, endpoint: str, user: str, without: str) -> Database | None:
-        if engine not in here:
-            return None
-        host, _, port = address(engine, endpoint).rpartition(":")
-        source = next(iter(config.sources_of(engine).values()), None)
-        begin_in = without if source is None else source.database or source.schemas[0]
-        password = SecretStr(passwords[engine])
-        return Database(host=host, port=int(port), user=user, password=password, database=begin_in)
-
-    servers: dict[SourceEngine, Database | None] = {
-        "postgres": server("postgres", "sql", postgres.ADMIN, "postgres"),
-        "mysql": server("mysql", "sql", mysql.ADMIN, ""),
-        "sqlserver": server("sqlserver", "tds", sqlserver.ADMIN, "master"),
-    }
-    return Endpoints(
-        **servers,
-        sources=source_databases(config, servers),
-        kafka=Kafka(
-            bootstrap_servers=address("kafka", "broker"),
-            authentication="plain",
-            user=kafka.USER,
-            password=SecretStr(passwords["kafka"]),
-        ),
-        connect=Connect(
-            url=f"http://{address('connect', 'rest')}",
-            user=connect.USER,
-            password=SecretStr(passwords["connect"]),
-        ),
-        registry=Registry(url=f"http://{address('registry', 'http')}"),
-        objectstore=ObjectStore(
-            endpoint_url=f"http://{address('objectstore', 's3')}",
-            region=config.lake.region,
-            access_key=SecretStr(objectstore.ADMIN),
-            secret_key=SecretStr(passwords["objectstore"]),
-            bucket=config.lake.bucket,
-        ),
-        silver=Silver(
-            status_url=f"http://{address('silver', 'status')}",
-            token=SecretStr(passwords["silver"]),
-        ),
+    site = Site(address, config, passwords)
+    known: dict[str, Endpoint] = {}
+    others: dict[str, Endpoint] = {}
+    for service in services_of(config):
+        found = known if service.name in Endpoints.model_fields else others
+        found[service.name] = service.endpoint(site)
+    servers: dict[SourceEngine, Database | None] = {}
+    for engine in get_args(SourceEngine):
+        server = known.get(engine)
+        servers[engine] = server if isinstance(server, Database) else None
+    return Endpoints.model_validate(
+        {**known, "sources": source_databases(config, servers), "others": others}
     )
 
 

@@ -13,7 +13,7 @@ from labctl.config.endpoints import database_of
 from labctl.errors import LabError
 from labctl.home.state import write_private
 from labctl.services.data_folder import is_made, made_whole
-from labctl.services.model import Context, NativeService, Process, Service
+from labctl.services.model import Container, Context, NativeService, Process, Recipe, Service
 
 __all__ = ["ADMIN", "OPTIONS", "SERVICE"]
 
@@ -153,6 +153,11 @@ SERVICE = Service(
     ports={"sql": 3306},
     native=NativeService(artifacts=("mysql",), memory_mib=300, prepare=_prepare, process=_process),
     probe=_probe,
+    endpoint=lambda site: site.server("mysql", "sql", ADMIN, without=""),
+    passwords=("mysql", "cdc"),
+    container=Container(
+        recipes=(Recipe("mysql", "local/mysql", "mysql", {"BASE": "base"}, artifacts=("mysql",)),)
+    ),
     setup=_setup,
     needed=lambda config: bool(config.sources_of("mysql")),
     urls=lambda endpoints, ports: {

@@ -15,7 +15,7 @@ from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.home.state import write_private
 from labctl.services.data_folder import is_made, made_whole
-from labctl.services.model import Context, NativeService, Process, Service
+from labctl.services.model import Container, Context, NativeService, Process, Recipe, Service
 
 __all__ = [
     "ADMIN",
@@ -247,6 +247,15 @@ SERVICE = Service(
         artifacts=("postgres",), memory_mib=150, prepare=_prepare, process=_process
     ),
     probe=_probe,
+    endpoint=lambda site: site.server("postgres", "sql", ADMIN, without="postgres"),
+    passwords=("postgres", "cdc", "registry"),
+    container=Container(
+        recipes=(
+            Recipe(
+                "postgres", "local/postgres", "postgres", {"BASE": "base"}, artifacts=("postgres",)
+            ),
+        )
+    ),
     setup=_setup,
     urls=lambda endpoints, ports: {
         "sql": f"postgresql://{ADMIN}@127.0.0.1:{ports['sql']}/{database_of(endpoints.postgres)}"

@@ -6,14 +6,15 @@ SQL Server itself cannot be had as an ordinary package; its own image takes this
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pymssql
 
-from labctl.config.endpoints import Database, database_of
+from labctl.config.endpoints import Database, Endpoints, database_of
 from labctl.home.state import write_private
-from labctl.services.model import Context, NativeService, Process, Service
+from labctl.services.model import Container, Context, Files, NativeService, Process, Service
 
 __all__ = [
     "ADMIN",
@@ -132,12 +133,27 @@ def _probe(context: Context) -> str:
     return f"stand-in for SQL Server {version!s}"
 
 
+def _secrets(endpoints: Endpoints, passwords: Mapping[str, str]) -> dict[str, Files]:
+    """For SQL Server's own image its password, and what the stand-in needs in its place."""
+    assert endpoints.postgres is not None  # noqa: S101 - every lab has one
+    return {
+        "sqlserver": {
+            "sqlserver": passwords["sqlserver"],
+            "dsn": store_dsn(endpoints.postgres),
+            "server.pem": self_signed_certificate,
+        }
+    }
+
+
 SERVICE = Service(
     name="sqlserver",
     title="SQL Server stand-in",
     ports={"tds": 1433},
     native=NativeService(artifacts=(), memory_mib=70, prepare=_prepare, process=_process),
     probe=_probe,
+    endpoint=lambda site: site.server("sqlserver", "tds", ADMIN, without="master"),
+    passwords=("sqlserver",),
+    container=Container(secrets=_secrets),
     setup=_setup,
     needed=lambda config: bool(config.sources_of("sqlserver")),
     after=("postgres",),

@@ -15,9 +15,9 @@ from labctl.config.model import (
     Source,
 )
 from labctl.errors import ExitCode
-from labctl.home.secrets import PASSWORDS, reference_values
+from labctl.home.secrets import reference_values
 from labctl.runtimes.compose.network import network_endpoints
-from labctl.services import SERVICES
+from labctl.services import PASSWORDS, SERVICES
 from labctl.services.endpoints import capture_logins
 from labctl.sources.document import render
 

@@ -21,7 +21,7 @@ from labctl.config.endpoints import Endpoints
 from labctl.config.model import ComposeProfile, LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.home.state import LabState, write_private
-from labctl.images import build, is_local, references, source_digest
+from labctl.images import build, recipe_of, references, source_digest
 from labctl.runtimes.compose.checks import check_engine
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER, Compose, Engine
 from labctl.runtimes.compose.limits import (
@@ -52,12 +52,6 @@ ENGINE_IS_NOT_OURS = (
 )
 STATES = {"running": "RUNNING", "restarting": "BACKOFF", "paused": "STARTING"}
 """The engine's word for a container's state, and the runtime's."""
-COMPANIONS: Mapping[str, tuple[str, ...]] = {
-    "registry": ("registry-ui",),
-    # Asked by the application when it starts: whether the sink connector writes bronze.
-    "silver": ("connect",),
-}
-"""Services of the Compose file that are started with another, beside those it needs."""
 
 
 class ComposeRuntime:
@@ -112,10 +106,10 @@ class ComposeRuntime:
 
     def fetch(self, services: Sequence[Service], progress: Progress) -> None:
         if self._profile.images == "local":
-            local = {name for name, image in self._images(services).items() if is_local(image)}
-            # SQL Server's stand-in is in the Spark application's image.
-            names = sorted({"silver" if name == "sqlserver" else name for name in local})
-            build(COMPOSE_FOLDER.parent, _store(), names, progress=progress)
+            names = {
+                name for image in self._images(services).values() if (name := recipe_of(image))
+            }
+            build(COMPOSE_FOLDER.parent, _store(), sorted(names), progress=progress)
         missing = self._missing(services)
         for service, image in missing.items():
             verb = "build" if self._definitions[service].get("build") else "pull"
@@ -147,7 +141,7 @@ class ComposeRuntime:
 
     def start(self, service: Service, context: Context) -> None:
         del context
-        beside = [name for name in COMPANIONS.get(service.name, ()) if name in self._definitions]
+        beside = (name for name in service.container.companions if name in self._definitions)
         names = sorted([service.name, *beside])
         with ExitStack() as held:
             # Two commands that make one container at once get in each other's way.
@@ -321,8 +315,8 @@ class ComposeRuntime:
 
     def _images(self, services: Sequence[Service]) -> dict[str, str]:
         """The image of each of `services` and of those started with them."""
-        wanted = [service.name for service in services]
-        wanted += [name for service in wanted for name in COMPANIONS.get(service, ())]
+        wanted = {service.name for service in services}
+        wanted |= {name for service in services for name in service.container.companions}
         return {
             name: str(definition["image"])
             for name, definition in self._definitions.items()
@@ -358,7 +352,7 @@ class ComposeRuntime:
         else:
             # Named after what it holds: another version of the code is another image.
             images = {"silver": f"labctl/silver:{source_digest(COMPOSE_FOLDER.parent)}"}
-        images |= {str(service): image for service, image in self._profile.image.items()}
+        images |= self._profile.image
         return {
             "COMPOSE_PROJECT_NAME": self.name,
             "LAB_NAME": self.name,
