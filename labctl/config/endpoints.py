@@ -120,6 +120,11 @@ class Endpoints(Endpoint):
     others: Mapping[str, Endpoint] = {}
     """Of services that the pipeline can do without, by their names."""
 
+    @property
+    def servers(self) -> Mapping[SourceEngine, Database | None]:
+        """The databases' servers, by engine."""
+        return {"postgres": self.postgres, "mysql": self.mysql, "sqlserver": self.sqlserver}
+
 
 def source_databases(
     config: LabConfig, servers: Mapping[SourceEngine, Database | None]

@@ -11,7 +11,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from labctl.config.aws import AwsProfile
 from labctl.config.reading import read_section
-from labctl.config.section import Section
+from labctl.config.section import Section, SourceEngine
 from labctl.errors import ExitCode, LabError
 from lakehouse.options import SourceName
 
@@ -30,7 +30,6 @@ __all__ = [
 ]
 
 LAB_NAME_PATTERN = r"^[a-z][a-z0-9-]{0,29}$"
-SourceEngine = Literal["postgres", "mysql", "sqlserver"]
 SilverSource = SourceName
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,29}$")]
 _NOT_SOURCES = ("kafka", "registry", "objectstore")

@@ -71,7 +71,7 @@ class Promotion:
         )
 
     @cached_property
-    def rds(self) -> dict[str, RdsSettings]:
+    def rds(self) -> dict[SourceEngine, RdsSettings]:
         """The instances by engine, in the order of `lab.toml`'s sources, which use them."""
         return {
             source.engine: self.profile.rds[source.engine]

@@ -14,10 +14,10 @@ from labctl.kafkaconnect.files import REFERENCE
 from labctl.promote.kafka import connect_authentication, java_client
 from labctl.promote.outputs import Output
 from labctl.promote.promotion import Promotion
+from labctl.sources import CDC_USER
 
-__all__ = ["CDC_USER", "GENERATED", "Value", "known_values", "referenced", "secret_of_source"]
+__all__ = ["GENERATED", "Value", "known_values", "referenced", "secret_of_source"]
 
-CDC_USER = "debezium"
 GENERATED: Final = "(generated)"
 Value = str | Output
 

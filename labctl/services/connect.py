@@ -24,6 +24,7 @@ from labctl.services.model import (
     Service,
     Site,
 )
+from labctl.sources import ENGINES
 
 __all__ = [
     "CONVERTER",
@@ -41,7 +42,7 @@ __all__ = [
 
 USER = "labctl"
 """Whom the REST interface lets in."""
-PLUGINS = ("debezium-postgres", "debezium-mysql", "debezium-sqlserver")
+PLUGINS = tuple(engine.plugin for engine in ENGINES.values())
 CONVERTER = "apicurio-converter"
 PROVIDER = Path(__file__).parents[1] / "kafkaconnect" / "provider"
 """What answers `${secretManager:…}`, with its source."""

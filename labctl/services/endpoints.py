@@ -1,17 +1,17 @@
-"""Where the services of a lab on this machine answer, and as whom to ask."""
+"""Where the services of a lab on this machine answer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import get_args
 
 from labctl.config.endpoints import Database, Endpoint, Endpoints, source_databases
 from labctl.config.model import LabConfig, SourceEngine
 from labctl.home.sockets import LOOPBACK
-from labctl.services import postgres, services_of, sqlserver
+from labctl.services import services_of
 from labctl.services.model import Address, Site
+from labctl.sources import ENGINES
 
-__all__ = ["capture_logins", "endpoints_at", "loopback_endpoints"]
+__all__ = ["endpoints_at", "loopback_endpoints"]
 
 
 def loopback_endpoints(
@@ -32,15 +32,9 @@ def endpoints_at(address: Address, config: LabConfig, passwords: Mapping[str, st
         found = known if service.name in Endpoints.model_fields else others
         found[service.name] = service.endpoint(site)
     servers: dict[SourceEngine, Database | None] = {}
-    for engine in get_args(SourceEngine):
+    for engine in ENGINES:
         server = known.get(engine)
         servers[engine] = server if isinstance(server, Database) else None
     return Endpoints.model_validate(
         {**known, "sources": source_databases(config, servers), "others": others}
     )
-
-
-def capture_logins(passwords: Mapping[str, str]) -> dict[SourceEngine, tuple[str, str]]:
-    """User and password that Debezium connects with. The stand-in has one login for everything."""
-    own = (postgres.CAPTURE, passwords["cdc"])
-    return {"postgres": own, "mysql": own, "sqlserver": (sqlserver.ADMIN, passwords["sqlserver"])}

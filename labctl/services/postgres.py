@@ -16,10 +16,10 @@ from labctl.errors import ExitCode, LabError
 from labctl.home.state import write_private
 from labctl.services.data_folder import is_made, made_whole
 from labctl.services.model import Container, Context, NativeService, Process, Recipe, Service
+from labctl.sources import CDC_USER
 
 __all__ = [
     "ADMIN",
-    "CAPTURE",
     "REGISTRY_DATABASE",
     "SERVICE",
     "SETTINGS",
@@ -29,8 +29,6 @@ __all__ = [
 ]
 
 ADMIN = "labctl"
-CAPTURE = "debezium"
-"""The role that connectors log in with."""
 REGISTRY_DATABASE = "registry"
 UNPRIVILEGED_USERS = ("postgres", "nobody")
 
@@ -141,7 +139,7 @@ def _setup(context: Context) -> None:
     try:
         with connection.cursor() as cursor:
             for role, password, rights in (
-                (CAPTURE, context.passwords["cdc"], "REPLICATION"),
+                (CDC_USER, context.passwords["cdc"], "REPLICATION"),
                 ("registry", context.passwords["registry"], "NOREPLICATION"),
             ):
                 verb = "ALTER" if _exists(cursor, "pg_roles", "rolname", role) else "CREATE"
@@ -185,7 +183,7 @@ def keep_apart(cursor: psycopg2.extensions.cursor, sources: Sequence[str]) -> No
     for database in sources:
         cursor.execute(
             sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(
-                sql.Identifier(database), sql.Identifier(CAPTURE)
+                sql.Identifier(database), sql.Identifier(CDC_USER)
             )
         )
 

@@ -15,6 +15,7 @@ import pymssql
 from labctl.config.endpoints import Database, Endpoints, database_of
 from labctl.home.state import write_private
 from labctl.services.model import Container, Context, Files, NativeService, Process, Service
+from labctl.sources.engines.sqlserver import ADMIN
 
 __all__ = [
     "ADMIN",
@@ -24,7 +25,6 @@ __all__ = [
     "store_dsn",
 ]
 
-ADMIN = "sa"
 LOOPBACK = "127.0.0.1"
 STORE = "sqlserver"
 """The database in PostgreSQL that keeps everything of the stand-in."""

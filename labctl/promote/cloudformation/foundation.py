@@ -19,7 +19,8 @@ from labctl.promote.cloudformation.template import (
 )
 from labctl.promote.names import Names, logical
 from labctl.promote.promotion import Promotion
-from labctl.promote.secrets import CDC_USER, GENERATED, known_values, referenced
+from labctl.promote.secrets import GENERATED, known_values, referenced
+from labctl.sources import CDC_USER
 
 __all__ = ["template"]
 

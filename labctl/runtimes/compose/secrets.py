@@ -14,11 +14,11 @@ from pathlib import Path
 
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
-from labctl.home.secrets import SECRET_PREFIX, load_passwords, properties_text, reference_values
+from labctl.home.secrets import SECRET_PREFIX, load_passwords, properties_text
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.services import PASSWORDS, SERVICES, Service, load_config
-from labctl.services.endpoints import capture_logins
 from labctl.services.model import Files
+from labctl.services.references import reference_values
 
 __all__ = ["main", "write_service_secrets"]
 
@@ -38,8 +38,7 @@ def write_service_secrets(folder: Path, config: LabConfig, passwords: Mapping[st
                     _write(path, text)
                 elif not path.is_file():
                     _write(path, text())
-    logins = capture_logins(passwords)
-    for name, values in reference_values(endpoints, logins, config.silver.source).items():
+    for name, values in reference_values(endpoints, passwords, config.silver.source).items():
         for service in SERVICES:
             if service.container.reads_references:
                 _write(folder / service.name / SECRET_PREFIX / name, properties_text(values))

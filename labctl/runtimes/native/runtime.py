@@ -15,7 +15,6 @@ from labctl.artifacts import ArtifactStore, Progress
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
-from labctl.home.secrets import write_connector_secrets
 from labctl.home.state import LabState, write_private
 from labctl.runtimes.model import Check, Death, DiskSpace, ProcessState, Usage
 from labctl.runtimes.native.checks import check_machine, check_parts
@@ -24,7 +23,8 @@ from labctl.runtimes.native.logs import follow, tail
 from labctl.runtimes.native.memory import run_out_of_memory
 from labctl.runtimes.native.supervisor import Supervisor
 from labctl.services import Context, Service, services_of
-from labctl.services.endpoints import capture_logins, loopback_endpoints
+from labctl.services.endpoints import loopback_endpoints
+from labctl.services.references import write_connector_secrets
 
 __all__ = ["NativeRuntime"]
 
@@ -75,7 +75,7 @@ class NativeRuntime:
         write_connector_secrets(
             self._state.secrets,
             self.endpoints(),
-            capture_logins(self._passwords),
+            self._passwords,
             self._config.silver.source,
         )
 
