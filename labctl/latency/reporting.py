@@ -16,7 +16,7 @@ from labctl.latency.ledger import Ledger, Trace
 from labctl.latency.load import Load
 from labctl.latency.outage import OutageMaker
 from labctl.latency.plan import Kind
-from labctl.latency.pointing import Pointed
+from labctl.latency.preparing import PreparedLab
 from labctl.latency.report import Counts, RunReport, ServiceUsage, StoreUsage, TableRun
 from labctl.latency.scenario import Scenario
 from labctl.latency.statistics import hops_of, samples_of, seconds_of
@@ -83,7 +83,7 @@ class Finding:
 
 def compose(
     lab: Lab,
-    at: Pointed,
+    at: PreparedLab,
     name: str,
     scenario: Scenario,
     load: Load,

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from labctl.config.kafka_clients import login_values
-from labctl.kafkaconnect.files import REFERENCE
 from labctl.promote.kafka import connect_authentication, java_client
 from labctl.promote.outputs import Output
 from labctl.promote.promotion import Promotion
 from labctl.sources import CDC_USER
+from lakehouse.references import REFERENCE
 
 __all__ = ["GENERATED", "Value", "known_values", "referenced", "secret_of_source"]
 

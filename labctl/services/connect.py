@@ -25,6 +25,7 @@ from labctl.services.model import (
     Site,
 )
 from labctl.sources import ENGINES
+from lakehouse.references import reference
 
 __all__ = [
     "CONVERTER",
@@ -63,7 +64,7 @@ WORKER = {
     # The worker's own clients, its tasks' producers and its tasks' consumers. Those for topics that
     # a connector makes log in as the worker does.
     **{
-        f"{client}{key}": f"${{secretManager:{SECRET_PREFIX}/kafka:{key}}}"
+        f"{client}{key}": reference(f"{SECRET_PREFIX}/kafka", key)
         for client in ("", "producer.", "consumer.")
         for key in LOGIN_KEYS
     },

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from labctl.aws.session import Aws, Progress
+from labctl.aws.session import Aws, Tell
 from labctl.config.promoted import outputs_path
 from labctl.errors import ExitCode, LabError
 from labctl.promote.apply.account import (
@@ -43,7 +43,7 @@ class Apply:
     promotion: Promotion
     plan: Plan
     aws: Aws
-    tell: Progress
+    tell: Tell
     until: Stack = STACKS[-1]
     """The last stage to be made."""
     _outputs: dict[str, dict[str, str]] = field(default_factory=dict)

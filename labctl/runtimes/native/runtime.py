@@ -21,7 +21,7 @@ from labctl.runtimes.native.checks import check_machine, check_parts
 from labctl.runtimes.native.launch import ADDED_ENVIRONMENT, MOVED
 from labctl.runtimes.native.logs import follow, tail
 from labctl.runtimes.native.memory import run_out_of_memory
-from labctl.runtimes.native.supervisor import Supervisor
+from labctl.runtimes.native.supervisor import ProcessSupervisor
 from labctl.services import Context, Service, services_of
 from labctl.services.endpoints import loopback_endpoints
 from labctl.services.references import write_connector_secrets
@@ -40,7 +40,7 @@ class NativeRuntime:
         ports: Mapping[str, Mapping[str, int]],
         passwords: Mapping[str, str],
     ) -> None:
-        self.supervisor = Supervisor(state)
+        self.supervisor = ProcessSupervisor(state)
         self._state = state
         self._config = config
         self._artifacts = artifacts

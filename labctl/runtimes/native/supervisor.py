@@ -34,7 +34,7 @@ from labctl.runtimes.model import (
 )
 from labctl.services.model import Process
 
-__all__ = ["LAB_MARK", "Supervisor"]
+__all__ = ["LAB_MARK", "ProcessSupervisor"]
 
 LAB_MARK = "LABCTL_LAB"
 """Environment variable of every process of a lab; its value is the lab's state folder."""
@@ -55,7 +55,7 @@ _LISTENERS = ("events", "mending")
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
-class Supervisor:
+class ProcessSupervisor:
     """Controls the lab's supervisord.
 
     Every method raises SilentSupervisorError when that runs and does not answer, but for those that
