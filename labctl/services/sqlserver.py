@@ -15,6 +15,7 @@ import pymssql
 from labctl.config.endpoints import Database, Endpoints, database_of
 from labctl.home.state import write_private
 from labctl.services.model import Container, Context, Files, NativeService, Process, Service
+from labctl.services.postgres import STAND_IN_DATABASE
 from labctl.sources.engines.sqlserver import ADMIN
 
 __all__ = [
@@ -26,8 +27,6 @@ __all__ = [
 ]
 
 LOOPBACK = "127.0.0.1"
-STORE = "sqlserver"
-"""The database in PostgreSQL that keeps everything of the stand-in."""
 CERTIFICATE_DAYS = 3650
 
 
@@ -36,7 +35,7 @@ def _prepare(context: Context) -> None:
 
     postgres = context.endpoints.postgres
     assert postgres is not None  # noqa: S101 - `after` names it
-    ensure_database(postgres.model_copy(update={"database": STORE}))
+    ensure_database(postgres.model_copy(update={"database": STAND_IN_DATABASE}))
     write_private(context.conf / "dsn", store_dsn(postgres))
     write_private(context.conf / "password", context.passwords["sqlserver"])
     certificate = context.conf / "server.pem"
@@ -47,8 +46,8 @@ def _prepare(context: Context) -> None:
 def store_dsn(postgres: Database) -> str:
     """How the stand-in reaches its database. Holds a password."""
     return (
-        f"host={postgres.host} port={postgres.port} dbname={STORE} user={postgres.user} "
-        f"password={postgres.password.get_secret_value()}"
+        f"host={postgres.host} port={postgres.port} dbname={STAND_IN_DATABASE} "
+        f"user={postgres.user} password={postgres.password.get_secret_value()}"
     )
 
 
