@@ -10,7 +10,7 @@ from labctl.promote.names import CREATOR_TAG, Names
 from labctl.promote.plugins import plugin_of
 from labctl.promote.promotion import Promotion
 from labctl.promote.rds import parameters
-from labctl.promote.secrets import referenced
+from labctl.promote.secrets import referenced, secret_of_source
 from labctl.sources import ENGINES
 
 __all__ = ["render_readme"]
@@ -80,7 +80,7 @@ def _databases(promotion: Promotion) -> Iterator[str]:
     )
     for source, database in promotion.captured.items():
         engine = promotion.config.sources[source].engine
-        where = f"`{database.instance}`"
+        where = f"`{database.instance}`, password in `{secret_of_source(promotion, source)}`"
         yield ""
         if database.create:
             yield f"Source {source}, {engine} on {where}, which the plan makes:"

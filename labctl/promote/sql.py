@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from labctl.kafkaconnect.files import DEFAULT_PUBLICATION
 from labctl.promote.promotion import Promotion
+from labctl.promote.secrets import login_of
 from labctl.sources import ENGINES, Preparation, TableRef
 
 __all__ = ["source_sql"]
@@ -14,17 +15,32 @@ __all__ = ["source_sql"]
 
 def source_sql(promotion: Promotion, source: str) -> str:
     """The script for one source; safe to run again."""
-    settings = promotion.config.sources[source]
-    file = next(c.file for c in promotion.connectors if c.source == source)
+    settings, database = promotion.config.sources[source], promotion.database_of(source)
+    publication = _publication(promotion, source)
+    together = [
+        name
+        for name in promotion.config.sources_of(settings.engine)
+        if promotion.database_of(name) == database and _publication(promotion, name) == publication
+    ]
     return ENGINES[settings.engine].preparation(
         Preparation(
-            database=promotion.database_of(source),
+            database=database,
             schemas=settings.schemas,
-            tables=tuple(
-                TableRef(table.db_schema, table.source_name)
-                for table in promotion.tables_of(source)
-            ),
-            publication=file.config.get("publication.name", DEFAULT_PUBLICATION),
+            tables=_tables(promotion, source),
+            user=login_of(promotion, source),
+            publication=publication,
+            published=tuple(table for name in together for table in _tables(promotion, name)),
             multi_az=promotion.captured[source].multi_az,
         )
     )
+
+
+def _publication(promotion: Promotion, source: str) -> str:
+    """As the connector's file names it."""
+    file = next(c.file for c in promotion.connectors if c.source == source)
+    return file.config.get("publication.name", DEFAULT_PUBLICATION)
+
+
+def _tables(promotion: Promotion, source: str) -> tuple[TableRef, ...]:
+    tables = promotion.tables_of(source)
+    return tuple(TableRef(table.db_schema, table.source_name) for table in tables)

@@ -24,8 +24,12 @@ class Preparation:
     database: str
     schemas: tuple[str, ...]
     tables: tuple[TableRef, ...]
+    user: str
+    """Whom its connector logs in as."""
     publication: str
     """PostgreSQL's, as the connector's file names it."""
+    published: tuple[TableRef, ...]
+    """Those in that publication: another connector of the database may read from it, too."""
     multi_az: bool
 
 

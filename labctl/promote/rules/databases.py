@@ -114,8 +114,7 @@ def existing_database(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def replication_slots(subject: Subject) -> Iterator[Finding]:
-    """Two connectors of one database must not share a slot, nor outnumber what is set."""
-    slots: dict[str, str] = {}
+    """Connectors have slots that PostgreSQL can name, and do not outnumber what is set."""
     postgres = [c for c in subject.promotion.connectors if c.engine == "postgres"]
     if len(postgres) > SPARE_SENDERS:
         yield subject.profile(
@@ -132,11 +131,3 @@ def replication_slots(subject: Subject) -> Iterator[Finding]:
                 f"PostgreSQL has no replication slot called {slot!r}",
                 "use lower-case letters, digits and _, 63 at most",
             )
-        if slot in slots:
-            yield Finding(
-                f"connectors/{connector.file.path.name}",
-                "slot.name",
-                f"{slots[slot]} uses the slot {slot} too",
-                "give each connector its own",
-            )
-        slots[slot] = connector.name

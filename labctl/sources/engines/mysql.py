@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labctl.sources.change_log import MySqlLog
-from labctl.sources.engine import CDC_USER, Engine, Preparation, Rds
+from labctl.sources.engine import Engine, Preparation, Rds
 from labctl.sources.mysql import MySqlSource, ensure_database
 from labctl.sources.types import MYSQL
 
@@ -14,21 +14,21 @@ BINLOG_HOURS = 72
 
 
 def _preparation(source: Preparation) -> str:
+    user = source.user
     rights = "".join(
-        f"GRANT SELECT, LOCK TABLES ON `{schema}`.* TO '{CDC_USER}'@'%';\n"
-        for schema in source.schemas
+        f"GRANT SELECT, LOCK TABLES ON `{schema}`.* TO '{user}'@'%';\n" for schema in source.schemas
     )
     return f"""\
 -- MySQL on RDS: how long the binary log is kept, and the connector's login.
 -- RDS keeps no binary log without automated backups, and removes it at once by default.
 CALL mysql.rds_set_configuration('binlog retention hours', {BINLOG_HOURS});
-CREATE USER IF NOT EXISTS '{CDC_USER}'@'%';
-SET @statement = CONCAT('ALTER USER ''{CDC_USER}''@''%'' IDENTIFIED BY ', QUOTE(@cdc_password));
+CREATE USER IF NOT EXISTS '{user}'@'%';
+SET @statement = CONCAT('ALTER USER ''{user}''@''%'' IDENTIFIED BY ', QUOTE(@cdc_password));
 PREPARE statement FROM @statement;
 EXECUTE statement;
 DEALLOCATE PREPARE statement;
 SET @statement = NULL;
-GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO '{CDC_USER}'@'%';
+GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO '{user}'@'%';
 {rights}"""
 
 

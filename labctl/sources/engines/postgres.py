@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from labctl.kafkaconnect.files import DEFAULT_SLOT
+from labctl.sources.base import TableRef
 from labctl.sources.change_log import PostgresLog
-from labctl.sources.engine import CDC_USER, Engine, Preparation, Rds
+from labctl.sources.engine import Engine, Preparation, Rds
 from labctl.sources.postgres import PostgresSource, ensure_database
 from labctl.sources.types import POSTGRES
 
@@ -29,15 +30,16 @@ def _parameters(connectors: int) -> Mapping[str, str]:
 
 
 def _preparation(source: Preparation) -> str:
+    user = source.user
     database, publication = source.database, source.publication
-    named = [f'"{table.schema}"."{table.name}"' for table in source.tables]
-    names = ", ".join(named)
+    named = [_named(table) for table in source.tables]
+    published = ", ".join(map(_named, source.published))
     identity = "".join(f"ALTER TABLE {name} REPLICA IDENTITY FULL;\n" for name in named)
     rights = "".join(
         f"""\
-GRANT USAGE ON SCHEMA "{schema}" TO {CDC_USER};
-GRANT SELECT ON ALL TABLES IN SCHEMA "{schema}" TO {CDC_USER};
-ALTER DEFAULT PRIVILEGES IN SCHEMA "{schema}" GRANT SELECT ON TABLES TO {CDC_USER};
+GRANT USAGE ON SCHEMA "{schema}" TO {user};
+GRANT SELECT ON ALL TABLES IN SCHEMA "{schema}" TO {user};
+ALTER DEFAULT PRIVILEGES IN SCHEMA "{schema}" GRANT SELECT ON TABLES TO {user};
 """
         for schema in source.schemas
     )
@@ -45,26 +47,31 @@ ALTER DEFAULT PRIVILEGES IN SCHEMA "{schema}" GRANT SELECT ON TABLES TO {CDC_USE
 -- PostgreSQL on RDS, database {database}: the connector's login and its publication.
 -- The tables must be there (`labctl --profile aws seed` makes TICKIT's), and the instance must have
 -- been restarted with rds.logical_replication=1.
+\\connect "{database}"
 DO $$ BEGIN
     IF current_setting('wal_level') <> 'logical' THEN
         RAISE EXCEPTION 'wal_level is %: attach the parameter group and restart the instance',
             current_setting('wal_level');
     END IF;
-    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{CDC_USER}') THEN
-        CREATE ROLE {CDC_USER} LOGIN;
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{user}') THEN
+        CREATE ROLE {user} LOGIN;
     END IF;
 END $$;
-ALTER ROLE {CDC_USER} PASSWORD :'cdc_password';
-GRANT rds_replication TO {CDC_USER};
-GRANT CONNECT ON DATABASE "{database}" TO {CDC_USER};
+ALTER ROLE {user} PASSWORD :'cdc_password';
+GRANT rds_replication TO {user};
+GRANT CONNECT ON DATABASE "{database}" TO {user};
 {rights}{identity}\
 DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM pg_publication WHERE pubname = '{publication}') THEN
         CREATE PUBLICATION {publication};
     END IF;
 END $$;
-{f"ALTER PUBLICATION {publication} SET TABLE {names};" if named else ""}
+{f"ALTER PUBLICATION {publication} SET TABLE {published};" if published else ""}
 """
+
+
+def _named(table: TableRef) -> str:
+    return f'"{table.schema}"."{table.name}"'
 
 
 ENGINE = Engine(

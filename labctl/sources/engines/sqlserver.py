@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from labctl.sources.change_log import SqlServerLog
-from labctl.sources.engine import CDC_USER, Engine, Preparation, Rds
+from labctl.sources.engine import Engine, Preparation, Rds
 from labctl.sources.sqlserver import SqlServerSource, ensure_database
 from labctl.sources.types import SQLSERVER
 
@@ -16,6 +16,7 @@ ADMIN = "sa"
 
 
 def _preparation(source: Preparation) -> str:
+    user = source.user
     database = source.database
     enable = "".join(
         f"""\
@@ -30,7 +31,7 @@ GO
         for table in source.tables
     )
     rights = "".join(
-        f"IF SCHEMA_ID(N'{schema}') IS NOT NULL GRANT SELECT ON SCHEMA::[{schema}] TO {CDC_USER};\n"
+        f"IF SCHEMA_ID(N'{schema}') IS NOT NULL GRANT SELECT ON SCHEMA::[{schema}] TO {user};\n"
         for schema in source.schemas
     )
     failover = (
@@ -52,18 +53,18 @@ GO
 USE [{database}];
 GO
 {enable}\
-IF SUSER_ID(N'{CDC_USER}') IS NULL
-    CREATE LOGIN {CDC_USER} WITH PASSWORD = N'$(CDC_PASSWORD)';
+IF SUSER_ID(N'{user}') IS NULL
+    CREATE LOGIN {user} WITH PASSWORD = N'$(CDC_PASSWORD)';
 ELSE
-    ALTER LOGIN {CDC_USER} WITH PASSWORD = N'$(CDC_PASSWORD)';
+    ALTER LOGIN {user} WITH PASSWORD = N'$(CDC_PASSWORD)';
 GO
-IF USER_ID(N'{CDC_USER}') IS NULL CREATE USER {CDC_USER} FOR LOGIN {CDC_USER};
+IF USER_ID(N'{user}') IS NULL CREATE USER {user} FOR LOGIN {user};
 GO
 {rights}\
-GRANT SELECT ON SCHEMA::cdc TO {CDC_USER};
-GRANT VIEW DATABASE STATE TO {CDC_USER};
+GRANT SELECT ON SCHEMA::cdc TO {user};
+GRANT VIEW DATABASE STATE TO {user};
 IF DATABASE_PRINCIPAL_ID(N'cdc_reader') IS NULL CREATE ROLE cdc_reader;
-ALTER ROLE cdc_reader ADD MEMBER {CDC_USER};
+ALTER ROLE cdc_reader ADD MEMBER {user};
 GO
 """
 
