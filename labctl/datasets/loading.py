@@ -19,7 +19,7 @@ from labctl.verify import TableDiff, changes_between, verify_table
 
 __all__ = ["Action", "SeedResult", "SeededTable", "prepare", "seed", "sources_of"]
 
-Progress = Callable[[str, str], None]
+TableProgress = Callable[[str, str], None]
 """Told, with the table's label, what is being done to it."""
 
 
@@ -109,7 +109,7 @@ def seed(
     scale: float = 1.0,
     from_path: Path | None = None,
     reset: bool = False,
-    progress: Progress = lambda _table, _what: None,
+    progress: TableProgress = lambda _table, _what: None,
 ) -> SeedResult:
     """Loads every table that a source of the lab has the schema of; what is missing is made first.
 
@@ -159,7 +159,7 @@ def _rows(
 
 
 def _seed_table(
-    source: Source, table: SeedTable, rows: pa.Table, reset: bool, progress: Progress
+    source: Source, table: SeedTable, rows: pa.Table, reset: bool, progress: TableProgress
 ) -> SeededTable:
     begun = time.monotonic()
     ref = TableRef(table.schema, table.name)

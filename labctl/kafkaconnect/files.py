@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from labctl.errors import ExitCode, LabError
+from lakehouse.references import REFERENCE
 
 __all__ = [
     "DEFAULT_PUBLICATION",
@@ -22,8 +23,6 @@ __all__ = [
 
 DEFAULT_SLOT, DEFAULT_PUBLICATION = "debezium", "dbz_publication"
 """What Debezium takes where a PostgreSQL connector's file names none."""
-
-REFERENCE = re.compile(r"\$\{secretManager:([^:}]+):([^}]+)\}")
 
 
 @dataclass(frozen=True)

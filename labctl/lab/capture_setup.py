@@ -10,8 +10,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import DEFAULT_PUBLICATION
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_file
-from labctl.services.postgres import CAPTURE
-from labctl.sources import Source, TableRef, connect
+from labctl.sources import CDC_USER, Source, TableRef, connect
 from labctl.tables import PROPERTIES
 
 __all__ = ["set_up_capture"]
@@ -42,7 +41,7 @@ def set_up_capture(lab: Lab, connectors: Collection[str]) -> None:
                 file.config.get("publication.name", DEFAULT_PUBLICATION),
             )
             for schema in settings.schemas:
-                database.grant_cdc(CAPTURE, schema)
+                database.grant_cdc(CDC_USER, schema)
 
 
 def _require_schemas(lab: Lab, name: str, settings: SourceSettings, database: Source) -> None:

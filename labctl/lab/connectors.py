@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.apply import Applied, apply_connectors
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile, read_connector
@@ -17,7 +18,7 @@ from labctl.lab.capture_setup import set_up_capture
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import bronze_writer
 from labctl.lab.slots import drop_slot, slot_of
-from labctl.lab.source_files import check_apart, source_files
+from labctl.lab.source_files import source_files
 from labctl.lab.table_requests import refill_table
 from labctl.lake.kafka import delete_records
 from labctl.services.silver import SINK_CONNECTOR

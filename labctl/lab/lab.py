@@ -7,17 +7,17 @@ from functools import cached_property
 from pathlib import Path
 
 from labctl.artifacts import ArtifactStore
+from labctl.aws.endpoints import aws_endpoints
 from labctl.config.aws import AwsProfile
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig, find_project
 from labctl.config.promoted import load_promoted, outputs_path
 from labctl.errors import ExitCode, LabError
+from labctl.home.secrets import load_passwords
+from labctl.home.state import LabState, lab_names
 from labctl.lab.ports import assign_ports
-from labctl.lab.secrets import PASSWORDS, load_passwords
-from labctl.lab.state import LabState, lab_names
 from labctl.runtimes import Runtime, open_runtime
-from labctl.runtimes.aws.endpoints import aws_endpoints
-from labctl.services import Context, Service, services_of
+from labctl.services import PASSWORDS, Context, Service, load_config, services_of
 from labctl.tables import LabTable, lab_tables
 
 __all__ = ["Lab"]
@@ -49,7 +49,7 @@ class Lab:
         lab can be stopped and removed, and nothing else.
         """
         project = find_project(project)
-        config = LabConfig.load(project / "lab.toml")
+        config = load_config(project / "lab.toml")
         if name is not None and not LabConfig.valid_name(name):
             raise LabError(
                 f"{name!r} cannot name a lab",
@@ -117,7 +117,7 @@ class Lab:
     def passwords(self) -> dict[str, str]:
         self.require_here()
         try:
-            return load_passwords(self.state.secrets)
+            return load_passwords(self.state.secrets, PASSWORDS)
         except LabError:
             if self.even_damaged:
                 return dict.fromkeys(PASSWORDS, "")
@@ -175,7 +175,7 @@ class Lab:
     def context(self, service: Service) -> Context:
         """What `service` may know of this lab."""
         return Context(
-            service=service.name,
+            service=service,
             lab=self.name,
             project=self.project,
             config=self.config,

@@ -26,7 +26,7 @@ __all__ = [
     "BronzeWriter",
     "ConnectorStatus",
     "PipelineStatus",
-    "SilverTable",
+    "SilverTableStatus",
     "bronze_writer",
     "read_pipeline",
     "silver_status",
@@ -58,7 +58,7 @@ class ConnectorStatus:
 
 
 @dataclass(frozen=True)
-class SilverTable:
+class SilverTableStatus:
     name: str
     state: str
     table_type: str
@@ -92,7 +92,7 @@ class BronzeStatus:
 @dataclass(frozen=True)
 class PipelineStatus:
     connectors: list[ConnectorStatus]
-    tables: list[SilverTable]
+    tables: list[SilverTableStatus]
     bronze: BronzeStatus | None
     """None where it cannot be asked."""
     lost_topics: list[str] = field(default_factory=list)
@@ -284,10 +284,10 @@ def _tables(
     status: Mapping[str, Any],
     instants: Mapping[str, str | None],
     ends: EndOffsets | None,
-) -> list[SilverTable]:
+) -> list[SilverTableStatus]:
     topics = {table.name: table.topic for table in lab.tables}
     return [
-        SilverTable(
+        SilverTableStatus(
             name,
             table["state"],
             table["table_type"],

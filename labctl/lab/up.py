@@ -13,6 +13,7 @@ from typing import Protocol
 from labctl.artifacts import Progress, SilentProgress
 from labctl.config.model import ServiceSettings
 from labctl.errors import ExitCode, LabError
+from labctl.home.sockets import is_free, owner_of
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.busy import when_busy
 from labctl.lab.connectors import (
@@ -22,7 +23,6 @@ from labctl.lab.connectors import (
     restart_failed_tasks,
 )
 from labctl.lab.lab import Lab
-from labctl.lab.ports import is_free, owner_of
 from labctl.runtimes.model import Level
 from labctl.services import Service
 

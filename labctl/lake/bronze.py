@@ -14,7 +14,7 @@ import fastavro
 from pyarrow import fs
 
 from labctl.errors import ExitCode, LabError
-from labctl.lake.objectstore import Storage
+from labctl.lake.objectstore import LakeStorage
 from labctl.lake.records import Record, converters, readable
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ class BronzeObject:
 class Bronze:
     """Bronze objects below `folder`, the sink connector's `topics.dir`; the default is its own."""
 
-    def __init__(self, storage: Storage | ObjectStore, *, folder: str = "topics") -> None:
-        self.storage = storage if isinstance(storage, Storage) else Storage.of(storage)
+    def __init__(self, storage: LakeStorage | ObjectStore, *, folder: str = "topics") -> None:
+        self.storage = storage if isinstance(storage, LakeStorage) else LakeStorage.of(storage)
         self._folder = folder
 
     def topics(self) -> list[str]:

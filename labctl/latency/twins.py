@@ -19,7 +19,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.lab.in_flight import in_flight_records
 from labctl.lab.lab import Lab
 from labctl.lab.up import UpReporter, up
-from labctl.lake.objectstore import Storage
+from labctl.lake.objectstore import LakeStorage
 from labctl.latency.scenario import TableType
 from labctl.tables import PROPERTIES, LabTable
 from lakehouse.properties import read_properties
@@ -135,7 +135,7 @@ def wait_until_caught_up(
 
 
 def _remove_tables(lab: Lab, twins: Sequence[Twin]) -> None:
-    storage = Storage.of(lab.endpoints.objectstore)
+    storage = LakeStorage.of(lab.endpoints.objectstore)
     names = {entry.base_name for entry in storage.list("silver")}
     for twin in twins:
         if twin.name in names:

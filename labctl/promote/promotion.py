@@ -11,6 +11,7 @@ from labctl.config.aws import AwsProfile, RdsSettings
 from labctl.config.endpoints import database_name
 from labctl.config.model import LabConfig, SourceEngine
 from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.files import ConnectorFile, connector_files
 from labctl.tables import CONNECTORS, LabTable, lab_tables
 from lakehouse.errors import ConfigurationError
@@ -71,7 +72,7 @@ class Promotion:
         )
 
     @cached_property
-    def rds(self) -> dict[str, RdsSettings]:
+    def rds(self) -> dict[SourceEngine, RdsSettings]:
         """The instances by engine, in the order of `lab.toml`'s sources, which use them."""
         return {
             source.engine: self.profile.rds[source.engine]
@@ -115,13 +116,16 @@ def load_promotion(project: Path, config: LabConfig, profile_name: str) -> Promo
         worker = read_properties(project / WORKER)
     except ConfigurationError as error:
         raise LabError(str(error), exit_code=ExitCode.USAGE) from None
+    files = tuple(connector_files(project / CONNECTORS))
+    captured = {source.connector for source in config.sources.values()}
+    check_apart([file for file in files if file.name in captured])
     return Promotion(
         project=project,
         config=config,
         profile_name=profile_name,
         profile=profile,
         tables=tuple(lab_tables(project, config)),
-        files=tuple(connector_files(project / CONNECTORS)),
+        files=files,
         worker=worker,
         lock=load_lock(),
     )

@@ -6,17 +6,26 @@ import sys
 from pathlib import Path
 
 import requests
+from pydantic import SecretStr
 
+from labctl.config.endpoints import Silver
 from labctl.config.kafka_clients import java_settings
-from labctl.lab.state import write_private
+from labctl.home.state import write_private
 from labctl.services.jvm import FLAGS, LESS_INLINING
-from labctl.services.model import Context, NativeService, Process, Service
+from labctl.services.model import (
+    Container,
+    Context,
+    NativeService,
+    Process,
+    Recipe,
+    Service,
+    Site,
+)
 from labctl.tables import PROPERTIES, lab_tables
 from lakehouse.options import KAFKA_CONF_PREFIX, Options, submit_argv
 
 __all__ = ["SERVICE", "SINK_CONNECTOR", "options", "process", "spark_settings"]
 
-HEAP = "1g"
 LOOPBACK = "127.0.0.1"
 TOKEN = "status-token"  # noqa: S105 - a file's name
 SINK_CONNECTOR = "sink_connector_kafka_s3_avro_tickit"
@@ -41,7 +50,7 @@ def spark_settings(context: Context) -> dict[str, str]:
     return {
         "spark.master": "local[*]",
         "spark.app.name": f"labctl-{context.lab}",
-        "spark.driver.memory": context.settings.heap or HEAP,
+        "spark.driver.memory": context.heap,
         "spark.driver.host": LOOPBACK,
         "spark.driver.bindAddress": LOOPBACK,
         # Any user of this machine reaches the driver's ports. The secret is made at every start.
@@ -141,6 +150,13 @@ def _probe(context: Context) -> str:
     return f"{status['application']}, {len(tables)} tables from {status['source']}"
 
 
+def _endpoint(site: Site) -> Silver:
+    return Silver(
+        status_url=f"http://{site.address('silver', 'status')}",
+        token=SecretStr(site.passwords["silver"]),
+    )
+
+
 SERVICE = Service(
     name="silver",
     title="Spark application",
@@ -149,6 +165,31 @@ SERVICE = Service(
         artifacts=("jre", "spark-packages"), memory_mib=2148, prepare=_prepare, process=process
     ),
     probe=_probe,
+    endpoint=_endpoint,
+    passwords=("connect", "kafka", "silver"),
+    heap="1g",
+    container=Container(
+        recipes=(
+            Recipe(
+                "silver-builder",
+                "local/silver-builder",
+                None,
+                {"BASE": "base"},
+                cached=("jre", "spark-packages"),
+                wheels=True,
+            ),
+            Recipe(
+                "silver",
+                "silver",
+                None,
+                {"SILVER_BASE": "base", "SILVER_BUILDER": "silver-builder"},
+                project=True,
+            ),
+        ),
+        # Asked by the application when it starts: whether the sink connector writes bronze.
+        companions=("connect",),
+        reads_references=True,
+    ),
     after=("kafka", "registry", "objectstore"),
     urls=lambda endpoints, _ports: {"status": f"{endpoints.silver.status_url}/status"},
     ready_seconds=120,

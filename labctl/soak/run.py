@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 
 import psutil
 
-from labctl.bench.environment import describe
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.lab.status import read_status, service_versions
 from labctl.lab.verification import verify_lab
 from labctl.lake import Lake
 from labctl.lake.bronze import Bronze
+from labctl.latency.environment import describe
 from labctl.latency.statistics import percentiles_of
 from labctl.latency.targets import Target, describe_target
 from labctl.latency.writing import remove_rows
@@ -231,7 +231,7 @@ class _Run:
         for writer in self._writers:
             writer.stop()
             writer.check()
-        self._take_in()
+        self._drain_queues()
 
     def _goes_on(self, count: int, once: int) -> bool:
         if self._plan.seconds is None:
@@ -298,14 +298,14 @@ class _Run:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             time.sleep(_ROUND_SECONDS)
-            self._take_in()
+            self._drain_queues()
             for writer in self._writers:
                 writer.check()
             if (found := condition()) is not None:
                 return found
         return None
 
-    def _take_in(self) -> None:
+    def _drain_queues(self) -> None:
         while not self._done.empty():
             done = self._done.get()
             table = self._tables[done.table]

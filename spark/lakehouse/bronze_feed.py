@@ -104,7 +104,7 @@ class BronzeFeed:
         try:
             while not self._stop.is_set():
                 if self._backlog:
-                    self._take_in(self._next_batch())
+                    self._ingest(self._next_batch())
                 elif self._once:
                     return
                 elif not self._look():
@@ -143,18 +143,18 @@ class BronzeFeed:
             batch.append(file)
         return batch
 
-    def _take_in(self, batch: Sequence[BronzeObject]) -> None:
+    def _ingest(self, batch: Sequence[BronzeObject]) -> None:
         contents = self._reader.small(batch)
         groups = self._reader.by_schema(batch, contents)
         target = self._writer.schema_with(self._reader.columns(group.schema) for group in groups)
         rows = self._reader.rows(groups, target)
         parts = parts_in(contents.values())
-        if not ((parts and self._try_unseen(rows, parts)) or self._try(batch, rows)):
+        if not ((parts and self._try_unchecked(rows, parts)) or self._try(batch, rows)):
             return
         self._backlog = self._backlog[len(batch) :]
         self._taken |= {file.partition: file.start_offset for file in batch}
 
-    def _try_unseen(self, rows: DataFrame, parts: Sequence[BatchPart]) -> bool:
+    def _try_unchecked(self, rows: DataFrame, parts: Sequence[BatchPart]) -> bool:
         """Take a small batch in without looking through it first, if it is what comes next.
 
         As `KafkaFeed` does: whether a row is bad shows while they are written, before the commit.
@@ -162,7 +162,7 @@ class BronzeFeed:
         known = self._writer.next_offsets
         if any(known.get(part.partition) != part.first for part in parts):
             return False
-        return self._writer.try_unseen(none_that(f.col(FLAG_BAD), rows), parts)
+        return self._writer.try_unchecked(none_that(f.col(FLAG_BAD), rows), parts)
 
     def _try(self, batch: Sequence[BronzeObject], rows: DataFrame) -> bool:
         """Look through a batch and take it in, unless files before it were overlooked."""
@@ -174,7 +174,7 @@ class BronzeFeed:
                     {*overlooked, *self._backlog}, key=lambda x: (x.partition, x.start_offset)
                 )
                 return False
-            self._writer.take_in(rows, parts, self._explain)
+            self._writer.ingest(rows, parts, self._explain)
             return True
         finally:
             rows.unpersist()

@@ -83,10 +83,10 @@ class BronzeWriter(KafkaQuery):
         self._next_offsets: dict[str, dict[int, int]] = {}
         self._stopped: dict[str, str] = {}
 
-    def better_with(self, partitions: Mapping[str, list[int]]) -> str | None:
+    def waits_for(self, partitions: Mapping[str, list[int]]) -> str | None:
         if self._silver_first is None:
             return None
-        return self._silver_first.better_with(partitions, time.monotonic())
+        return self._silver_first.waits_for(partitions, time.monotonic())
 
     def open(self, topics: Mapping[str, TopicState]) -> Mapping[str, Mapping[int, int]]:
         """Go on behind the last file of every partition, but for topics that were made again."""
@@ -135,7 +135,7 @@ class BronzeWriter(KafkaQuery):
             )
         return found
 
-    def take_in(self, records: DataFrame, _spans: Spans) -> None:
+    def ingest(self, records: DataFrame, _spans: Spans) -> None:
         rows = records.where("value IS NOT NULL").selectExpr(
             "topic",
             "partition",

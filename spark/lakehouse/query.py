@@ -74,7 +74,7 @@ class KafkaQuery(ABC):
         """Prepare to take in batches. Returns, by topic and partition, the offset to begin with."""
 
     @abstractmethod
-    def take_in(self, records: DataFrame, spans: Spans) -> None:
+    def ingest(self, records: DataFrame, spans: Spans) -> None:
         """Make a batch durable, or the part of one that memory has room for.
 
         Rows are the Kafka source's, of the offsets `spans`. What it raises ends the query.
@@ -89,10 +89,10 @@ class KafkaQuery(ABC):
         partitions = self._kafka.partitions(self._topics)
         if not partitions:
             return f"a topic named {self._topics.names}"
-        return self.better_with(partitions)
+        return self.waits_for(partitions)
 
-    def better_with(self, _partitions: Mapping[str, list[int]]) -> str | None:
-        """What else had better be there first, besides a topic."""
+    def waits_for(self, _partitions: Mapping[str, list[int]]) -> str | None:
+        """What it waits for, besides a topic; None when it can begin."""
         return None
 
     def start(self) -> None:
@@ -172,7 +172,7 @@ class KafkaQuery(ABC):
         for part in self._limit.parts(spans):
             if self._stopping:
                 return
-            self.take_in(records if part == spans else self._kafka.read(part), part)
+            self.ingest(records if part == spans else self._kafka.read(part), part)
             if self._limit.succeeded():
                 self._keep_limit()
 

@@ -15,6 +15,7 @@ from typing import Literal
 
 from lakehouse.errors import ConfigurationError
 from lakehouse.properties import read_properties
+from lakehouse.references import REFERENCE
 from lakehouse.sink_keys import SINK_CONNECTOR, SINK_KEYS
 
 __all__ = [
@@ -100,7 +101,6 @@ _DECODING = tuple(
 )
 """Below these: where a record has its schema's id. The converter's own default is read, and
 Confluent's form (`wire.py`): which of the two it is, each record says."""
-_REFERENCE = re.compile(r"\$\{secretManager:([^:}]+):([^}]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ def _resolve(path: Path, key: str, value: str, secrets_dir: Path) -> str:
             )
         return found[name]
 
-    return _REFERENCE.sub(looked_up, value)
+    return REFERENCE.sub(looked_up, value)
 
 
 def _codec(values: Mapping[str, str]) -> Codec | None:

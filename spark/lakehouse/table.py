@@ -99,7 +99,7 @@ class TableWriter:
         """The table's columns once rows of the `incoming` schemas are in it."""
         return merge_schemas(self.table.config.name, self._schema, incoming)
 
-    def take_in(
+    def ingest(
         self,
         rows: DataFrame,
         parts: Sequence[BatchPart],
@@ -130,13 +130,13 @@ class TableWriter:
         columns = [name for name in rows.columns if not name.startswith("__lab_")]
         self._commit(rows.select(*columns), count, {})
 
-    def try_unseen(self, rows: DataFrame, parts: Sequence[BatchPart]) -> bool:
+    def try_unchecked(self, rows: DataFrame, parts: Sequence[BatchPart]) -> bool:
         """Commit a batch that `none_that` makes end where there is a bad row in it.
 
         False when there was: then nothing is committed, and the batch must be looked through.
         """
         try:
-            self.take_in(rows, parts, lambda _bad: [])
+            self.ingest(rows, parts, lambda _bad: [])
         except Exception as error:
             if UNEXPECTED not in str(error):
                 raise

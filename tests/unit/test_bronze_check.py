@@ -10,7 +10,7 @@ import pytest
 
 from labctl.lake.bronze import Bronze
 from labctl.lake.bronze_check import check_bronze
-from labctl.lake.objectstore import Storage
+from labctl.lake.objectstore import LakeStorage
 
 TOPIC = "tickit.ecomm.sale"
 SCHEMA = fastavro.parse_schema(
@@ -39,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def flaws(folder: Path, elsewhere: list[tuple[int, int]] | None = None) -> list[str]:
-    bronze = Bronze(Storage.local(folder.parents[4]))
+    bronze = Bronze(LakeStorage.local(folder.parents[4]))
     return [
         f"{f.place}: {f.reason}" for f in check_bronze(bronze, TOPIC, elsewhere=elsewhere or [])
     ]

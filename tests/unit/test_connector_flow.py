@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 
 from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.files import connector_files
 from labctl.kafkaconnect.traces import cause, needs_snapshot
 from labctl.lab import connectors, flow, slots
@@ -19,7 +20,6 @@ from labctl.lab.connectors import check_sink_file, delete_connector, wait_runnin
 from labctl.lab.flow import silent_connectors
 from labctl.lab.lab import Lab
 from labctl.lab.slots import drop_slot, read_slots, slot_of
-from labctl.lab.source_files import check_apart
 from labctl.sources.base import statement_failed
 
 FILES = connector_files(Path(__file__).parents[2] / "connectors")

@@ -17,7 +17,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.lab.bronze import lab_bronze
 from labctl.lab.lab import Lab
 from labctl.lake.bronze import Bronze
-from labctl.lake.objectstore import Storage
+from labctl.lake.objectstore import LakeStorage
 from labctl.lake.records import AvroDecoder, to_table
 
 TOPIC = "tickit.ecomm.sale"
@@ -84,7 +84,7 @@ def bronze(tmp_path: Path) -> Bronze:
     _write(tmp_path, 27, 2, [_value(200, 2), _value(202, 3)])
     _write(tmp_path, 28, 4, [_value(203, 4)])
     (tmp_path / f"topics/{TOPIC}/year=2023/month=02/day=28/_SUCCESS").touch()
-    return Bronze(Storage.local(tmp_path))
+    return Bronze(LakeStorage.local(tmp_path))
 
 
 def test_lists_the_newest_object_first(bronze: Bronze) -> None:
@@ -157,9 +157,9 @@ def test_files_are_looked_for_where_the_sink_connector_writes_them(
     file.write_text(json.dumps(json.loads(file.read_text()) | {"topics.dir": "raw/changes/"}))
     lab = Lab.find(name="elsewhere", project=tmp_path)
     listing = Mock(return_value=[])
-    monkeypatch.setattr(Storage, "of", lambda _store: Storage.local(tmp_path))
+    monkeypatch.setattr(LakeStorage, "of", lambda _store: LakeStorage.local(tmp_path))
     monkeypatch.setattr(Lab, "endpoints", Mock())
-    monkeypatch.setattr(Storage, "list", listing)
+    monkeypatch.setattr(LakeStorage, "list", listing)
 
     assert lab_bronze(lab).topics() == []
 

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from labctl.config.kafka_clients import LOGIN_KEYS
 from labctl.kafkaconnect.keys.renamed import successor
 from labctl.kafkaconnect.keys.table import KeyTable, key_table
+from lakehouse.references import reference
 
 __all__ = ["history_login", "wrong_keys"]
 
@@ -86,11 +87,11 @@ def _missing(config: Mapping[str, str]) -> Iterator[str]:
     history that does not log in finds none. And a delete that is no longer a row cannot be applied
     to one.
     """
-    for key, reference in history_login(config).items():
+    for key, wanted in history_login(config).items():
         if key not in config:
             yield (
                 f"{key}: missing, so its schema history could not log in to Kafka; "
-                f'write "{key}": "{reference}"'
+                f'write "{key}": "{wanted}"'
             )
     for key in ("replication.factor", "partitions"):
         if (needed := f"topic.creation.{_DEFAULT_GROUP}.{key}") not in config:
@@ -123,7 +124,7 @@ def history_login(config: Mapping[str, str]) -> dict[str, str]:
     if f"{_HISTORY}kafka.topic" not in config:
         return {}
     return {
-        f"{_HISTORY}{side}.{key}": f"${{secretManager:demo/kafka:{key}}}"
+        f"{_HISTORY}{side}.{key}": reference("demo/kafka", key)
         for side in _HISTORY_CLIENTS
         for key in LOGIN_KEYS
     }

@@ -43,7 +43,9 @@ def aws_endpoints(config: LabConfig, profile: AwsProfile, written: PromotedEndpo
         "sqlserver": secrets.database(promoted.sqlserver),
     }
     return Endpoints(
-        **servers,
+        postgres=servers["postgres"],
+        mysql=servers["mysql"],
+        sqlserver=servers["sqlserver"],
         sources=source_databases(config, servers),
         kafka=secrets.kafka(kafka, profile.region),
         connect=secrets.connect(promoted, profile.region),
@@ -122,7 +124,7 @@ class _Secrets:
         )
 
     def _read(self, name: str) -> dict[str, str]:
-        from labctl.runtimes.aws.session import Aws, aws_errors
+        from labctl.aws.session import Aws, aws_errors
 
         if self._client is None:
             self._client = Aws(self._region).client("secretsmanager")

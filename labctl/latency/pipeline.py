@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import psutil
 
-from labctl.bench.environment import Environment, describe
 from labctl.errors import LabError
 from labctl.lab.connectors import apply_and_wait
 from labctl.lab.down import destroy, down
@@ -19,6 +18,7 @@ from labctl.lab.status import read_status
 from labctl.lab.up import up
 from labctl.lab.verification import verify_lab
 from labctl.lake import Lake
+from labctl.latency.environment import Environment, describe
 from labctl.latency.report import Percentiles
 from labctl.latency.run import Observer, run_scenario
 from labctl.latency.scenario import find_scenario

@@ -1,8 +1,8 @@
-"""How soon changes flow again after a database was killed: `python -m labctl.bench.recovery FILE`.
+"""How soon changes flow again after a database was killed.
 
-Wants a running lab with the three databases, Kafka, the registry and Connect, seeded; notes in FILE
-(JSON), for each database, the seconds from the moment it took a change again until that change was
-in its topic.
+`python -m labctl.latency.recovery FILE` wants a running lab with the three databases, Kafka, the
+registry and Connect, seeded. It notes in FILE (JSON), for each database, the seconds from the
+moment it took a change again until that change was in its topic.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from labctl.bench.environment import Environment, describe
-from labctl.cli.output import to_json
 from labctl.datasets import TextColumn
 from labctl.errors import LabError
+from labctl.json_text import to_json
 from labctl.lab.lab import Lab
 from labctl.lab.seeding import lab_data_sets
 from labctl.lab.status import service_versions
 from labctl.lake.topics import Topics
+from labctl.latency.environment import Environment, describe
 from labctl.sources import TableRef, connect
 
 __all__ = ["Recovery", "RecoveryFigures", "measure_recovery"]

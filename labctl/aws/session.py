@@ -9,12 +9,12 @@ from typing import Any
 
 from labctl.errors import ExitCode, LabError
 
-__all__ = ["Aws", "Progress", "aws_errors", "wait_until"]
+__all__ = ["Aws", "Tell", "aws_errors", "wait_until"]
 
 ATTEMPTS = 8
 """Of a request that AWS throttled or could not answer; botocore waits longer before each."""
 
-Progress = Callable[[str], None]
+Tell = Callable[[str], None]
 """Told each step, in words."""
 
 
@@ -85,7 +85,7 @@ def wait_until(
     *,
     aws: Aws,
     seconds: float,
-    tell: Progress,
+    tell: Tell,
 ) -> str:
     """Call `look` until `done` says so of its answer; the answer. `tell` hears each new one.
 

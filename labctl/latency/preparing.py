@@ -1,4 +1,4 @@
-"""Pointing a lab at a scenario: where silver reads from, and as what type tables are kept."""
+"""Preparing a lab for a scenario: where silver reads from, and as what type tables are kept."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from labctl.latency.scenario import Scenario
 from labctl.latency.twins import Twin, changed, type_of
 from labctl.tables import LabTable
 
-__all__ = ["Pointed", "pointed"]
+__all__ = ["PreparedLab", "prepared"]
 
 
 @dataclass(frozen=True)
-class Pointed:
+class PreparedLab:
     """A lab as a scenario needs it."""
 
     lab: Lab
@@ -30,7 +30,7 @@ class Pointed:
 
 
 @contextmanager
-def pointed(lab: Lab, scenario: Scenario, reporter: UpReporter) -> Iterator[Pointed]:
+def prepared(lab: Lab, scenario: Scenario, reporter: UpReporter) -> Iterator[PreparedLab]:
     """The lab as `scenario` needs it, and afterwards as it was.
 
     Raises LabError (USAGE) where the profile's services are not this machine's to change.
@@ -40,7 +40,7 @@ def pointed(lab: Lab, scenario: Scenario, reporter: UpReporter) -> Iterator[Poin
     source = _source_of(lab)
     wanted = scenario.source or source
     if not twins and wanted == source:
-        yield Pointed(lab, source, tables)
+        yield PreparedLab(lab, source, tables)
         return
     if isinstance(lab.config.profiles[lab.profile], AwsProfile):
         kinds = ", ".join(f"{table.name} as {type_of(table)}" for table in tables)
@@ -51,7 +51,7 @@ def pointed(lab: Lab, scenario: Scenario, reporter: UpReporter) -> Iterator[Poin
         )
     with changed(lab, reporter, source=wanted, twins=list(twins.values())) as other:
         names = [twins[t.name].name if t.name in twins else t.name for t in tables]
-        yield Pointed(other, wanted, [other.table(name) for name in names])
+        yield PreparedLab(other, wanted, [other.table(name) for name in names])
 
 
 def _twin(table: LabTable, scenario: Scenario) -> Twin | None:
