@@ -60,6 +60,13 @@ COMPANIONS: Mapping[str, tuple[str, ...]] = {
 """Services of the Compose file that are started with another, beside those it needs."""
 
 
+_NO_SNAPSHOTS = LabError(
+    "A lab in containers keeps its data in the engine's volumes: it has no snapshots",
+    hint="a native lab has them",
+    exit_code=ExitCode.USAGE,
+)
+
+
 class ComposeRuntime:
     """Runs services as the containers of one Compose project."""
 
@@ -262,6 +269,12 @@ class ComposeRuntime:
 
     def data_folder(self, name: str) -> Path:
         return volume_folder(self._container(name))
+
+    def require_files(self) -> None:
+        raise _NO_SNAPSHOTS
+
+    def frozen(self) -> AbstractContextManager[None]:
+        raise _NO_SNAPSHOTS
 
     @contextmanager
     def with_environment(self, name: str, env: Mapping[str, str]) -> Iterator[None]:
