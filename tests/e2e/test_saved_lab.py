@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from labctl.lab.snapshots import delete_snapshot, find_snapshot, restore_snapshot, save_snapshot
@@ -36,7 +38,7 @@ def test_a_lab_goes_back_to_a_snapshot_and_on_from_there(trial: Trial) -> None:
         with connect(trial.lab.endpoints, target.engine) as source:
             source.execute(target.insert.format(n=after[target]))
         trial.eventually(
-            lambda target=target: trial.arrived(target, after[target]),
+            partial(trial.arrived, target, after[target]),
             row=(target.silver, {target.key: after[target]}),
         )
     trial.verify_equal(*(target.silver for target in TARGETS))
