@@ -40,6 +40,7 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
         "topics": _Command("topics", "List Kafka topics, show their records decoded."),
         "bronze": _Command("bronze", "List bronze files, show their records."),
         "deadletters": _Command("deadletters", "Show records that were put aside; replay them."),
+        "snapshot": _Command("snapshot", "Save the whole lab, and go back to it in seconds."),
         "query": _Command("query", "Run SQL over silver: now, as of a time, what changed."),
         "verify": _Command("verify", "Compare every source row with silver, by content."),
         "rebuild": _Command("rebuild", "Write a silver table again from bronze."),

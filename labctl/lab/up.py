@@ -23,6 +23,7 @@ from labctl.lab.connectors import (
     restart_failed_tasks,
 )
 from labctl.lab.lab import Lab
+from labctl.lab.snapshots import finish_restore
 from labctl.runtimes.model import Level
 from labctl.services import Service
 
@@ -81,6 +82,8 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
     if any(service.name == "silver" for service in wanted):
         check_sink_file(lab)
     with lab.require_here().state.changing():
+        if finish_restore(lab.state):
+            lab = replace(lab)  # what it has read by now is of before
         problems = [c for c in lab.runtime.checks() if c.level is Level.FAIL]
         if problems:
             raise LabError(

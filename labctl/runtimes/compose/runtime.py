@@ -48,6 +48,13 @@ ENGINE_IS_NOT_OURS = (
 )
 
 
+_NO_SNAPSHOTS = LabError(
+    "A lab in containers keeps its data in the engine's volumes: it has no snapshots",
+    hint="a native lab has them",
+    exit_code=ExitCode.USAGE,
+)
+
+
 class ComposeRuntime:
     """Runs services as the containers of one Compose project."""
 
@@ -250,6 +257,12 @@ class ComposeRuntime:
 
     def data_folder(self, name: str) -> Path:
         return volume_folder(self._container(name))
+
+    def require_files(self) -> None:
+        raise _NO_SNAPSHOTS
+
+    def frozen(self) -> AbstractContextManager[None]:
+        raise _NO_SNAPSHOTS
 
     @contextmanager
     def with_environment(self, name: str, env: Mapping[str, str]) -> Iterator[None]:

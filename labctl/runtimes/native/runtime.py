@@ -18,6 +18,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.home.state import LabState, write_private
 from labctl.runtimes.model import Check, Death, DiskSpace, ProcessState, Usage
 from labctl.runtimes.native.checks import check_machine, check_parts
+from labctl.runtimes.native.freezing import frozen
 from labctl.runtimes.native.launch import ADDED_ENVIRONMENT, MOVED
 from labctl.runtimes.native.logs import follow, tail
 from labctl.runtimes.native.memory import run_out_of_memory
@@ -171,6 +172,12 @@ class NativeRuntime:
         if not folder.is_dir():
             raise LabError(f"{name} keeps no data of its own", exit_code=ExitCode.USAGE)
         return folder
+
+    def require_files(self) -> None:
+        """They are: `data` in the lab's folder."""
+
+    def frozen(self) -> AbstractContextManager[None]:
+        return frozen(self.supervisor.processes)
 
     @contextmanager
     def with_environment(self, name: str, env: Mapping[str, str]) -> Iterator[None]:
