@@ -21,7 +21,7 @@ from labctl.lab.source_files import check_apart, source_files
 from labctl.lab.table_requests import refill_table
 from labctl.lake.kafka import delete_records
 from labctl.services.silver import SINK_CONNECTOR
-from lakehouse.sink_config import sink_problems, topics_left_out
+from lakehouse.bronze.sink_config import sink_problems, topics_left_out
 
 __all__ = [
     "apply_and_wait",

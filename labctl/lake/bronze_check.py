@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import fastavro
 
 from labctl.lake.bronze import Bronze, BronzeObject
-from lakehouse.bronze_files import records_in
+from lakehouse.bronze.files import records_in
 
 __all__ = ["BronzeFlaw", "check_bronze"]
 

@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 
 from pyspark.sql import SparkSession
 
-from lakehouse.bronze_feed import BronzeFeed
-from lakehouse.bronze_writer import BronzeWriter
+from lakehouse.bronze.feed import BronzeFeed
+from lakehouse.bronze.sink_config import load_sink_config
+from lakehouse.bronze.writer import BronzeWriter
 from lakehouse.deadletter import DeadLetters
 from lakehouse.errors import ConfigurationError, PermanentError
 from lakehouse.first_load import SilverFirst
@@ -28,7 +29,6 @@ from lakehouse.properties import TableConfig, load_tables
 from lakehouse.rebuild import Rebuilder
 from lakehouse.registry import SchemaRegistry
 from lakehouse.schema_memory import LakeSchemas
-from lakehouse.sink_config import load_sink_config
 from lakehouse.status import StatusServer
 from lakehouse.storage import Storage
 from lakehouse.supervisor import Feed, Supervisor

@@ -8,8 +8,8 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from lakehouse.bronze_listing import BronzeListing
-from lakehouse.bronze_reader import BronzeReader
+from lakehouse.bronze.listing import BronzeListing
+from lakehouse.bronze.reader import BronzeReader
 from lakehouse.decode import FLAG_BAD
 from lakehouse.errors import PermanentError, SchemaChangeError
 from lakehouse.hudi import HudiTable

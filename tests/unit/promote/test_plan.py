@@ -26,9 +26,9 @@ from labctl.promote.plan import Plan, render, write_plan
 from labctl.promote.plugins import build_plugin, plugin_of
 from labctl.promote.secrets import known_values, referenced
 from labctl.promote.sql import client_command
+from lakehouse.bronze.sink_config import load_sink_config
 from lakehouse.options import Options
 from lakehouse.properties import load_tables
-from lakehouse.sink_config import load_sink_config
 from tests.unit.promote.conftest import Promote
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakehouse.bronze_files import (
+from lakehouse.bronze.files import (
     BronzeFile,
     BronzeRecord,
     FileName,
@@ -22,8 +22,8 @@ from lakehouse.bronze_files import (
     schema_in,
     with_position_fields,
 )
-from lakehouse.bronze_reader import parts_in
-from lakehouse.sink_config import Codec, SinkConfig
+from lakehouse.bronze.reader import parts_in
+from lakehouse.bronze.sink_config import Codec, SinkConfig
 
 TOPIC = "tickit.ecomm.sale"
 SCHEMA = json.dumps(

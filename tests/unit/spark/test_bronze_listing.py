@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lakehouse.bronze_listing import BronzeListing
+from lakehouse.bronze.listing import BronzeListing
 from lakehouse.storage import FileInfo
 
 TOPIC = "tickit.ecomm.sale"

@@ -14,10 +14,10 @@ import fastavro
 import pytest
 
 from lakehouse import registry as registry_module
-from lakehouse.bronze_values import BronzeValues
+from lakehouse.bronze.sink_config import SinkConfig
+from lakehouse.bronze.values import BronzeValues
 from lakehouse.errors import UnusableSchemaError
 from lakehouse.registry import SchemaRegistry
-from lakehouse.sink_config import SinkConfig
 
 SCHEMA: dict[str, Any] = {
     "type": "record",

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from lakehouse.bronze.sink_config import load_sink_config, sink_problems
+from lakehouse.bronze.sink_keys import SINK_KEYS
 from lakehouse.errors import ConfigurationError
-from lakehouse.sink_config import load_sink_config, sink_problems
-from lakehouse.sink_keys import SINK_KEYS
 
 SHIPPED = Path(__file__).parents[3] / "connectors" / "sink_connector_kafka_s3_avro_tickit.json"
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from lakehouse.sink_config import SinkConfig
+from lakehouse.bronze.sink_config import SinkConfig
 
 __all__ = [
     "BronzeFile",

@@ -14,14 +14,15 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from lakehouse.batch_limit import Spans
-from lakehouse.bronze_files import (
+from lakehouse.bronze.files import (
     BronzeFile,
     BronzeRecord,
     container,
     cut,
 )
-from lakehouse.bronze_listing import BronzeListing
-from lakehouse.bronze_values import BronzeValues
+from lakehouse.bronze.listing import BronzeListing
+from lakehouse.bronze.sink_config import SinkConfig
+from lakehouse.bronze.values import BronzeValues
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import Undecodable
 from lakehouse.first_load import SilverFirst
@@ -29,7 +30,6 @@ from lakehouse.kafka import Kafka, Topics
 from lakehouse.progress import Progress, now
 from lakehouse.query import KafkaQuery
 from lakehouse.registry import SchemaRegistry
-from lakehouse.sink_config import SinkConfig
 from lakehouse.topic_identity import BronzeTopics, TopicState, why_not_to_go_on
 from lakehouse.wire import NO_SCHEMA, VALUE_HEADER, VALUE_HEADER_SQL, split
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import fastavro
 
-from lakehouse.bronze_files import with_position_fields
+from lakehouse.bronze.files import with_position_fields
+from lakehouse.bronze.sink_config import SinkConfig
 from lakehouse.errors import UnusableSchemaError
 from lakehouse.registry import SchemaRegistry
-from lakehouse.sink_config import SinkConfig
 from lakehouse.wire import NO_SCHEMA, SCHEMA_ID_BYTES
 
 __all__ = ["BronzeValues"]

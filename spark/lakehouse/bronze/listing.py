@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from lakehouse.bronze_files import FileName
+from lakehouse.bronze.files import FileName
 from lakehouse.storage import FileInfo, Storage
 
 __all__ = ["BronzeListing", "BronzeObject"]

@@ -11,8 +11,8 @@ from pyspark import InheritableThread, StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from lakehouse.bronze_listing import BronzeListing, BronzeObject
-from lakehouse.bronze_reader import BronzeReader, parts_in
+from lakehouse.bronze.listing import BronzeListing, BronzeObject
+from lakehouse.bronze.reader import BronzeReader, parts_in
 from lakehouse.decode import FLAG_BAD, Undecodable, none_that
 from lakehouse.errors import PermanentError
 from lakehouse.storage import Storage

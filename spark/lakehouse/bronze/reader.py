@@ -15,8 +15,8 @@ import fastavro
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from lakehouse.bronze_files import records_in, schema_in
-from lakehouse.bronze_listing import BronzeObject
+from lakehouse.bronze.files import records_in, schema_in
+from lakehouse.bronze.listing import BronzeObject
 from lakehouse.decode import FLAG_BAD, column_values, columns_of, exactness
 from lakehouse.errors import PermanentError
 from lakehouse.mapping import WriterSchema

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from lakehouse.bronze.sink_keys import SINK_CONNECTOR, SINK_KEYS
 from lakehouse.errors import ConfigurationError
 from lakehouse.properties import read_properties
-from lakehouse.sink_keys import SINK_CONNECTOR, SINK_KEYS
 
 __all__ = [
     "CODECS",
