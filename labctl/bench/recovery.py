@@ -18,10 +18,10 @@ from labctl.bench.environment import Environment, describe
 from labctl.cli.output import to_json
 from labctl.datasets import TextColumn
 from labctl.errors import LabError
+from labctl.kafka.topics import Topics
 from labctl.lab.lab import Lab
 from labctl.lab.seeding import lab_data_sets
 from labctl.lab.status import service_versions
-from labctl.lake.topics import Topics
 from labctl.sources import TableRef, connect
 
 __all__ = ["Recovery", "RecoveryFigures", "measure_recovery"]

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from labctl.errors import ExitCode, LabError
+from labctl.kafka.offsets import delete_records
 from labctl.kafkaconnect.apply import Applied, apply_connectors
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile, read_connector
@@ -19,7 +20,6 @@ from labctl.lab.pipeline import bronze_writer
 from labctl.lab.slots import drop_slot, slot_of
 from labctl.lab.source_files import check_apart, source_files
 from labctl.lab.table_requests import refill_table
-from labctl.lake.kafka import delete_records
 from labctl.services.silver import SINK_CONNECTOR
 from lakehouse.bronze.sink_config import sink_problems, topics_left_out
 

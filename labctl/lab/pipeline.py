@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 import requests
 
 from labctl.errors import LabError
+from labctl.kafka.offsets import EndOffsets, end_offsets
 from labctl.kafkaconnect.client import RebalanceError
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.traces import cause
@@ -17,7 +18,6 @@ from labctl.lab.flow import silent_connectors
 from labctl.lab.lab import Lab
 from labctl.lab.slots import read_slots
 from labctl.lab.source_problems import source_problems
-from labctl.lake.kafka import EndOffsets, end_offsets
 from labctl.services.silver import SINK_CONNECTOR
 
 __all__ = [

@@ -15,10 +15,10 @@ from pyarrow import fs
 
 from labctl.bench.environment import describe
 from labctl.errors import ExitCode, LabError
+from labctl.kafka.topics import Topics
 from labctl.lab.lab import Lab
 from labctl.lab.status import service_versions
 from labctl.lake.objectstore import Storage
-from labctl.lake.topics import Topics
 from labctl.latency.growth_report import GrowthName, GrowthReport, Step
 from labctl.latency.report import RunReport
 from labctl.latency.run import Observer, run_scenario
