@@ -17,7 +17,7 @@ from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.busy import when_busy
 from labctl.lab.connectors import (
     check_files,
-    check_sink_file,
+    check_sink_files,
     give_logins,
     restart_failed_tasks,
 )
@@ -79,7 +79,7 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
     _require_one_profile(lab)
     check_files(lab)
     if any(service.name == "silver" for service in wanted):
-        check_sink_file(lab)
+        check_sink_files(lab)
     with lab.require_here().state.changing():
         problems = [c for c in lab.runtime.checks() if c.level is Level.FAIL]
         if problems:

@@ -62,7 +62,7 @@ class SilverFirst:
         self._loading = loading
         self._begun: float | None = None
 
-    def better_with(self, topics: Collection[str], now: float) -> str | None:
+    def worth_waiting_for(self, topics: Collection[str], now: float) -> str | None:
         """What bronze had better wait for, `now` (seconds of any steady clock)."""
         if self._begun is None:
             self._begun = now

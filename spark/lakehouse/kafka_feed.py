@@ -66,7 +66,7 @@ class KafkaFeed(KafkaQuery):
         self._has_tombstones = False
         self._first_load = None if once else FirstLoad(_MAX_OFFSETS_PER_BATCH)
 
-    def better_with(self, partitions: Mapping[str, list[int]]) -> str | None:
+    def worth_waiting_for(self, partitions: Mapping[str, list[int]]) -> str | None:
         if self._first_load is None:
             return None
         if not self._first_load.has_begun and self._writer.table.exists():
@@ -91,7 +91,7 @@ class KafkaFeed(KafkaQuery):
             self._storage.delete(self._replay_request_path)
         return {self.topic: self._writer.next_offsets}
 
-    def take_in(self, records: DataFrame, spans: Spans) -> None:
+    def ingest(self, records: DataFrame, spans: Spans) -> None:
         if not self._schema_ids:
             self._schema_ids = self._decoder.schema_ids(records)
         if self._schema_ids and self._try_unseen(records, spans[self.topic]):
@@ -129,7 +129,7 @@ class KafkaFeed(KafkaQuery):
                 self._schema_ids = seen
                 return False
             self._schema_ids = self._decoder.usable(seen) or ids
-            self._writer.take_in(rows, parts, lambda bad: self._explain(records, parts, bad))
+            self._writer.ingest(rows, parts, lambda bad: self._explain(records, parts, bad))
             return True
         finally:
             rows.unpersist()

@@ -99,7 +99,7 @@ class TableWriter:
         """The table's columns once rows of the `incoming` schemas are in it."""
         return merge_schemas(self.table.config.name, self._schema, incoming)
 
-    def take_in(
+    def ingest(
         self,
         rows: DataFrame,
         parts: Sequence[BatchPart],
@@ -136,7 +136,7 @@ class TableWriter:
         False when there was: then nothing is committed, and the batch must be looked through.
         """
         try:
-            self.take_in(rows, parts, lambda _bad: [])
+            self.ingest(rows, parts, lambda _bad: [])
         except Exception as error:
             if UNEXPECTED not in str(error):
                 raise

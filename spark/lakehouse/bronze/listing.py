@@ -12,8 +12,8 @@ from lakehouse.storage import FileInfo, Storage
 
 __all__ = ["BronzeListing", "BronzeObject"]
 
-_DAYS_KEPT_SECONDS = 5.0
-"""How old the knowledge may be which day folders there are."""
+_FOLDERS_KEPT_SECONDS = 5.0
+"""How old the knowledge may be which folders there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +35,33 @@ class BronzeObject:
 
 
 class BronzeListing:
-    """The bronze files of one topic, in the order in which their records were in it."""
+    """The bronze files of one topic, in the order in which their records were in it.
+
+    Whatever their folders are named after: the names of the files alone tell their order.
+    """
 
     def __init__(self, storage: Storage, folder: str) -> None:
         """`folder` is the topic's: `…/topics/<topic>`."""
         self._storage = storage
         self._folder = folder
         self._topic = folder.rsplit("/", 1)[1]
-        self._days: list[str] = []
-        self._days_read_at = -_DAYS_KEPT_SECONDS
+        self._newest: list[str] = []
+        self._newest_read_at = -_FOLDERS_KEPT_SECONDS
 
     def has_files(self) -> bool:
-        return next(self._days_backwards(), None) is not None
+        return bool(self._storage.entries(self._folder))
 
     def every_file(self) -> list[BronzeObject]:
         """All files, by partition and start offset."""
-        return _ordered(file for day in self._days_backwards() for file in self._files(day))
+        found = map(BronzeObject.of, self._storage.files_below(self._folder))
+        return _ordered(file for file in found if file is not None)
+
+    def files_before(self, position: Mapping[int, int] | None) -> list[BronzeObject]:
+        """All files that begin before `position`, which are whole together; all without one."""
+        files = self.every_file()
+        if position is None:
+            return files
+        return [file for file in files if file.start_offset < position.get(file.partition, 0)]
 
     def from_offsets(self, offsets: Mapping[int, int]) -> list[BronzeObject]:
         """The files with records at or after `offsets`, and all of partitions not among them."""
@@ -69,62 +80,60 @@ class BronzeListing:
         return [file for file in files if file.start_offset >= first.get(file.partition, 0)]
 
     def newer(self, offsets: Mapping[int, int]) -> list[BronzeObject]:
-        """Files of these partitions that begin at or after `offsets`, in the last two days.
+        """Files of these partitions that begin at or after `offsets`, in the newest folders.
 
-        Costs as much as there is new, however many files there are. Older days are listed first:
+        Costs as much as there is new, however many files there are. Older folders are listed first:
         a file that is seen in one has its predecessors in the ones before.
         """
         return _ordered(
             file
-            for day in self._last_days()
+            for folder in self._newest_folders()
             for partition, offset in offsets.items()
-            for file in self._after(day, partition, offset)
+            for file in self._after(folder, partition, offset)
         )
 
     def last_files(self, partitions: Iterable[int]) -> Mapping[int, str]:
         """By partition, the path of the file with the highest start offset.
 
-        It need not lie in the last day: a clock that was set back over midnight leaves a later day
-        with lower offsets. An older day is only asked for what is higher, mostly nothing.
+        It need not lie in the last folder: a clock that was set back over midnight leaves a later
+        day with lower offsets. An older one is only asked for what is higher, mostly nothing.
         """
         last: dict[int, BronzeObject] = {}
         wanted = list(partitions)
-        for day in self._days_backwards():
+        for folder, _ in self._folders_backwards(self._folder):
             for partition in wanted:
                 known = last.get(partition)
                 beyond = 0 if known is None else known.start_offset + 1
-                for file in _ordered(self._after(day, partition, beyond)):
+                for file in _ordered(self._after(folder, partition, beyond)):
                     last[partition] = file
         return {partition: file.path for partition, file in last.items()}
 
-    def _files(self, day: str) -> Iterator[BronzeObject]:
-        for info in self._storage.entries(day):
-            if (file := BronzeObject.of(info)) is not None:
-                yield file
-
-    def _after(self, day: str, partition: int, offset: int) -> Iterator[BronzeObject]:
+    def _after(self, folder: str, partition: int, offset: int) -> Iterator[BronzeObject]:
         prefix = f"{self._topic}+{partition}+"
-        for info in self._storage.list_after(day, prefix, f"{prefix}{offset - 1:010d}.avro"):
+        last = FileName(self._topic, partition, offset - 1)
+        for info in self._storage.list_after(folder, prefix, str(last)):
             if (file := BronzeObject.of(info)) is not None:
                 yield file
 
-    def _last_days(self) -> list[str]:
-        if time.monotonic() - self._days_read_at >= _DAYS_KEPT_SECONDS:
-            self._days = list(islice(self._days_backwards(), 2))[::-1]
-            self._days_read_at = time.monotonic()
-        return self._days
+    def _newest_folders(self) -> list[str]:
+        """The last two folders by name; of folders by partition, all."""
+        if time.monotonic() - self._newest_read_at >= _FOLDERS_KEPT_SECONDS:
+            parts = (
+                path
+                for path in self._storage.folders(self._folder, f"{self._topic}+")
+                if path.rsplit("/", 1)[1].startswith("partition=")
+            )
+            last = (path for path, is_last in self._folders_backwards(self._folder) if is_last)
+            self._newest = list(dict.fromkeys([*parts, *islice(last, 2)]))[::-1]
+            self._newest_read_at = time.monotonic()
+        return self._newest
 
-    def _days_backwards(self) -> Iterator[str]:
-        for year in self._folders(self._folder, "year="):
-            for month in self._folders(year, "month="):
-                yield from self._folders(month, "day=")
-
-    def _folders(self, folder: str, prefix: str) -> list[str]:
-        return [
-            info.path
-            for info in reversed(self._storage.entries(folder))
-            if info.is_folder and info.name.startswith(prefix)
-        ]
+    def _folders_backwards(self, folder: str) -> Iterator[tuple[str, bool]]:
+        """Every folder below `folder`, by name backwards, and whether it has none in it."""
+        found = self._storage.folders(folder, f"{self._topic}+")
+        for path in reversed(found):
+            yield from self._folders_backwards(path)
+        yield folder, not found
 
 
 def _ordered(files: Iterable[BronzeObject]) -> list[BronzeObject]:

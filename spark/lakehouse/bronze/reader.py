@@ -124,6 +124,8 @@ class BronzeReader:
             .option("avroSchema", group.schema.text)
             .option("datetimeRebaseMode", "CORRECTED")
             .option("recursiveFileLookup", "true")
+            # Folders may be named after any value: a path is what it is, and no pattern.
+            .option("__globPaths__", "false")
             .load(list(group.paths))
         )
         return files.selectExpr(

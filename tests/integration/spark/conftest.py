@@ -232,7 +232,7 @@ class Silver:
             source=source,
             target_base_path=f"s3a://{self.lab.endpoints.objectstore.bucket}/{target}",
             checkpoint_base_path=(context.data / target).as_uri(),
-            sink_config=None,
+            sink_configs=(),
             secrets_dir=None,
             status_port=None,
             once=True,
