@@ -12,7 +12,8 @@ from pyspark.sql import SparkSession
 __all__ = ["FileInfo", "Storage"]
 
 
-_LAST_CHARACTER = "\U0010ffff"
+_FOLDERS_AT_ONCE = 100
+"""Of a listing that passes over files: so many at most are read for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +77,19 @@ class Storage:
         """
         if self._s3_client(folder) is None:
             return [info.path for info in self.entries(folder) if info.is_folder]
+        key = _key_of(folder)
         found: set[str] = set()
         after: str | None = None
         while True:
-            result = self._s3_list(folder, prefix="", after=after, delimiter="/")
+            result = self._s3_list(folder, after=after, delimiter="/", most=_FOLDERS_AT_ONCE)
             found |= {str(prefix) for prefix in result.getCommonPrefixes().toArray()}
             if not result.isTruncated():
-                break
-            keys = [summary.getKey() for summary in result.getObjectSummaries().toArray()[-1:]]
-            last = max([*keys, *found])
-            name = last.removeprefix(f"{_key_of(folder)}/")
-            after = f"{files}{_LAST_CHARACTER}" if name.startswith(files) else name
-        names = (prefix.removeprefix(f"{_key_of(folder)}/").rstrip("/") for prefix in found)
-        return [f"{folder}/{name}" for name in sorted(names)]
+                return [f"{folder}/{name.removeprefix(f'{key}/')[:-1]}" for name in sorted(found)]
+            objects = result.getObjectSummaries()
+            last = objects.get(objects.size() - 1).getKey() if objects.size() else ""
+            after = max([last, *found]).removeprefix(f"{key}/")
+            if after.startswith(files):
+                after = files[:-1] + chr(ord(files[-1]) + 1)
 
     def files_below(self, folder: str) -> list[FileInfo]:
         """All files in `folder` and in the folders below it."""
@@ -116,10 +117,11 @@ class Storage:
         self,
         folder: str,
         *,
-        prefix: str,
-        after: str | None,
+        prefix: str = "",
+        after: str | None = None,
         delimiter: str | None = None,
         token: str | None = None,
+        most: int | None = None,
     ) -> Any:
         """One page of a listing."""
         request = self._jvm.com.amazonaws.services.s3.model.ListObjectsV2Request()
@@ -129,6 +131,8 @@ class Storage:
             request.setStartAfter(f"{_key_of(folder)}/{after}")
         request.setDelimiter(delimiter)
         request.setContinuationToken(token)
+        if most is not None:
+            request.setMaxKeys(most)
         return self._s3_client(folder).listObjectsV2(request)
 
     def read(self, path: str, limit: int | None = None) -> bytes:
