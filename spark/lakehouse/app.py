@@ -26,13 +26,13 @@ from lakehouse.kafka import Kafka
 from lakehouse.kafka_feed import KafkaFeed
 from lakehouse.maintenance import Maintenance
 from lakehouse.options import Options
-from lakehouse.progress import Progress, now
+from lakehouse.progress import WorkerProgress, now
 from lakehouse.properties import TableConfig, load_tables
 from lakehouse.rebuild import Rebuilder
 from lakehouse.registry import SchemaRegistry
 from lakehouse.schema_memory import LakeSchemas
 from lakehouse.status import StatusServer
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 from lakehouse.supervisor import Feed, Supervisor
 from lakehouse.table import TableWriter
 from lakehouse.termination import on_termination
@@ -77,7 +77,7 @@ class Application:
         forget_yarn(self._spark)
         self._started_at = now()
         self._tables = {
-            table.name: Progress(
+            table.name: WorkerProgress(
                 source=options.source,
                 table_type=table.table_type,
                 last_commit_at=None,
@@ -89,7 +89,7 @@ class Application:
         }
         self._topics = {table.name: table.topic for table in tables}
         self._kafka = Kafka(self._spark, options.bootstrap_servers)
-        self._storage = Storage(self._spark)
+        self._storage = LakeFiles(self._spark)
         self._registry = SchemaRegistry(
             options.registry_url, LakeSchemas(self._storage, f"{options.lake}/schemas")
         )

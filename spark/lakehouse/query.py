@@ -13,8 +13,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lakehouse.batch_limit import BatchLimit, Spans, is_too_large
 from lakehouse.kafka import Kafka, Topics
-from lakehouse.progress import Progress
-from lakehouse.storage import Storage
+from lakehouse.progress import WorkerProgress
+from lakehouse.storage import LakeFiles
 from lakehouse.topic_identity import TopicState
 
 __all__ = ["KafkaQuery"]
@@ -36,7 +36,7 @@ class KafkaQuery(ABC):
         self,
         spark: SparkSession,
         kafka: Kafka,
-        progress: Progress,
+        progress: WorkerProgress,
         *,
         name: str,
         topics: Topics,
@@ -63,7 +63,7 @@ class KafkaQuery(ABC):
         self._stopping = False
         self._batch = threading.Lock()
         self._query: StreamingQuery | None = None
-        self._storage = Storage(spark)
+        self._storage = LakeFiles(spark)
         self._position: dict[str, dict[int, int]] = {}
         self._topic_ids: dict[str, str] = {}
         self._starts: dict[str, Mapping[int, int]] = {}

@@ -16,7 +16,7 @@ from lakehouse.errors import PermanentError, SchemaChangeError
 from lakehouse.hudi import HudiTable
 from lakehouse.rebuild_request import ASKED, refusal, refused
 from lakehouse.schema import merge_schemas
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import next_offsets, summarize
 
 __all__ = ["Rebuilder"]
@@ -34,7 +34,7 @@ class Rebuilder:
     def __init__(
         self,
         spark: SparkSession,
-        storage: Storage,
+        storage: LakeFiles,
         table: HudiTable,
         *,
         bronze_base_path: str,

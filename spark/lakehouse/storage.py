@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-__all__ = ["FileInfo", "Storage"]
+__all__ = ["FileInfo", "LakeFiles"]
 
 
 _FOLDERS_AT_ONCE = 100
@@ -29,7 +29,7 @@ class FileInfo:
         return self.path.rsplit("/", 1)[1]
 
 
-class Storage:
+class LakeFiles:
     """Reading and writing whole objects. Usable from several threads."""
 
     def __init__(self, spark: SparkSession) -> None:

@@ -11,13 +11,13 @@ from pyspark import InheritableThread, StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from lakehouse.bronze.listing import BronzeListing, BronzeObject
+from lakehouse.bronze.listing import BronzeListing, ListedFile
 from lakehouse.bronze.position import MOST_OFFSETS
 from lakehouse.bronze.reader import BronzeReader, parts_in
 from lakehouse.bronze.topics import BronzeTopics
 from lakehouse.decode import FLAG_BAD, Undecodable, none_that
 from lakehouse.errors import PermanentError
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 from lakehouse.table import TableWriter
 from lakehouse.table_batch import BatchPart, summarize
 from lakehouse.topic_identity import TopicState
@@ -42,7 +42,7 @@ class BronzeFeed:
     def __init__(
         self,
         spark: SparkSession,
-        storage: Storage,
+        storage: LakeFiles,
         writer: TableWriter,
         *,
         base_path: str,
@@ -63,7 +63,7 @@ class BronzeFeed:
         self._arrived = arrived
         self._bronze_topics = bronze_topics
         self._once = once
-        self._backlog: list[BronzeObject] = []
+        self._backlog: list[ListedFile] = []
         self._taken: dict[int, int] = {}
         self._position: Mapping[int, int] | None = None
         self._surveyed_at = 0.0
@@ -159,11 +159,11 @@ class BronzeFeed:
             ]
         self._surveyed_at = time.monotonic()
 
-    def _next_batch(self) -> list[BronzeObject]:
+    def _next_batch(self) -> list[ListedFile]:
         """The first files of the backlog, as many as one commit may bring in."""
         if self._position is not None:
             return self._backlog
-        batch: list[BronzeObject] = []
+        batch: list[ListedFile] = []
         size = 0
         for file in islice(self._backlog, _MAX_FILES_PER_BATCH):
             size += file.size
@@ -172,7 +172,7 @@ class BronzeFeed:
             batch.append(file)
         return batch
 
-    def _ingest(self, batch: Sequence[BronzeObject]) -> None:
+    def _ingest(self, batch: Sequence[ListedFile]) -> None:
         contents = self._reader.small(batch)
         groups = self._reader.by_schema(batch, contents)
         target = self._writer.schema_with(self._reader.columns(group.schema) for group in groups)
@@ -193,7 +193,7 @@ class BronzeFeed:
             return False
         return self._writer.try_unseen(none_that(f.col(FLAG_BAD), rows), parts)
 
-    def _try(self, batch: Sequence[BronzeObject], rows: DataFrame) -> bool:
+    def _try(self, batch: Sequence[ListedFile], rows: DataFrame) -> bool:
         """Look through a batch and take it in, unless files before it were overlooked."""
         rows = rows.persist(StorageLevel.MEMORY_AND_DISK_DESER)
         try:
@@ -209,8 +209,8 @@ class BronzeFeed:
             rows.unpersist()
 
     def _overlooked(
-        self, batch: Sequence[BronzeObject], parts: Sequence[BatchPart]
-    ) -> list[BronzeObject]:
+        self, batch: Sequence[ListedFile], parts: Sequence[BatchPart]
+    ) -> list[ListedFile]:
         """Files that belong before the last ones of `batch`, should its offsets have gaps."""
         known = self._writer.next_offsets
         if self._position is not None or all(

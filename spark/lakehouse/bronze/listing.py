@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from itertools import islice
 
 from lakehouse.bronze.files import FileName
-from lakehouse.storage import FileInfo, Storage
+from lakehouse.storage import FileInfo, LakeFiles
 
-__all__ = ["BronzeListing", "BronzeObject"]
+__all__ = ["BronzeListing", "ListedFile"]
 
 _FOLDERS_KEPT_SECONDS = 5.0
 """How old the knowledge may be which folders there are."""
 
 
 @dataclass(frozen=True, slots=True)
-class BronzeObject:
+class ListedFile:
     """A bronze file in the object store."""
 
     path: str
@@ -26,7 +26,7 @@ class BronzeObject:
     start_offset: int
 
     @classmethod
-    def of(cls, info: FileInfo) -> BronzeObject | None:
+    def of(cls, info: FileInfo) -> ListedFile | None:
         """None when `info` is something else."""
         name = None if info.is_folder else FileName.parse(info.name)
         if name is None:
@@ -40,7 +40,7 @@ class BronzeListing:
     Whatever their folders are named after: the names of the files alone tell their order.
     """
 
-    def __init__(self, storage: Storage, folder: str) -> None:
+    def __init__(self, storage: LakeFiles, folder: str) -> None:
         """`folder` is the topic's: `…/topics/<topic>`."""
         self._storage = storage
         self._folder = folder
@@ -51,19 +51,19 @@ class BronzeListing:
     def has_files(self) -> bool:
         return bool(self._storage.entries(self._folder))
 
-    def every_file(self) -> list[BronzeObject]:
+    def every_file(self) -> list[ListedFile]:
         """All files, by partition and start offset."""
-        found = map(BronzeObject.of, self._storage.files_below(self._folder))
+        found = map(ListedFile.of, self._storage.files_below(self._folder))
         return _ordered(file for file in found if file is not None)
 
-    def files_before(self, position: Mapping[int, int] | None) -> list[BronzeObject]:
+    def files_before(self, position: Mapping[int, int] | None) -> list[ListedFile]:
         """All files that begin before `position`, which are whole together; all without one."""
         files = self.every_file()
         if position is None:
             return files
         return [file for file in files if file.start_offset < position.get(file.partition, 0)]
 
-    def from_offsets(self, offsets: Mapping[int, int]) -> list[BronzeObject]:
+    def from_offsets(self, offsets: Mapping[int, int]) -> list[ListedFile]:
         """The files with records at or after `offsets`, and all of partitions not among them."""
         files = self.every_file()
         first = {
@@ -79,7 +79,7 @@ class BronzeListing:
         }
         return [file for file in files if file.start_offset >= first.get(file.partition, 0)]
 
-    def newer(self, offsets: Mapping[int, int]) -> list[BronzeObject]:
+    def newer(self, offsets: Mapping[int, int]) -> list[ListedFile]:
         """Files of these partitions that begin at or after `offsets`, in the newest folders.
 
         Costs as much as there is new, however many files there are. Older folders are listed first:
@@ -98,7 +98,7 @@ class BronzeListing:
         It need not lie in the last folder: a clock that was set back over midnight leaves a later
         day with lower offsets. An older one is only asked for what is higher, mostly nothing.
         """
-        last: dict[int, BronzeObject] = {}
+        last: dict[int, ListedFile] = {}
         wanted = list(partitions)
         for folder, _ in self._folders_backwards(self._folder):
             for partition in wanted:
@@ -108,11 +108,11 @@ class BronzeListing:
                     last[partition] = file
         return {partition: file.path for partition, file in last.items()}
 
-    def _after(self, folder: str, partition: int, offset: int) -> Iterator[BronzeObject]:
+    def _after(self, folder: str, partition: int, offset: int) -> Iterator[ListedFile]:
         prefix = f"{self._topic}+{partition}+"
         last = FileName(self._topic, partition, offset - 1)
         for info in self._storage.list_after(folder, prefix, str(last)):
-            if (file := BronzeObject.of(info)) is not None:
+            if (file := ListedFile.of(info)) is not None:
                 yield file
 
     def _newest_folders(self) -> list[str]:
@@ -136,5 +136,5 @@ class BronzeListing:
         yield folder, not found
 
 
-def _ordered(files: Iterable[BronzeObject]) -> list[BronzeObject]:
+def _ordered(files: Iterable[ListedFile]) -> list[ListedFile]:
     return sorted(files, key=lambda file: (file.partition, file.start_offset))

@@ -14,7 +14,7 @@ from lakehouse.bronze.files import Rotation, container
 from lakehouse.bronze.listing import BronzeListing
 from lakehouse.bronze.sink_config import SinkConfig
 from lakehouse.bronze.topics import BronzeTopics
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 
 __all__ = ["PartitionFiles"]
 
@@ -31,7 +31,7 @@ class PartitionFiles:
 
     def __init__(
         self,
-        storage: Storage,
+        storage: LakeFiles,
         topics: BronzeTopics,
         config: SinkConfig,
         schema_of: Callable[[int], str],

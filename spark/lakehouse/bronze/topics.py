@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from lakehouse.bronze.position import POSITIONS, note_of, parse_position
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 
 __all__ = ["BronzeTopics"]
 
@@ -22,7 +22,7 @@ class BronzeTopics:
     when all are there.
     """
 
-    def __init__(self, storage: Storage, *, lake: str, bronze_base_path: str) -> None:
+    def __init__(self, storage: LakeFiles, *, lake: str, bronze_base_path: str) -> None:
         """`lake` is where the application keeps what is neither bronze nor silver."""
         self._storage = storage
         self._ids = f"{lake}/bronze-topics"

@@ -22,7 +22,7 @@ from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import Undecodable
 from lakehouse.first_load import SilverFirst
 from lakehouse.kafka import Kafka, Topics
-from lakehouse.progress import Progress, now
+from lakehouse.progress import WorkerProgress, now
 from lakehouse.query import KafkaQuery
 from lakehouse.registry import SchemaRegistry
 from lakehouse.topic_identity import TopicState, why_not_to_go_on
@@ -57,7 +57,7 @@ class BronzeWriter(KafkaQuery):
         super().__init__(
             spark,
             kafka,
-            Progress(offsets={}, stopped_topics={}, last_file=None, last_commit_at=None),
+            WorkerProgress(offsets={}, stopped_topics={}, last_file=None, last_commit_at=None),
             name=f"bronze-{config.name}",
             topics=Topics(config.topics_regex, is_pattern=True),
             checkpoint=checkpoint,

@@ -57,7 +57,7 @@ def sink_config(
 
 
 class LocalStorage:
-    """What `Storage` does, with local paths."""
+    """What `LakeFiles` does, with local paths."""
 
     def exists(self, path: str) -> bool:
         return Path(path).exists()

@@ -11,7 +11,7 @@ from lakehouse.rebuild_request import refusal
 
 
 class Files(dict[str, bytes]):
-    """A `Storage` in memory, with no folders in it."""
+    """`LakeFiles` in memory, with no folders in it."""
 
     def exists(self, path: str) -> bool:
         return path in self
