@@ -37,6 +37,11 @@ class ConnectorFile:
     def is_source(self) -> bool:
         return self.name.startswith("source_")
 
+    def line_of(self, key: str) -> int:
+        """The line that sets `key`; the first when none does."""
+        lines = self.path.read_text(encoding="utf-8").splitlines()
+        return next((n for n, line in enumerate(lines, 1) if f'"{key}"' in line), 1)
+
 
 def connector_files(folder: Path) -> list[ConnectorFile]:
     """Every connector file, by name."""

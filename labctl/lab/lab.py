@@ -18,6 +18,7 @@ from labctl.home.state import LabState, lab_names
 from labctl.lab.ports import assign_ports
 from labctl.runtimes import Runtime, open_runtime
 from labctl.services import PASSWORDS, Context, Service, load_config, services_of
+from labctl.sinks import Sink, sink_files, used_sinks
 from labctl.tables import LabTable, lab_tables
 
 __all__ = ["Lab"]
@@ -92,6 +93,11 @@ class Lab:
     def tables(self) -> list[LabTable]:
         """The tables that are captured. Raises LabError when a properties file is not usable."""
         return lab_tables(self.project, self.config)
+
+    @cached_property
+    def sinks(self) -> list[Sink]:
+        """The sinks that the tables' topics go into. Raises LabError for an unusable file."""
+        return used_sinks(sink_files(self.project), self.tables)
 
     def table(self, name: str) -> LabTable:
         """The table of that name; LabError (USAGE) naming those there are."""

@@ -8,10 +8,10 @@ from typing import Any, Literal
 import requests
 
 from labctl.errors import ExitCode, LabError
+from labctl.kafka.offsets import end_offsets
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
 from labctl.lake.deadletters import DeadLetters
-from labctl.lake.kafka import end_offsets
 from labctl.lake.objectstore import LakeStorage, s3_client
 from labctl.services import silver
 

@@ -18,7 +18,7 @@ from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.busy import when_busy
 from labctl.lab.connectors import (
     check_files,
-    check_sink_file,
+    check_sink_files,
     give_logins,
     restart_failed_tasks,
 )
@@ -80,7 +80,7 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
     _require_one_profile(lab)
     check_files(lab)
     if any(service.name == "silver" for service in wanted):
-        check_sink_file(lab)
+        check_sink_files(lab)
     with lab.require_here().state.changing():
         if finish_restore(lab.state):
             lab = replace(lab)  # what it has read by now is of before

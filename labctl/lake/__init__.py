@@ -1,4 +1,4 @@
-"""Reading the lakehouse: silver tables, bronze files and topics."""
+"""Reading the lakehouse: silver tables and bronze files."""
 
 from __future__ import annotations
 

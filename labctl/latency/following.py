@@ -25,6 +25,7 @@ from labctl.background import Background
 from labctl.config.endpoints import Endpoints
 from labctl.config.kafka_clients import client_settings
 from labctl.errors import LabError
+from labctl.kafka.offsets import partition_ranges
 from labctl.lake import Lake, Watch
 from labctl.lake.schemas import Schemas
 from labctl.lake.timeline import Instant, State
@@ -87,11 +88,10 @@ class TopicFollower(Background):
             )
         starts = []
         for topic in self._targets:
-            for partition in known[topic].partitions:
-                _, end = self._consumer.get_watermark_offsets(
-                    TopicPartition(topic, partition), timeout=_TIMEOUT
-                )
-                starts.append(TopicPartition(topic, partition, end))
+            ranges = partition_ranges(
+                self._consumer, topic, known[topic].partitions, seconds=_TIMEOUT
+            )
+            starts += [TopicPartition(topic, number, end) for number, (_, end) in ranges.items()]
         self._consumer.assign(starts)
 
     def _run(self) -> None:

@@ -14,10 +14,10 @@ import psutil
 from pyarrow import fs
 
 from labctl.errors import ExitCode, LabError
+from labctl.kafka.topics import Topics
 from labctl.lab.lab import Lab
 from labctl.lab.status import service_versions
 from labctl.lake.objectstore import LakeStorage
-from labctl.lake.topics import Topics
 from labctl.latency.environment import describe
 from labctl.latency.growth_report import GrowthName, GrowthReport, Step
 from labctl.latency.report import RunReport

@@ -13,6 +13,7 @@ from labctl.config.model import LabConfig, SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.files import ConnectorFile, connector_files
+from labctl.sinks import Sink, used_sinks
 from labctl.tables import CONNECTORS, LabTable, lab_tables
 from lakehouse.errors import ConfigurationError
 from lakehouse.properties import read_properties
@@ -29,7 +30,7 @@ class PromotedConnector:
 
     file: ConnectorFile
     source: str | None
-    """Name of the source it captures; None for the sink."""
+    """Name of the source it captures; None for a sink."""
     engine: SourceEngine | None
     """The source's engine."""
 
@@ -63,13 +64,19 @@ class Promotion:
 
     @cached_property
     def connectors(self) -> tuple[PromotedConnector, ...]:
-        """The connectors of the sources `lab.toml` names, and the sink's where it is to run."""
+        """The connectors of the sources `lab.toml` names, and of sinks where they are to run."""
+        sinks = [sink.file for sink in self.sinks] if self.profile.connect.sink else []
         names = {source.connector: name for name, source in self.config.sources.items()}
         return tuple(
             PromotedConnector(file, name, self.config.sources[name].engine if name else None)
             for file in self.files
-            if (name := names.get(file.name)) or (not file.is_source and self.profile.connect.sink)
+            if (name := names.get(file.name)) or file in sinks
         )
+
+    @cached_property
+    def sinks(self) -> tuple[Sink, ...]:
+        """The sinks that the tables' topics go into."""
+        return tuple(used_sinks(self.files, self.tables))
 
     @cached_property
     def rds(self) -> dict[SourceEngine, RdsSettings]:

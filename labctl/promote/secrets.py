@@ -46,12 +46,13 @@ def login_of(promotion: Promotion, source: str) -> str:
 def referenced(promotion: Promotion) -> dict[str, dict[str, str]]:
     """Secrets by name: their keys, each with the connector file and key that refers to it.
 
-    The sink's are among them even where Spark reads its file instead of Connect.
+    The sinks' are among them even where Spark reads their files instead of Connect.
     """
     promoted = {connector.name for connector in promotion.connectors}
+    promoted |= {sink.file.name for sink in promotion.sinks}
     found: dict[str, dict[str, str]] = {}
     for file in promotion.files:
-        if file.is_source and file.name not in promoted:
+        if file.name not in promoted:
             continue
         for key, value in file.config.items():
             for secret, wanted in REFERENCE.findall(value):

@@ -21,14 +21,14 @@ from labctl.services.model import (
     Service,
     Site,
 )
+from labctl.sinks import sink_files, used_sinks
 from labctl.tables import PROPERTIES, lab_tables
 from lakehouse.options import KAFKA_CONF_PREFIX, Options, submit_argv
 
-__all__ = ["SERVICE", "SINK_CONNECTOR", "options", "process", "spark_settings"]
+__all__ = ["SERVICE", "options", "process", "spark_settings"]
 
 LOOPBACK = "127.0.0.1"
 TOKEN = "status-token"  # noqa: S105 - a file's name
-SINK_CONNECTOR = "sink_connector_kafka_s3_avro_tickit"
 
 
 def _prepare(context: Context) -> None:
@@ -85,8 +85,10 @@ def options(
 ) -> Options:
     """What the application is told on its command line.
 
-    Without `writes_bronze` the sink connector writes those files, and the application none.
+    Without `writes_bronze` the sink connectors write those files, and the application none.
     """
+    tables = lab_tables(context.project, context.config)
+    sinks = used_sinks(sink_files(context.project), tables)
     bucket = f"s3a://{context.endpoints.objectstore.bucket}"
     return Options(
         properties=(str(context.project / PROPERTIES),),
@@ -95,13 +97,9 @@ def options(
         target_base_path=f"{bucket}/silver",
         bronze_base_path=bucket,
         checkpoint_base_path=(context.data / "checkpoints").as_uri(),
-        tables=tuple(t.name for t in lab_tables(context.project, context.config)),
+        tables=tuple(table.name for table in tables),
         source=context.config.silver.source,
-        sink_config=(
-            str(context.project / "connectors" / f"{SINK_CONNECTOR}.json")
-            if writes_bronze
-            else None
-        ),
+        sink_configs=tuple(str(sink.file.path) for sink in sinks) if writes_bronze else (),
         secrets_dir=str(context.secrets),
         status_host=status_host,
         status_port=context.ports["status"],

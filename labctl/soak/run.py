@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 import psutil
 
 from labctl.errors import ExitCode, LabError
+from labctl.lab.bronze import lab_bronze
 from labctl.lab.lab import Lab
 from labctl.lab.status import read_status, service_versions
 from labctl.lab.verification import verify_lab
 from labctl.lake import Lake
-from labctl.lake.bronze import Bronze
 from labctl.latency.environment import describe
 from labctl.latency.statistics import percentiles_of
 from labctl.latency.targets import Target, describe_target
@@ -316,9 +316,7 @@ class _Run:
     def _check(self, table: _Table) -> Finding:
         finding = Finding()
         check_silver(self._lake, table.target, table.first_key, table.expected, finding)
-        bronze = BronzeRecords(
-            Bronze(self._lab.endpoints.objectstore), table.target, table.first_key
-        )
+        bronze = BronzeRecords(lab_bronze(self._lab), table.target, table.first_key)
         deadline = time.monotonic() + _DRAIN_SECONDS
         while True:
             bronze.read(self._begun)

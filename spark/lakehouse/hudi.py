@@ -14,7 +14,7 @@ from pyspark.sql.types import StructField, StructType
 from lakehouse.clock import InstantClock
 from lakehouse.properties import BUCKETS, TableConfig
 from lakehouse.schema import widened_columns
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 
 __all__ = ["CHECKPOINT_KEY", "HudiTable", "TableState"]
 
@@ -91,7 +91,7 @@ class HudiTable:
 
     def exists(self) -> bool:
         """Whether there has been a first commit, or the attempt at one."""
-        return Storage(self._spark).exists(f"{self.path}/.hoodie/hoodie.properties")
+        return LakeFiles(self._spark).exists(f"{self.path}/.hoodie/hoodie.properties")
 
     def remove(self) -> None:
         """Delete the table with all that its timeline remembers."""
@@ -101,7 +101,7 @@ class HudiTable:
     def clear(self) -> None:
         """`remove`, for whoever holds `services`."""
         with self.lock:
-            Storage(self._spark).delete(self.path)
+            LakeFiles(self._spark).delete(self.path)
             self._clock.forget()
 
     def state(self) -> TableState:

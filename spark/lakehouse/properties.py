@@ -11,6 +11,7 @@ from typing import Literal, cast
 from lakehouse.errors import ConfigurationError
 
 __all__ = [
+    "BRONZE_ROOT_KEY",
     "BUCKETS",
     "LAB_KEYS",
     "TOPIC_KEY",
@@ -30,6 +31,8 @@ LAB_KEYS: Mapping[str, tuple[str, ...]] = {
 
 TOPIC_KEY = "hoodie.streamer.source.kafka.topic"
 """Names the topic that a table is made from."""
+BRONZE_ROOT_KEY = "hoodie.streamer.source.dfs.root"
+"""Names the folder of that topic's bronze files."""
 BUCKETS = "hoodie.bucket.index.num.buckets"
 _COMPACT_COMMITS = "hoodie.compact.inline.max.delta.commits"
 _COMPACT_RECORDS = "lab.compact.after.records"
@@ -56,7 +59,7 @@ _REQUIRED = (
     "hoodie.datasource.write.recordkey.field",
     "hoodie.table.ordering.fields",
     TOPIC_KEY,
-    "hoodie.streamer.source.dfs.root",
+    BRONZE_ROOT_KEY,
 )
 _TABLE_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 _TABLE_NAME = re.compile(r"[a-z_][a-z0-9_]*")
@@ -217,7 +220,7 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
         name=name,
         file=path,
         topic=hoodie[TOPIC_KEY],
-        bronze_root=hoodie["hoodie.streamer.source.dfs.root"].strip("/"),
+        bronze_root=hoodie[BRONZE_ROOT_KEY].strip("/"),
         key_fields=tuple(
             field.strip() for field in hoodie["hoodie.datasource.write.recordkey.field"].split(",")
         ),

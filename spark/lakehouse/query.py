@@ -13,8 +13,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lakehouse.batch_limit import BatchLimit, Spans, is_too_large
 from lakehouse.kafka import Kafka, Topics
-from lakehouse.progress import Progress
-from lakehouse.storage import Storage
+from lakehouse.progress import WorkerProgress
+from lakehouse.storage import LakeFiles
 from lakehouse.topic_identity import TopicState
 
 __all__ = ["KafkaQuery"]
@@ -36,7 +36,7 @@ class KafkaQuery(ABC):
         self,
         spark: SparkSession,
         kafka: Kafka,
-        progress: Progress,
+        progress: WorkerProgress,
         *,
         name: str,
         topics: Topics,
@@ -63,7 +63,7 @@ class KafkaQuery(ABC):
         self._stopping = False
         self._batch = threading.Lock()
         self._query: StreamingQuery | None = None
-        self._storage = Storage(spark)
+        self._storage = LakeFiles(spark)
         self._position: dict[str, dict[int, int]] = {}
         self._topic_ids: dict[str, str] = {}
         self._starts: dict[str, Mapping[int, int]] = {}
@@ -156,7 +156,7 @@ class KafkaQuery(ABC):
                 spans = self._spans(batch_id)
                 self._look_at_topics(spans)
                 self._look_at_size_of(spans)
-                self._take_in_parts(records, spans)
+                self._ingest_parts(records, spans)
             except Exception as error:
                 if is_too_large(error):
                     self._limit.failed()
@@ -164,7 +164,7 @@ class KafkaQuery(ABC):
                 self._failure = error
                 raise
 
-    def _take_in_parts(self, records: DataFrame, spans: Spans) -> None:
+    def _ingest_parts(self, records: DataFrame, spans: Spans) -> None:
         """Take a batch in, read in parts where it is larger than memory has room for.
 
         Spark bounds a batch by its records alone.

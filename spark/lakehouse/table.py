@@ -13,11 +13,11 @@ from lakehouse.decode import FLAG_BAD, UNEXPECTED, Undecodable
 from lakehouse.errors import BadRecordError, ConfigurationError
 from lakehouse.hudi import HudiTable
 from lakehouse.maintenance import Maintenance
-from lakehouse.progress import Progress, now
+from lakehouse.progress import WorkerProgress, now
 from lakehouse.properties import BUCKETS
 from lakehouse.rebuild import Rebuilder
 from lakehouse.schema import merge_schemas
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import BatchPart, next_offsets
 from lakehouse.topic_identity import RemadeTopicError, TopicState, why_not_to_go_on
 
@@ -30,12 +30,12 @@ class TableWriter:
     def __init__(
         self,
         table: HudiTable,
-        progress: Progress,
+        progress: WorkerProgress,
         maintenance: Maintenance,
         dead_letters: DeadLetters,
         rebuilder: Rebuilder,
         *,
-        storage: Storage,
+        storage: LakeFiles,
         refill_request_path: str,
     ) -> None:
         """`refill_request_path` is there while the table is to be written from its source alone."""

@@ -112,6 +112,22 @@ def test_finds_the_newest_record_of_a_key(bronze: Bronze) -> None:
     assert bronze.find(TOPIC, {"nosuch": 1}) == []
 
 
+def test_finds_the_newest_record_in_files_that_were_open_side_by_side(tmp_path: Path) -> None:
+    """The newest file of all has an older record of the key than one that was begun before it."""
+    for folder, offsets in (("state=open", [0, 30]), ("state=sold", [20, 25])):
+        path = tmp_path / f"topics/{TOPIC}/{folder}/{TOPIC}+0+{offsets[0]:010d}.avro"
+        path.parent.mkdir(parents=True)
+        with path.open("wb") as file:
+            values = [_value(200, offset) for offset in offsets]
+            fastavro.writer(file, fastavro.parse_schema(SCHEMA), values)
+    (tmp_path / "bronze-positions").mkdir()
+    (tmp_path / "bronze-positions" / TOPIC).write_text('{"0": 31}')
+
+    found = Bronze(LakeStorage.local(tmp_path)).find(TOPIC, {"salesid": 200}, limit=3)
+
+    assert [record.offset for record in found] == [30, 25, 20]
+
+
 def test_records_make_a_table(bronze: Bronze) -> None:
     table = to_table(bronze.find(TOPIC, {"salesid": 200}, limit=5))
     assert table.column("_offset").to_pylist() == [2, 0]
@@ -153,7 +169,8 @@ def test_files_are_looked_for_where_the_sink_connector_writes_them(
     project = find_project(Path(__file__))
     shutil.copy(project / "lab.toml", tmp_path)
     shutil.copytree(project / "connectors", tmp_path / "connectors")
-    (file,) = (tmp_path / "connectors").glob("sink_*.json")
+    shutil.copytree(project / "spark" / "properties", tmp_path / "spark" / "properties")
+    file = tmp_path / "connectors" / "sink_connector_kafka_s3_avro_tickit.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"topics.dir": "raw/changes/"}))
     lab = Lab.find(name="elsewhere", project=tmp_path)
     listing = Mock(return_value=[])

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from labctl.errors import ExitCode, LabError
+from labctl.home.state import STATE_VERSION, LabState
 from labctl.lab.snapshots import delete_snapshot, find_snapshot, finish_restore, snapshots
 from labctl.lab.snapshots.files import read_records
 from labctl.lab.snapshots.restoring import WHOLE, _check
 from labctl.lab.snapshots.store import MANIFEST, Manifest, Snapshot, snapshot_home, write_manifest
-from labctl.home.state import STATE_VERSION, LabState
 
 pytestmark = pytest.mark.usefixtures("state_home")
 BUILDS = {"postgres": "18.6"}

@@ -11,10 +11,10 @@ import os
 import shutil
 
 from labctl.errors import ExitCode, LabError
+from labctl.home.state import STATE_VERSION, LabState, sync_folder, write_private
 from labctl.lab.lab import Lab
 from labctl.lab.snapshots.files import copy_folder, unlike
 from labctl.lab.snapshots.store import FOLDERS, Snapshot
-from labctl.home.state import STATE_VERSION, LabState, sync_folder, write_private
 
 __all__ = ["builds", "finish_restore", "restore_snapshot"]
 

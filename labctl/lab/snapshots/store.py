@@ -13,8 +13,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from labctl.errors import ExitCode, LabError
-from labctl.lab.snapshots.files import FileRecord
 from labctl.home.state import state_home, write_private
+from labctl.lab.snapshots.files import FileRecord
 
 __all__ = [
     "FOLDERS",

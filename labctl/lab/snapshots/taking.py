@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
+from labctl.home.state import STATE_VERSION
 from labctl.lab.lab import Lab
 from labctl.lab.snapshots.files import (
     copy_folder,
@@ -28,7 +29,6 @@ from labctl.lab.snapshots.store import (
     snapshots,
     write_manifest,
 )
-from labctl.home.state import STATE_VERSION
 
 __all__ = ["save_snapshot"]
 

@@ -17,9 +17,11 @@ from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import Connect, Endpoints
 from labctl.config.model import LabConfig
 from labctl.home.secrets import SECRET_PREFIX
-from labctl.kafkaconnect.files import read_connector
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.services import PASSWORDS, Context, load_config, silver
+from labctl.sinks import require_readable, sink_files, used_sinks
+from labctl.tables import lab_tables
+from lakehouse.bronze.sink_keys import SINK_CONNECTOR
 from lakehouse.properties import read_properties
 
 __all__ = ["ANY_ADDRESS", "main", "silver_context", "sink_is_installed"]
@@ -82,11 +84,11 @@ def main() -> None:
         **{role: (SECRETS / role).read_text("utf-8") for role in silver.SERVICE.passwords},
     }
     endpoints = network_endpoints(config, passwords)
-    sink = read_connector(PROJECT / "connectors" / f"{silver.SINK_CONNECTOR}.json")
-    installed = sink_is_installed(
-        endpoints.connect, sink.config["connector.class"], seconds=CONNECT_SECONDS
-    )
+    installed = sink_is_installed(endpoints.connect, SINK_CONNECTOR, seconds=CONNECT_SECONDS)
     print(f"bronze is written by {'the sink connector' if installed else 'this application'}")
+    sinks = used_sinks(sink_files(PROJECT), lab_tables(PROJECT, config))
+    if installed and config.silver.source == "bronze":
+        require_readable(sinks)
     context = silver_context(config, os.environ["LAB_NAME"], endpoints, passwords)
     silver.SERVICE.native.prepare(context)
     process = silver.process(context, status_host=ANY_ADDRESS, writes_bronze=not installed)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from labctl.kafka.topics import Topics as ReadTopics
 from labctl.lake import LakeStorage
 from labctl.lake.bronze import Bronze
 from labctl.lake.bronze_check import check_bronze
-from labctl.lake.topics import Topics as ReadTopics
 from tests.integration.spark.change_records import Topics, column, nullable
 from tests.integration.spark.conftest import Silver, topic_of
 

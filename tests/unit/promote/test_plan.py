@@ -26,9 +26,9 @@ from labctl.promote.plan import Plan, render, write_plan
 from labctl.promote.plugins import build_plugin, plugin_of
 from labctl.promote.secrets import known_values, referenced
 from labctl.sources import ENGINES, Engine
+from lakehouse.bronze.sink_config import load_sink_config
 from lakehouse.options import Options
 from lakehouse.properties import load_tables
-from lakehouse.sink_config import load_sink_config
 from tests.unit.promote.conftest import Promote
 
 
@@ -230,9 +230,9 @@ def test_the_application_understands_the_files_it_is_given(
     arguments = [str(argument) for argument in step["HadoopJarStep"]["Args"]]
     entry = next(i for i, argument in enumerate(arguments) if argument.endswith(".py"))
     options = Options.parse(arguments[entry + 1 :])
-    assert options.sink_config is not None
+    (sink_config,) = options.sink_configs
     assert options.secrets_dir is not None
-    sink = load_sink_config(tmp_path / options.sink_config, tmp_path / options.secrets_dir)
+    sink = load_sink_config(tmp_path / sink_config, tmp_path / options.secrets_dir)
     assert sink.bucket == "tickit-lake-111122223333"
     assert sink.rotate_schedule_interval_ms == 60_000
     tables = load_tables(

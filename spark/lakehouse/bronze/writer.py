@@ -1,48 +1,42 @@
-"""Writes every topic's records to bronze files, exactly once."""
+"""Writes the records of a sink's topics to bronze files, exactly once."""
 
 from __future__ import annotations
 
-import io
 import logging
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import fastavro
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from lakehouse.batch_limit import Spans
-from lakehouse.bronze_files import (
-    BronzeFile,
-    BronzeRecord,
-    container,
-    cut,
-)
-from lakehouse.bronze_listing import BronzeListing
-from lakehouse.bronze_values import BronzeValues
+from lakehouse.bronze.files import BronzeRecord, Rotation, cut
+from lakehouse.bronze.partition_files import PartitionFiles
+from lakehouse.bronze.partitioner import Place
+from lakehouse.bronze.position import MOST_OFFSETS
+from lakehouse.bronze.sink_config import SinkConfig
+from lakehouse.bronze.topics import BronzeTopics
+from lakehouse.bronze.values import BronzeValues, UnfitValueError
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import Undecodable
 from lakehouse.first_load import SilverFirst
 from lakehouse.kafka import Kafka, Topics
-from lakehouse.progress import Progress, now
+from lakehouse.progress import WorkerProgress, now
 from lakehouse.query import KafkaQuery
 from lakehouse.registry import SchemaRegistry
-from lakehouse.sink_config import SinkConfig
-from lakehouse.topic_identity import BronzeTopics, TopicState, why_not_to_go_on
-from lakehouse.wire import NO_SCHEMA, VALUE_HEADER, VALUE_HEADER_SQL, split
+from lakehouse.topic_identity import TopicState, why_not_to_go_on
+from lakehouse.wire import VALUE_HEADER, VALUE_HEADER_SQL, split
 
 __all__ = ["BronzeWriter"]
 
 _log = logging.getLogger(__name__)
-_MAX_OFFSETS_PER_BATCH = 50_000
 _MAX_BYTES_PER_BATCH = 32 * 1024 * 1024
 """A batch is in memory several times over: as Spark has it, as Python has it, as files."""
 
 
 class BronzeWriter(KafkaQuery):
-    """One query over all topics. Where it goes on is what the bucket says, after any crash."""
+    """One query over the topics of a sink connector's file. Where it goes on, the bucket says."""
 
     def __init__(
         self,
@@ -63,11 +57,11 @@ class BronzeWriter(KafkaQuery):
         super().__init__(
             spark,
             kafka,
-            Progress(offsets={}, stopped_topics={}, last_file=None, last_commit_at=None),
-            name="bronze",
+            WorkerProgress(offsets={}, stopped_topics={}, last_file=None, last_commit_at=None),
+            name=f"bronze-{config.name}",
             topics=Topics(config.topics_regex, is_pattern=True),
             checkpoint=checkpoint,
-            max_offsets=_MAX_OFFSETS_PER_BATCH,
+            max_offsets=MOST_OFFSETS,
             max_bytes=_MAX_BYTES_PER_BATCH,
             trigger_ms=None if once else config.rotate_schedule_interval_ms,
         )
@@ -76,11 +70,11 @@ class BronzeWriter(KafkaQuery):
         self._dead_letters = dead_letters
         self._arrived = arrived
         self._silver_first = silver_first
-        self._topics_path = f"{base_path.rstrip('/')}/{config.topics_dir}"
-        self._base_path = base_path.rstrip("/")
+        self._files = PartitionFiles(
+            self._storage, topics, config, self._values.file_schema, base_path=base_path
+        )
         self._bronze_topics = topics
         self._remembered: set[str] = set()
-        self._next_offsets: dict[str, dict[int, int]] = {}
         self._stopped: dict[str, str] = {}
 
     def waits_for(self, partitions: Mapping[str, list[int]]) -> str | None:
@@ -92,14 +86,11 @@ class BronzeWriter(KafkaQuery):
         """Go on behind the last file of every partition, but for topics that were made again."""
         self._stopped = {}
         self._remembered = set()
-        self._bronze_topics.retire(self._topics_path)
-        self._next_offsets = {
-            name: self._written(name, topic.ends) for name, topic in topics.items()
-        }
-        begin = dict(self._next_offsets)
+        self._bronze_topics.retire(self._files.topics_path, self.reads)
+        begin = {name: self._files.open(name, topic.ends) for name, topic in topics.items()}
         for name, topic in topics.items():
             remembered = self._bronze_topics.id_of(name)
-            if why := why_not_to_go_on(remembered, self._next_offsets[name], topic):
+            if why := why_not_to_go_on(remembered, begin[name], topic):
                 self._stop(
                     name,
                     f"Bronze cannot go on with the topic {name}: {why}. Nothing of it was written "
@@ -107,8 +98,10 @@ class BronzeWriter(KafkaQuery):
                     "write table and bronze again from it: labctl rebuild TABLE --from-topic",
                 )
                 begin[name] = dict(topic.ends)
-            elif remembered != topic.id:
-                self._bronze_topics.remember(name, topic.id)
+            else:
+                if remembered != topic.id:
+                    self._bronze_topics.remember(name, topic.id)
+                self._files.clear_beyond(name)
             self._remembered.add(name)
         self._tell_of_stopped()
         return begin
@@ -124,16 +117,9 @@ class BronzeWriter(KafkaQuery):
             error="\n".join(self._stopped.values()) or None,
         )
 
-    def _written(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
-        """By partition, the offset behind the last record that is in a file."""
-        listing = BronzeListing(self._storage, f"{self._topics_path}/{topic}")
-        found: dict[int, int] = {}
-        for partition, path in listing.last_files(partitions).items():
-            records: Iterable[Any] = fastavro.reader(io.BytesIO(self._storage.read(path)))
-            found[partition] = (
-                max(record[self._config.position_fields[1]] for record in records) + 1
-            )
-        return found
+    def reads(self, topic: str) -> bool:
+        """Whether the sink takes a topic."""
+        return self._topics.include(topic)
 
     def ingest(self, records: DataFrame, _spans: Spans) -> None:
         rows = records.where("value IS NOT NULL").selectExpr(
@@ -146,33 +132,38 @@ class BronzeWriter(KafkaQuery):
             f"{VALUE_HEADER_SQL} AS header",
         )
         written = 0
-        for file in cut(self._sound(rows), self._config):
-            self._write(file)
-            written += len(file.records)
+        for rotation in cut(self._sound(rows), self._config):
+            self._write(rotation)
+            written += rotation.count
         self._tell_of_stopped()
         self.progress.committed(written, last_commit_at=now())
 
     def _sound(self, rows: DataFrame) -> Iterator[BronzeRecord]:
         """The rows that are Avro of their schema, and not in a file yet."""
+        now_ms = time.time_ns() // 1_000_000
         # By way of columns: much cheaper than Spark's own rows of Python objects.
         found: Iterable[Any] = rows.toPandas().itertuples(index=False)
         for row in found:
-            offsets = self._next_offsets.setdefault(row.topic, {})
-            if row.topic in self._stopped or row.offset < offsets.get(row.partition, 0):
+            position = self._files.position(row.topic)
+            if row.topic in self._stopped or row.offset < position.get(row.partition, 0):
                 continue
             schema_id, value = split(row.header, row.value)
-            reason = self._values.fault(schema_id, value)
-            if schema_id is not None and reason is None:
-                yield BronzeRecord(
-                    topic=row.topic,
-                    partition=row.partition,
-                    offset=row.offset,
-                    timestamp_ms=row.timestamp_ms,
-                    schema_id=int.from_bytes(schema_id, "big", signed=True),
-                    value=value,
-                )
-            else:
-                self._put_aside(row, reason or NO_SCHEMA)
+            place = Place(row.partition, row.timestamp_ms, now_ms)
+            try:
+                usable = self._values.check(schema_id, value, row.offset, place)
+            except UnfitValueError as error:
+                self._put_aside(row, str(error))
+                continue
+            yield BronzeRecord(
+                topic=row.topic,
+                partition=row.partition,
+                offset=row.offset,
+                timestamp_ms=row.timestamp_ms,
+                schema_id=usable.schema_id,
+                value=value,
+                folder=usable.folder,
+                time_ms=usable.time_ms,
+            )
 
     def _put_aside(self, row: Any, reason: str) -> None:
         """Stop the record's topic, and no other, or put it into the dead-letter location."""
@@ -200,27 +191,18 @@ class BronzeWriter(KafkaQuery):
             ]
         )
 
-    def _write(self, file: BronzeFile) -> None:
-        last = file.records[-1]
-        if last.topic not in self._remembered:
-            self._bronze_topics.remember(
-                last.topic, self._kafka.topic_ids([last.topic])[last.topic]
-            )
-            self._remembered.add(last.topic)
-        schema = self._values.file_schema(last.schema_id)
-        key = file.key(self._config.topics_dir)
-        content = container(file, schema, self._config.codec, self._compress_snappy)
-        self._storage.write(f"{self._base_path}/{key}", content)
-        self._next_offsets[last.topic][last.partition] = last.offset + 1
-        self.progress.set(last_file=key)
-        if last.topic in self._arrived:
-            self._arrived[last.topic].set()
-
-    def _compress_snappy(self, block: bytes) -> bytes:
-        return bytes(pa.compress(block, codec="snappy", asbytes=True))
+    def _write(self, rotation: Rotation) -> None:
+        topic = rotation.first.topic
+        if topic not in self._remembered:
+            self._bronze_topics.remember(topic, self._kafka.topic_ids([topic])[topic])
+            self._remembered.add(topic)
+        for key in self._files.append(rotation):
+            self.progress.set(last_file=key)
+        if topic in self._arrived:
+            self._arrived[topic].set()
 
     def _shown_offsets(self) -> dict[str, dict[str, int]]:
         return {
             topic: {str(partition): offset for partition, offset in offsets.items()}
-            for topic, offsets in self._next_offsets.items()
+            for topic, offsets in self._files.positions.items()
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
@@ -15,7 +15,14 @@ from labctl.errors import ExitCode, LabError
 if TYPE_CHECKING:
     from labctl.config.endpoints import Kafka
 
-__all__ = ["NO_LOG", "EndOffsets", "delete_records", "end_offsets"]
+__all__ = [
+    "NO_LOG",
+    "EndOffsets",
+    "delete_records",
+    "end_offsets",
+    "offset_ranges",
+    "partition_ranges",
+]
 
 EndOffsets = dict[str, dict[int, int]]
 """The offset after the last record, by topic and partition; no partition of a topic not there."""
@@ -28,18 +35,33 @@ NO_LOG.propagate = False
 _SECONDS = 5.0
 
 
-def end_offsets(kafka: Kafka, topics: Iterable[str]) -> EndOffsets:
-    """Where topics end now. Raises LabError (NOT_READY) when Kafka does not answer."""
+def partition_ranges(
+    consumer: Consumer, topic: str, partitions: Iterable[int], *, seconds: float = _SECONDS
+) -> dict[int, tuple[int, int]]:
+    """By partition, the first offset that is there and the one after the last.
+
+    Raises KafkaException.
+    """
+    return {
+        partition: consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=seconds)
+        for partition in partitions
+    }
+
+
+def offset_ranges(
+    kafka: Kafka, topics: Iterable[str]
+) -> Mapping[str, Mapping[int, tuple[int, int]]]:
+    """The same of whole topics; no partition of one that is not there.
+
+    Raises LabError (NOT_READY) when Kafka does not answer.
+    """
     consumer = Consumer({**client_settings(kafka), "group.id": "labctl", "logger": NO_LOG})
     try:
         known = consumer.list_topics(timeout=_SECONDS).topics
         return {
-            topic: {
-                partition: consumer.get_watermark_offsets(
-                    TopicPartition(topic, partition), timeout=_SECONDS
-                )[1]
-                for partition in (known[topic].partitions if topic in known else ())
-            }
+            topic: partition_ranges(
+                consumer, topic, known[topic].partitions if topic in known else ()
+            )
             for topic in topics
         }
     except KafkaException as error:
@@ -50,6 +72,14 @@ def end_offsets(kafka: Kafka, topics: Iterable[str]) -> EndOffsets:
         ) from None
     finally:
         consumer.close()
+
+
+def end_offsets(kafka: Kafka, topics: Iterable[str]) -> EndOffsets:
+    """Where topics end now. Raises LabError (NOT_READY) when Kafka does not answer."""
+    return {
+        topic: {partition: end for partition, (_, end) in ranges.items()}
+        for topic, ranges in offset_ranges(kafka, topics).items()
+    }
 
 
 def delete_records(kafka: Kafka, topics: Iterable[str]) -> None:

@@ -15,13 +15,13 @@ import fastavro
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from lakehouse.bronze_files import records_in, schema_in
-from lakehouse.bronze_listing import BronzeObject
+from lakehouse.bronze.files import records_in, schema_in
+from lakehouse.bronze.listing import ListedFile
 from lakehouse.decode import FLAG_BAD, column_values, columns_of, exactness
 from lakehouse.errors import PermanentError
 from lakehouse.mapping import WriterSchema
 from lakehouse.schema import POSITION_COLUMNS
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import BatchPart, unseen
 
 __all__ = ["BronzeReader", "FilesOfSchema", "parts_in"]
@@ -45,7 +45,7 @@ class FilesOfSchema:
 class BronzeReader:
     """Reads files of one topic, whatever schemas they were written with."""
 
-    def __init__(self, spark: SparkSession, storage: Storage, key: str) -> None:
+    def __init__(self, spark: SparkSession, storage: LakeFiles, key: str) -> None:
         """`key` is a column of the record key: never null in a sound row."""
         self._spark = spark
         self._storage = storage
@@ -53,7 +53,7 @@ class BronzeReader:
         self._columns: dict[str, StructType] = {}
         self._schemas: dict[str, WriterSchema] = {}
 
-    def small(self, files: Sequence[BronzeObject]) -> Mapping[str, bytes]:
+    def small(self, files: Sequence[ListedFile]) -> Mapping[str, bytes]:
         """The contents of `files` by path, if they are small all together; else nothing."""
         if sum(file.size for file in files) > _SMALL_BATCH_BYTES:
             return {}
@@ -61,11 +61,11 @@ class BronzeReader:
         return dict(zip(paths, _each(self._storage.read, paths), strict=True))
 
     def by_schema(
-        self, files: Sequence[BronzeObject], contents: Mapping[str, bytes] = MappingProxyType({})
+        self, files: Sequence[ListedFile], contents: Mapping[str, bytes] = MappingProxyType({})
     ) -> list[FilesOfSchema]:
         """Group `files` by the schema in their headers; `contents` are known ones, by path."""
 
-        def text_of(file: BronzeObject) -> str:
+        def text_of(file: ListedFile) -> str:
             return self._schema_text(file, contents.get(file.path))
 
         texts = _each(text_of, files)
@@ -74,13 +74,13 @@ class BronzeReader:
             paths.setdefault(text, []).append(file.path)
         return [FilesOfSchema(self._parsed(text), group) for text, group in paths.items()]
 
-    def check_whole(self, files: Sequence[BronzeObject]) -> None:
+    def check_whole(self, files: Sequence[ListedFile]) -> None:
         """Raises PermanentError, with its name, for a file that is cut short or otherwise torn.
 
         Spark would name no file; and one cut off between two blocks it reads as if that were all.
         """
 
-        def check(file: BronzeObject) -> None:
+        def check(file: ListedFile) -> None:
             try:
                 records_in(self._storage.read(file.path))
             except ValueError as error:
@@ -88,7 +88,7 @@ class BronzeReader:
 
         _each(check, files)
 
-    def unreadable(self, files: Sequence[BronzeObject]) -> PermanentError | None:
+    def unreadable(self, files: Sequence[ListedFile]) -> PermanentError | None:
         """Which of `files` cannot be decoded; None when all can."""
         for file in files:
             try:
@@ -124,13 +124,15 @@ class BronzeReader:
             .option("avroSchema", group.schema.text)
             .option("datetimeRebaseMode", "CORRECTED")
             .option("recursiveFileLookup", "true")
+            # Folders may be named after any value: a path is what it is, and no pattern.
+            .option("__globPaths__", "false")
             .load(list(group.paths))
         )
         return files.selectExpr(
             *(f"{value} AS `{name}`" for name, value in values.items()), f"{bad} AS {FLAG_BAD}"
         )
 
-    def _schema_text(self, file: BronzeObject, content: bytes | None) -> str:
+    def _schema_text(self, file: ListedFile, content: bytes | None) -> str:
         head = content or self._storage.read(file.path, _HEADER_BYTES)
         try:
             text = schema_in(head)

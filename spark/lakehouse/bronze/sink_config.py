@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from lakehouse.bronze.partitioner import Partitioner, partitioner_of, partitioner_problems
+from lakehouse.bronze.sink_keys import SINK_CONNECTOR, SINK_KEYS
 from lakehouse.errors import ConfigurationError
 from lakehouse.properties import read_properties
 from lakehouse.references import REFERENCE
-from lakehouse.sink_keys import SINK_CONNECTOR, SINK_KEYS
 
 __all__ = [
     "CODECS",
@@ -24,7 +25,7 @@ __all__ = [
     "SinkConfig",
     "load_sink_config",
     "sink_problems",
-    "topics_left_out",
+    "topics_taken",
 ]
 
 Codec = Literal["null", "deflate", "snappy", "bzip2"]
@@ -34,9 +35,6 @@ _ONLY: Mapping[str, str] = {
     "connector.class": SINK_CONNECTOR,
     "storage.class": "io.confluent.connect.s3.storage.S3Storage",
     "format.class": "io.confluent.connect.s3.format.avro.AvroFormat",
-    "partitioner.class": "io.confluent.connect.storage.partitioner.DailyPartitioner",
-    "timestamp.extractor": "Record",
-    "timezone": "UTC",
     "schema.compatibility": "NONE",
     "behavior.on.null.values": "ignore",
     "value.converter": "io.apicurio.registry.utils.converter.AvroConverter",
@@ -72,7 +70,15 @@ _POSITION = tuple(
     f"transforms.position.{part}.field" for part in ("partition", "offset", "timestamp")
 )
 _READ = ("topics.dir", "s3.bucket.name", *_COUNTS, *_POSITION)
-_OPTIONAL = ("topics.regex", "topics", "rotate.interval.ms", "avro.codec", "errors.tolerance")
+_OPTIONAL = (
+    "avro.codec",
+    "errors.tolerance",
+    "partitioner.max.open.files",
+    "rotate.file.on.partition.change",
+    "rotate.interval.ms",
+    "topics",
+    "topics.regex",
+)
 _FRAMEWORK = frozenset(
     {
         "config.action.reload",
@@ -105,17 +111,24 @@ Confluent's form (`wire.py`): which of the two it is, each record says."""
 
 @dataclass(frozen=True, slots=True)
 class SinkConfig:
-    """How bronze files are cut, named and encoded."""
+    """How one sink's bronze files are cut, named and encoded."""
 
+    name: str
+    """The connector's: that of its file."""
     topics_regex: str
     topics_dir: str
     bucket: str
+    partitioner: Partitioner
     flush_size: int
-    """Most records of a file."""
+    """Most records of a partition's files that are open together."""
     rotate_interval_ms: int | None
-    """A file's records lie less than this apart; None: no such limit."""
+    """Records of those files lie less than this apart; None: no such limit."""
     rotate_schedule_interval_ms: int
-    """A file is closed after this time, whatever is in it."""
+    """Files are closed after this time, whatever is in them."""
+    rotate_on_folder_change: bool
+    """Whether a partition has one file open at a time; else it has one in each folder."""
+    max_open_files: int | None
+    """Most files that a partition has open together; None: no such limit."""
     codec: Codec
     tolerate_errors: bool
     """Put a record aside that is no Avro of its schema, instead of stopping."""
@@ -135,14 +148,24 @@ def load_sink_config(path: Path, secrets_dir: Path) -> SinkConfig:
             f"{path}: {'; '.join(problems)}",
             hint="Correct the file, or let the S3 sink connector write bronze",
         )
+    partitioner = partitioner_of(values)
     rotate_interval = int(values.get("rotate.interval.ms", "-1"))
+    by_time = partitioner.folders is not None and rotate_interval > 0
+    open_files = int(values.get("partitioner.max.open.files", "-1"))
     return SinkConfig(
+        name=path.stem,
         topics_regex=_topics(values),
         topics_dir=values["topics.dir"].strip("/"),
         bucket=values["s3.bucket.name"],
+        partitioner=partitioner,
         flush_size=int(values["flush.size"]),
-        rotate_interval_ms=rotate_interval if rotate_interval > 0 else None,
+        rotate_interval_ms=rotate_interval if by_time else None,
         rotate_schedule_interval_ms=int(values["rotate.schedule.interval.ms"]),
+        # Folders by the time of a record or of its writing follow each other. One file at a time
+        # says by itself where to go on, so that no note of it is needed.
+        rotate_on_folder_change=not partitioner.is_by_value
+        or (by_time and values.get("rotate.file.on.partition.change", "true").lower() == "true"),
+        max_open_files=open_files if open_files > 0 else None,
         codec=_codec(values) or "null",
         tolerate_errors=values.get("errors.tolerance", "none") == "all",
         position_fields=(
@@ -165,7 +188,7 @@ def sink_problems(values: Mapping[str, str]) -> list[str]:
     for key, value in values.items():
         if "${" not in value and (problem := _problem(key, value)):
             problems.append(problem)
-    return problems
+    return problems + partitioner_problems(values)
 
 
 def _problem(key: str, value: str) -> str | None:
@@ -177,9 +200,12 @@ def _problem(key: str, value: str) -> str | None:
     elif key in _COUNTS:
         fits = value.isdecimal() and int(value) >= 1
         refused = f"{key}={value} is not a whole number of 1 or more"
-    elif key == "rotate.interval.ms":
+    elif key in ("rotate.interval.ms", "partitioner.max.open.files"):
         fits = value.removeprefix("-").isdecimal()
         refused = f"{key}={value} is not a whole number"
+    elif key == "rotate.file.on.partition.change":
+        fits = value.strip().lower() in ("true", "false")
+        refused = f"{key}={value} is neither true nor false"
     elif key == "avro.codec":
         fits = value in CODECS
         refused = f"{key}={value} cannot be honoured, {', '.join(CODECS)} can"
@@ -194,21 +220,22 @@ def _problem(key: str, value: str) -> str | None:
     return None if fits else refused
 
 
-def topics_left_out(values: Mapping[str, str], topics: Iterable[str]) -> list[str]:
-    """Of `topics`, those that a sink connector with this configuration does not take."""
+def topics_taken(values: Mapping[str, str], topics: Iterable[str]) -> list[str]:
+    """Of `topics`, those that a sink connector with this configuration takes."""
     try:
         pattern = re.compile(_topics(values))
     except re.error:
         # A pattern in a form of Java's own, which Spark judges.
-        return []
-    return [topic for topic in topics if not pattern.fullmatch(topic)]
+        return list(topics)
+    return [topic for topic in topics if pattern.fullmatch(topic)]
 
 
 def _topics(values: Mapping[str, str]) -> str:
     """An expression for the topics, be they listed or described by one."""
     if "topics.regex" in values:
         return values["topics.regex"]
-    return "|".join(re.escape(topic.strip()) for topic in values["topics"].split(","))
+    names = (topic.strip() for topic in values.get("topics", "").split(","))
+    return "|".join(re.escape(name) for name in names)
 
 
 def _read(path: Path) -> dict[str, str]:

@@ -22,7 +22,7 @@ from confluent_kafka import (
 
 from labctl.config.kafka_clients import client_settings
 from labctl.errors import ExitCode, LabError
-from labctl.lake.kafka import NO_LOG
+from labctl.kafka.offsets import NO_LOG, partition_ranges
 from labctl.lake.records import Record
 from labctl.lake.schemas import Schemas, UnknownSchemaError
 from lakehouse.wire import KEY_HEADER, VALUE_HEADER, split
@@ -179,12 +179,7 @@ def _bounds(consumer: Consumer, topic: str) -> dict[int, tuple[int, int]]:
             hint=f"Topics: {', '.join(names) or 'none yet'}.",
             exit_code=ExitCode.USAGE,
         )
-    return {
-        partition: consumer.get_watermark_offsets(
-            TopicPartition(topic, partition), timeout=_TIMEOUT
-        )
-        for partition in known[topic].partitions
-    }
+    return partition_ranges(consumer, topic, known[topic].partitions, seconds=_TIMEOUT)
 
 
 def _messages(

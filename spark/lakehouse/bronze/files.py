@@ -14,14 +14,14 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from lakehouse.sink_config import SinkConfig
+from lakehouse.bronze.sink_config import SinkConfig
 
 __all__ = [
     "BronzeFile",
     "BronzeRecord",
     "FileName",
+    "Rotation",
     "container",
     "cut",
     "records_in",
@@ -34,7 +34,6 @@ _SYNC_BYTES = 16
 _RECORDS = "lab.records"
 """In a file's header, how many records it has: one cut off between two blocks looks whole."""
 _BLOCK_BYTES = 64 * 1024
-_DAY_MS = 86_400_000
 _NAME = re.compile(r"(?P<topic>.+)\+(?P<partition>\d+)\+(?P<offset>\d+)\.avro")
 
 
@@ -48,6 +47,10 @@ class BronzeRecord:
     timestamp_ms: int
     schema_id: int
     value: bytes
+    folder: str
+    """Of its topic, which its file lies in."""
+    time_ms: int | None
+    """The time its folder is named after; None where folders are not named by time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,9 @@ class FileName:
     topic: str
     partition: int
     start_offset: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}+{self.partition}+{self.start_offset:010d}.avro"
 
     @classmethod
     def parse(cls, name: str) -> FileName | None:
@@ -69,45 +75,75 @@ class FileName:
 
 @dataclass(frozen=True, slots=True)
 class BronzeFile:
-    """Consecutive records of one partition with one schema, all of one day."""
+    """Records of one partition with one schema and one folder, in the order of their offsets."""
 
     records: Sequence[BronzeRecord]
 
     def key(self, topics_dir: str) -> str:
         """Object key; a function of the first record alone, so a retry overwrites itself."""
         first = self.records[0]
-        day = datetime.fromtimestamp(first.timestamp_ms / 1000, UTC)
+        name = FileName(first.topic, first.partition, first.offset)
+        return f"{topics_dir}/{first.topic}/{first.folder}/{name}"
+
+
+class Rotation:
+    """Consecutive records of one partition, in the files that are closed together.
+
+    There is one for each folder. The next record comes into files of a next rotation when one of
+    these would become too large or too long, or get a second schema.
+    """
+
+    count: int
+    """Of records."""
+
+    def __init__(self, first: BronzeRecord) -> None:
+        self.first = self.last = first
+        self.count = 1
+        self._records: dict[str, list[BronzeRecord]] = {first.folder: [first]}
+
+    @property
+    def files(self) -> list[BronzeFile]:
+        """By start offset."""
+        return [BronzeFile(records) for records in self._records.values()]
+
+    def is_closed_by(self, record: BronzeRecord, config: SinkConfig) -> bool:
+        """Whether `record`, the one that follows, belongs into the next rotation."""
+        first, last = self.first, self.last
+        mine = self._records.get(record.folder)
         return (
-            f"{topics_dir}/{first.topic}/year={day:%Y}/month={day:%m}/day={day:%d}/"
-            f"{first.topic}+{first.partition}+{first.offset:010d}.avro"
+            record.partition != first.partition
+            or record.topic != first.topic
+            or self.count >= config.flush_size
+            or (config.rotate_on_folder_change and record.folder != last.folder)
+            or (mine is None and len(self._records) == config.max_open_files)
+            or (mine is not None and record.schema_id != mine[0].schema_id)
+            or (
+                config.rotate_interval_ms is not None
+                and record.time_ms is not None
+                and first.time_ms is not None
+                and record.time_ms - first.time_ms >= config.rotate_interval_ms
+            )
         )
 
+    def add(self, record: BronzeRecord) -> None:
+        self.last = record
+        self.count += 1
+        self._records.setdefault(record.folder, []).append(record)
 
-def cut(records: Iterable[BronzeRecord], config: SinkConfig) -> Iterator[BronzeFile]:
+
+def cut(records: Iterable[BronzeRecord], config: SinkConfig) -> Iterator[Rotation]:
     """Cut records, each partition's in the order of its offsets, into files."""
-    current: list[BronzeRecord] = []
+    current: Rotation | None = None
     for record in records:
-        if current and _closes(current, record, config):
-            yield BronzeFile(current)
-            current = []
-        current.append(record)
-    if current:
-        yield BronzeFile(current)
-
-
-def _closes(current: list[BronzeRecord], record: BronzeRecord, config: SinkConfig) -> bool:
-    first = current[0]
-    return (
-        len(current) >= config.flush_size
-        or record.schema_id != first.schema_id
-        or record.partition != first.partition
-        or record.topic != first.topic
-        or record.timestamp_ms // _DAY_MS != first.timestamp_ms // _DAY_MS
-        or (
-            config.rotate_interval_ms is not None
-            and record.timestamp_ms - first.timestamp_ms >= config.rotate_interval_ms
-        )
-    )
+        if current is None:
+            current = Rotation(record)
+        elif current.is_closed_by(record, config):
+            yield current
+            current = Rotation(record)
+        else:
+            current.add(record)
+    if current is not None:
+        yield current
 
 
 def with_position_fields(schema: str, config: SinkConfig) -> str:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from pyspark import InheritableThread, StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from lakehouse.bronze_listing import BronzeListing, BronzeObject
-from lakehouse.bronze_reader import BronzeReader, parts_in
+from lakehouse.bronze.listing import BronzeListing, ListedFile
+from lakehouse.bronze.position import MOST_OFFSETS
+from lakehouse.bronze.reader import BronzeReader, parts_in
+from lakehouse.bronze.topics import BronzeTopics
 from lakehouse.decode import FLAG_BAD, Undecodable, none_that
 from lakehouse.errors import PermanentError
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 from lakehouse.table import TableWriter
 from lakehouse.table_batch import BatchPart, summarize
-from lakehouse.topic_identity import BronzeTopics, TopicState
+from lakehouse.topic_identity import TopicState
 
 __all__ = ["BronzeFeed"]
 
@@ -31,12 +33,16 @@ _MAX_BYTES_PER_BATCH = 64 * 1024 * 1024
 
 
 class BronzeFeed:
-    """Takes in files in the order of their offsets. A batch is committed whole or not at all."""
+    """Takes in files in the order of their offsets. A batch is committed whole or not at all.
+
+    Where partitions have several files open at a time, offsets run through these side by side. All
+    that are whole together, by the note of bronze's position, are then one batch.
+    """
 
     def __init__(
         self,
         spark: SparkSession,
-        storage: Storage,
+        storage: LakeFiles,
         writer: TableWriter,
         *,
         base_path: str,
@@ -57,8 +63,9 @@ class BronzeFeed:
         self._arrived = arrived
         self._bronze_topics = bronze_topics
         self._once = once
-        self._backlog: list[BronzeObject] = []
+        self._backlog: list[ListedFile] = []
         self._taken: dict[int, int] = {}
+        self._position: Mapping[int, int] | None = None
         self._surveyed_at = 0.0
         self._failure: Exception | None = None
         self._stop = threading.Event()
@@ -79,6 +86,7 @@ class BronzeFeed:
         self._failure = None
         self._stop.clear()
         self._taken = {}
+        self._position = None
         topic_id = self._bronze_topics.id_of(self._config.topic)
         self._writer.open(TopicState(topic_id, ends={}, starts={}))
         self._survey()
@@ -119,22 +127,43 @@ class BronzeFeed:
     def _look(self) -> bool:
         """Look for new files; whether there are any."""
         self._arrived.clear()
-        if time.monotonic() - self._surveyed_at >= _SURVEY_SECONDS:
+        if time.monotonic() - self._surveyed_at >= _SURVEY_SECONDS or (
+            self._position is not None and self._position_now() != self._position
+        ):
             self._survey()
-        else:
+        elif self._position is None:
             self._backlog = self._listing.newer(self._writer.next_offsets)
         return bool(self._backlog)
 
+    def _position_now(self) -> Mapping[int, int] | None:
+        return self._bronze_topics.position_of(self._config.topic)
+
     def _survey(self) -> None:
-        files = self._listing.from_offsets(self._writer.next_offsets)
-        self._backlog = [
-            file for file in files if file.start_offset > self._taken.get(file.partition, -1)
-        ]
+        """Look at all files. Where positions are noted, the note is read before they are listed."""
+        is_first = self._position is None
+        self._position = self._position_now()
+        taken = self._writer.next_offsets
+        if self._position is None:
+            files = self._listing.from_offsets(taken)
+            self._backlog = [
+                file for file in files if file.start_offset > self._taken.get(file.partition, -1)
+            ]
+        else:
+            # What the table has may end between two files that were closed together, as far as it
+            # was read from elsewhere: then the older one may have records for it as well.
+            margin = MOST_OFFSETS if is_first else 0
+            self._backlog = [
+                file
+                for file in self._listing.files_before(self._position)
+                if file.start_offset >= taken.get(file.partition, 0) - margin
+            ]
         self._surveyed_at = time.monotonic()
 
-    def _next_batch(self) -> list[BronzeObject]:
+    def _next_batch(self) -> list[ListedFile]:
         """The first files of the backlog, as many as one commit may bring in."""
-        batch: list[BronzeObject] = []
+        if self._position is not None:
+            return self._backlog
+        batch: list[ListedFile] = []
         size = 0
         for file in islice(self._backlog, _MAX_FILES_PER_BATCH):
             size += file.size
@@ -143,7 +172,7 @@ class BronzeFeed:
             batch.append(file)
         return batch
 
-    def _ingest(self, batch: Sequence[BronzeObject]) -> None:
+    def _ingest(self, batch: Sequence[ListedFile]) -> None:
         contents = self._reader.small(batch)
         groups = self._reader.by_schema(batch, contents)
         target = self._writer.schema_with(self._reader.columns(group.schema) for group in groups)
@@ -164,7 +193,7 @@ class BronzeFeed:
             return False
         return self._writer.try_unchecked(none_that(f.col(FLAG_BAD), rows), parts)
 
-    def _try(self, batch: Sequence[BronzeObject], rows: DataFrame) -> bool:
+    def _try(self, batch: Sequence[ListedFile], rows: DataFrame) -> bool:
         """Look through a batch and take it in, unless files before it were overlooked."""
         rows = rows.persist(StorageLevel.MEMORY_AND_DISK_DESER)
         try:
@@ -180,11 +209,11 @@ class BronzeFeed:
             rows.unpersist()
 
     def _overlooked(
-        self, batch: Sequence[BronzeObject], parts: Sequence[BatchPart]
-    ) -> list[BronzeObject]:
+        self, batch: Sequence[ListedFile], parts: Sequence[BatchPart]
+    ) -> list[ListedFile]:
         """Files that belong before the last ones of `batch`, should its offsets have gaps."""
         known = self._writer.next_offsets
-        if all(
+        if self._position is not None or all(
             part.last - part.first + 1 == part.rows
             and part.first <= known.get(part.partition, part.first)
             for part in parts
