@@ -103,7 +103,7 @@ def apply_and_wait(lab: Lab, files: list[ConnectorFile] | None = None) -> list[A
         client,
         files,
         lab.config.connectors.allow,
-        prepare=lambda: set_up_capture(lab, names),
+        prepare=lambda: set_up_capture(lab, files),
     )
     wait_running(client, names)
     return applied
