@@ -30,6 +30,10 @@ _SAME = {
     "pass": "password",
 }
 """What secrets elsewhere call the keys."""
+_TRUST = {
+    "mysql": ("allowPublicKeyRetrieval", "the driver asks the server for the key of its password"),
+    "sqlserver": ("trustServerCertificate", "no authority has signed the lab's certificate"),
+}
 _SERVERS = "schema.history.internal.kafka.bootstrap.servers"
 _CLIENTS = ("schema.history.internal.producer.", "schema.history.internal.consumer.")
 _LISTS = ("table.include.list", "schema.include.list")
@@ -42,7 +46,8 @@ def schemas_of(edits: Edits, engine: SourceEngine) -> tuple[str, ...]:
     for key in keys:
         listed = [part.strip() for part in edits.config.get(key, "").split(",") if part.strip()]
         # Dots of a table's name may be written as the expressions that they are.
-        schemas = [re.split(r"\\?\.|\[\.\]", part)[0] for part in listed]
+        is_tables = key == _LISTS[0]
+        schemas = [re.split(r"\\?\.|\[\.\]", p)[0] if is_tables else p for p in listed]
         if schemas and all(_PLAIN.fullmatch(schema) for schema in schemas):
             return tuple(dict.fromkeys(schemas))
         if schemas:
@@ -72,6 +77,7 @@ def complete_source(
     if engine == "postgres" and edits.config.get("plugin.name", "decoderbufs") == "decoderbufs":
         edits.set("plugin.name", "pgoutput", "the decoder that PostgreSQL comes with")
     use_registry(edits)
+    _trust(edits, engine)
     if engine != "postgres":
         _history(edits)
     if engine == "sqlserver" and "Router" not in str(list(edits.config.values())):
@@ -85,8 +91,16 @@ def complete_source(
     if edits.config.get("decimal.handling.mode") == "double":
         edits.note(
             "decimal.handling.mode",
-            "is double: a decimal number can lose digits on its way; precise keeps them",
+            "is double: a decimal number can lose digits on its way, and `labctl verify` cannot "
+            "compare it; precise keeps them",
         )
+
+
+def _trust(edits: Edits, engine: SourceEngine) -> None:
+    """The lab's databases have certificates that no authority signed."""
+    key, why = _TRUST.get(engine, ("", ""))
+    if key and edits.config.get(f"driver.{key}", edits.config.get(f"database.{key}")) != "true":
+        edits.set(f"driver.{key}", "true", why)
 
 
 def _topics(edits: Edits) -> None:

@@ -159,6 +159,13 @@ def _names(table: _Table) -> None:
     """The topic, where its bronze files are, and the table's name: one of them tells the others."""
     now = table.now()
     topic = now.get(TOPIC) or now.get(ROOT, "").rpartition("/")[2]
+    folder = now.get(ROOT, "").rpartition("/")[2]
+    if folder and topic != folder:
+        table.refuse(
+            next((key for key in table.values if key.endswith("dfs.root")), ROOT),
+            f"its last folder is {folder}, and the topic is {topic}; a topic's bronze files are in "
+            "a folder of its name: correct one of them",
+        )
     if not topic:
         table.refuse(TOPIC, "missing; write the topic that the table is made from")
     elif TOPIC not in now:

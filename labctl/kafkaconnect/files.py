@@ -91,10 +91,11 @@ class ParsedFile:
     """Whether it is in Connect's own form, with `config` inside."""
 
     def place(self, key: str) -> str:
-        """File and line of `key`; the first line where it is not there."""
+        """File and line of `key`; the file where it is not there."""
         found = re.search(rf'"{re.escape(key)}"\s*:', self.text)
-        line = self.text.count("\n", 0, found.start()) + 1 if found else 1
-        return f"{self.path}:{line}"
+        if found is None:
+            return str(self.path)
+        return f"{self.path}:{self.text.count(chr(10), 0, found.start()) + 1}"
 
 
 def parse_connector(path: Path) -> ParsedFile:

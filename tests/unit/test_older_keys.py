@@ -12,7 +12,7 @@ from labctl.kafkaconnect.keys import as_today
 from labctl.kafkaconnect.keys.table import key_table
 from labctl.kafkaconnect.topic_names import topic_of
 from lakehouse.errors import ConfigurationError
-from lakehouse.older_keys import read_as_today
+from lakehouse.older_keys import ORDERING, read_as_today
 from lakehouse.properties import load_tables
 
 TABLE = """\
@@ -24,6 +24,8 @@ hoodie.deltastreamer.source.kafka.topic=tickit.ecomm.sale
 hoodie.deltastreamer.source.dfs.root=s3://lake/topics/tickit.ecomm.sale/partition=0/
 """
 TOPIC = "hoodie.streamer.source.kafka.topic"
+DESERIALIZER = "hoodie.deltastreamer.source.kafka.value.deserializer.class"
+PAYLOAD = "hoodie.datasource.write.payload.class"
 ROOT = "hoodie.streamer.source.dfs.root"
 
 
@@ -46,15 +48,15 @@ ROOT = "hoodie.streamer.source.dfs.root"
         ),
         ("hoodie.datasource.hive_sync.jdbcurl", "jdbc:hive2://h:10000", {}),
         ("hoodie.datasource.meta.sync.enable", "true", {}),
-        ("hoodie.datasource.write.precombine.field", "updated", {"hoodie.table.ordering.fields": "updated"}),
-        ("hoodie.table.precombine.field", "__lsn", {"hoodie.table.ordering.fields": "__kafka_offset"}),
-        ("hoodie.deltastreamer.source.kafka.value.deserializer.class", "io.confluent.kafka.serializers.KafkaAvroDeserializer", {}),
-        ("hoodie.datasource.write.payload.class", "org.apache.hudi.common.model.DefaultHoodieRecordPayload", {}),
+        ("hoodie.datasource.write.precombine.field", "updated", {ORDERING: "updated"}),
+        ("hoodie.table.precombine.field", "__lsn", {ORDERING: "__kafka_offset"}),
+        (DESERIALIZER, "io.confluent.kafka.serializers.KafkaAvroDeserializer", {}),
+        (PAYLOAD, "org.apache.hudi.common.model.DefaultHoodieRecordPayload", {}),
         ("auto.offset.reset", "earliest", {}),
         ("sasl.jaas.config", "hunter2", {}),
         ("hoodie.index.type", "BUCKET", {"hoodie.index.type": "BUCKET"}),
     ],
-)  # fmt: skip
+)
 def test_a_key_of_hudi_is_read_as_it_is_meant(key: str, value: str, today: dict[str, str]) -> None:
     reading = read_as_today({key: value})
     assert (reading.values, reading.problems) == (today, {})
@@ -71,7 +73,7 @@ def test_a_key_of_hudi_is_read_as_it_is_meant(key: str, value: str, today: dict[
         ("hoodie.streamer.checkpoint.force.skip", "true", "remove it"),
         ("hoodie.datasource.write.payload.class", "org.example.Mine", "remove the key"),
         ("auto.offset.reset", "latest", "remove the key"),
-        ("hoodie.deltastreamer.source.kafka.value.deserializer.class", "Json", "write Avro"),
+        (DESERIALIZER, "Json", "write Avro"),
     ],
 )
 def test_a_key_of_hudi_that_is_not_clear_is_refused(key: str, value: str, write: str) -> None:
