@@ -17,7 +17,15 @@ from labctl.errors import ExitCode, LabError
 from labctl.sources import Source, TableRef, connect, ensure_database
 from labctl.verify import TableDiff, changes_between, verify_table
 
-__all__ = ["Action", "SeedResult", "SeededTable", "prepare", "seed", "sources_of"]
+__all__ = [
+    "Action",
+    "SeedResult",
+    "SeededTable",
+    "chosen_tables",
+    "prepare",
+    "seed",
+    "sources_of",
+]
 
 Progress = Callable[[str, str], None]
 """Told, with the table's label, what is being done to it."""
@@ -132,7 +140,7 @@ def seed(
         )
     sources = sources_of(data_set, endpoints.sources)
     ours = [table for tables in sources.values() for table in tables]
-    wanted = _chosen(data_set, ours, only)
+    wanted = chosen_tables(data_set, ours, only)
     rows = _rows(data_set, scale, from_path, wanted)
     without_file = tuple(table.label for table in wanted if table.name not in rows)
     if only and without_file:
@@ -159,7 +167,9 @@ def seed(
     )
 
 
-def _chosen(data_set: DataSet, tables: list[SeedTable], only: Collection[str]) -> list[SeedTable]:
+def chosen_tables(
+    data_set: DataSet, tables: list[SeedTable], only: Collection[str]
+) -> list[SeedTable]:
     """Those of `tables` that `only` names, with or without their schemas; all where it is empty.
 
     Raises LabError (USAGE) for a name that is no table's.
