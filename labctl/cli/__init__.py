@@ -37,6 +37,7 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
         "images": _Command("images", "Build images for Compose from packages alone."),
         "seed": _Command("seed", "Load data sets into the databases and stream them."),
         "connectors": _Command("connectors", "Validate, apply and look after connectors."),
+        "tables": _Command("tables", "Bring in properties files of Hudi's streamer."),
         "topics": _Command("topics", "List Kafka topics, show their records decoded."),
         "bronze": _Command("bronze", "List bronze files, show their records."),
         "deadletters": _Command("deadletters", "Show records that were put aside; replay them."),

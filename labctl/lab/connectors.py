@@ -31,6 +31,7 @@ __all__ = [
     "give_logins",
     "is_running",
     "lab_files",
+    "older_keys",
     "restart_failed_tasks",
     "snapshot_again",
     "source_files",
@@ -65,6 +66,13 @@ def check_files(lab: Lab) -> None:
     check_apart(source_files(lab))
 
 
+def older_keys(lab: Lab) -> list[str]:
+    """What the lab's files say in words of older versions, and how it is read: one line a key."""
+    of_connectors = (each for file in source_files(lab) for each in file.older_keys)
+    of_tables = (each for table in lab.tables for each in table.properties.older_keys)
+    return list(dict.fromkeys([*of_connectors, *of_tables]))
+
+
 def check_sink_files(lab: Lab) -> None:
     """Look for what keeps a table's changes from bronze, in the sink connectors' files.
 
@@ -87,7 +95,7 @@ def apply_and_wait(lab: Lab, files: list[ConnectorFile] | None = None) -> list[A
         client,
         files,
         lab.config.connectors.allow,
-        prepare=lambda: set_up_capture(lab, names),
+        prepare=lambda: set_up_capture(lab, files),
     )
     wait_running(client, names)
     return applied

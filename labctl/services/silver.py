@@ -23,7 +23,7 @@ from labctl.services.model import (
 )
 from labctl.sinks import sink_files, used_sinks
 from labctl.tables import PROPERTIES, lab_tables
-from lakehouse.options import KAFKA_CONF_PREFIX, Options, submit_argv
+from lakehouse.options import APPLICATION_FILE, KAFKA_CONF_PREFIX, Options, submit_argv
 
 __all__ = ["SERVICE", "options", "process", "spark_settings"]
 
@@ -108,6 +108,12 @@ def options(
     )
 
 
+def _application(project: Path) -> Path:
+    """The project's own; where it has none, the one that came with labctl."""
+    own = project / "spark" / APPLICATION_FILE.name
+    return own if own.is_file() else APPLICATION_FILE
+
+
 def process(
     context: Context, *, status_host: str = LOOPBACK, writes_bronze: bool = True
 ) -> Process:
@@ -121,7 +127,7 @@ def process(
                 options(context, status_host=status_host, writes_bronze=writes_bronze),
                 spark_submit=(str(spark_home / "bin" / "spark-submit"),),
                 properties_file=str(context.conf / "spark.properties"),
-                application=str(context.project / "spark" / "silver.py"),
+                application=str(_application(context.project)),
             )
         ),
         env={

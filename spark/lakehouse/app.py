@@ -59,6 +59,8 @@ def main() -> int:
         tables = load_tables(
             map(Path, options.properties), only=options.tables, overrides=options.hoodie_conf
         )
+        for sentence in (each for table in tables for each in table.older_keys):
+            _log.info("%s", sentence)
         application = Application(options, tables)
     except PermanentError as error:
         _log.error("%s", error)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast
 
 from lakehouse.errors import ConfigurationError
+from lakehouse.older_keys import read_as_today
 
 __all__ = [
     "BRONZE_ROOT_KEY",
@@ -18,6 +19,7 @@ __all__ = [
     "TableConfig",
     "TableType",
     "load_tables",
+    "read_placed",
     "read_properties",
 ]
 
@@ -88,6 +90,8 @@ class TableConfig:
     """Minutes that time travel reaches back at least, however many commits there are in them."""
     hoodie: Mapping[str, str]
     """All `hoodie.*` write options, as given to Hudi."""
+    older_keys: tuple[str, ...] = ()
+    """What was read as an older version of Hudi meant it: file, line, key, and as what."""
 
     def line_of(self, key: str) -> int:
         """The line of its file that sets `key`; the first where an included file sets it."""
@@ -109,10 +113,17 @@ def read_properties(path: Path) -> dict[str, str]:
 
     Raises ConfigurationError for a line that is no pair, a missing file or a circle of includes.
     """
-    return _read(path, ())
+    return _read(path, (), {})
 
 
-def _read(path: Path, parents: tuple[Path, ...]) -> dict[str, str]:
+def read_placed(path: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """`read_properties`, and by key the file and line that set it."""
+    places: dict[str, str] = {}
+    return _read(path, (), places), places
+
+
+def _read(path: Path, parents: tuple[Path, ...], places: dict[str, str]) -> dict[str, str]:
+    """`read_properties` of a file that `parents` include; `places` gets file and line by key."""
     if path in parents:
         raise ConfigurationError(f"{path} includes itself", hint="Remove one `include=`")
     whence = f" ({parents[-1]} includes it)" if parents else ""
@@ -128,6 +139,7 @@ def _read(path: Path, parents: tuple[Path, ...]) -> dict[str, str]:
             f"{path} cannot be read: {error}{whence}", hint="Correct it"
         ) from None
     own: dict[str, str] = {}
+    lines: dict[str, str] = {}
     included: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         stripped = line.strip()
@@ -140,9 +152,11 @@ def _read(path: Path, parents: tuple[Path, ...]) -> dict[str, str]:
             )
         if key == "include":
             for name in value.split(","):
-                included |= _read(path.parent / name.strip(), (*parents, path))
+                included |= _read(path.parent / name.strip(), (*parents, path), places)
         else:
             own[key] = value
+            lines[key] = f"{path}:{number}"
+    places.update(lines)
     return included | own
 
 
@@ -153,7 +167,7 @@ def load_tables(
 
     `only` keeps the named tables; `overrides` win over every file (`--hoodie-conf`).
     """
-    tables = [_table(file, read_properties(file) | dict(overrides or {})) for file in _files(paths)]
+    tables = [_read_table(file, overrides or {}) for file in _files(paths)]
     by_name: dict[str, TableConfig] = {}
     for table in tables:
         if table.name in by_name:
@@ -180,6 +194,16 @@ def _files(paths: Iterable[Path]) -> list[Path]:
             )
         files += found
     return files
+
+
+def _read_table(path: Path, overrides: Mapping[str, str]) -> TableConfig:
+    """The table of a file, whichever version of Hudi its keys are of."""
+    values, places = read_placed(path)
+    reading = read_as_today(values)
+    if problems := [f"{places[key]}: {key}: {why}" for key, why in reading.problems.items()]:
+        raise ConfigurationError("; ".join(problems), hint="Correct the file")
+    table = _table(path, reading.values | dict(overrides))
+    return replace(table, older_keys=reading.sentences(places))
 
 
 def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
