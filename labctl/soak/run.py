@@ -108,7 +108,16 @@ def run_soak(
     lab.require_running().require_here()
     say("comparing the tables with their sources")
     names = [target.silver for target in soak_tables(lab, plan.tables)]
-    if not verify_lab(lab, names, timeout=_DRAIN_SECONDS).equal:
+    before = verify_lab(lab, names, timeout=_DRAIN_SECONDS)
+    if not before.equal and not before.different:
+        raise LabError(
+            f"Changes were still on their way after {_DRAIN_SECONDS:.0f} s, so a run could not tell "
+            "what it lost",
+            hint="wait until `labctl verify` finds that all rows match, then start the run again",
+            details=tuple(map(str, before.tables)),
+            exit_code=ExitCode.UNDECIDED,
+        )
+    if before.different:
         raise LabError(
             "The tables differ from their sources, so a run could not tell what it lost",
             hint="`labctl verify` shows where; `labctl rebuild TABLE` repairs",
