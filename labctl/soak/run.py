@@ -111,8 +111,8 @@ def run_soak(
     before = verify_lab(lab, names, timeout=_DRAIN_SECONDS)
     if not before.equal and not before.different:
         raise LabError(
-            f"Changes were still on their way after {_DRAIN_SECONDS:.0f} s, so a run could not tell "
-            "what it lost",
+            f"Changes were still on their way after {_DRAIN_SECONDS:.0f} s, so a run could not "
+            "tell what it lost",
             hint="wait until `labctl verify` finds that all rows match, then start the run again",
             details=tuple(map(str, before.tables)),
             exit_code=ExitCode.UNDECIDED,
