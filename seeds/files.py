@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
 
@@ -41,47 +42,82 @@ class DataFile:
 def read_files(
     path: Path, tables: Iterable[Table], parse: Callable[[DataFile], pa.Table]
 ) -> dict[str, pa.Table]:
-    """The rows of these tables, from the original files in a zip or folder.
+    """The rows of those of these tables whose original files are in a zip or folder.
 
     Files are found by name, in whichever subfolder they are; in a folder also in a zip of the same
     name (`NAME.zip`). Where a table's file is missing, its smaller edition is read if there is
-    one. Raises `LabError` (usage) for a file that is missing or there more than once, and as
-    `parse` does for one that cannot be loaded as it is.
+    one. Raises `LabError` (usage) with all that is wrong: files that are there more than once, and
+    what `parse` says of each that cannot be loaded as it is; also where no file is there.
     """
-    if path.is_dir():
-        return {t.name: parse(_in_folder(t, path)) for t in tables}
     if not path.exists():
         raise bad_input(f"{path} does not exist.", hint="give the zip of the data set, or a folder")
-    if not zipfile.is_zipfile(path):
+    if not path.is_dir() and not zipfile.is_zipfile(path):
         raise bad_input(f"{path} is neither a zip file nor a folder.")
-    return {t.name: parse(_in_zip(t, path, _editions(t))) for t in tables}
+    tables = list(tables)
+    rows: dict[str, pa.Table] = {}
+    wrong: list[LabError] = []
+    for table in tables:
+        try:
+            found = (
+                _in_folder(table, path) if path.is_dir() else _in_zip(table, path, _editions(table))
+            )
+            if found is not None:
+                rows[table.name] = parse(found)
+        except LabError as error:
+            wrong.append(error)
+    if wrong:
+        raise _all_of(wrong)
+    if not rows:
+        raise _missing(tables, path)
+    return rows
+
+
+def _all_of(errors: list[LabError]) -> LabError:
+    """One error that says what is wrong with every file."""
+    first, *others = errors
+    details = [*first.details, *(f"{other.what} {' '.join(other.details)}" for other in others)]
+    return LabError(
+        first.what,
+        hint=first.hint,
+        details=tuple(detail.rstrip() for detail in details),
+        exit_code=first.exit_code,
+    )
 
 
 def _editions(table: Table) -> list[str]:
-    return [name for name in (table.file, table.smaller_file) if name]
+    """What a table's file may be called, as patterns; the first that is there is read."""
+    return [name for name in (table.file, table.file_pattern, table.smaller_file) if name]
 
 
-def _in_folder(table: Table, path: Path) -> DataFile:
+def _in_folder(table: Table, path: Path) -> DataFile | None:
     for name in _editions(table):
         if files := sorted(path.rglob(name)):
             _once(table, path, name, len(files))
-            return DataFile(table, name, files[0].read_bytes())
+            return DataFile(table, files[0].name, files[0].read_bytes())
         if zips := sorted(path.rglob(f"{name}.zip")):
             _once(table, path, f"{name}.zip", len(zips))
-            return _in_zip(table, zips[0], [name])
-    raise _missing(table, path)
+            found = _in_zip(table, zips[0], [name])
+            if found is None:
+                raise bad_input(
+                    f"{zips[0]} does not hold {name}, the file of {table.label}.",
+                    hint="a zip of one file is called as that file",
+                )
+            return found
+    return None
 
 
-def _in_zip(table: Table, path: Path, editions: list[str]) -> DataFile:
+def _in_zip(table: Table, path: Path, editions: list[str]) -> DataFile | None:
     try:
         with zipfile.ZipFile(path) as archive:
             for name in editions:
-                if members := [n for n in archive.namelist() if PurePosixPath(n).name == name]:
+                if members := [
+                    n for n in archive.namelist() if fnmatchcase(PurePosixPath(n).name, name)
+                ]:
                     _once(table, path, name, len(members))
-                    return DataFile(table, name, archive.read(members[0]))
+                    return DataFile(table, PurePosixPath(members[0]).name, archive.read(members[0]))
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise bad_input(f"{path} is damaged: {error}") from error
-    raise _missing(table, path)
+    return None
 
 
 def _once(table: Table, path: Path, name: str, count: int) -> None:
@@ -92,10 +128,11 @@ def _once(table: Table, path: Path, name: str, count: int) -> None:
         )
 
 
-def _missing(table: Table, path: Path) -> LabError:
+def _missing(tables: list[Table], path: Path) -> LabError:
+    names = [f"{' or '.join(_editions(table))}, the file of {table.label}" for table in tables]
     return bad_input(
-        f"{path} does not hold {' or '.join(_editions(table))}, the file of {table.label}.",
-        hint="give one zip with all files of the data set, or the folder that holds them",
+        f"{path} does not hold {'; nor '.join(names)}.",
+        hint="give one zip with the files of the data set, or the folder that holds them",
     )
 
 

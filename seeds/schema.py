@@ -75,6 +75,8 @@ class Table:
     """Name of the table's file in the original data set."""
     smaller_file: str | None = None
     """Name of a smaller edition of that file, read where the full one is missing."""
+    file_pattern: str | None = None
+    """What else the file may be called, as a shell's pattern: of another year."""
     database: str | None = None
     """Name of its database, where a schema of that name is in others too."""
     delimiter: str = "|"

@@ -12,7 +12,7 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from labctl.lab.ports import RANGE_VARIABLE, kept_range
+from labctl.home.sockets import RANGE_VARIABLE, kept_range
 
 PACKAGES = 3
 """`tests/integration/spark`: so many folders, and the tests below share what is dear to start."""

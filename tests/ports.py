@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labctl.lab import ports
+from labctl.home import sockets
 
 _given: set[int] = set()
 
@@ -13,6 +13,6 @@ def free_port() -> int:
     A server killed and started again finds it free: one of the kernel's own might by then be some
     client's.
     """
-    port = ports.free_port(_given)
+    port = sockets.free_port(_given)
     _given.add(port)
     return port

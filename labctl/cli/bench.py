@@ -10,10 +10,10 @@ import typer
 from rich.console import RenderableType
 from rich.table import Table
 
-from labctl.bench.pipeline import PipelineFigures, measure_pipeline
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.latency_live import LiveView
 from labctl.cli.output import print_result, stderr, to_json
+from labctl.latency.pipeline import PipelineFigures, measure_pipeline
 
 __all__ = ["bench_command"]
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Group, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from labctl.cli.app import Invocation, command, group
+from labctl.cli.importing import FolderArgument, ForceOption, WriteOption, finish
 from labctl.cli.output import print_result, stderr
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.apply import validate_connectors
+from labctl.importing import import_connectors, open_project
+from labctl.kafkaconnect.apart import check_apart
+from labctl.kafkaconnect.apply import applied_config, validate_connectors
 from labctl.kafkaconnect.client import ConnectClient
-from labctl.kafkaconnect.files import ConnectorFile
+from labctl.kafkaconnect.files import ConnectorFile, read_connector
 from labctl.kafkaconnect.opening import connect_client
+from labctl.kafkaconnect.redaction import shown_value
 from labctl.kafkaconnect.traces import cause
 from labctl.lab.connectors import (
     apply_and_wait,
@@ -25,7 +31,10 @@ from labctl.lab.connectors import (
     wait_running,
 )
 from labctl.lab.lab import Lab
+from labctl.lab.references import offered_keys
+from labctl.lab.source_files import source_files
 from labctl.lab.starting_over import apply_anew
+from lakehouse.references import reference
 
 __all__ = ["app"]
 
@@ -36,28 +45,63 @@ Names = Annotated[list[str] | None, typer.Argument(help="Which connectors [defau
 
 @command(app, "list", example="labctl connectors list")
 def list_command(invocation: Invocation) -> None:
-    """List the connectors this lab's runtime applies, and those Connect runs."""
+    """List the connectors this lab's runtime applies, and those Connect runs.
+
+    `differs`: Connect runs another configuration than the file has; `connectors diff` shows it.
+    """
     lab, client = _open(invocation)
     running = set(client.names())
-    files = {file.name for file in lab_files(lab)}
+    files = {file.name: file for file in lab_files(lab)}
     rows = [
-        {"name": name, "file": name in files, "applied": name in running}
-        for name in sorted(files | running)
+        {
+            "name": name,
+            "file": name in files,
+            "applied": name in running,
+            "differs": name in files
+            and name in running
+            and client.config(name) != applied_config(files[name]),
+        }
+        for name in sorted(files.keys() | running)
     ]
     print_result(
         invocation.format,
         {"connectors": rows},
         lambda: _table(
             ("connector", "file", "applied"),
-            [(str(r["name"]), _yes(r["file"]), _yes(r["applied"])) for r in rows],
+            [
+                (
+                    str(r["name"]),
+                    _yes(r["file"]),
+                    "yes, another configuration" if r["differs"] else _yes(r["applied"]),
+                )
+                for r in rows
+            ],
         ),
     )
+
+
+@command(app, "diff", example="labctl connectors diff source_connector_mysql_kafka_avro_tickit")
+def diff_command(invocation: Invocation, names: Names = None) -> None:
+    """Show what `apply` would change of the connectors that Connect runs."""
+    lab, client = _open(invocation)
+    found = {}
+    for file in _selected(lab, names):
+        held, wanted = client.config(file.name) or {}, applied_config(file)
+        found[file.name] = {
+            key: {"applied": shown_value(key, held.get(key)), "file": shown_value(key, new)}
+            for key in sorted(held.keys() | wanted.keys())
+            if held.get(key) != (new := wanted.get(key))
+        }
+    print_result(invocation.format, found, lambda: _render_diff(found))
 
 
 @command(app, "apply", example="labctl connectors apply")
 def apply_command(
     invocation: Invocation,
-    names: Names = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Which connectors, or paths of connector files [default: all]."),
+    ] = None,
     anew: Annotated[
         bool,
         typer.Option(
@@ -83,7 +127,9 @@ def apply_command(
         with stderr.status("every table is loaded again"):
             applied = apply_anew(lab)
     else:
-        applied = apply_and_wait(lab, _selected(lab, names))
+        files = _selected(lab, names)
+        _tell_older_keys(files)
+        applied = apply_and_wait(lab, files)
     print_result(
         invocation.format,
         {"connectors": applied},
@@ -96,6 +142,7 @@ def validate_command(invocation: Invocation, names: Names = None) -> None:
     """Check the files' keys, and have Connect check their values. Changes nothing."""
     lab, client = _open(invocation)
     files = _selected(lab, names)
+    _tell_older_keys(files)
     validate_connectors(client, files, lab.config.connectors.allow)
     print_result(
         invocation.format,
@@ -193,23 +240,74 @@ def offsets_command(invocation: Invocation, name: Name) -> None:
     )
 
 
+@command(app, "secrets", example="labctl connectors secrets")
+def secrets_command(invocation: Invocation) -> None:
+    """List what connector files may refer to, by secret and key. No value is shown."""
+    offered = offered_keys(invocation.lab().config)
+    found = {
+        secret: {key: reference(secret, key) for key in keys}
+        for secret, keys in sorted(offered.items())
+    }
+    print_result(
+        invocation.format,
+        found,
+        lambda: Group(*(ref for keys in found.values() for ref in keys.values())),
+    )
+
+
+@command(app, "import", example="labctl connectors import ~/kafka_connect --write")
+def import_command(
+    invocation: Invocation,
+    folder: FolderArgument,
+    write: WriteOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Bring in connector files that were written for another Kafka Connect or an older Debezium.
+
+    Shows each file's difference and why, what to decide first, and what lab.toml needs. Nothing is
+    written without --write, and nothing with it while something is left to decide.
+    """
+    project = open_project()
+    finish(invocation, import_connectors(folder, project), project, write=write, force=force)
+
+
 def _open(invocation: Invocation) -> tuple[Lab, ConnectClient]:
     lab = invocation.lab().require_running()
     return lab, connect_client(lab.endpoints.connect)
 
 
 def _selected(lab: Lab, names: list[str] | None) -> list[ConnectorFile]:
+    """The files of the lab by name, and others by their paths."""
     files = lab_files(lab)
     if not names:
         return files
     known = {file.name: file for file in files}
-    if unknown := [name for name in names if name not in known]:
-        raise LabError(
-            f"There is no connector file {unknown[0]}.json for this lab",
-            hint=f"there are: {', '.join(known)}",
-            exit_code=ExitCode.USAGE,
-        )
-    return [known[name] for name in names]
+    chosen = [known.get(name) or _elsewhere(lab, name) for name in names]
+    check_apart(
+        [
+            *(file for file in source_files(lab) if file.name not in {c.name for c in chosen}),
+            *chosen,
+        ]
+    )
+    return chosen
+
+
+def _elsewhere(lab: Lab, name: str) -> ConnectorFile:
+    """The connector file at a path. Raises LabError (USAGE) where there is none."""
+    if name.endswith(".json") or "/" in name:
+        return read_connector(Path(name))
+    raise LabError(
+        f"There is no connector file {name}.json for this lab",
+        hint=f"there are: {', '.join(file.name for file in lab_files(lab))}; of another file, give "
+        "its path",
+        exit_code=ExitCode.USAGE,
+    )
+
+
+def _tell_older_keys(files: list[ConnectorFile]) -> None:
+    for file in files:
+        for sentence in file.older_keys:
+            stderr.print(Text(sentence))
 
 
 def _require(client: ConnectClient, name: str) -> None:
@@ -222,6 +320,18 @@ def _require(client: ConnectClient, name: str) -> None:
             else "apply with `labctl connectors apply`",
             exit_code=ExitCode.USAGE,
         )
+
+
+def _render_diff(found: dict[str, dict[str, dict[str, str | None]]]) -> RenderableType:
+    lines: list[RenderableType] = []
+    for name, keys in found.items():
+        lines.append(Text(f"{name}: {'no difference' if not keys else ''}".rstrip(": "), "bold"))
+        for key, values in keys.items():
+            if values["applied"] is not None:
+                lines.append(Text(f"- {key}: {values['applied']}", "red"))
+            if values["file"] is not None:
+                lines.append(Text(f"+ {key}: {values['file']}", "green"))
+    return Group(*lines)
 
 
 def _render_status(statuses: dict[str, dict[str, Any]]) -> RenderableType:

@@ -6,7 +6,6 @@ import time
 
 from rich.console import Group
 
-from labctl.bench.change import followed_row, make_change
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
 from labctl.cli.progress import ConsoleProgress
@@ -18,6 +17,7 @@ from labctl.errors import LabError
 from labctl.lab.seeding import seed_lab
 from labctl.lab.up import up
 from labctl.lab.verification import verify_lab
+from labctl.latency.change import followed_row, make_change
 
 __all__ = ["demo_command"]
 

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-import datetime
-import decimal
-import json
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -17,6 +12,7 @@ from rich.text import Text
 
 from labctl.cli.format import Format
 from labctl.errors import LabError
+from labctl.json_text import to_json
 
 __all__ = ["print_error", "print_result", "stderr", "stdout", "to_json"]
 
@@ -46,27 +42,6 @@ def print_result(
     renderable = render()
     if renderable is not None:
         stdout.print(renderable)
-
-
-def to_json(data: Any) -> str:
-    """JSON with stable keys; instants as ISO 8601, decimals as strings."""
-    return json.dumps(data, default=_plain, indent=2, ensure_ascii=False)
-
-
-def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-    from pydantic import BaseModel
-
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
-        return value.isoformat()
-    if isinstance(value, decimal.Decimal | Path):
-        return str(value)
-    if isinstance(value, bytes):
-        return value.hex()
-    raise TypeError(f"no JSON form for {type(value).__name__}")
 
 
 def print_error(error: LabError, format_: Format, *, hint: str) -> None:

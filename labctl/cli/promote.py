@@ -82,9 +82,10 @@ def diff_command(
 ) -> None:
     """Show every value that differs between two profiles, or since a plan, and its origin."""
     from labctl.promote.diff import differences
+    from labctl.services import load_config
 
     project = find_project()
-    config = LabConfig.load(lab_file(project, invocation.name))
+    config = load_config(lab_file(project, invocation.name))
     profile = profile_name(invocation, config)
     before = _values(project, config, one or str(project / "promoted" / profile / "plan"))
     after = _values(project, config, other or profile)
@@ -101,9 +102,9 @@ def apply_command(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Make the lab on AWS what the plan says. Shows what will change first; safe to repeat."""
+    from labctl.aws.session import Aws, aws_errors
     from labctl.promote.apply.run import Apply
     from labctl.promote.plan import write_plan
-    from labctl.runtimes.aws.session import Aws, aws_errors
 
     promotion = open_promotion(invocation)
     plan = sound_plan(promotion, artifacts=True)
@@ -130,8 +131,8 @@ def apply_command(
 @command(app, "status", example="labctl promote status")
 def status_command(invocation: Invocation) -> None:
     """Show the stacks, connectors and jobs of the promoted lab, as AWS sees them."""
+    from labctl.aws.session import Aws, aws_errors
     from labctl.promote.apply.state import read_state
-    from labctl.runtimes.aws.session import Aws, aws_errors
 
     promotion = open_promotion(invocation)
     with aws_errors():
@@ -149,8 +150,8 @@ def destroy_command(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Take away what runs (Spark, connectors). What holds data stays, unless --data is said."""
+    from labctl.aws.session import Aws, aws_errors
     from labctl.promote.apply.state import destroy
-    from labctl.runtimes.aws.session import Aws, aws_errors
 
     promotion = open_promotion(invocation)
     what = "everything, with all its data" if data else "what runs; what holds data stays"
@@ -227,9 +228,10 @@ def _table(titles: tuple[str, ...], rows: list[tuple[str, ...]]) -> RenderableTy
 def open_promotion(invocation: Invocation) -> Promotion:
     """The promotion of the chosen profile, or of the only one of AWS."""
     from labctl.promote import load_promotion
+    from labctl.services import load_config
 
     project = find_project()
-    config = LabConfig.load(lab_file(project, invocation.name))
+    config = load_config(lab_file(project, invocation.name))
     return load_promotion(project, config, profile_name(invocation, config))
 
 

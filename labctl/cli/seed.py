@@ -40,6 +40,9 @@ def seed_command(
             "[default: what was seeded before, else 1]."
         ),
     ] = None,
+    only: Annotated[
+        str | None, typer.Option(help="Only these tables, with commas between [default: all].")
+    ] = None,
     reset: Annotated[
         bool, typer.Option("--reset", help="Bring tables that were changed back to the data set.")
     ] = False,
@@ -62,6 +65,7 @@ def seed_command(
             name,
             scale=scale,
             from_path=from_,
+            only=[part.strip() for part in (only or "").split(",") if part.strip()],
             reset=reset,
             connect=connect,
             progress=lambda table, what: status.update(f"{table}: {what}"),
@@ -91,5 +95,6 @@ def seed_summary(seeded: Seeded) -> RenderableType:
         )
         notes += [f"{t.table}: {t.note} (--reset brings the data set back)" for t in result.kept]
         notes += [f"{name}: no source of this lab has its schema" for name in result.skipped]
+        notes += [f"{name}: {result.origin} has no file of it" for name in result.without_file]
     notes += [f"{connector.name}: {connector.change}" for connector in seeded.connectors]
     return Group(table, *notes)

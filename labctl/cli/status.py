@@ -19,7 +19,7 @@ from labctl.lab.pipeline import (
     BronzeStatus,
     ConnectorStatus,
     PipelineStatus,
-    SilverTable,
+    SilverTableStatus,
     read_pipeline,
 )
 from labctl.lab.status import LabStatus, ServiceStatus, read_status
@@ -129,7 +129,7 @@ def _connectors(connectors: Sequence[ConnectorStatus]) -> Table:
     return table
 
 
-def _tables(tables: Sequence[SilverTable]) -> Table:
+def _tables(tables: Sequence[SilverTableStatus]) -> Table:
     table = _table("silver table", "state", "type", "last commit", "behind", "dead letters")
     for silver in tables:
         table.add_row(
@@ -143,7 +143,7 @@ def _tables(tables: Sequence[SilverTable]) -> Table:
     return table
 
 
-def _refusals(tables: Sequence[SilverTable]) -> list[Text]:
+def _refusals(tables: Sequence[SilverTableStatus]) -> list[Text]:
     said = [f"{t.name} was not rebuilt: {t.rebuild_refused}" for t in tables if t.rebuild_refused]
     return [Text(_in_one_line(line, WIDTH)) for line in said]
 

@@ -10,8 +10,8 @@ from rich.table import Table
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result
 from labctl.cli.records import CountOption, WhereOption, print_records, wanted_fields
+from labctl.kafka.topics import TopicInfo, Topics
 from labctl.lab.lab import Lab
-from labctl.lake.topics import TopicInfo, Topics
 
 __all__ = ["list_command", "show_command"]
 

@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 from rich.console import Group, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from labctl.cli.app import Invocation, command, root
-from labctl.cli.output import print_result
+from labctl.cli.output import print_result, stderr
 from labctl.cli.progress import ConsoleProgress
+from labctl.lab.connectors import older_keys
 from labctl.lab.lab import Lab
 from labctl.lab.up import Started, up
 
@@ -26,6 +28,8 @@ def up_command(
 ) -> None:
     """Start the lab: fetch what is missing, start every service, wait until each is usable."""
     lab = invocation.lab()
+    for sentence in older_keys(lab):
+        stderr.print(Text(sentence))
     with ConsoleProgress() as progress:
         started = up(lab, progress, services or ())
     data = {

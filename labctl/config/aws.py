@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from labctl.config.promoted import PromotedEndpoints
-from labctl.config.section import Section
+from labctl.config.section import Section, SourceEngine
 
 __all__ = [
     "Autoscaling",
@@ -214,7 +214,7 @@ class AwsProfile(Section):
     """What the name of everything begins with."""
     tags: dict[str, str] = Field(default_factory=dict)
     network: NetworkSettings
-    rds: dict[Literal["postgres", "mysql", "sqlserver"], RdsSettings]
+    rds: dict[SourceEngine, RdsSettings]
     msk: MskSettings
     connect: ConnectSettings
     registry: RegistrySettings

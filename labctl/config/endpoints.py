@@ -16,6 +16,7 @@ from labctl.config.model import LabConfig, SourceEngine
 __all__ = [
     "Connect",
     "Database",
+    "Endpoint",
     "Endpoints",
     "Kafka",
     "ObjectStore",
@@ -28,11 +29,13 @@ __all__ = [
 ]
 
 
-class _Endpoint(BaseModel):
+class Endpoint(BaseModel):
+    """Where one service answers."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Database(_Endpoint):
+class Database(Endpoint):
     host: str
     port: int
     user: str
@@ -47,7 +50,7 @@ class SourceDatabase(Database):
     schemas: tuple[str, ...]
 
 
-class Kafka(_Endpoint):
+class Kafka(Endpoint):
     bootstrap_servers: str
     """`host:port[,host:port…]`"""
     authentication: Literal["none", "tls", "scram", "iam", "plain"] = "none"
@@ -58,7 +61,7 @@ class Kafka(_Endpoint):
     password: SecretStr | None = None
 
 
-class Connect(_Endpoint):
+class Connect(Endpoint):
     url: str
     """Of Kafka Connect's REST interface; `msk-connect://REGION` for MSK Connect's API."""
     user: str | None = None
@@ -72,12 +75,12 @@ class Connect(_Endpoint):
         return self.user, self.password.get_secret_value()
 
 
-class Registry(_Endpoint):
+class Registry(Endpoint):
     url: str
     """Base URL without `/apis/…`."""
 
 
-class ObjectStore(_Endpoint):
+class ObjectStore(Endpoint):
     """MinIO or S3: one type for both."""
 
     endpoint_url: str | None = None
@@ -89,7 +92,7 @@ class ObjectStore(_Endpoint):
     bucket: str
 
 
-class Silver(_Endpoint):
+class Silver(Endpoint):
     status_url: str | None = None
     """Where the Spark application answers `GET /status`; None where it is not reachable."""
     token: SecretStr | None = None
@@ -102,7 +105,7 @@ class Silver(_Endpoint):
         return {"Authorization": f"Bearer {token}"} if token else {}
 
 
-class Endpoints(_Endpoint):
+class Endpoints(Endpoint):
     postgres: Database | None = None
     """The server, as its administrator; likewise the two below. None: the lab has none."""
     mysql: Database | None = None
@@ -114,6 +117,13 @@ class Endpoints(_Endpoint):
     registry: Registry
     objectstore: ObjectStore
     silver: Silver = Silver()
+    others: Mapping[str, Endpoint] = {}
+    """Of services that the pipeline can do without, by their names."""
+
+    @property
+    def servers(self) -> Mapping[SourceEngine, Database | None]:
+        """The databases' servers, by engine."""
+        return {"postgres": self.postgres, "mysql": self.mysql, "sqlserver": self.sqlserver}
 
 
 def source_databases(

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from labctl.config.aws import AwsProfile
 from labctl.config.reading import read_section
-from labctl.config.section import Section
+from labctl.config.section import Section, SourceEngine
 from labctl.errors import ExitCode, LabError
 from lakehouse.options import SourceName
 
@@ -31,10 +31,6 @@ __all__ = [
 ]
 
 LAB_NAME_PATTERN = r"^[a-z][a-z0-9-]{0,29}$"
-ServiceName = Literal[
-    "postgres", "mysql", "sqlserver", "kafka", "connect", "registry", "objectstore", "silver"
-]
-SourceEngine = Literal["postgres", "mysql", "sqlserver"]
 SilverSource = SourceName
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,29}$")]
 _NOT_SOURCES = ("kafka", "registry", "objectstore")
@@ -115,7 +111,7 @@ class ComposeProfile(Section):
     runtime: Literal["compose"]
     images: Literal["official", "local"] = "official"
     """`local`: those that `labctl images build` makes without any image hub."""
-    image: dict[ServiceName, str] = Field(default_factory=dict)
+    image: dict[str, str] = Field(default_factory=dict)
     """Another image for a service, whichever `images` says."""
     files: list[str] = Field(default_factory=list)
     """Further Compose files laid over the lab's own, relative to `lab.toml`."""
@@ -135,7 +131,8 @@ class LabConfig(Section):
     """By name. Several may be of one engine, and several of one database."""
     data_sets: tuple[str, ...] = ()
     """Those that `labctl seed` fills the sources with, by name."""
-    services: dict[ServiceName, ServiceSettings] = Field(default_factory=dict)
+    services: dict[str, ServiceSettings] = Field(default_factory=dict)
+    """By name. Which there are says `labctl.services`, whose `load_config` refuses others."""
     connectors: ConnectorSettings = ConnectorSettings()
     silver: SilverSettings = SilverSettings()
     lake: LakeSettings = LakeSettings()
@@ -199,10 +196,7 @@ class LabConfig(Section):
 
     def settings(self, service: str) -> ServiceSettings:
         """The settings of `service`, defaults where `lab.toml` is silent."""
-        for name, settings in self.services.items():
-            if name == service:
-                return settings
-        return ServiceSettings()
+        return self.services.get(service) or ServiceSettings()
 
 
 def _in_new_words(name: str, section: dict[str, Any]) -> str:

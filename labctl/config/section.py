@@ -1,10 +1,14 @@
-"""What every section of `lab.toml` is: frozen, and without keys nobody knows."""
+"""What sections of `lab.toml` share: they are frozen, without keys nobody knows, name engines."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["Section"]
+__all__ = ["Section", "SourceEngine"]
+
+SourceEngine = Literal["postgres", "mysql", "sqlserver"]
 
 
 class Section(BaseModel):

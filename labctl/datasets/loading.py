@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from operator import itemgetter
@@ -17,9 +17,17 @@ from labctl.errors import ExitCode, LabError
 from labctl.sources import Source, TableRef, connect, ensure_database
 from labctl.verify import TableDiff, changes_between, verify_table
 
-__all__ = ["Action", "SeedResult", "SeededTable", "prepare", "seed", "sources_of"]
+__all__ = [
+    "Action",
+    "SeedResult",
+    "SeededTable",
+    "chosen_tables",
+    "prepare",
+    "seed",
+    "sources_of",
+]
 
-Progress = Callable[[str, str], None]
+TableProgress = Callable[[str, str], None]
 """Told, with the table's label, what is being done to it."""
 
 
@@ -65,6 +73,8 @@ class SeedResult:
     origin: str
     """`generated at scale 1`, or the path of the data set's own files."""
     seconds: float
+    without_file: tuple[str, ...] = ()
+    """Tables that the data set's own files at `origin` do not have."""
 
     @property
     def rows(self) -> int:
@@ -108,11 +118,13 @@ def seed(
     *,
     scale: float = 1.0,
     from_path: Path | None = None,
+    only: Collection[str] = (),
     reset: bool = False,
-    progress: Progress = lambda _table, _what: None,
+    progress: TableProgress = lambda _table, _what: None,
 ) -> SeedResult:
     """Loads every table that a source of the lab has the schema of; what is missing is made first.
 
+    `only` names tables, and leaves all others alone. Of files, those that are there are loaded.
     Rows come from the generator at `scale`, or from the data set's files at `from_path`. A table
     that is empty is loaded. One that holds other rows is left as it is, unless `reset` is given:
     then the rows that differ are deleted, updated and inserted in one transaction, so that
@@ -127,21 +139,49 @@ def seed(
             exit_code=ExitCode.USAGE,
         )
     sources = sources_of(data_set, endpoints.sources)
-    wanted = [table for tables in sources.values() for table in tables]
+    ours = [table for tables in sources.values() for table in tables]
+    wanted = chosen_tables(data_set, ours, only)
     rows = _rows(data_set, scale, from_path, wanted)
+    without_file = tuple(table.label for table in wanted if table.name not in rows)
+    if only and without_file:
+        raise LabError(
+            f"{from_path} has no file of {', '.join(without_file)}",
+            hint="leave the table out of --only, or put its file there",
+            exit_code=ExitCode.USAGE,
+        )
     prepare(endpoints, data_set)
     tables: list[SeededTable] = []
     for name, its_tables in sources.items():
         with connect(endpoints, name) as source:
             for table in its_tables:
+                if table not in wanted or table.name not in rows:
+                    continue
                 tables.append(_seed_table(source, table, rows[table.name], reset, progress))
     return SeedResult(
         data_set=data_set.name,
         tables=tuple(tables),
-        skipped=tuple(table.label for table in data_set.tables if table not in wanted),
+        skipped=tuple(table.label for table in data_set.tables if table not in ours),
+        without_file=without_file,
         origin=f"generated at scale {scale:g}" if from_path is None else str(from_path),
         seconds=time.monotonic() - begun,
     )
+
+
+def chosen_tables(
+    data_set: DataSet, tables: list[SeedTable], only: Collection[str]
+) -> list[SeedTable]:
+    """Those of `tables` that `only` names, with or without their schemas; all where it is empty.
+
+    Raises LabError (USAGE) for a name that is no table's.
+    """
+    for name in only:
+        if not any(name in (table.name, table.label) for table in tables):
+            raise LabError(
+                f"{data_set.name} has no table {name!r} for a source of this lab",
+                hint=f"it has: {', '.join(table.label for table in tables)}",
+                exit_code=ExitCode.USAGE,
+            )
+    return [t for t in tables if not only or t.name in only or t.label in only]
 
 
 def _rows(
@@ -159,7 +199,7 @@ def _rows(
 
 
 def _seed_table(
-    source: Source, table: SeedTable, rows: pa.Table, reset: bool, progress: Progress
+    source: Source, table: SeedTable, rows: pa.Table, reset: bool, progress: TableProgress
 ) -> SeededTable:
     begun = time.monotonic()
     ref = TableRef(table.schema, table.name)

@@ -80,7 +80,8 @@ class DataSet:
     generate: Callable[[float], Mapping[str, pa.Table]]
     """The rows of every table, by its name, at a scale. Raises LabError for a bad scale."""
     read: Callable[[Path, Sequence[Any]], Mapping[str, pa.Table]] | None = None
-    """The rows of these tables from the data set's own files; None where there are none."""
+    """The rows of those of these tables that the data set's own files have; None where there are no
+    such files. Raises LabError for a file that cannot be loaded."""
     followed: FollowedRow | None = None
     text_columns: Mapping[SourceEngine, TextColumn] = field(default_factory=dict)
     """By engine, where `labctl bench --recovery` writes."""

@@ -3,10 +3,10 @@
 from labctl.images.build import (
     ImageStatus,
     build,
-    is_local,
+    recipe_of,
     references,
     source_digest,
     statuses,
 )
 
-__all__ = ["ImageStatus", "build", "is_local", "references", "source_digest", "statuses"]
+__all__ = ["ImageStatus", "build", "recipe_of", "references", "source_digest", "statuses"]

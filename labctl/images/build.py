@@ -15,9 +15,10 @@ from labctl.artifacts import ArtifactStore, Progress, SilentProgress
 from labctl.images import base, wheels
 from labctl.images.commands import image_id, image_label, remove_image, require_engine, run
 from labctl.images.context import stage
-from labctl.images.recipes import BASE, RECIPES, REPOSITORY, SERVICES, Recipe, with_parents
+from labctl.images.recipes import BASE, RECIPES, REPOSITORY, STEPS, with_parents
+from labctl.services.model import Recipe
 
-__all__ = ["ImageStatus", "build", "is_local", "references", "source_digest", "statuses"]
+__all__ = ["ImageStatus", "build", "recipe_of", "references", "source_digest", "statuses"]
 
 LABEL = "labctl.inputs"
 """On every image: a digest of all it was made from."""
@@ -41,12 +42,13 @@ class ImageStatus:
 
 def references(store: ArtifactStore) -> dict[str, str]:
     """The image of every Compose service that has one here, by the service's name."""
-    return {name: _reference(store, name) for name in SERVICES}
+    return {name: _reference(store, name) for name in RECIPES if name not in STEPS}
 
 
-def is_local(reference: str) -> bool:
-    """Whether an image of that name is one of these."""
-    return reference.startswith(f"{REPOSITORY}/")
+def recipe_of(reference: str) -> str | None:
+    """The recipe of an image of that name; None of another's."""
+    repository, _, image = reference.partition("/")
+    return image.partition(":")[0] if repository == REPOSITORY else None
 
 
 def source_digest(project: Path) -> str:
@@ -133,7 +135,7 @@ class _Plan:
         state: State = "missing"
         if label is not None:
             state = "ready" if label == self.digest(name) else "outdated"
-        return ImageStatus(name, reference, state, name in SERVICES)
+        return ImageStatus(name, reference, state, name not in STEPS)
 
     def digest(self, name: str) -> str:
         """Changes whenever anything the image is made from does."""

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from labctl.artifacts import ArtifactStore
-from labctl.images.recipes import Recipe
+from labctl.services.model import Recipe
 
 __all__ = ["stage"]
 

@@ -2,91 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
 from labctl.errors import ExitCode, LabError
+from labctl.services import SERVICES
+from labctl.services.model import Recipe
 
-__all__ = ["BASE", "RECIPES", "REPOSITORY", "SERVICES", "Recipe", "with_parents"]
+__all__ = ["BASE", "RECIPES", "REPOSITORY", "STEPS", "with_parents"]
 
 REPOSITORY = "labctl-local"
 BASE = "base"
-LOCAL = "local"
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """A Dockerfile below compose/images, and what its context holds beside it."""
-
-    name: str
-    folder: str
-    """Of the Dockerfile, below compose/images."""
-    version: str | None = None
-    """The artefact whose version the image carries; None: labctl's own."""
-    parents: Mapping[str, str] = field(default_factory=lambda: {"BASE": "jre"})
-    """Build arguments that name another recipe's image."""
-    artifacts: tuple[str, ...] = ()
-    """Unpacked below `artifacts/` in the context."""
-    shared: tuple[str, ...] = ()
-    """Other folders of compose/images/local in the context."""
-    cached: tuple[str, ...] = ()
-    """Artefacts below `cache/` in the context, as they are in labctl's own cache."""
-    wheels: bool = False
-    """Python packages of requirements.lock below `wheels/` in the context."""
-    project: bool = False
-    """The context is the project itself."""
-
-
-_PLUGINS = ("debezium-postgres", "debezium-mysql", "debezium-sqlserver", "apicurio-converter")
-_FROM_BASE = {"BASE": BASE}
 
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("jre", f"{LOCAL}/jre", "jre", _FROM_BASE, artifacts=("jre",)),
-        Recipe("postgres", f"{LOCAL}/postgres", "postgres", _FROM_BASE, artifacts=("postgres",)),
-        Recipe("mysql", f"{LOCAL}/mysql", "mysql", _FROM_BASE, artifacts=("mysql",)),
-        Recipe("objectstore", f"{LOCAL}/objectstore", "minio", _FROM_BASE, artifacts=("minio",)),
-        Recipe(
-            "registry", f"{LOCAL}/registry", "apicurio-registry", artifacts=("apicurio-registry",)
-        ),
-        Recipe("kafka", f"{LOCAL}/kafka", "kafka", artifacts=("kafka",), shared=("kafka-bin",)),
-        Recipe(
-            "connect-base",
-            f"{LOCAL}/connect-base",
-            "debezium-postgres",
-            artifacts=("kafka", *_PLUGINS),
-            shared=("kafka-bin",),
-        ),
-        # The base has no client of Confluent's hub: an image without the S3 sink connector.
-        Recipe(
-            "connect",
-            "connect",
-            "debezium-postgres",
-            {"CONNECT_BASE": "connect-base", "SINK_HUB_IMAGE": BASE},
-        ),
-        Recipe(
-            "silver-builder",
-            f"{LOCAL}/silver-builder",
-            None,
-            _FROM_BASE,
-            cached=("jre", "spark-packages"),
-            wheels=True,
-        ),
-        Recipe(
-            "silver",
-            "silver",
-            None,
-            {"SILVER_BASE": BASE, "SILVER_BUILDER": "silver-builder"},
-            project=True,
-        ),
+        Recipe("jre", "local/jre", "jre", {"BASE": BASE}, artifacts=("jre",)),
+        *(recipe for service in SERVICES for recipe in service.container.recipes),
     )
 }
-"""In an order in which every image follows those it is made from."""
+"""In an order in which every image follows those it is made from. SQL Server, and the user
+interfaces of Apicurio and Kafka, come in no package: they cannot be built without an image hub."""
 
-SERVICES = ("postgres", "mysql", "kafka", "connect", "registry", "objectstore", "silver")
-"""Compose services that have an image here. SQL Server, and the user interfaces of Apicurio and
-Kafka, come in no package: they cannot be built without an image hub."""
+STEPS = {parent for recipe in RECIPES.values() for parent in recipe.parents.values()}
+"""Images that others are made from, and no service runs."""
 
 
 def with_parents(names: Iterable[str] | None) -> list[str]:

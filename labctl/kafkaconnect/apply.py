@@ -11,7 +11,7 @@ from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.kafkaconnect.keys import wrong_keys
 
-__all__ = ["Applied", "apply_connectors", "check_keys", "validate_connectors"]
+__all__ = ["Applied", "applied_config", "apply_connectors", "check_keys", "validate_connectors"]
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,14 @@ def apply_connectors(
     return [_apply(client, file) for file in files]
 
 
+def applied_config(file: ConnectorFile) -> dict[str, str]:
+    """What Connect holds of a connector once its file is applied."""
+    return {**file.config, "name": file.name}
+
+
 def _apply(client: ConnectClient, file: ConnectorFile) -> Applied:
-    wanted = {**file.config, "name": file.name}
     held = client.config(file.name)
-    if held == wanted:
+    if held == applied_config(file):
         return Applied(file.name, "unchanged")
     client.put(file.name, file.config)
     return Applied(file.name, "created" if held is None else "updated")

@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.keys import as_today
+from lakehouse.references import REFERENCE
 
 __all__ = [
     "DEFAULT_PUBLICATION",
     "DEFAULT_SLOT",
     "ConnectorFile",
+    "ParsedFile",
     "connector_files",
+    "parse_connector",
     "read_connector",
     "resolve_references",
 ]
@@ -23,20 +27,26 @@ __all__ = [
 DEFAULT_SLOT, DEFAULT_PUBLICATION = "debezium", "dbz_publication"
 """What Debezium takes where a PostgreSQL connector's file names none."""
 
-REFERENCE = re.compile(r"\$\{secretManager:([^:}]+):([^}]+)\}")
-
 
 @dataclass(frozen=True)
 class ConnectorFile:
-    """One connector's configuration, as it stands in its file."""
+    """One connector's configuration, as its file means it."""
 
     name: str
     path: Path
     config: dict[str, str]
+    """In today's keys, whichever version of Debezium the file was written for."""
+    older_keys: tuple[str, ...] = ()
+    """What was read as an older version meant it: file, line, key, and as what."""
 
     @property
     def is_source(self) -> bool:
         return self.name.startswith("source_")
+
+    def line_of(self, key: str) -> int:
+        """The line that sets `key`; the first when none does."""
+        lines = self.path.read_text(encoding="utf-8").splitlines()
+        return next((n for n, line in enumerate(lines, 1) if f'"{key}"' in line), 1)
 
 
 def connector_files(folder: Path) -> list[ConnectorFile]:
@@ -47,9 +57,53 @@ def connector_files(folder: Path) -> list[ConnectorFile]:
 def read_connector(path: Path) -> ConnectorFile:
     """Read one file: the keys by themselves, or Connect's own `{"name": …, "config": {…}}`.
 
-    Numbers and booleans are taken as Connect takes them. Raises LabError (USAGE) with file and
-    place when it cannot be one; no value is part of a message.
+    Numbers and booleans are taken as Connect takes them, older keys as what they mean today. Raises
+    LabError (USAGE) with file and place when it cannot be one; no value is part of a message.
     """
+    parsed = parse_connector(path)
+    if parsed.name not in (None, path.stem):
+        raise LabError(
+            f"{path} names its connector otherwise than the file is called",
+            hint=f'a connector has its file\'s name: write "name": "{path.stem}", leave the '
+            "name out, or rename the file and change lab.toml",
+            exit_code=ExitCode.USAGE,
+        )
+    if "connector.class" not in parsed.config:
+        raise _unusable(path, "connector.class is missing")
+    today = as_today(parsed.config)
+    if problems := [f"{parsed.place(key)}: {key}: {why}" for key, why in today.problems.items()]:
+        raise LabError(
+            problems[0],
+            details=tuple(problems[1:]),
+            hint="nothing was changed; correct the file",
+            exit_code=ExitCode.USAGE,
+        )
+    older = (f"{parsed.place(key)}: {said}" for key, said in today.edits.items())
+    return ConnectorFile(path.stem, path, today.config, tuple(older))
+
+
+@dataclass(frozen=True)
+class ParsedFile:
+    """A file with a connector's configuration, as it stands there."""
+
+    path: Path
+    text: str
+    name: str | None
+    """What it calls the connector; None where it does not."""
+    config: dict[str, str]
+    is_wrapped: bool
+    """Whether it is in Connect's own form, with `config` inside."""
+
+    def place(self, key: str) -> str:
+        """File and line of `key`; the file where it is not there."""
+        found = re.search(rf'"{re.escape(key)}"\s*:', self.text)
+        if found is None:
+            return str(self.path)
+        return f"{self.path}:{self.text.count(chr(10), 0, found.start()) + 1}"
+
+
+def parse_connector(path: Path) -> ParsedFile:
+    """What a file holds, whatever it is called. Raises LabError (USAGE) for what is none."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -71,17 +125,10 @@ def read_connector(path: Path) -> ConnectorFile:
             raise _unusable(path, f"{beside[0]} stands beside config; move it inside")
         content = held
     config = {key: _text(path, key, value) for key, value in content.items()}
-    for name in (named, config.get("name")):
-        if name is not None and name != path.stem:
-            raise LabError(
-                f"{path} names its connector otherwise than the file is called",
-                hint=f'a connector has its file\'s name: write "name": "{path.stem}", leave the '
-                "name out, or rename the file and change lab.toml",
-                exit_code=ExitCode.USAGE,
-            )
-    if "connector.class" not in config:
-        raise _unusable(path, "connector.class is missing")
-    return ConnectorFile(name=path.stem, path=path, config=config)
+    names = {name for name in (named, config.get("name")) if name is not None}
+    if len(names) > 1 or not all(isinstance(name, str) for name in names):
+        raise _unusable(path, "its name is no text, or it has two")
+    return ParsedFile(path, text, next(iter(names), None), config, isinstance(held, dict))
 
 
 def _object(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from labctl.aws.session import Aws, aws_errors
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.client import Action, ConnectClient, FieldErrors
-from labctl.runtimes.aws.session import Aws, aws_errors
 
 __all__ = ["MskConnectClient", "msk_name"]
 

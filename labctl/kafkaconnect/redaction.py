@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["hide_secrets", "is_secret"]
+__all__ = ["HIDDEN", "hide_secrets", "is_secret", "shown_value"]
 
 _SECRET_KEY = re.compile(
     r"passw(or)?d|secret|token|passphrase|credential|access[.]key|jaas[.]config|user[.]info"
@@ -34,3 +34,10 @@ def hide_secrets(text: str, config: Mapping[str, str] | None = None) -> str:
         if is_secret(key) and len(literal) >= _LITERAL:
             text = text.replace(value, HIDDEN)
     return _ASSIGNED.sub(rf"\1{HIDDEN}", text)
+
+
+def shown_value(key: str, value: str | None) -> str | None:
+    """A configuration key's value as it may be shown; a reference tells nothing."""
+    if value is None or not is_secret(key) or not _REFERENCE.sub("", value):
+        return value
+    return HIDDEN

@@ -11,8 +11,8 @@ from labctl.kafkaconnect.client import ConnectClient, RebalanceError
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.lab.connectors import is_running
 from labctl.lab.pipeline import NOT_APPLIED
-from labctl.sources import Source, TableRef
-from labctl.sources.change_log import ChangeLog, Position, change_log
+from labctl.sources import ENGINES, Source, TableRef
+from labctl.sources.change_log import ChangeLog, Position
 from labctl.verify import CaptureState, NotAnsweringError
 
 __all__ = ["Capture"]
@@ -59,7 +59,8 @@ class Capture:
         )
 
     def _log(self) -> ChangeLog:
-        return change_log(self._source(), self._connector.config)
+        source = self._source()
+        return ENGINES[source.engine].change_log(source, self._connector.config)
 
     def _connector_state(self) -> tuple[str | None, Mapping[str, Any] | None]:
         """What the connector is instead of running, and the offset that it has stored."""

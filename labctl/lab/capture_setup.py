@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterable
 
 from labctl.config.aws import AwsProfile
 from labctl.config.model import Source as SourceSettings
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.files import DEFAULT_PUBLICATION
+from labctl.kafkaconnect.files import DEFAULT_PUBLICATION, ConnectorFile
 from labctl.lab.lab import Lab
-from labctl.lab.source_files import source_file
-from labctl.services.postgres import CAPTURE
-from labctl.sources import Source, TableRef, connect
+from labctl.sources import CDC_USER, Source, TableRef, connect
 from labctl.tables import PROPERTIES
 
 __all__ = ["set_up_capture"]
 
 
-def set_up_capture(lab: Lab, connectors: Collection[str]) -> None:
+def set_up_capture(lab: Lab, files: Iterable[ConnectorFile]) -> None:
     """Let each of these connectors read what it captures. Safe to repeat.
 
     Of tables, those with a properties file that are there. Raises LabError (USAGE) naming a schema
@@ -25,10 +23,11 @@ def set_up_capture(lab: Lab, connectors: Collection[str]) -> None:
     """
     if isinstance(lab.config.profiles[lab.profile], AwsProfile):
         return
+    by_name = {file.name: file for file in files}
     for name, settings in lab.config.sources.items():
-        if settings.connector not in connectors:
+        file = by_name.get(settings.connector)
+        if file is None:
             continue
-        file = source_file(lab, name)
         with connect(lab.endpoints, name) as database:
             _require_schemas(lab, name, settings, database)
             there = {ref for schema in settings.schemas for ref in database.tables(schema)}
@@ -43,7 +42,7 @@ def set_up_capture(lab: Lab, connectors: Collection[str]) -> None:
                 file.config.get("publication.name", DEFAULT_PUBLICATION),
             )
             for schema in settings.schemas:
-                database.grant_cdc(CAPTURE, schema)
+                database.grant_cdc(CDC_USER, schema)
 
 
 def _require_schemas(lab: Lab, name: str, settings: SourceSettings, database: Source) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from labctl.config.kafka_clients import client_settings, java_settings
+from labctl.home.secrets import properties_text
+from labctl.home.state import write_private
 from labctl.lab.lab import Lab
-from labctl.lab.secrets import properties_text
-from labctl.lab.state import write_private
 
 __all__ = ["client_environment"]
 

@@ -6,9 +6,11 @@ import time
 from typing import Any
 
 from labctl.errors import ExitCode, LabError
+from labctl.kafka.offsets import delete_records
+from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.apply import Applied, apply_connectors
 from labctl.kafkaconnect.client import ConnectClient
-from labctl.kafkaconnect.files import ConnectorFile, read_connector
+from labctl.kafkaconnect.files import ConnectorFile
 from labctl.kafkaconnect.keys import history_login
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.traces import cause, needs_snapshot
@@ -17,20 +19,19 @@ from labctl.lab.capture_setup import set_up_capture
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import bronze_writer
 from labctl.lab.slots import drop_slot, slot_of
-from labctl.lab.source_files import check_apart, source_files
+from labctl.lab.source_files import source_files
 from labctl.lab.table_requests import refill_table
-from labctl.lake.kafka import delete_records
-from labctl.services.silver import SINK_CONNECTOR
-from lakehouse.sink_config import sink_problems, topics_left_out
+from labctl.sinks import check_sinks
 
 __all__ = [
     "apply_and_wait",
     "check_files",
-    "check_sink_file",
+    "check_sink_files",
     "delete_connector",
     "give_logins",
     "is_running",
     "lab_files",
+    "older_keys",
     "restart_failed_tasks",
     "snapshot_again",
     "source_files",
@@ -46,12 +47,12 @@ POLL_SECONDS = 0.1
 def lab_files(lab: Lab) -> list[ConnectorFile]:
     """The files of the connectors this lab runs.
 
-    The sink connector's is among them where the Spark application leaves bronze to it.
+    The sinks' are among them where the Spark application leaves bronze to them.
     """
     files = source_files(lab)
     check_apart(files)
     if bronze_writer(lab) == "connect":
-        files.append(read_connector(lab.project / "connectors" / f"{SINK_CONNECTOR}.json"))
+        files += [sink.file for sink in lab.sinks]
     return files
 
 
@@ -65,30 +66,21 @@ def check_files(lab: Lab) -> None:
     check_apart(source_files(lab))
 
 
-def check_sink_file(lab: Lab) -> None:
-    """Look for what keeps the Spark application from writing bronze as the sink's file says.
+def older_keys(lab: Lab) -> list[str]:
+    """What the lab's files say in words of older versions, and how it is read: one line a key."""
+    of_connectors = (each for file in source_files(lab) for each in file.older_keys)
+    of_tables = (each for table in lab.tables for each in table.properties.older_keys)
+    return list(dict.fromkeys([*of_connectors, *of_tables]))
 
-    Before anything starts. Raises LabError (USAGE) with all mistakes at once. In containers the
-    connector itself may be installed, and then anything goes: only its worker can tell.
+
+def check_sink_files(lab: Lab) -> None:
+    """Look for what keeps a table's changes from bronze, in the sink connectors' files.
+
+    Before anything starts. Raises LabError (USAGE). In containers the connector itself may be
+    installed, which can do more than the Spark application: only its worker can tell.
     """
-    if lab.config.profiles[lab.profile].runtime != "native":
-        return
-    file = read_connector(lab.project / "connectors" / f"{SINK_CONNECTOR}.json")
-    if problems := sink_problems(file.config):
-        raise LabError(
-            f"{file.path}: {problems[0]}",
-            details=tuple(problems[1:]),
-            hint="nothing was started; correct the file: the Spark application writes bronze by it",
-            exit_code=ExitCode.USAGE,
-        )
-    if left_out := topics_left_out(file.config, [table.topic for table in lab.tables]):
-        raise LabError(
-            f"{file.path}: topics.regex leaves out the topic {left_out[0]} of a table of this lab",
-            details=tuple(f"and {topic}" for topic in left_out[1:]),
-            hint="nothing was started; a table that is not in bronze could not be rebuilt: add the "
-            "topic to it, or remove the table's properties file",
-            exit_code=ExitCode.USAGE,
-        )
+    native = lab.config.profiles[lab.profile].runtime == "native"
+    check_sinks(lab.project, lab.tables, written_by_spark=native)
 
 
 def apply_and_wait(lab: Lab, files: list[ConnectorFile] | None = None) -> list[Applied]:
@@ -103,7 +95,7 @@ def apply_and_wait(lab: Lab, files: list[ConnectorFile] | None = None) -> list[A
         client,
         files,
         lab.config.connectors.allow,
-        prepare=lambda: set_up_capture(lab, names),
+        prepare=lambda: set_up_capture(lab, files),
     )
     wait_running(client, names)
     return applied

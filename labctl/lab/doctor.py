@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from labctl.errors import LabError
+from labctl.home.sockets import is_free, owner_of
 from labctl.lab.lab import Lab
-from labctl.lab.ports import is_free, owner_of
 from labctl.lab.slots import read_slots
 from labctl.runtimes.model import Check, Level
 

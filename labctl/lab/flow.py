@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from labctl.errors import LabError
+from labctl.kafka.offsets import EndOffsets
 from labctl.lab.lab import Lab
-from labctl.lake.kafka import EndOffsets
 from labctl.sources import Source, TableRef, connect
 
 __all__ = ["silent_connectors"]

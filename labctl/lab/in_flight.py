@@ -5,12 +5,12 @@ from __future__ import annotations
 import requests
 
 from labctl.errors import LabError
+from labctl.kafka.offsets import end_offsets
 from labctl.kafkaconnect.client import RebalanceError
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import is_running
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
-from labctl.lake.kafka import end_offsets
 from labctl.tables import LabTable
 from labctl.verify import NotAnsweringError
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from labctl.artifacts import Progress
 from labctl.errors import ExitCode, LabError
+from labctl.home.secrets import properties_text
+from labctl.home.state import write_private
 from labctl.lab.clients import client_environment
 from labctl.lab.lab import Lab
 from labctl.lab.programs import Program
-from labctl.lab.secrets import properties_text
-from labctl.lab.state import write_private
 from labctl.services.jvm import FIRST_TIER, FLAGS, LOG4J
 
 __all__ = ["KAFKA_TOOLS", "KafkaTool", "kafka_tool"]

@@ -7,17 +7,18 @@ from functools import cached_property
 from pathlib import Path
 
 from labctl.artifacts import ArtifactStore
+from labctl.aws.endpoints import aws_endpoints
 from labctl.config.aws import AwsProfile
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig, find_project, lab_file
 from labctl.config.promoted import load_promoted, outputs_path
 from labctl.errors import ExitCode, LabError
+from labctl.home.secrets import load_passwords
+from labctl.home.state import LabState, lab_names
 from labctl.lab.ports import assign_ports
-from labctl.lab.secrets import PASSWORDS, load_passwords
-from labctl.lab.state import LabState, lab_names
 from labctl.runtimes import Runtime, open_runtime
-from labctl.runtimes.aws.endpoints import aws_endpoints
-from labctl.services import Context, Service, services_of
+from labctl.services import PASSWORDS, Context, Service, load_config, services_of
+from labctl.sinks import Sink, sink_files, used_sinks
 from labctl.tables import LabTable, lab_tables
 from lakehouse.table_names import AmbiguousTableError, find_table
 
@@ -57,7 +58,7 @@ class Lab:
                 exit_code=ExitCode.USAGE,
             )
         file = lab_file(project, name)
-        config = LabConfig.load(file)
+        config = load_config(file)
         state = LabState(name or config.name)
         # A lab stays with the profile it was made with, until another is named.
         recorded = state.load_if_readable() or {} if even_damaged else state.load()
@@ -94,6 +95,11 @@ class Lab:
     def tables(self) -> list[LabTable]:
         """The tables that are captured. Raises LabError when a properties file is not usable."""
         return lab_tables(self.project, self.config)
+
+    @cached_property
+    def sinks(self) -> list[Sink]:
+        """The sinks that the tables' topics go into. Raises LabError for an unusable file."""
+        return used_sinks(sink_files(self.project), self.tables)
 
     def table(self, name: str) -> LabTable:
         """The table of that name, by its short name where it is unique.
@@ -137,7 +143,7 @@ class Lab:
     def passwords(self) -> dict[str, str]:
         self.require_here()
         try:
-            return load_passwords(self.state.secrets)
+            return load_passwords(self.state.secrets, PASSWORDS)
         except LabError:
             if self.even_damaged:
                 return dict.fromkeys(PASSWORDS, "")
@@ -195,7 +201,7 @@ class Lab:
     def context(self, service: Service) -> Context:
         """What `service` may know of this lab."""
         return Context(
-            service=service.name,
+            service=service,
             lab=self.name,
             project=self.project,
             config=self.config,

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 import requests
 
 from labctl.errors import LabError
+from labctl.kafka.offsets import EndOffsets, end_offsets
 from labctl.kafkaconnect.client import RebalanceError
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.traces import cause
@@ -17,22 +18,20 @@ from labctl.lab.flow import silent_connectors
 from labctl.lab.lab import Lab
 from labctl.lab.slots import read_slots
 from labctl.lab.source_problems import source_problems
-from labctl.lake.kafka import EndOffsets, end_offsets
-from labctl.services.silver import SINK_CONNECTOR
 
 __all__ = [
     "NOT_APPLIED",
     "BronzeStatus",
-    "BronzeWriter",
     "ConnectorStatus",
     "PipelineStatus",
-    "SilverTable",
+    "SilverTableStatus",
+    "WrittenBy",
     "bronze_writer",
     "read_pipeline",
     "silver_status",
 ]
 
-BronzeWriter = Literal["spark", "connect"]
+WrittenBy = Literal["spark", "connect"]
 """The Spark application, or the S3 sink connector: never both."""
 
 NOT_APPLIED = "not applied"
@@ -58,7 +57,7 @@ class ConnectorStatus:
 
 
 @dataclass(frozen=True)
-class SilverTable:
+class SilverTableStatus:
     name: str
     state: str
     table_type: str
@@ -78,7 +77,7 @@ class SilverTable:
 
 @dataclass(frozen=True)
 class BronzeStatus:
-    writer: BronzeWriter
+    writer: WrittenBy
     state: str | None
     """As a table's; None where the sink connector writes: its own state says it."""
     records_behind: int | None = None
@@ -92,7 +91,7 @@ class BronzeStatus:
 @dataclass(frozen=True)
 class PipelineStatus:
     connectors: list[ConnectorStatus]
-    tables: list[SilverTable]
+    tables: list[SilverTableStatus]
     bronze: BronzeStatus | None
     """None where it cannot be asked."""
     lost_topics: list[str] = field(default_factory=list)
@@ -150,7 +149,7 @@ def read_pipeline(lab: Lab) -> PipelineStatus:
     )
 
 
-def bronze_writer(lab: Lab) -> BronzeWriter | None:
+def bronze_writer(lab: Lab) -> WrittenBy | None:
     """Who writes bronze. The application decides when it starts, and says so."""
     return _bronze_writer(_silver_status(lab))
 
@@ -180,7 +179,7 @@ def _or_none(ask: Callable[[], _T]) -> _T | None:
         return None
 
 
-def _bronze_writer(status: Mapping[str, Any]) -> BronzeWriter | None:
+def _bronze_writer(status: Mapping[str, Any]) -> WrittenBy | None:
     if "bronze" not in status:
         return None
     return "connect" if status["bronze"] is None else "spark"
@@ -238,7 +237,9 @@ def _connector_statuses(lab: Lab) -> dict[str, dict[str, Any]]:
 def _wanted(lab: Lab, bronze: BronzeStatus | None) -> list[str]:
     """The connectors that a lab runs once it has been seeded."""
     names = [source.connector for source in lab.config.sources.values()]
-    return [*names, SINK_CONNECTOR] if bronze is not None and bronze.writer == "connect" else names
+    if bronze is not None and bronze.writer == "connect":
+        names += [sink.file.name for sink in lab.sinks]
+    return names
 
 
 def _connectors(
@@ -285,10 +286,10 @@ def _tables(
     status: Mapping[str, Any],
     instants: Mapping[str, str | None],
     ends: EndOffsets | None,
-) -> list[SilverTable]:
+) -> list[SilverTableStatus]:
     topics = {table.name: table.topic for table in lab.tables}
     return [
-        SilverTable(
+        SilverTableStatus(
             name,
             table["state"],
             table["table_type"],

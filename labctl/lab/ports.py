@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import random
-import re
-import socket
 from collections.abc import Iterable, Mapping
-from pathlib import Path
-
-import psutil
 
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
+from labctl.home.sockets import free_port, is_free, own_range
 from labctl.services.model import Service
 
-__all__ = [
-    "LOOPBACK",
-    "RANGE_VARIABLE",
-    "assign_ports",
-    "free_port",
-    "is_free",
-    "kept_range",
-    "owner_of",
-]
+__all__ = ["assign_ports"]
 
-LOOPBACK = "127.0.0.1"
-EPHEMERAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
-LOWEST_KEPT = 20_000
-"""Below it are ports that programs are known by."""
-RANGE_VARIABLE = "LABCTL_PORTS"
-"""`20000-23999`: a new lab takes its ports from there alone. Of two programs that start labs, each
-with a folder of its own for their state, none then takes a port of the other's dead service."""
 Ports = Mapping[str, Mapping[str, int]]
 
 
@@ -46,7 +25,7 @@ def assign_ports(
     """
     ports: dict[str, dict[str, int]] = {}
     taken = set(reserved)
-    own = _own_range()
+    own = own_range()
     for service in services:
         fixed = config.settings(service.name).ports
         if unknown := set(fixed) - set(service.ports):
@@ -67,65 +46,3 @@ def assign_ports(
             taken.add(port)
             ports[service.name][endpoint] = port
     return ports
-
-
-def is_free(port: int) -> bool:
-    """Whether this process could listen on `port` of the loopback address now."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((LOOPBACK, port))
-        except OSError:
-            return False
-    return True
-
-
-def owner_of(port: int) -> str:
-    """Who listens on `port`, as far as this user can see: `name (pid)`."""
-    for connection in psutil.net_connections(kind="tcp"):
-        if connection.status != psutil.CONN_LISTEN or tuple(connection.laddr)[1:2] != (port,):
-            continue
-        if connection.pid is None:
-            break
-        try:
-            return f"{psutil.Process(connection.pid).name()} (process {connection.pid})"
-        except psutil.Error:
-            break
-    return "another process"
-
-
-def free_port(taken: set[int]) -> int:
-    """A free port below those the kernel hands out to clients, so that it can be kept.
-
-    One of the kernel's own might be some client's when its service comes up the next time.
-    """
-    candidates = _own_range() or kept_range()
-    for port in random.sample(candidates, len(candidates)):
-        if port not in taken and is_free(port):
-            return port
-    raise LabError(
-        f"No port from {candidates.start} to {candidates.stop - 1} is free",
-        hint="stop other programs or labs",
-        exit_code=ExitCode.ENVIRONMENT,
-    )
-
-
-def kept_range() -> range:
-    """The ports that are nobody's: above those that programs are known by, below clients'."""
-    first_of_clients = int(EPHEMERAL_RANGE.read_text(encoding="ascii").split()[0])
-    return range(min(LOWEST_KEPT, first_of_clients - 1), first_of_clients)
-
-
-def _own_range() -> range | None:
-    """What $LABCTL_PORTS says."""
-    text = os.environ.get(RANGE_VARIABLE, "")
-    if not text:
-        return None
-    match = re.fullmatch(r"([0-9]{1,5})-([0-9]{1,5})", text)
-    if match and 0 < (first := int(match[1])) <= (last := int(match[2])) < 2**16:
-        return range(first, last + 1)
-    raise LabError(
-        f"{RANGE_VARIABLE}={text} is no range of ports",
-        hint=f"write the first and the last, {RANGE_VARIABLE}=20000-23999",
-        exit_code=ExitCode.USAGE,
-    )

@@ -15,18 +15,13 @@ from labctl.artifacts import Progress
 from labctl.config.endpoints import Database
 from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
+from labctl.home.sockets import LOOPBACK
 from labctl.lab.clients import client_environment
 from labctl.lab.lab import Lab
-from labctl.lab.ports import LOOPBACK
-from labctl.sources import endpoint_of
+from labctl.sources import ENGINES, endpoint_of
 
 __all__ = ["Program", "aws", "begin_in", "mysql", "psql", "sqlcmd"]
 
-_TITLES: Mapping[SourceEngine, str] = {
-    "postgres": "PostgreSQL",
-    "mysql": "MySQL",
-    "sqlserver": "SQL Server",
-}
 # What is set in the user's own shell for another server, and would win over what we set.
 _POSTGRES_OTHERS = ("PGHOSTADDR", "PGPASSWORD", "PGREQUIRESSL", "PGSERVICE", "PGSSLMODE")
 _AWS_OTHERS = (
@@ -116,19 +111,15 @@ def begin_in(lab: Lab, engine: SourceEngine, source: str | None) -> Database:
 
     Raises LabError (USAGE) where the lab has no such server or source, or one of another engine.
     """
+    title = ENGINES[engine].title
     if source is None:
-        servers: dict[SourceEngine, Database | None] = {
-            "postgres": lab.endpoints.postgres,
-            "mysql": lab.endpoints.mysql,
-            "sqlserver": lab.endpoints.sqlserver,
-        }
-        if (server := servers[engine]) is None:
-            raise LabError(f"This profile has no {_TITLES[engine]}", exit_code=ExitCode.USAGE)
+        if (server := lab.endpoints.servers[engine]) is None:
+            raise LabError(f"This profile has no {title}", exit_code=ExitCode.USAGE)
         return server
     found = endpoint_of(lab.endpoints, source)
     if found.engine != engine:
         raise LabError(
-            f"The source {source!r} is no {_TITLES[engine]}: its engine is {found.engine}",
+            f"The source {source!r} is no {title}: its engine is {found.engine}",
             exit_code=ExitCode.USAGE,
         )
     return found

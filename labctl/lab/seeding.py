@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,7 @@ def seed_lab(
     *,
     scale: float | None = None,
     from_path: Path | None = None,
+    only: Collection[str] = (),
     reset: bool = False,
     connect: bool = True,
     progress: Callable[[str, str], None] = lambda _table, _what: None,
@@ -100,9 +101,16 @@ def seed_lab(
     """Load the data set `name`, or those of the lab; then apply the connectors if `connect`.
 
     In this order, so that the first load reaches the topics as Debezium's snapshot. Without `scale`
-    and `from_path` the lab gets what it was seeded with before, which its state remembers.
+    and `from_path` the lab gets what it was seeded with before, which its state remembers. `only`
+    names tables, and leaves the others alone.
     """
     chosen = lab_data_sets(lab, name)
+    if only and len(chosen) > 1:
+        raise LabError(
+            f"--only names tables of one data set, and this lab has {len(chosen)}",
+            hint=f"name it: labctl seed {chosen[0].name} --only {','.join(only)}",
+            exit_code=ExitCode.USAGE,
+        )
     if from_path is not None and len(chosen) > 1:
         raise LabError(
             f"--from has the files of one data set, and this lab has {len(chosen)}",
@@ -110,7 +118,8 @@ def seed_lab(
             exit_code=ExitCode.USAGE,
         )
     results = tuple(
-        _seed_one(lab, one, scale, from_path, reset=reset, progress=progress) for one in chosen
+        _seed_one(lab, one, scale, from_path, only, reset=reset, progress=progress)
+        for one in chosen
     )
     applied = apply_and_wait(lab) if connect else []
     return Seeded(results, tuple(applied))
@@ -121,6 +130,7 @@ def _seed_one(
     one: DataSet,
     scale: float | None,
     from_path: Path | None,
+    only: Collection[str],
     *,
     reset: bool,
     progress: Callable[[str, str], None],
@@ -132,6 +142,7 @@ def _seed_one(
         one,
         scale=rows.scale or ORIGINAL_SCALE,
         from_path=rows.path,
+        only=only,
         reset=reset,
         progress=progress,
     )

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.files import DEFAULT_SLOT, ConnectorFile, read_connector
+from labctl.kafkaconnect.files import ConnectorFile, read_connector
 from labctl.lab.lab import Lab
 from labctl.tables import CONNECTORS
 
-__all__ = ["check_apart", "source_file", "source_files"]
-
-_OWN = {
-    "slot.name": DEFAULT_SLOT,
-    "database.server.id": None,
-    "schema.history.internal.kafka.topic": None,
-}
-"""What no two connectors of an engine may share, with what Debezium takes where a file has none."""
+__all__ = ["source_file", "source_files"]
 
 
 def source_files(lab: Lab) -> list[ConnectorFile]:
@@ -28,23 +18,3 @@ def source_file(lab: Lab, source: str) -> ConnectorFile:
     """The connector file of the source of that name."""
     connector = lab.config.sources[source].connector
     return read_connector(lab.project / CONNECTORS / f"{connector}.json")
-
-
-def check_apart(files: Sequence[ConnectorFile]) -> None:
-    """Raise LabError (USAGE) where two connectors of one engine would be in each other's way."""
-    owners: dict[tuple[str, str, str], ConnectorFile] = {}
-    for file in files:
-        engine = file.config["connector.class"]
-        for key, default in _OWN.items():
-            if key == "slot.name" and not engine.endswith(".PostgresConnector"):
-                continue
-            value = file.config.get(key, default)
-            if value is None:
-                continue
-            other = owners.setdefault((engine, key, value), file)
-            if other is not file:
-                raise LabError(
-                    f"{file.path}: {key}: {value} is {other.name}'s already",
-                    hint=f"two connectors cannot share it: give one of them another {key}",
-                    exit_code=ExitCode.USAGE,
-                )

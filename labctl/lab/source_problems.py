@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from labctl.errors import LabError
+from labctl.kafka.offsets import EndOffsets
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_files
-from labctl.lake.kafka import EndOffsets
 from labctl.sources import Source, TableRef, connect
 from labctl.tables import LabTable
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from labctl.kafka.offsets import end_offsets
 from labctl.kafkaconnect.apply import Applied
 from labctl.lab.connectors import apply_and_wait, snapshot_again
 from labctl.lab.lab import Lab
 from labctl.lab.up import SilentReporter, restart_service
-from labctl.lake.kafka import end_offsets
 from labctl.services import connect
 
 __all__ = ["apply_anew"]

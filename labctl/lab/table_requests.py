@@ -8,11 +8,11 @@ from typing import Any, Literal
 import requests
 
 from labctl.errors import ExitCode, LabError
+from labctl.kafka.offsets import end_offsets
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
 from labctl.lake.deadletters import DeadLetters
-from labctl.lake.kafka import end_offsets
-from labctl.lake.objectstore import Storage, s3_client
+from labctl.lake.objectstore import LakeStorage, s3_client
 from labctl.services import silver
 
 __all__ = ["lab_dead_letters", "refill_table", "replay_table"]
@@ -106,7 +106,7 @@ def lab_dead_letters(lab: Lab) -> DeadLetters:
     store = lab.endpoints.objectstore
     options = silver.options(lab.context(lab.service(silver.SERVICE.name)))
     folder = options.dead_letter_base_path.removeprefix(f"s3a://{store.bucket}/")
-    return DeadLetters(Storage.of(store), folder)
+    return DeadLetters(LakeStorage.of(store), folder)
 
 
 def _exists(lab: Lab, path: str) -> bool:

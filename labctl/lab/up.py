@@ -13,16 +13,17 @@ from typing import Protocol
 from labctl.artifacts import Progress, SilentProgress
 from labctl.config.model import ServiceSettings
 from labctl.errors import ExitCode, LabError
+from labctl.home.sockets import is_free, owner_of
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.busy import when_busy
 from labctl.lab.connectors import (
     check_files,
-    check_sink_file,
+    check_sink_files,
     give_logins,
     restart_failed_tasks,
 )
 from labctl.lab.lab import Lab
-from labctl.lab.ports import is_free, owner_of
+from labctl.lab.snapshots import finish_restore
 from labctl.runtimes.model import Level
 from labctl.services import Service
 
@@ -79,8 +80,10 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
     _require_one_profile(lab)
     check_files(lab)
     if any(service.name == "silver" for service in wanted):
-        check_sink_file(lab)
+        check_sink_files(lab)
     with lab.require_here().state.changing():
+        if finish_restore(lab.state):
+            lab = replace(lab)  # what it has read by now is of before
         problems = [c for c in lab.runtime.checks() if c.level is Level.FAIL]
         if problems:
             raise LabError(

@@ -1,28 +1,29 @@
-"""The bronze files: every change record of a topic, as Avro objects by day."""
+"""The bronze files: every change record of a topic, as Avro objects."""
 
 from __future__ import annotations
 
 import io
 import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import fastavro
 from pyarrow import fs
 
 from labctl.errors import ExitCode, LabError
-from labctl.lake.objectstore import Storage
+from labctl.lake.objectstore import LakeStorage
 from labctl.lake.records import Record, converters, readable
+from lakehouse.bronze.files import FileName
+from lakehouse.bronze.position import POSITIONS, parse_position
 
 if TYPE_CHECKING:
     from labctl.config.endpoints import ObjectStore
 
 __all__ = ["Bronze", "BronzeObject"]
 
-_NAME = re.compile(r"(?P<topic>.+)\+(?P<partition>\d+)\+(?P<offset>\d+)\.avro")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -39,32 +40,39 @@ class BronzeObject:
     """Bytes."""
     modified: datetime | None
 
+    @property
+    def folder(self) -> str:
+        return self.path.rpartition("/")[0]
+
 
 class Bronze:
-    """Bronze objects below `folder`, the sink connector's `topics.dir`; the default is its own."""
+    """Bronze objects below `folders`, the sink connectors' `topics.dir`; the default is its own."""
 
-    def __init__(self, storage: Storage | ObjectStore, *, folder: str = "topics") -> None:
-        self.storage = storage if isinstance(storage, Storage) else Storage.of(storage)
-        self._folder = folder
+    def __init__(
+        self, storage: LakeStorage | ObjectStore, *, folders: Sequence[str] = ("topics",)
+    ) -> None:
+        self.storage = storage if isinstance(storage, LakeStorage) else LakeStorage.of(storage)
+        self._folders = folders
 
     def topics(self) -> list[str]:
         """Names of the topics that have a folder."""
-        entries = self.storage.list(self._folder)
-        return sorted(e.base_name for e in entries if e.type == fs.FileType.Directory)
+        entries = [entry for folder in self._folders for entry in self.storage.list(folder)]
+        return sorted({e.base_name for e in entries if e.type == fs.FileType.Directory})
 
     def objects(self, topic: str) -> list[BronzeObject]:
         """All objects of a topic, newest first. Raises LabError for a topic without any."""
         found = [
             BronzeObject(
-                topic=match["topic"],
-                partition=int(match["partition"]),
-                start_offset=int(match["offset"]),
+                topic=name.topic,
+                partition=name.partition,
+                start_offset=name.start_offset,
                 path=entry.path.removeprefix(f"{self.storage.root}/"),
                 size=entry.size or 0,
                 modified=entry.mtime,
             )
-            for entry in self.storage.list(f"{self._folder}/{topic}", recursive=True)
-            if (match := _NAME.fullmatch(entry.base_name))
+            for folder in self._folders
+            for entry in self.storage.list(f"{folder}/{topic}", recursive=True)
+            if entry.is_file and (name := FileName.parse(entry.base_name))
         ]
         if not found:
             raise LabError(
@@ -73,6 +81,17 @@ class Bronze:
                 exit_code=ExitCode.USAGE,
             )
         return sorted(found, key=lambda o: (o.modified or _EPOCH, o.start_offset), reverse=True)
+
+    def position(self, topic: str) -> Mapping[int, int] | None:
+        """By partition, the offset that the files have everything before, where that is noted.
+
+        It is where partitions have files in several folders open at a time. Files that begin
+        behind it may be some of several that are closed together.
+        """
+        try:
+            return parse_position(self.storage.read_bytes(f"{POSITIONS}/{topic}"))
+        except FileNotFoundError:
+            return None
 
     def read(self, source: BronzeObject) -> list[Record]:
         """The records of one object, in offset order. Raises LabError for a damaged file."""
@@ -97,17 +116,28 @@ class Bronze:
 
     def find(self, topic: str, wanted: Mapping[str, object], *, limit: int = 1) -> list[Record]:
         """The newest `limit` records having the `wanted` fields, newest first."""
-        found: list[Record] = []
-        for record in self._newest_first(topic):
-            if len(found) == limit:
-                break
-            if record.matches(wanted):
-                found.append(record)
-        return found
+        objects = self.objects(topic)
+        if self.position(topic) is None:
+            return self._newest_of(objects, wanted, limit)
+        # Offsets run through the folders side by side; in each one they follow each other.
+        by_folder: dict[tuple[str, int], list[BronzeObject]] = {}
+        for one in sorted(objects, key=lambda one: one.start_offset, reverse=True):
+            by_folder.setdefault((one.folder, one.partition), []).append(one)
+        found = [
+            record for mine in by_folder.values() for record in self._newest_of(mine, wanted, limit)
+        ]
+        return sorted(found, key=lambda r: (r.timestamp or _EPOCH, r.offset), reverse=True)[:limit]
 
-    def _newest_first(self, topic: str) -> Iterator[Record]:
-        for source in self.objects(topic):
-            yield from reversed(self.read(source))
+    def _newest_of(
+        self, objects: Iterable[BronzeObject], wanted: Mapping[str, object], limit: int
+    ) -> list[Record]:
+        matching = (
+            record
+            for source in objects
+            for record in reversed(self.read(source))
+            if record.matches(wanted)
+        )
+        return list(islice(matching, limit))
 
 
 def _record(source: BronzeObject, index: int, value: Any) -> Record:

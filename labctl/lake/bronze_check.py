@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 
 import fastavro
 
 from labctl.lake.bronze import Bronze, BronzeObject
-from lakehouse.bronze_files import records_in
+from lakehouse.bronze.files import records_in
 
 __all__ = ["BronzeFlaw", "check_bronze"]
 
@@ -42,42 +44,75 @@ def check_bronze(
     `elsewhere` has the partition and offset of records that are known not to be in bronze: dead
     letters. Raises LabError (USAGE) for a topic without any file.
     """
+    # The note first: all files that it is about are there by then.
+    position = bronze.position(topic)
     files = sorted(bronze.objects(topic))
+    is_noted = position is not None
+    if position is not None:
+        files = [one for one in files if one.start_offset < position.get(one.partition, 0)]
     with ThreadPoolExecutor(_PARALLEL) as pool:
         found = list(pool.map(lambda file: _read(bronze, file), files))
-    known = set(elsewhere)
-    flaws: list[BronzeFlaw] = []
-    next_offset: dict[int, int | None] = {}
-    for one in found:
-        partition = one.file.partition
-        if one.reason:
-            flaws.append(BronzeFlaw(one.file.path, one.reason))
-            next_offset[partition] = None
-            continue
-        flaws += _gaps(one, next_offset.get(partition), known)
-        next_offset[partition] = max(one.offsets, default=one.file.start_offset) + 1
+    known: dict[int, set[int]] = defaultdict(set)
+    for partition, offset in elsewhere:
+        known[partition].add(offset)
+    flaws = [BronzeFlaw(one.file.path, one.reason) for one in found if one.reason]
+    for partition, mine in groupby(found, key=lambda one: one.file.partition):
+        read = list(mine)
+        flaws += [
+            BronzeFlaw(f"partition {partition}", reason)
+            for reason in (*_missing(read, known[partition], is_noted), *_repeated(read))
+        ]
     return flaws
 
 
-def _gaps(one: _Read, expected: int | None, known: set[tuple[int, int]]) -> list[BronzeFlaw]:
-    """Runs of offsets before or in a file that no file has."""
-    partition = one.file.partition
-    there = set(one.offsets)
-    first = min(there, default=one.file.start_offset) if expected is None else expected
-    missing = [
-        offset
-        for offset in range(first, max(there, default=first - 1) + 1)
-        if offset not in there and (partition, offset) not in known
+def _missing(read: Sequence[_Read], known: set[int], is_noted: bool) -> Iterator[str]:
+    """Runs of offsets of one partition that no file has; `known` ones are elsewhere."""
+    side_by_side = is_noted or _are_side_by_side(read)
+    there = set().union(*(one.offsets for one in read))
+    if not there:
+        return
+    first, last = min(there), max(there)
+    there |= {offset for offset in known if first < offset < last}
+    gaps = [
+        range(before + 1, offset)
+        for before, offset in pairwise(sorted(there))
+        if offset - before > 1
     ]
-    if not missing:
-        return []
-    which = f"{missing[0]:,}" if len(missing) == 1 else f"{missing[0]:,} to {missing[-1]:,}"
-    return [
-        BronzeFlaw(
-            f"partition {partition}",
-            f"{len(missing):,} records, of offsets {which}, are in no file before {one.file.path}",
+    for gap in gaps:
+        missing = [offset for offset in gap if not _may_have_been_in(read, offset, side_by_side)]
+        if missing:
+            which = f"{missing[0]:,}" if len(missing) == 1 else f"{missing[0]:,} to {missing[-1]:,}"
+            behind = next(one for one in read if max(one.offsets, default=-1) > gap[0])
+            yield (
+                f"{len(missing):,} records, of offsets {which}, are in no file before "
+                f"{behind.file.path}"
+            )
+
+
+def _may_have_been_in(read: Sequence[_Read], offset: int, side_by_side: bool) -> bool:
+    """Whether a damaged file may have had the record: the last one that begins before it; of files
+    that were open `side_by_side`, the last one of any folder."""
+    before: dict[str, _Read] = {}
+    for one in read:
+        if one.file.start_offset <= offset:
+            before[one.file.folder] = one
+    last = max(before.values(), key=lambda one: one.file.start_offset, default=None)
+    return any(one.reason and (side_by_side or one is last) for one in before.values())
+
+
+def _are_side_by_side(read: Sequence[_Read]) -> bool:
+    """Whether offsets run through several files at a time."""
+    whole = [one for one in read if one.offsets]
+    return any(max(one.offsets) > after.file.start_offset for one, after in pairwise(whole))
+
+
+def _repeated(read: Sequence[_Read]) -> Iterator[str]:
+    """Offsets of one partition that are there more than once."""
+    counted = Counter(offset for one in read for offset in one.offsets)
+    if twice := sorted(offset for offset, count in counted.items() if count > 1):
+        yield (
+            f"{len(twice):,} records, the first of offset {twice[0]:,}, are there more than once"
         )
-    ]
 
 
 def _read(bronze: Bronze, file: BronzeObject) -> _Read:

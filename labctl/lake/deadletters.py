@@ -14,7 +14,7 @@ import fastavro
 from pyarrow import fs
 
 from labctl.errors import LabError
-from labctl.lake.objectstore import Storage
+from labctl.lake.objectstore import LakeStorage
 from labctl.lake.records import converters, readable
 from lakehouse.options import REPLAYED
 from lakehouse.wire import KEY_HEADER, SCHEMA_ID_BYTES, VALUE_HEADER, split
@@ -46,7 +46,7 @@ class DeadLetter:
 class DeadLetters:
     """The dead letters below `folder`, relative to the bucket."""
 
-    def __init__(self, storage: Storage, folder: str) -> None:
+    def __init__(self, storage: LakeStorage, folder: str) -> None:
         self._storage = storage
         self._folder = folder
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from labctl.errors import ExitCode, LabError
-from labctl.lake.objectstore import Storage
+from labctl.lake.objectstore import LakeStorage
 from labctl.lake.silver import SilverTable, Snapshot, reading
 from labctl.lake.sql import Scan, SqlQuery, UnreadColumnError
 from labctl.lake.timeline import Instant
@@ -66,8 +66,8 @@ class Lake:
     A table is called `database.table`, or by its short name while that is unique.
     """
 
-    def __init__(self, storage: Storage | ObjectStore, *, folder: str = "silver") -> None:
-        self.storage = storage if isinstance(storage, Storage) else Storage.of(storage)
+    def __init__(self, storage: LakeStorage | ObjectStore, *, folder: str = "silver") -> None:
+        self.storage = storage if isinstance(storage, LakeStorage) else LakeStorage.of(storage)
         self._folder = folder
 
     def table_names(self) -> list[str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from labctl.config.endpoints import ObjectStore
 
-__all__ = ["Storage", "s3_client"]
+__all__ = ["LakeStorage", "s3_client"]
 
 
 def s3_client(store: ObjectStore) -> S3Client:
@@ -37,7 +37,7 @@ def s3_client(store: ObjectStore) -> S3Client:
 
 
 @dataclass(frozen=True)
-class Storage:
+class LakeStorage:
     """A bucket or folder, as each of the readers wants it described."""
 
     filesystem: fs.FileSystem
@@ -52,7 +52,7 @@ class Storage:
     """Credentials reach Spark through its environment: its arguments are visible to `ps`."""
 
     @classmethod
-    def of(cls, store: ObjectStore) -> Storage:
+    def of(cls, store: ObjectStore) -> LakeStorage:
         """The bucket of `store`; without keys, the default AWS credential chain."""
         hudi = {"aws_region": store.region}
         conf = {"spark.hadoop.fs.s3a.endpoint.region": store.region}
@@ -94,7 +94,7 @@ class Storage:
         )
 
     @classmethod
-    def local(cls, folder: Path) -> Storage:
+    def local(cls, folder: Path) -> LakeStorage:
         """A folder of this machine laid out like the bucket."""
         path = folder.resolve()
         return cls(fs.LocalFileSystem(), str(path), path.as_uri(), path.as_uri())

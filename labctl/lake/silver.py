@@ -23,9 +23,9 @@ from labctl.errors import ExitCode, LabError
 from labctl.lake.completeness import base_files, left_out
 from labctl.lake.instants import LATEST as LATEST_INSTANT
 from labctl.lake.lost_files import last_files, lost_file
-from labctl.lake.objectstore import Storage
+from labctl.lake.objectstore import LakeStorage
 from labctl.lake.timeline import Timeline
-from labctl.lake.view import COMMIT_TIME, DELETED, LATEST, View
+from labctl.lake.view import COMMIT_TIME, DELETED, LATEST, View, live_rows
 
 __all__ = ["Comparison", "SilverTable", "Snapshot", "reading"]
 
@@ -54,7 +54,7 @@ class SilverTable:
     """`database.table`."""
     path: str
     """Relative to the bucket."""
-    storage: Storage
+    storage: LakeStorage
 
     def timeline(self) -> Timeline:
         """The active timeline now. Raises FileNotFoundError when there is no such table."""
@@ -206,9 +206,8 @@ class Snapshot:
         rows = self.stored(wanted)
         if self._view.begin:
             rows = rows.filter(pc.field(COMMIT_TIME) > pc.scalar(self._view.begin))
-        if not self._view.deleted and DELETED in rows.column_names:
-            alive = pc.field(DELETED).is_null() | (pc.field(DELETED) != pc.scalar("true"))
-            rows = rows.filter(alive)
+        if not self._view.deleted:
+            rows = live_rows(rows)
         return rows.select(wanted)
 
     def stored(self, columns: Sequence[str], where: Sequence[Comparison] = ()) -> pa.Table:

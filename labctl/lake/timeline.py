@@ -19,7 +19,7 @@ from typing import Any, Self, cast
 import fastavro
 
 from labctl.lake.instants import LATEST, format_instant
-from labctl.lake.objectstore import Storage
+from labctl.lake.objectstore import LakeStorage
 
 __all__ = ["Instant", "State", "Timeline"]
 
@@ -85,11 +85,11 @@ class Timeline:
     properties: Mapping[str, str]
     instants: tuple[Instant, ...]
     """By request time; archived actions are not among them."""
-    _storage: Storage
+    _storage: LakeStorage
     _folder: str
 
     @classmethod
-    def load(cls, storage: Storage, table_path: str) -> Timeline:
+    def load(cls, storage: LakeStorage, table_path: str) -> Timeline:
         """Two requests. Raises FileNotFoundError when there is no Hudi table."""
         text = storage.read_bytes(f"{table_path}/.hoodie/hoodie.properties").decode()
         properties = dict(
@@ -211,7 +211,7 @@ class Timeline:
         return self._storage.read_bytes(f"{self._folder}/{instant.file_name}")
 
 
-def _list_instants(storage: Storage, folder: str) -> tuple[Instant, ...]:
+def _list_instants(storage: LakeStorage, folder: str) -> tuple[Instant, ...]:
     """Each action once, in the furthest state it has reached."""
     reached: dict[tuple[str, str], Instant] = {}
     for entry in storage.list(folder):

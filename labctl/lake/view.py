@@ -10,12 +10,15 @@ from labctl.errors import ExitCode, LabError
 from labctl.lake.instants import parse_instant, to_datetime
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from labctl.lake.timeline import Timeline
 
-__all__ = ["COMMIT_TIME", "DELETED", "LATEST", "OPERATION", "View"]
+__all__ = ["COMMIT_TIME", "DELETED", "LATEST", "OPERATION", "View", "live_rows"]
 
 COMMIT_TIME = "_hoodie_commit_time"
 DELETED = "__deleted"
+"""Column by which silver marks a row that was deleted at the source: `'true'`."""
 OPERATION = "__op"
 
 
@@ -101,6 +104,17 @@ class View:
                 hint="Ask for a later time, or set lab.keep.minutes in the table's properties.",
                 exit_code=ExitCode.USAGE,
             )
+
+
+def live_rows(rows: pa.Table) -> pa.Table:
+    """Those of a silver table's rows that are not marked deleted."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if DELETED not in rows.column_names:
+        return rows
+    marked = pc.field(DELETED).cast(pa.string())
+    return rows.filter(marked.is_null() | (marked != "true"))
 
 
 LATEST = View()

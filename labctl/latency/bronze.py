@@ -18,6 +18,7 @@ class BronzeObjects:
     def __init__(self, bronze: Bronze) -> None:
         self._bronze = bronze
         self._ends: dict[str, int] = {}
+        self._offsets: dict[str, list[int]] = {}
 
     def note(self, ledger: Ledger, target: Target) -> None:
         """Tell the ledger of the objects there are of the target's topic."""
@@ -25,6 +26,10 @@ class BronzeObjects:
             found = self._bronze.objects(target.table.topic)
         except LabError:
             return  # none yet
+        if self._bronze.position(target.table.topic) is not None:
+            single = (_stored(one, n + 1, n) for one in found for n in self._offsets_in(one))
+            ledger.stored(target.silver, [one for one in single if one])
+            return
         by_partition: dict[int, list[BronzeObject]] = {}
         for one in sorted(found):
             by_partition.setdefault(one.partition, []).append(one)
@@ -34,6 +39,12 @@ class BronzeObjects:
             for one, end in self._with_ends(objects)
         ]
         ledger.stored(target.silver, [one for one in stored if one])
+
+    def _offsets_in(self, one: BronzeObject) -> list[int]:
+        """Of an object that offsets run through beside others, those that it has."""
+        if one.path not in self._offsets:
+            self._offsets[one.path] = [record.offset for record in self._bronze.read(one)]
+        return self._offsets[one.path]
 
     def _with_ends(self, objects: list[BronzeObject]) -> list[tuple[BronzeObject, int]]:
         """An object ends where the next begins; the last has to be read."""
@@ -45,7 +56,8 @@ class BronzeObjects:
         return [*ends, (last, self._ends[last.path])]
 
 
-def _stored(one: BronzeObject, end: int) -> Stored | None:
+def _stored(one: BronzeObject, end: int, start: int | None = None) -> Stored | None:
     if one.modified is None:
         return None
-    return Stored(one.partition, one.start_offset, end, one.modified.timestamp())
+    begin = one.start_offset if start is None else start
+    return Stored(one.partition, begin, end, one.modified.timestamp())

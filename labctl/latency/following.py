@@ -25,10 +25,11 @@ from labctl.background import Background
 from labctl.config.endpoints import Endpoints
 from labctl.config.kafka_clients import client_settings
 from labctl.errors import LabError
+from labctl.kafka.offsets import partition_ranges
 from labctl.lake import Lake, Watch
 from labctl.lake.schemas import Schemas
 from labctl.lake.timeline import Instant, State
-from labctl.lake.view import COMMIT_TIME
+from labctl.lake.view import COMMIT_TIME, DELETED
 from labctl.latency.ledger import Message, Version
 from labctl.latency.targets import Target
 from lakehouse.wire import VALUE_HEADER, split
@@ -87,11 +88,10 @@ class TopicFollower(Background):
             )
         starts = []
         for topic in self._targets:
-            for partition in known[topic].partitions:
-                _, end = self._consumer.get_watermark_offsets(
-                    TopicPartition(topic, partition), timeout=_TIMEOUT
-                )
-                starts.append(TopicPartition(topic, partition, end))
+            ranges = partition_ranges(
+                self._consumer, topic, known[topic].partitions, seconds=_TIMEOUT
+            )
+            starts += [TopicPartition(topic, number, end) for number, (_, end) in ranges.items()]
         self._consumer.assign(starts)
 
     def _run(self) -> None:
@@ -126,7 +126,7 @@ class TopicFollower(Background):
                 table=target.silver,
                 key=key,
                 number=_number(value[target.number]),
-                deleted=value.get("__deleted") == "true",
+                deleted=value.get(DELETED) == "true",
                 captured=None if event is None else int(event) / 1_000_000,
                 appended=None if kind == TIMESTAMP_NOT_AVAILABLE else millis / 1_000,
                 partition=record.partition() or 0,

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import psutil
 from pyarrow import fs
 
-from labctl.bench.environment import describe
 from labctl.errors import ExitCode, LabError
+from labctl.kafka.topics import Topics
 from labctl.lab.lab import Lab
 from labctl.lab.status import service_versions
 from labctl.lake import Lake
-from labctl.lake.objectstore import Storage
-from labctl.lake.topics import Topics
+from labctl.lake.objectstore import LakeStorage
+from labctl.latency.environment import describe
 from labctl.latency.growth_report import GrowthName, GrowthReport, Step
 from labctl.latency.report import RunReport
 from labctl.latency.run import Observer, run_scenario
@@ -187,7 +187,7 @@ _GROWTHS: dict[GrowthName, Callable[[Lab, Sequence[int], Scenario, Observer], St
 def _step(at: int, report: RunReport, lab: Lab) -> Step:
     services = report.services or []
     silver = next((one for one in services if one.service == "silver"), None)
-    storage = Storage.of(lab.endpoints.objectstore)
+    storage = LakeStorage.of(lab.endpoints.objectstore)
     entries = storage.list(Lake(storage).table(report.tables[0].table).path, recursive=True)
     files = [entry for entry in entries if entry.type == fs.FileType.File]
     data = [entry for entry in files if "/.hoodie/" not in entry.path]

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from labctl.bench.environment import Environment
+from labctl.latency.environment import Environment
 from labctl.latency.report import Percentiles
 from labctl.latency.scenario import Scenario
 

@@ -13,7 +13,7 @@ from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import wait_running
 from labctl.latency.plan import Change, Kind, plan_changes
-from labctl.latency.pointing import Pointed
+from labctl.latency.preparing import PreparedLab
 from labctl.latency.scenario import Changes
 from labctl.latency.targets import Target, describe_target
 from labctl.latency.writing import Committed, Writer, prepare_rows, remove_rows
@@ -67,7 +67,7 @@ class Load(ABC):
 class ChangeLoad(Load):
     """Writers, one a table."""
 
-    def __init__(self, at: Pointed, changes: Changes, *, seed: int) -> None:
+    def __init__(self, at: PreparedLab, changes: Changes, *, seed: int) -> None:
         self._endpoints = at.lab.endpoints
         self._changes = changes
         self._done: queue.SimpleQueue[Committed] = queue.SimpleQueue()
@@ -132,7 +132,7 @@ class ChangeLoad(Load):
 class SnapshotLoad(Load):
     """The source connectors forget where they were, and read their tables as they stand."""
 
-    def __init__(self, at: Pointed) -> None:
+    def __init__(self, at: PreparedLab) -> None:
         sources = at.lab.config.sources
         self._client = connect_client(at.lab.endpoints.connect)
         names = dict.fromkeys(table.source for table in at.tables)

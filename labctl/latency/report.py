@@ -11,8 +11,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from labctl.bench.environment import Environment
 from labctl.errors import ExitCode, LabError
+from labctl.latency.environment import Environment
 from labctl.latency.scenario import Scenario
 
 __all__ = [

@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 
-from labctl.bench.environment import describe
 from labctl.lab.lab import Lab
 from labctl.lab.status import service_versions
+from labctl.latency.environment import describe
 from labctl.latency.ledger import Ledger, Trace
 from labctl.latency.load import Load
 from labctl.latency.outage import OutageMaker
 from labctl.latency.plan import Kind
-from labctl.latency.pointing import Pointed
+from labctl.latency.preparing import PreparedLab
 from labctl.latency.report import Counts, RunReport, ServiceUsage, StoreUsage, TableRun
 from labctl.latency.scenario import Scenario
 from labctl.latency.statistics import hops_of, samples_of, seconds_of
@@ -83,7 +83,7 @@ class Finding:
 
 def compose(
     lab: Lab,
-    at: Pointed,
+    at: PreparedLab,
     name: str,
     scenario: Scenario,
     load: Load,

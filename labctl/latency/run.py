@@ -21,7 +21,7 @@ from labctl.latency.following import SilverFollower, TopicFollower
 from labctl.latency.ledger import Ledger, Message, Version
 from labctl.latency.load import ChangeLoad, Load, SnapshotLoad
 from labctl.latency.outage import OutageMaker
-from labctl.latency.pointing import Pointed, pointed
+from labctl.latency.preparing import PreparedLab, prepared
 from labctl.latency.report import RunReport, ServiceUsage
 from labctl.latency.reporting import Finding, Taken, compose
 from labctl.latency.requests import RequestTrace
@@ -70,7 +70,7 @@ def run_scenario(
     that are lost are no error here: the report says so.
     """
     observer.phase("pointing the lab at the scenario")
-    with pointed(lab.require_running(), scenario, observer) as at:
+    with prepared(lab.require_running(), scenario, observer) as at:
         load: Load
         if scenario.changes is None:
             load = SnapshotLoad(at)
@@ -86,7 +86,7 @@ class _Run:
     def __init__(
         self,
         lab: Lab,
-        at: Pointed,
+        at: PreparedLab,
         name: str,
         scenario: Scenario,
         load: Load,
@@ -212,7 +212,7 @@ class _Run:
         while not self._has_all_arrived():
             time.sleep(_ROUND_SECONDS)
             self._check_threads()
-            self._take_in()
+            self._drain_queues()
             away = self._outage.current if self._outage else None
             self._observer.progress(self._ledger, self._load.planned, away)
             now = (len(self._ledger.traces), self._ledger.in_kafka, self._ledger.queryable)
@@ -225,10 +225,10 @@ class _Run:
         if not self._load.is_done() or (self._outage and not self._outage.is_over()):
             return False
         # What the writers said last may still be in the queue.
-        self._take_in()
+        self._drain_queues()
         return self._ledger.queryable == len(self._ledger.traces) == self._load.planned
 
-    def _take_in(self) -> None:
+    def _drain_queues(self) -> None:
         for done in self._load.committed():
             self._ledger.written(done.table, done.changes, done.begun, done.committed)
         while not self._queues.received.empty():

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from labctl.promote.promotion import Promotion
+from labctl.sources import ENGINES
 
 __all__ = ["PRICED_REGION", "Cost", "hourly_costs"]
 
@@ -51,7 +52,7 @@ def hourly_costs(promotion: Promotion) -> list[Cost]:
     for engine, database in promotion.rds.items():
         if database.create:
             # SQL Server's price includes a licence, which no table here knows.
-            key = "" if engine == "sqlserver" else database.instance_class
+            key = "" if ENGINES[engine].rds.licensed else database.instance_class
             what = f"RDS {engine}, {database.instance_class}"
             costs.append(cost(what, 2 if database.multi_az else 1, key))
     if profile.msk.kind == "serverless":

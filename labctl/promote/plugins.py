@@ -12,6 +12,7 @@ from labctl.artifacts import ArtifactStore
 from labctl.errors import ExitCode, LabError
 from labctl.promote.archive import zip_bytes
 from labctl.promote.promotion import PromotedConnector, Promotion
+from labctl.sources import ENGINES
 
 __all__ = ["CONVERTER", "Plugin", "build_plugin", "parts_of", "plugin_of"]
 
@@ -36,7 +37,7 @@ class Plugin:
 
 def parts_of(connector: PromotedConnector) -> tuple[str, ...]:
     """The locked parts a connector needs."""
-    return (f"debezium-{connector.engine}", CONVERTER) if connector.engine else (CONVERTER,)
+    return (ENGINES[connector.engine].plugin, CONVERTER) if connector.engine else (CONVERTER,)
 
 
 def plugin_of(promotion: Promotion, connector: PromotedConnector) -> Plugin:

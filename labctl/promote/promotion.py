@@ -11,7 +11,9 @@ from labctl.config.aws import AwsProfile, RdsSettings
 from labctl.config.endpoints import database_name
 from labctl.config.model import LabConfig, SourceEngine, lab_file
 from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.files import ConnectorFile, connector_files
+from labctl.sinks import Sink, used_sinks
 from labctl.tables import CONNECTORS, LabTable, lab_tables
 from lakehouse.errors import ConfigurationError
 from lakehouse.properties import included_files, read_properties
@@ -28,7 +30,7 @@ class PromotedConnector:
 
     file: ConnectorFile
     source: str | None
-    """Name of the source it captures; None for the sink."""
+    """Name of the source it captures; None for a sink."""
     engine: SourceEngine | None
     """The source's engine."""
 
@@ -75,16 +77,22 @@ class Promotion:
 
     @cached_property
     def connectors(self) -> tuple[PromotedConnector, ...]:
-        """The connectors of the sources `lab.toml` names, and the sink's where it is to run."""
+        """The connectors of the sources `lab.toml` names, and of sinks where they are to run."""
+        sinks = [sink.file for sink in self.sinks] if self.profile.connect.sink else []
         names = {source.connector: name for name, source in self.config.sources.items()}
         return tuple(
             PromotedConnector(file, name, self.config.sources[name].engine if name else None)
             for file in self.files
-            if (name := names.get(file.name)) or (not file.is_source and self.profile.connect.sink)
+            if (name := names.get(file.name)) or file in sinks
         )
 
     @cached_property
-    def rds(self) -> dict[str, RdsSettings]:
+    def sinks(self) -> tuple[Sink, ...]:
+        """The sinks that the tables' topics go into."""
+        return tuple(used_sinks(self.files, self.tables))
+
+    @cached_property
+    def rds(self) -> dict[SourceEngine, RdsSettings]:
         """The instances by engine, in the order of `lab.toml`'s sources, which use them."""
         return {
             source.engine: self.profile.rds[source.engine]
@@ -128,13 +136,16 @@ def load_promotion(project: Path, config: LabConfig, profile_name: str) -> Promo
         worker = read_properties(project / WORKER)
     except ConfigurationError as error:
         raise LabError(str(error), exit_code=ExitCode.USAGE) from None
+    files = tuple(connector_files(project / CONNECTORS))
+    captured = {source.connector for source in config.sources.values()}
+    check_apart([file for file in files if file.name in captured])
     return Promotion(
         project=project,
         config=config,
         profile_name=profile_name,
         profile=profile,
         tables=tuple(lab_tables(project, config)),
-        files=tuple(connector_files(project / CONNECTORS)),
+        files=files,
         worker=worker,
         lock=load_lock(),
     )

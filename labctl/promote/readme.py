@@ -9,8 +9,9 @@ from labctl.promote.costs import PRICED_REGION, hourly_costs
 from labctl.promote.names import CREATOR_TAG, Names
 from labctl.promote.plugins import plugin_of
 from labctl.promote.promotion import Promotion
-from labctl.promote.secrets import referenced
-from labctl.promote.sql import client_command
+from labctl.promote.rds import parameters
+from labctl.promote.secrets import referenced, secret_of_source
+from labctl.sources import ENGINES
 
 __all__ = ["render_readme"]
 
@@ -79,7 +80,7 @@ def _databases(promotion: Promotion) -> Iterator[str]:
     )
     for source, database in promotion.captured.items():
         engine = promotion.config.sources[source].engine
-        where = f"`{database.instance}`"
+        where = f"`{database.instance}`, password in `{secret_of_source(promotion, source)}`"
         yield ""
         if database.create:
             yield f"Source {source}, {engine} on {where}, which the plan makes:"
@@ -87,14 +88,14 @@ def _databases(promotion: Promotion) -> Iterator[str]:
             group = Names.of(promotion).parameter_group(engine)
             attach = (
                 ""
-                if engine == "sqlserver"
+                if not parameters(promotion, engine)
                 else f" Attach the parameter group `{group}` to it and restart it first."
             )
             yield (
                 f"Source {source}, {engine} on {where}, which exists and is left as it is.{attach}"
             )
         yield ""
-        yield f"    {client_command(engine, f'sql/{source}.sql')}"
+        yield f"    {ENGINES[engine].sql_client.format(file=f'sql/{source}.sql')}"
     yield ""
 
 

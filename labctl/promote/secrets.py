@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from labctl.config.kafka_clients import login_values
-from labctl.kafkaconnect.files import REFERENCE
 from labctl.promote.kafka import connect_authentication, java_client
 from labctl.promote.outputs import Output
 from labctl.promote.promotion import Promotion
+from labctl.sources import CDC_USER
+from lakehouse.references import REFERENCE
 
-__all__ = ["CDC_USER", "GENERATED", "Value", "known_values", "referenced", "secret_of_source"]
+__all__ = ["GENERATED", "Value", "known_values", "login_of", "referenced", "secret_of_source"]
 
-CDC_USER = "debezium"
 GENERATED: Final = "(generated)"
 Value = str | Output
 
@@ -31,15 +31,28 @@ def secret_of_source(promotion: Promotion, source: str) -> str | None:
     return None
 
 
+def login_of(promotion: Promotion, source: str) -> str:
+    """Whom a source's connector logs in as.
+
+    Secrets Manager makes a password for each secret, and two of them cannot be one login's: with a
+    secret of its own, a further source of an instance has a login of its own.
+    """
+    sources = list(promotion.config.sources_of(promotion.config.sources[source].engine))
+    secret = secret_of_source(promotion, source)
+    owner = next(name for name in sources if secret_of_source(promotion, name) == secret)
+    return CDC_USER if owner == sources[0] else f"{CDC_USER}_{owner}".replace("-", "_")
+
+
 def referenced(promotion: Promotion) -> dict[str, dict[str, str]]:
     """Secrets by name: their keys, each with the connector file and key that refers to it.
 
-    The sink's are among them even where Spark reads its file instead of Connect.
+    The sinks' are among them even where Spark reads their files instead of Connect.
     """
     promoted = {connector.name for connector in promotion.connectors}
+    promoted |= {sink.file.name for sink in promotion.sinks}
     found: dict[str, dict[str, str]] = {}
     for file in promotion.files:
-        if file.is_source and file.name not in promoted:
+        if file.name not in promoted:
             continue
         for key, value in file.config.items():
             for secret, wanted in REFERENCE.findall(value):
@@ -77,7 +90,7 @@ def known_values(promotion: Promotion) -> dict[str, dict[str, Value]]:
             "hostname": host or "",
             "port": str(database.port),
             "database": promotion.database_of(source),
-            "username": CDC_USER,
+            "username": login_of(promotion, source),
             "password": GENERATED,
         }
     return {name: dict(known) for name, known in values.items()}

@@ -22,7 +22,6 @@ from lakehouse.options import KAFKA_CONF_PREFIX, Options
 __all__ = ["Argument", "application_arguments", "environment_key", "spark_conf", "work_items"]
 
 Argument = str | Output
-SINK_CONNECTOR = "sink_connector_kafka_s3_avro_tickit"
 BOOTSTRAP = Output("kafka", "BootstrapServers")
 PYTHON = "/usr/bin/python3.11"
 _PLACEHOLDER = "bootstrap.servers.invalid"
@@ -87,7 +86,11 @@ def application_arguments(promotion: Promotion) -> list[Argument]:
         checkpoint_base_path=f"{lake}/checkpoints",
         tables=tuple(table.name for table in promotion.tables),
         source=promotion.config.silver.source,
-        sink_config=f"{ARCHIVE}/connectors/{SINK_CONNECTOR}.json" if writes_bronze else None,
+        sink_configs=tuple(
+            f"{ARCHIVE}/connectors/{sink.file.path.name}" for sink in promotion.sinks
+        )
+        if writes_bronze
+        else (),
         secrets_dir=f"{ARCHIVE}/references" if writes_bronze else None,
         hoodie_conf=overrides(promotion),
     )

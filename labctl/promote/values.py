@@ -12,9 +12,9 @@ from labctl.artifacts.lock import load_lock
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
+from labctl.home.secrets import SECRET_PREFIX
+from labctl.home.sockets import LOOPBACK
 from labctl.kafkaconnect.files import connector_files
-from labctl.lab.ports import LOOPBACK
-from labctl.lab.secrets import PASSWORDS, SECRET_PREFIX, reference_values
 from labctl.promote.connectors import worker_properties
 from labctl.promote.emr import release_of
 from labctl.promote.hudi import hudi_version, overrides
@@ -25,9 +25,10 @@ from labctl.promote.spark import application_arguments, spark_conf
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.runtimes.compose.silver import ANY_ADDRESS, silver_context
-from labctl.runtimes.endpoints import capture_logins, loopback_endpoints
-from labctl.services import Context, Service, connect, services_of, silver
+from labctl.services import PASSWORDS, Context, Service, connect, services_of, silver
 from labctl.services.connect import worker_settings
+from labctl.services.endpoints import loopback_endpoints
+from labctl.services.references import reference_values
 from labctl.tables import CONNECTORS, lab_tables
 from lakehouse.properties import read_properties
 
@@ -111,7 +112,7 @@ def _native(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[st
 
     def context(service: Service) -> Context:
         return Context(
-            service=service.name,
+            service=service,
             lab=config.name,
             project=project,
             config=config,
@@ -145,9 +146,9 @@ def _lab_here(
 ) -> Iterable[tuple[str, Setting]]:
     """What the runtimes on this machine have in common. `context` is the Spark application's."""
     source = context.config.silver.source
-    for name, values in reference_values(endpoints, capture_logins(_HIDDEN), source).items():
+    for name, values in reference_values(endpoints, _HIDDEN, source).items():
         yield from _part(
-            f"reference {SECRET_PREFIX}/{name}", _hidden(values), "labctl/lab/secrets.py"
+            f"reference {SECRET_PREFIX}/{name}", _hidden(values), "labctl/services/references.py"
         )
     shared = project / "spark" / "spark-defaults.conf"
     yield from _part("spark conf", _pairs(shared), "spark/spark-defaults.conf")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from labctl.artifacts import ArtifactStore
 from labctl.config.model import ComposeProfile, LabConfig
-from labctl.lab.state import LabState
+from labctl.home.state import LabState
 from labctl.runtimes.model import Runtime
 
 __all__ = ["Runtime", "open_runtime"]

@@ -211,6 +211,12 @@ class Runtime(Protocol):
         """Where this machine has a service's data. Raises LabError (USAGE) when it has none, or
         when they are out of reach."""
 
+    def require_files(self) -> None:
+        """Raises LabError (USAGE) unless all that services keep is in the lab's own folder."""
+
+    def frozen(self) -> AbstractContextManager[None]:
+        """All that runs of the lab stands still, its supervisor too: no file of it changes."""
+
     def with_environment(self, name: str, env: Mapping[str, str]) -> AbstractContextManager[None]:
         """A service runs with `env` beside its own environment. It is restarted for that, and
         again afterwards. Raises LabError (USAGE) where that cannot be had."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from labctl.config.model import LabConfig
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+from labctl.config.model import ComposeProfile, LabConfig
+from labctl.errors import ExitCode, LabError
 from labctl.services import (
     connect,
     kafka,
@@ -15,7 +20,16 @@ from labctl.services import (
 )
 from labctl.services.model import Context, NativeService, Process, Service
 
-__all__ = ["SERVICES", "Context", "NativeService", "Process", "Service", "services_of"]
+__all__ = [
+    "PASSWORDS",
+    "SERVICES",
+    "Context",
+    "NativeService",
+    "Process",
+    "Service",
+    "load_config",
+    "services_of",
+]
 
 SERVICES: tuple[Service, ...] = (
     postgres.SERVICE,
@@ -29,7 +43,36 @@ SERVICES: tuple[Service, ...] = (
 )
 """All there are; a lab has those of `services_of`."""
 
+PASSWORDS = tuple(dict.fromkeys(role for service in SERVICES for role in service.passwords))
+"""Roles that have a password."""
+
 
 def services_of(config: LabConfig) -> tuple[Service, ...]:
     """The services that a lab has: what its sources need, and the pipeline."""
     return tuple(service for service in SERVICES if service.needed(config))
+
+
+def load_config(path: Path) -> LabConfig:
+    """Read and check `lab.toml`, the names of services included.
+
+    Raises LabError (USAGE) naming file, key and a hint.
+    """
+    config = LabConfig.load(path)
+    _require_known(path, "services", config.services)
+    for name, profile in config.profiles.items():
+        if isinstance(profile, ComposeProfile):
+            _require_known(path, f"profiles.{name}.image", profile.image)
+    return config
+
+
+def _require_known(path: Path, section: str, names: Iterable[str]) -> None:
+    known = [service.name for service in SERVICES]
+    for name in names:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            meant = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+            raise LabError(
+                f"{path} is not usable: {section}.{name}: there is no such service; {meant}",
+                hint="docs/configuration.md lists every key",
+                exit_code=ExitCode.USAGE,
+            )

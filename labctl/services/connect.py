@@ -8,16 +8,27 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import requests
+from pydantic import SecretStr
 
+from labctl.config.endpoints import Connect
 from labctl.config.kafka_clients import LOGIN_KEYS
-from labctl.lab.secrets import SECRET_PREFIX
-from labctl.lab.state import write_private
+from labctl.home.secrets import SECRET_PREFIX
+from labctl.home.state import write_private
 from labctl.services.jvm import java, write_log4j
-from labctl.services.model import Context, NativeService, Process, Service
+from labctl.services.model import (
+    Container,
+    Context,
+    NativeService,
+    Process,
+    Recipe,
+    Service,
+    Site,
+)
+from labctl.sources import ENGINES
+from lakehouse.references import reference
 
 __all__ = [
     "CONVERTER",
-    "HEAP",
     "INTERNAL_TOPICS",
     "PLUGINS",
     "PROVIDER",
@@ -32,8 +43,7 @@ __all__ = [
 
 USER = "labctl"
 """Whom the REST interface lets in."""
-HEAP = "640m"
-PLUGINS = ("debezium-postgres", "debezium-mysql", "debezium-sqlserver")
+PLUGINS = tuple(engine.plugin for engine in ENGINES.values())
 CONVERTER = "apicurio-converter"
 PROVIDER = Path(__file__).parents[1] / "kafkaconnect" / "provider"
 """What answers `${secretManager:…}`, with its source."""
@@ -54,7 +64,7 @@ WORKER = {
     # The worker's own clients, its tasks' producers and its tasks' consumers. Those for topics that
     # a connector makes log in as the worker does.
     **{
-        f"{client}{key}": f"${{secretManager:{SECRET_PREFIX}/kafka:{key}}}"
+        f"{client}{key}": reference(f"{SECRET_PREFIX}/kafka", key)
         for client in ("", "producer.", "consumer.")
         for key in LOGIN_KEYS
     },
@@ -132,7 +142,7 @@ def _process(context: Context) -> Process:
     return Process(
         argv=(
             # Some 100 KB a record in a first load, of which little lives.
-            *java(context, heap=HEAP, classpath=context.artifacts.path("kafka"), busy=True),
+            *java(context, classpath=context.artifacts.path("kafka"), busy=True),
             write_log4j(context, quiet=QUIET),
             f"-Djava.security.auth.login.config={context.conf / JAAS}",
             "org.apache.kafka.connect.cli.ConnectDistributed",
@@ -154,6 +164,14 @@ def _probe(context: Context) -> str:
     return f"Kafka Connect {root.json()['version']}"
 
 
+def _endpoint(site: Site) -> Connect:
+    return Connect(
+        url=f"http://{site.address('connect', 'rest')}",
+        user=USER,
+        password=SecretStr(site.passwords["connect"]),
+    )
+
+
 SERVICE = Service(
     name="connect",
     title="Kafka Connect",
@@ -165,6 +183,29 @@ SERVICE = Service(
         process=_process,
     ),
     probe=_probe,
+    endpoint=_endpoint,
+    passwords=("connect",),
+    heap="640m",
+    container=Container(
+        recipes=(
+            Recipe(
+                "connect-base",
+                "local/connect-base",
+                "debezium-postgres",
+                artifacts=("kafka", *PLUGINS, CONVERTER),
+                shared=("kafka-bin",),
+            ),
+            # The base has no client of Confluent's hub: an image without the S3 sink connector.
+            Recipe(
+                "connect",
+                "connect",
+                "debezium-postgres",
+                {"CONNECT_BASE": "connect-base", "SINK_HUB_IMAGE": "base"},
+            ),
+        ),
+        reads_references=True,
+        secrets=lambda _, passwords: {"connect": {"rest-users": rest_users(passwords)}},
+    ),
     after=("kafka",),
     urls=lambda endpoints, _ports: {"rest": endpoints.connect.url},
     ready_seconds=120,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labctl.lab.state import write_private
+from labctl.home.state import write_private
 from labctl.services.model import Context
 
 __all__ = ["FIRST_TIER", "FLAGS", "LESS_INLINING", "LOG4J", "java", "write_log4j"]
@@ -34,14 +34,14 @@ LOG4J = {
 
 
 def java(
-    context: Context, *, heap: str, classpath: Path | None = None, busy: bool = False
+    context: Context, *, heap: str = "", classpath: Path | None = None, busy: bool = False
 ) -> list[str]:
-    """The start of a Java command line: `heap` unless `lab.toml` sets another.
+    """The start of a Java command line, with the service's own heap unless `heap` is another.
 
     A `busy` one has half of the heap for what does not live long, and all of it from the start: the
     JVM would begin with a small one, and collect it fully each time it grows.
     """
-    size = context.settings.heap or heap
+    size = heap or context.heap
     command = [str(context.artifacts.java()), f"-Xmx{size}", *FLAGS]
     command += [*LESS_INLINING, f"-Xms{size}", "-XX:NewRatio=1"] if busy else FIRST_TIER
     if classpath is not None:

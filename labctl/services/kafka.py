@@ -9,22 +9,32 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from confluent_kafka.admin import AdminClient
+from pydantic import SecretStr
 
-from labctl.config.kafka_clients import client_settings, plain_module
+from labctl.config.endpoints import Endpoints, Kafka
+from labctl.config.kafka_clients import client_settings, java_settings, plain_module
 from labctl.errors import LabError
-from labctl.lab.secrets import properties_text
-from labctl.lab.state import write_private
+from labctl.home.secrets import properties_text
+from labctl.home.state import write_private
 from labctl.services.data_folder import is_made, made_whole
 from labctl.services.jvm import java, write_log4j
-from labctl.services.model import Context, NativeService, Process, Service
+from labctl.services.model import (
+    Container,
+    Context,
+    Files,
+    NativeService,
+    Process,
+    Recipe,
+    Service,
+    Site,
+)
 
-__all__ = ["HEAP", "MESSAGE_BYTES", "QUIET", "SERVICE", "SETTINGS", "USER", "login_settings"]
+__all__ = ["MESSAGE_BYTES", "QUIET", "SERVICE", "SETTINGS", "USER", "login_settings"]
 
 USER = "labctl"
 """Whom broker and controller let in."""
 LISTENERS = ("INTERNAL", "EXTERNAL", "CONTROLLER")
 """Natively there is none of the first; in containers it is for those inside."""
-HEAP = "320m"
 QUIET = ("org.apache.kafka", "kafka", "state.change.logger")
 """Loggers that speak only of warnings."""
 MESSAGE_BYTES = 8_388_608
@@ -125,7 +135,7 @@ def _kafka_uuid(raw: bytes) -> str:
 def _process(context: Context) -> Process:
     return Process(
         argv=(
-            *java(context, heap=HEAP, classpath=context.artifacts.path("kafka")),
+            *java(context, classpath=context.artifacts.path("kafka")),
             write_log4j(context, quiet=QUIET),
             "kafka.Kafka",
             str(context.conf / "server.properties"),
@@ -148,6 +158,33 @@ def _probe(context: Context) -> str:
     return f"Kafka {context.build()}"
 
 
+def _endpoint(site: Site) -> Kafka:
+    return Kafka(
+        bootstrap_servers=site.address("kafka", "broker"),
+        authentication="plain",
+        user=USER,
+        password=SecretStr(site.passwords["kafka"]),
+    )
+
+
+def _secrets(endpoints: Endpoints, passwords: Mapping[str, str]) -> dict[str, Files]:
+    user, password = endpoints.connect.login or ("", "")
+    cluster = "kafka.clusters[0]"
+    user_interface = {
+        f"{cluster}.name": "lab",
+        f"{cluster}.bootstrapServers": endpoints.kafka.bootstrap_servers,
+        **{f"{cluster}.properties.{k}": v for k, v in java_settings(endpoints.kafka).items()},
+        f"{cluster}.kafkaConnect[0].name": "connect",
+        f"{cluster}.kafkaConnect[0].address": endpoints.connect.url,
+        f"{cluster}.kafkaConnect[0].username": user,
+        f"{cluster}.kafkaConnect[0].password": password,
+    }
+    return {
+        "kafka": {"login.properties": properties_text(login_settings(passwords))},
+        "kafka-ui": {"application.properties": properties_text(user_interface)},
+    }
+
+
 SERVICE = Service(
     name="kafka",
     title="Apache Kafka",
@@ -156,5 +193,14 @@ SERVICE = Service(
         artifacts=("jre", "kafka"), memory_mib=430, prepare=_prepare, process=_process
     ),
     probe=_probe,
+    endpoint=_endpoint,
+    passwords=("kafka",),
+    heap="320m",
+    container=Container(
+        recipes=(
+            Recipe("kafka", "local/kafka", "kafka", artifacts=("kafka",), shared=("kafka-bin",)),
+        ),
+        secrets=_secrets,
+    ),
     urls=lambda endpoints, _ports: {"bootstrap": endpoints.kafka.bootstrap_servers},
 )

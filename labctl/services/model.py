@@ -6,18 +6,53 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from labctl.artifacts import ArtifactStore
-from labctl.config.endpoints import Endpoints
-from labctl.config.model import LabConfig, ServiceSettings
+from pydantic import SecretStr
 
-__all__ = ["Context", "NativeService", "Process", "Service"]
+from labctl.artifacts import ArtifactStore
+from labctl.config.endpoints import Database, Endpoint, Endpoints
+from labctl.config.model import LabConfig, ServiceSettings, SourceEngine
+
+__all__ = [
+    "Address",
+    "Container",
+    "Context",
+    "Files",
+    "NativeService",
+    "Process",
+    "Recipe",
+    "Service",
+    "Site",
+]
+
+Address = Callable[[str, str], str]
+"""`host:port` of a service's endpoint: `address("kafka", "broker")`."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a service's endpoint is made from: where the lab's services are, and its passwords."""
+
+    address: Address
+    config: LabConfig
+    passwords: Mapping[str, str]
+
+    def server(self, engine: SourceEngine, endpoint: str, user: str, without: str) -> Database:
+        """A source database's server, as its administrator.
+
+        A client begins in the database of its first source, or in `without`.
+        """
+        host, _, port = self.address(engine, endpoint).rpartition(":")
+        source = next(iter(self.config.sources_of(engine).values()), None)
+        begin_in = without if source is None else source.database or source.schemas[0]
+        password = SecretStr(self.passwords[engine])
+        return Database(host=host, port=int(port), user=user, password=password, database=begin_in)
 
 
 @dataclass(frozen=True)
 class Context:
     """What a service may know of the lab it runs in."""
 
-    service: str
+    service: Service
     lab: str
     project: Path
     """The folder of `lab.toml`: connectors, the Spark application, seeds."""
@@ -39,7 +74,13 @@ class Context:
 
     @property
     def settings(self) -> ServiceSettings:
-        return self.config.settings(self.service)
+        return self.config.settings(self.service.name)
+
+    @property
+    def heap(self) -> str:
+        """Size of the service's JVM's heap: what `lab.toml` says, else its own."""
+        assert self.service.heap is not None  # noqa: S101 - asked by services that have one
+        return self.settings.heap or self.service.heap
 
 
 @dataclass(frozen=True)
@@ -69,6 +110,50 @@ class NativeService:
 
 
 @dataclass(frozen=True)
+class Recipe:
+    """A Dockerfile below compose/images, and what its context holds beside it."""
+
+    name: str
+    folder: str
+    """Of the Dockerfile, below compose/images."""
+    version: str | None = None
+    """The artefact whose version the image carries; None: labctl's own."""
+    parents: Mapping[str, str] = field(default_factory=lambda: {"BASE": "jre"})
+    """Build arguments that name another recipe's image."""
+    artifacts: tuple[str, ...] = ()
+    """Unpacked below `artifacts/` in the context."""
+    shared: tuple[str, ...] = ()
+    """Other folders of compose/images/local in the context."""
+    cached: tuple[str, ...] = ()
+    """Artefacts below `cache/` in the context, as they are in labctl's own cache."""
+    wheels: bool = False
+    """Python packages of requirements.lock below `wheels/` in the context."""
+    project: bool = False
+    """The context is the project itself."""
+
+
+Files = Mapping[str, str | Callable[[], str]]
+"""Texts by file name. One that is still to be made stays as it is once it is there."""
+
+
+@dataclass(frozen=True)
+class Container:
+    """How a service runs in a container, beside what the Compose file says."""
+
+    recipes: tuple[Recipe, ...] = ()
+    """Its image from packages alone, behind those it is made from; none where it comes in none."""
+    companions: tuple[str, ...] = ()
+    """Services of the Compose file that are started with it, beside those it needs."""
+    reads_references: bool = False
+    """Whether it resolves the references in connector files."""
+    secrets: Callable[[Endpoints, Mapping[str, str]], Mapping[str, Files]] | None = None
+    """What it and its companions read, by Compose service, from the endpoints and the passwords.
+
+    None: each of its passwords, from a file of that name.
+    """
+
+
+@dataclass(frozen=True)
 class Service:
     """One part of the lab.
 
@@ -83,6 +168,13 @@ class Service:
     """Preferred port by endpoint name."""
     native: NativeService
     probe: Callable[[Context], str]
+    endpoint: Callable[[Site], Endpoint]
+    """Where it answers, and as whom to ask."""
+    passwords: tuple[str, ...] = ()
+    """Roles whose passwords it needs; each is generated with the lab."""
+    heap: str | None = None
+    """Of its JVM, where it is one."""
+    container: Container = Container()
     needed: Callable[[LabConfig], bool] = lambda _: True
     """Whether a lab has the service at all."""
     after: tuple[str, ...] = ()

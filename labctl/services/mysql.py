@@ -11,16 +11,18 @@ import pymysql
 
 from labctl.config.endpoints import database_of
 from labctl.errors import LabError
-from labctl.lab.state import write_private
+from labctl.home.state import write_private
 from labctl.services.data_folder import is_made, made_whole
-from labctl.services.model import Context, NativeService, Process, Service
+from labctl.services.model import Container, Context, NativeService, Process, Recipe, Service
+from labctl.sources import CDC_USER
 
-__all__ = ["ADMIN", "OPTIONS", "SERVICE"]
+__all__ = ["ADMIN", "CAPTURE_RIGHTS", "OPTIONS", "SERVICE"]
 
 ADMIN = "labctl"
 MARK = "mysql.ibd"
 """The data dictionary: in every data folder."""
-_CAPTURE = "'debezium'@'%%'"
+CAPTURE_RIGHTS = "RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT, LOCK TABLES"
+_CAPTURE = f"'{CDC_USER}'@'%%'"
 """Debezium's login, from wherever the server lets it in; in statements that have parameters."""
 
 OPTIONS = (
@@ -137,10 +139,7 @@ def _setup(context: Context) -> None:
         cursor.execute("DROP USER IF EXISTS 'root'@'localhost'")
         cursor.execute(f"CREATE USER IF NOT EXISTS {_CAPTURE} IDENTIFIED BY %s", (password,))
         cursor.execute(f"ALTER USER {_CAPTURE} IDENTIFIED BY %s", (password,))
-        cursor.execute(
-            "GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT, "
-            "LOCK TABLES ON *.* TO 'debezium'@'%'"
-        )
+        cursor.execute(f"GRANT {CAPTURE_RIGHTS} ON *.* TO '{CDC_USER}'@'%'")
         for source in context.config.sources_of("mysql").values():
             for schema in source.schemas:
                 name = schema.replace("`", "``")
@@ -153,6 +152,11 @@ SERVICE = Service(
     ports={"sql": 3306},
     native=NativeService(artifacts=("mysql",), memory_mib=300, prepare=_prepare, process=_process),
     probe=_probe,
+    endpoint=lambda site: site.server("mysql", "sql", ADMIN, without=""),
+    passwords=("mysql", "cdc"),
+    container=Container(
+        recipes=(Recipe("mysql", "local/mysql", "mysql", {"BASE": "base"}, artifacts=("mysql",)),)
+    ),
     setup=_setup,
     needed=lambda config: bool(config.sources_of("mysql")),
     urls=lambda endpoints, ports: {

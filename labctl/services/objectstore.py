@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labctl.services.model import Context, NativeService, Process, Service
+from pydantic import SecretStr
+
+from labctl.config.endpoints import ObjectStore
+from labctl.services.model import (
+    Container,
+    Context,
+    NativeService,
+    Process,
+    Recipe,
+    Service,
+    Site,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -64,12 +75,31 @@ def _prepare(context: Context) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
+def _endpoint(site: Site) -> ObjectStore:
+    return ObjectStore(
+        endpoint_url=f"http://{site.address('objectstore', 's3')}",
+        region=site.config.lake.region,
+        access_key=SecretStr(ADMIN),
+        secret_key=SecretStr(site.passwords["objectstore"]),
+        bucket=site.config.lake.bucket,
+    )
+
+
 SERVICE = Service(
     name="objectstore",
     title="MinIO",
     ports={"s3": 9000, "console": 9001},
     native=NativeService(artifacts=("minio",), memory_mib=330, prepare=_prepare, process=_process),
     probe=_probe,
+    endpoint=_endpoint,
+    passwords=("objectstore",),
+    container=Container(
+        recipes=(
+            Recipe(
+                "objectstore", "local/objectstore", "minio", {"BASE": "base"}, artifacts=("minio",)
+            ),
+        )
+    ),
     setup=_setup,
     urls=lambda _endpoints, ports: {
         "s3": f"http://127.0.0.1:{ports['s3']}",

@@ -10,28 +10,30 @@ from collections.abc import Sequence
 import psycopg2
 from psycopg2 import sql
 
-from labctl.config.endpoints import database_of
+from labctl.config.endpoints import Database, database_of
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
-from labctl.lab.state import write_private
+from labctl.home.state import write_private
 from labctl.services.data_folder import is_made, made_whole
-from labctl.services.model import Context, NativeService, Process, Service
+from labctl.services.model import Container, Context, NativeService, Process, Recipe, Service
+from labctl.sources import CDC_USER
+from labctl.sources.postgres import ensure_database
 
 __all__ = [
     "ADMIN",
-    "CAPTURE",
     "REGISTRY_DATABASE",
     "SERVICE",
     "SETTINGS",
+    "STAND_IN_DATABASE",
     "keep_apart",
     "unprivileged_prefix",
     "unprivileged_user",
 ]
 
 ADMIN = "labctl"
-CAPTURE = "debezium"
-"""The role that connectors log in with."""
 REGISTRY_DATABASE = "registry"
+STAND_IN_DATABASE = "sqlserver"
+"""Keeps everything of SQL Server's stand-in, which makes it itself."""
 UNPRIVILEGED_USERS = ("postgres", "nobody")
 
 SETTINGS = {
@@ -111,21 +113,26 @@ def _process(context: Context) -> Process:
     )
 
 
-def _connect(context: Context, database: str) -> psycopg2.extensions.connection:
+def _endpoint(context: Context, database: str) -> Database:
     endpoint = context.endpoints.postgres
     assert endpoint is not None  # noqa: S101 - this service's own endpoint
+    return endpoint.model_copy(update={"database": database})
+
+
+def _connect(context: Context) -> psycopg2.extensions.connection:
+    endpoint = _endpoint(context, "postgres")
     return psycopg2.connect(
         host=endpoint.host,
         port=endpoint.port,
         user=endpoint.user,
         password=endpoint.password.get_secret_value(),
-        dbname=database,
+        dbname=endpoint.database,
         connect_timeout=3,
     )
 
 
 def _probe(context: Context) -> str:
-    connection = _connect(context, "postgres")
+    connection = _connect(context)
     try:
         with connection.cursor() as cursor:
             cursor.execute("SHOW server_version")
@@ -136,15 +143,16 @@ def _probe(context: Context) -> str:
 
 
 def _setup(context: Context) -> None:
-    connection = _connect(context, "postgres")
+    connection = _connect(context)
     connection.autocommit = True
     try:
         with connection.cursor() as cursor:
             for role, password, rights in (
-                (CAPTURE, context.passwords["cdc"], "REPLICATION"),
+                (CDC_USER, context.passwords["cdc"], "REPLICATION"),
                 ("registry", context.passwords["registry"], "NOREPLICATION"),
             ):
-                verb = "ALTER" if _exists(cursor, "pg_roles", "rolname", role) else "CREATE"
+                cursor.execute("SELECT FROM pg_roles WHERE rolname = %s", (role,))
+                verb = "CREATE" if cursor.fetchone() is None else "ALTER"
                 cursor.execute(
                     sql.SQL(f"{verb} ROLE {{}} LOGIN {rights} PASSWORD %s").format(
                         sql.Identifier(role)
@@ -152,14 +160,9 @@ def _setup(context: Context) -> None:
                     (password,),
                 )
             sources = _databases(context.config)
-            for database in (*sources, REGISTRY_DATABASE):
-                if not _exists(cursor, "pg_database", "datname", database):
-                    owner = "registry" if database == REGISTRY_DATABASE else ADMIN
-                    cursor.execute(
-                        sql.SQL("CREATE DATABASE {} OWNER {}").format(
-                            sql.Identifier(database), sql.Identifier(owner)
-                        )
-                    )
+            for database in sources:
+                ensure_database(_endpoint(context, database))
+            ensure_database(_endpoint(context, REGISTRY_DATABASE), owner="registry")
             keep_apart(cursor, sources)
     finally:
         connection.close()
@@ -185,19 +188,9 @@ def keep_apart(cursor: psycopg2.extensions.cursor, sources: Sequence[str]) -> No
     for database in sources:
         cursor.execute(
             sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(
-                sql.Identifier(database), sql.Identifier(CAPTURE)
+                sql.Identifier(database), sql.Identifier(CDC_USER)
             )
         )
-
-
-def _exists(cursor: psycopg2.extensions.cursor, catalog: str, column: str, name: str) -> bool:
-    cursor.execute(
-        sql.SQL("SELECT 1 FROM {} WHERE {} = %s").format(
-            sql.Identifier(catalog), sql.Identifier(column)
-        ),
-        (name,),
-    )
-    return cursor.fetchone() is not None
 
 
 def unprivileged_user() -> pwd.struct_passwd | None:
@@ -247,6 +240,15 @@ SERVICE = Service(
         artifacts=("postgres",), memory_mib=150, prepare=_prepare, process=_process
     ),
     probe=_probe,
+    endpoint=lambda site: site.server("postgres", "sql", ADMIN, without="postgres"),
+    passwords=("postgres", "cdc", "registry"),
+    container=Container(
+        recipes=(
+            Recipe(
+                "postgres", "local/postgres", "postgres", {"BASE": "base"}, artifacts=("postgres",)
+            ),
+        )
+    ),
     setup=_setup,
     urls=lambda endpoints, ports: {
         "sql": f"postgresql://{ADMIN}@127.0.0.1:{ports['sql']}/{database_of(endpoints.postgres)}"

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import requests
 
+from labctl.config.endpoints import Registry
+from labctl.home.secrets import properties_text
 from labctl.services.jvm import java
-from labctl.services.model import Context, NativeService, Process, Service
+from labctl.services.model import Container, Context, NativeService, Process, Recipe, Service
 from labctl.services.postgres import REGISTRY_DATABASE
 
-__all__ = ["ENVIRONMENT", "HEAP", "SERVICE"]
+__all__ = ["ENVIRONMENT", "SERVICE"]
 
-HEAP = "192m"
 ENVIRONMENT = {
     "QUARKUS_BANNER_ENABLED": "false",
     "APICURIO_STORAGE_KIND": "sql",
@@ -35,7 +36,7 @@ def _process(context: Context) -> Process:
     folder = context.artifacts.path("apicurio-registry")
     jar = next(folder.rglob("apicurio-registry-app-*-runner.jar"))
     return Process(
-        argv=(*java(context, heap=HEAP), "-jar", str(jar)),
+        argv=(*java(context), "-jar", str(jar)),
         env={
             "QUARKUS_HTTP_HOST": "127.0.0.1",
             "QUARKUS_HTTP_PORT": str(context.ports["http"]),
@@ -70,6 +71,27 @@ SERVICE = Service(
         process=_process,
     ),
     probe=_probe,
+    endpoint=lambda site: Registry(url=f"http://{site.address('registry', 'http')}"),
+    passwords=("registry",),
+    heap="192m",
+    container=Container(
+        recipes=(
+            Recipe(
+                "registry",
+                "local/registry",
+                "apicurio-registry",
+                artifacts=("apicurio-registry",),
+            ),
+        ),
+        companions=("registry-ui",),
+        secrets=lambda _, passwords: {
+            "registry": {
+                "application.properties": properties_text(
+                    {"apicurio.datasource.password": passwords["registry"]}
+                )
+            }
+        },
+    ),
     after=("postgres",),
     urls=lambda endpoints, _ports: {"api": f"{endpoints.registry.url}/apis/registry/v3"},
 )

@@ -6,20 +6,29 @@ import sys
 from pathlib import Path
 
 import requests
+from pydantic import SecretStr
 
+from labctl.config.endpoints import Silver
 from labctl.config.kafka_clients import java_settings
-from labctl.lab.state import write_private
+from labctl.home.state import write_private
 from labctl.services.jvm import FLAGS, LESS_INLINING
-from labctl.services.model import Context, NativeService, Process, Service
+from labctl.services.model import (
+    Container,
+    Context,
+    NativeService,
+    Process,
+    Recipe,
+    Service,
+    Site,
+)
+from labctl.sinks import sink_files, used_sinks
 from labctl.tables import lab_tables
-from lakehouse.options import KAFKA_CONF_PREFIX, Options, submit_argv
+from lakehouse.options import APPLICATION_FILE, KAFKA_CONF_PREFIX, Options, submit_argv
 
-__all__ = ["SERVICE", "SINK_CONNECTOR", "options", "process", "spark_settings"]
+__all__ = ["SERVICE", "options", "process", "spark_settings"]
 
-HEAP = "1g"
 LOOPBACK = "127.0.0.1"
 TOKEN = "status-token"  # noqa: S105 - a file's name
-SINK_CONNECTOR = "sink_connector_kafka_s3_avro_tickit"
 
 
 def _prepare(context: Context) -> None:
@@ -41,7 +50,7 @@ def spark_settings(context: Context) -> dict[str, str]:
     return {
         "spark.master": "local[*]",
         "spark.app.name": f"labctl-{context.lab}",
-        "spark.driver.memory": context.settings.heap or HEAP,
+        "spark.driver.memory": context.heap,
         "spark.driver.host": LOOPBACK,
         "spark.driver.bindAddress": LOOPBACK,
         # Any user of this machine reaches the driver's ports. The secret is made at every start.
@@ -76,8 +85,10 @@ def options(
 ) -> Options:
     """What the application is told on its command line.
 
-    Without `writes_bronze` the sink connector writes those files, and the application none.
+    Without `writes_bronze` the sink connectors write those files, and the application none.
     """
+    tables = lab_tables(context.project, context.config)
+    sinks = used_sinks(sink_files(context.project), tables)
     bucket = f"s3a://{context.endpoints.objectstore.bucket}"
     return Options(
         properties=tuple(str(context.project / f) for f in context.config.silver.properties),
@@ -86,19 +97,21 @@ def options(
         target_base_path=f"{bucket}/silver",
         bronze_base_path=bucket,
         checkpoint_base_path=(context.data / "checkpoints").as_uri(),
-        tables=tuple(t.name for t in lab_tables(context.project, context.config)),
+        tables=tuple(table.name for table in tables),
         source=context.config.silver.source,
-        sink_config=(
-            str(context.project / "connectors" / f"{SINK_CONNECTOR}.json")
-            if writes_bronze
-            else None
-        ),
+        sink_configs=tuple(str(sink.file.path) for sink in sinks) if writes_bronze else (),
         secrets_dir=str(context.secrets),
         status_host=status_host,
         status_port=context.ports["status"],
         status_token_file=str(context.conf / TOKEN),
         hoodie_conf={},
     )
+
+
+def _application(project: Path) -> Path:
+    """The project's own; where it has none, the one that came with labctl."""
+    own = project / "spark" / APPLICATION_FILE.name
+    return own if own.is_file() else APPLICATION_FILE
 
 
 def process(
@@ -114,7 +127,7 @@ def process(
                 options(context, status_host=status_host, writes_bronze=writes_bronze),
                 spark_submit=(str(spark_home / "bin" / "spark-submit"),),
                 properties_file=str(context.conf / "spark.properties"),
-                application=str(context.project / "spark" / "silver.py"),
+                application=str(_application(context.project)),
             )
         ),
         env={
@@ -141,6 +154,13 @@ def _probe(context: Context) -> str:
     return f"{status['application']}, {len(tables)} tables from {status['source']}"
 
 
+def _endpoint(site: Site) -> Silver:
+    return Silver(
+        status_url=f"http://{site.address('silver', 'status')}",
+        token=SecretStr(site.passwords["silver"]),
+    )
+
+
 SERVICE = Service(
     name="silver",
     title="Spark application",
@@ -149,6 +169,31 @@ SERVICE = Service(
         artifacts=("jre", "spark-packages"), memory_mib=2148, prepare=_prepare, process=process
     ),
     probe=_probe,
+    endpoint=_endpoint,
+    passwords=("connect", "kafka", "silver"),
+    heap="1g",
+    container=Container(
+        recipes=(
+            Recipe(
+                "silver-builder",
+                "local/silver-builder",
+                None,
+                {"BASE": "base"},
+                cached=("jre", "spark-packages"),
+                wheels=True,
+            ),
+            Recipe(
+                "silver",
+                "silver",
+                None,
+                {"SILVER_BASE": "base", "SILVER_BUILDER": "silver-builder"},
+                project=True,
+            ),
+        ),
+        # Asked by the application when it starts: whether the sink connector writes bronze.
+        companions=("connect",),
+        reads_references=True,
+    ),
     after=("kafka", "registry", "objectstore"),
     urls=lambda endpoints, _ports: {"status": f"{endpoints.silver.status_url}/status"},
     ready_seconds=120,

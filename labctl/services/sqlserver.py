@@ -6,14 +6,17 @@ SQL Server itself cannot be had as an ordinary package; its own image takes this
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pymssql
 
-from labctl.config.endpoints import Database, database_of
-from labctl.lab.state import write_private
-from labctl.services.model import Context, NativeService, Process, Service
+from labctl.config.endpoints import Database, Endpoints, database_of
+from labctl.home.state import write_private
+from labctl.services.model import Container, Context, Files, NativeService, Process, Service
+from labctl.services.postgres import STAND_IN_DATABASE
+from labctl.sources.engines.sqlserver import ADMIN
 
 __all__ = [
     "ADMIN",
@@ -23,10 +26,7 @@ __all__ = [
     "store_dsn",
 ]
 
-ADMIN = "sa"
 LOOPBACK = "127.0.0.1"
-STORE = "sqlserver"
-"""The database in PostgreSQL that keeps everything of the stand-in."""
 CERTIFICATE_DAYS = 3650
 
 
@@ -35,7 +35,7 @@ def _prepare(context: Context) -> None:
 
     postgres = context.endpoints.postgres
     assert postgres is not None  # noqa: S101 - `after` names it
-    ensure_database(postgres.model_copy(update={"database": STORE}))
+    ensure_database(postgres.model_copy(update={"database": STAND_IN_DATABASE}))
     write_private(context.conf / "dsn", store_dsn(postgres))
     write_private(context.conf / "password", context.passwords["sqlserver"])
     certificate = context.conf / "server.pem"
@@ -46,8 +46,8 @@ def _prepare(context: Context) -> None:
 def store_dsn(postgres: Database) -> str:
     """How the stand-in reaches its database. Holds a password."""
     return (
-        f"host={postgres.host} port={postgres.port} dbname={STORE} user={postgres.user} "
-        f"password={postgres.password.get_secret_value()}"
+        f"host={postgres.host} port={postgres.port} dbname={STAND_IN_DATABASE} "
+        f"user={postgres.user} password={postgres.password.get_secret_value()}"
     )
 
 
@@ -132,12 +132,27 @@ def _probe(context: Context) -> str:
     return f"stand-in for SQL Server {version!s}"
 
 
+def _secrets(endpoints: Endpoints, passwords: Mapping[str, str]) -> dict[str, Files]:
+    """For SQL Server's own image its password, and what the stand-in needs in its place."""
+    assert endpoints.postgres is not None  # noqa: S101 - every lab has one
+    return {
+        "sqlserver": {
+            "sqlserver": passwords["sqlserver"],
+            "dsn": store_dsn(endpoints.postgres),
+            "server.pem": self_signed_certificate,
+        }
+    }
+
+
 SERVICE = Service(
     name="sqlserver",
     title="SQL Server stand-in",
     ports={"tds": 1433},
     native=NativeService(artifacts=(), memory_mib=70, prepare=_prepare, process=_process),
     probe=_probe,
+    endpoint=lambda site: site.server("sqlserver", "tds", ADMIN, without="master"),
+    passwords=("sqlserver",),
+    container=Container(secrets=_secrets),
     setup=_setup,
     needed=lambda config: bool(config.sources_of("sqlserver")),
     after=("postgres",),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from labctl.errors import LabError
 from labctl.lake import Lake, View
 from labctl.lake.bronze import Bronze, BronzeObject
+from labctl.lake.view import DELETED
 from labctl.latency.targets import Target
 from labctl.soak.following import versions_of
 from labctl.soak.plan import Kind, Operation
@@ -46,7 +47,7 @@ def check_silver(
     lake: Lake, target: Target, first_key: int, expected: Expectation, finding: Finding
 ) -> None:
     """Compare every row of the run with its last acknowledged change: one scan."""
-    wanted = [target.key, target.number, "__deleted"]
+    wanted = [target.key, target.number, DELETED]
     table = lake.table(target.silver).read(columns=wanted, view=View(deleted=True))
     compare_rows(versions_of(table, target, first_key), expected, finding)
 
@@ -113,7 +114,7 @@ class BronzeRecords:
             if not isinstance(value, dict) or int(value[self._target.key]) < self._first_key:
                 continue
             key = int(value[self._target.key])
-            if value.get("__deleted") == "true":
+            if value.get(DELETED) == "true":
                 self._deleted.add(key)
             else:
                 self._written.add((key, int(str(value[self._target.number]).strip())))

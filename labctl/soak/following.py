@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from labctl.background import Background
 from labctl.errors import LabError
 from labctl.lake import Lake, Watch
+from labctl.lake.view import DELETED
 from labctl.latency.targets import Target
 from labctl.soak.tracking import Tracker, Version
 
@@ -42,7 +43,7 @@ class TableFollower(Background):
 def versions_of(rows: pa.Table, target: Target, first_key: int) -> list[tuple[int, Version]]:
     """Keys and versions of the run's rows."""
     rows = rows.filter(pc.field(target.key) >= first_key)
-    columns = (rows.column(name).to_pylist() for name in (target.key, target.number, "__deleted"))
+    columns = (rows.column(name).to_pylist() for name in (target.key, target.number, DELETED))
     return [
         (int(key), Version(int(str(number).strip()), deleted == "true"))
         for key, number, deleted in zip(*columns, strict=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from labctl.bench.environment import Environment
 from labctl.errors import ExitCode, LabError
+from labctl.latency.environment import Environment
 from labctl.latency.report import Percentiles
 from labctl.soak.checking import Finding
 from labctl.soak.resources import Growth

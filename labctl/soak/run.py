@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 
 import psutil
 
-from labctl.bench.environment import describe
 from labctl.errors import ExitCode, LabError
+from labctl.lab.bronze import lab_bronze
 from labctl.lab.lab import Lab
 from labctl.lab.status import read_status, service_versions
 from labctl.lab.verification import verify_lab
 from labctl.lake import Lake
-from labctl.lake.bronze import Bronze
+from labctl.latency.environment import describe
 from labctl.latency.statistics import percentiles_of
 from labctl.latency.targets import Target, describe_target
 from labctl.latency.writing import remove_rows
@@ -108,7 +108,16 @@ def run_soak(
     lab.require_running().require_here()
     say("comparing the tables with their sources")
     names = [target.silver for target in soak_tables(lab, plan.tables)]
-    if not verify_lab(lab, names, timeout=_DRAIN_SECONDS).equal:
+    before = verify_lab(lab, names, timeout=_DRAIN_SECONDS)
+    if not before.equal and not before.different:
+        raise LabError(
+            f"Changes were still on their way after {_DRAIN_SECONDS:.0f} s, so a run could not "
+            "tell what it lost",
+            hint="wait until `labctl verify` finds that all rows match, then start the run again",
+            details=tuple(map(str, before.tables)),
+            exit_code=ExitCode.UNDECIDED,
+        )
+    if before.different:
         raise LabError(
             "The tables differ from their sources, so a run could not tell what it lost",
             hint="`labctl verify` shows where; `labctl rebuild TABLE` repairs",
@@ -231,7 +240,7 @@ class _Run:
         for writer in self._writers:
             writer.stop()
             writer.check()
-        self._take_in()
+        self._drain_queues()
 
     def _goes_on(self, count: int, once: int) -> bool:
         if self._plan.seconds is None:
@@ -298,14 +307,14 @@ class _Run:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             time.sleep(_ROUND_SECONDS)
-            self._take_in()
+            self._drain_queues()
             for writer in self._writers:
                 writer.check()
             if (found := condition()) is not None:
                 return found
         return None
 
-    def _take_in(self) -> None:
+    def _drain_queues(self) -> None:
         while not self._done.empty():
             done = self._done.get()
             table = self._tables[done.table]
@@ -316,9 +325,7 @@ class _Run:
     def _check(self, table: _Table) -> Finding:
         finding = Finding()
         check_silver(self._lake, table.target, table.first_key, table.expected, finding)
-        bronze = BronzeRecords(
-            Bronze(self._lab.endpoints.objectstore), table.target, table.first_key
-        )
+        bronze = BronzeRecords(lab_bronze(self._lab), table.target, table.first_key)
         deadline = time.monotonic() + _DRAIN_SECONDS
         while True:
             bronze.read(self._begun)

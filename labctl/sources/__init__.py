@@ -5,16 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
-from labctl.config.endpoints import Database, Endpoints, SourceDatabase
+from labctl.config.endpoints import Endpoints, SourceDatabase
+from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
-from labctl.sources import mysql, postgres, sqlserver
 from labctl.sources.base import Rollback, Row, Source, SourceColumn, SourceTable, TableRef
+from labctl.sources.engine import CDC_USER, Engine, Preparation
+from labctl.sources.engines import mysql, postgres, sqlserver
 
 __all__ = [
+    "CDC_USER",
     "ENGINES",
+    "Engine",
+    "Preparation",
     "Rollback",
     "Row",
     "Source",
@@ -26,23 +31,10 @@ __all__ = [
     "ensure_database",
 ]
 
-_OPEN: Mapping[str, Callable[[Database], Source]] = MappingProxyType(
-    {
-        "postgres": postgres.PostgresSource,
-        "mysql": mysql.MySqlSource,
-        "sqlserver": sqlserver.SqlServerSource,
-    }
+ENGINES: Mapping[SourceEngine, Engine] = MappingProxyType(
+    {engine.name: engine for engine in (postgres.ENGINE, mysql.ENGINE, sqlserver.ENGINE)}
 )
-_ENSURE: Mapping[str, Callable[[Database], None]] = MappingProxyType(
-    {
-        "postgres": postgres.ensure_database,
-        "mysql": mysql.ensure_database,
-        "sqlserver": sqlserver.ensure_database,
-    }
-)
-
-ENGINES = tuple(_OPEN)
-"""Engines that can be talked to."""
+"""Kinds of databases that a lab may have as sources."""
 
 
 def endpoint_of(endpoints: Endpoints, name: str) -> SourceDatabase:
@@ -63,12 +55,12 @@ def connect(endpoints: Endpoints, name: str) -> Source:
     answer.
     """
     endpoint = endpoint_of(endpoints, name)
-    return _OPEN[endpoint.engine](endpoint)
+    return ENGINES[endpoint.engine].client(endpoint)
 
 
 def ensure_database(endpoints: Endpoints, name: str) -> None:
-    """Creates the database of a source, when its server does not have it yet."""
+    """Creates the databases of a source that its server does not have yet."""
     endpoint = endpoint_of(endpoints, name)
-    names = endpoint.schemas if endpoint.engine == "mysql" else (endpoint.database,)
-    for database in names:
-        _ENSURE[endpoint.engine](endpoint.model_copy(update={"database": database}))
+    engine = ENGINES[endpoint.engine]
+    for database in engine.databases(endpoint):
+        engine.ensure_database(endpoint.model_copy(update={"database": database}))

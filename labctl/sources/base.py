@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
+from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.sources.types import Declared, TypeRule, rule_for
 
@@ -128,7 +129,7 @@ class Source(ABC):
     Errors of the database reach the caller as `LabError` with the statement that failed.
     """
 
-    engine: ClassVar[str]
+    engine: ClassVar[SourceEngine]
     """Of its server: `postgres`, `mysql`, …"""
     _quotes: ClassVar[tuple[str, str]] = ('"', '"')
     """What stands before and behind a name; the latter is doubled inside it."""

@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from labctl.errors import LabError
-from labctl.kafkaconnect.files import DEFAULT_SLOT
 from labctl.sources.base import Source, TableRef
 
-__all__ = ["ChangeLog", "Position", "change_log"]
+__all__ = ["ChangeLog", "MySqlLog", "Position", "PostgresLog", "SqlServerLog"]
 
 Position = tuple[int | str, ...]
 """A place in one database's log. Those of one database are ordered as the log is."""
@@ -42,18 +41,7 @@ class ChangeLog(Protocol):
         """The place of an offset stored with Kafka Connect; None before the first load is over."""
 
 
-def change_log(source: Source, connector: Mapping[str, str]) -> ChangeLog:
-    """The log behind an open connection, as `connector` (its configuration) reads it."""
-    match source.engine:
-        case "postgres":
-            return _PostgresLog(source, connector.get("slot.name", DEFAULT_SLOT))
-        case "mysql":
-            return _MySqlLog(source)
-        case _:
-            return _SqlServerLog(source)
-
-
-class _PostgresLog:
+class PostgresLog:
     """The write-ahead log, read through a replication slot.
 
     https://www.postgresql.org/docs/current/monitoring-stats.html#MONITORING-PG-STAT-REPLICATION-VIEW
@@ -85,7 +73,7 @@ class _PostgresLog:
         return (int(offset.get("lsn_commit", offset["lsn"])),)
 
 
-class _MySqlLog:
+class MySqlLog:
     """The binary log. https://dev.mysql.com/doc/refman/8.4/en/replication-threads-monitor-main.html"""
 
     def __init__(self, source: Source) -> None:
@@ -115,7 +103,7 @@ class _MySqlLog:
         return _binlog_position(offset["file"], offset["pos"])
 
 
-class _SqlServerLog:
+class SqlServerLog:
     """The change tables, which the connector polls: the server knows nothing of its readers."""
 
     def __init__(self, source: Source) -> None:

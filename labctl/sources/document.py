@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from labctl.sources.types import MYSQL, POSTGRES, SQLSERVER, Declared, TypeRule
+from labctl.sources import ENGINES
+from labctl.sources.types import Declared, TypeRule
 
 __all__ = ["render"]
 
@@ -44,9 +45,7 @@ def render() -> str:
     return "\n".join(
         (
             INTRODUCTION,
-            _section("PostgreSQL", POSTGRES),
-            _section("MySQL", MYSQL),
-            _section("SQL Server", SQLSERVER),
+            *(_section(engine.title, engine.types) for engine in ENGINES.values()),
             CLOSING.rstrip(),
             "",
         )

@@ -73,15 +73,18 @@ def _connect(endpoint: Database, database: str) -> Connection:
     return connection
 
 
-def ensure_database(endpoint: Database) -> None:
-    """Creates the endpoint's database when the server does not have it yet."""
+def ensure_database(endpoint: Database, owner: str | None = None) -> None:
+    """Creates the endpoint's database when the server does not have it yet.
+
+    It is `owner`'s, or the endpoint's user's.
+    """
     connection = _connect(endpoint, "postgres")
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT FROM pg_database WHERE datname = %s", (endpoint.database,))
             if cursor.fetchone() is None:
-                name = pgsql.Identifier(endpoint.database)
-                cursor.execute(pgsql.SQL("CREATE DATABASE {}").format(name))
+                named = map(pgsql.Identifier, (endpoint.database, owner or endpoint.user))
+                cursor.execute(pgsql.SQL("CREATE DATABASE {} OWNER {}").format(*named))
     finally:
         connection.close()
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
-from labctl.lab.state import write_private
+from labctl.home.state import write_private
 
 __all__ = ["Clock", "require_shiftable"]
 

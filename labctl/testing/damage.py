@@ -12,13 +12,13 @@ from enum import StrEnum
 import psycopg2
 
 from labctl.errors import ExitCode, LabError
+from labctl.kafka.offsets import delete_records
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.bronze import lab_bronze
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_files
 from labctl.lake import Lake
-from labctl.lake.kafka import delete_records
 from labctl.lake.lost_files import last_files
 from labctl.lake.objectstore import s3_client
 from labctl.services import objectstore

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from labctl.home.sockets import free_port
 from labctl.lab.lab import Lab
-from labctl.lab.ports import free_port
 from labctl.lab.up import wait_until_usable
 from labctl.testing.clock import Clock, require_shiftable
 from labctl.testing.damage import Damage, corrupt

@@ -17,7 +17,7 @@ from typing import Self
 import psutil
 
 from labctl.errors import LabError
-from labctl.lab.ports import LOOPBACK
+from labctl.home.sockets import LOOPBACK
 
 __all__ = ["Hop", "has_connection_from"]
 

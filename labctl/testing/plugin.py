@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from labctl.config.endpoints import Endpoints
-from labctl.config.model import LabConfig, find_project
+from labctl.config.model import find_project
 from labctl.lab.down import destroy
 from labctl.lab.lab import Lab
 from labctl.lab.up import up
@@ -24,6 +24,7 @@ from labctl.lake import LATEST, Lake, View
 from labctl.runtimes.compose.engine import Engine, EngineMissingError
 from labctl.runtimes.compose.runtime import ComposeRuntime
 from labctl.runtimes.model import Level
+from labctl.services import load_config
 from labctl.sources import Source, connect
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Faults
@@ -100,7 +101,7 @@ def lab(request: pytest.FixtureRequest, lab_project: Path) -> Iterator[Lab]:
 
 def _profile(config: pytest.Config, project: Path) -> str:
     """The profile that `--lab-profile` and `--lab-runtime` ask for."""
-    profiles = LabConfig.load(project / "lab.toml").profiles
+    profiles = load_config(project / "lab.toml").profiles
     runtime = config.getoption("--lab-runtime")
     fitting = [name for name, profile in profiles.items() if profile.runtime == runtime]
     named = config.getoption("--lab-profile") or next(iter(fitting), None)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from labctl.kafka.topics import Topics
 from labctl.lab.bronze import lab_bronze
 from labctl.lab.in_flight import in_flight_records
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import read_pipeline
 from labctl.lake import Lake, View
 from labctl.lake.records import Record
-from labctl.lake.topics import Topics
 from labctl.sources import TableRef, connect
 from labctl.tables import LabTable
 from lakehouse.table_names import quoted

@@ -6,7 +6,7 @@ changes are still on their way, until they are equal or nothing is on its way an
 
 from __future__ import annotations
 
-from labctl.verify.compare import changes_between, live_rows, verify_table
+from labctl.verify.compare import changes_between, verify_table
 from labctl.verify.diff import RowChange, TableDiff
 from labctl.verify.pairs import Captured, SourceCapture, open_pairs
 from labctl.verify.run import (
@@ -35,7 +35,6 @@ __all__ = [
     "TableVerdict",
     "VerifyReport",
     "changes_between",
-    "live_rows",
     "open_pairs",
     "verify",
     "verify_table",

@@ -18,24 +18,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from labctl.errors import LabError
+from labctl.lake.view import live_rows
 from labctl.verify.alike import AnyColumn, alike
 from labctl.verify.diff import Cell, RowChange, TableDiff, cell
 
-__all__ = ["DELETED", "changes_between", "live_rows", "verify_table"]
+__all__ = ["changes_between", "verify_table"]
 
-DELETED = "__deleted"
-"""Column by which silver marks a soft-deleted row: `'true'`."""
 
 _SHOWN = 20
 _BOOKKEEPING = ("__", "_hoodie_")
-
-
-def live_rows(silver: pa.Table) -> pa.Table:
-    """The rows of a silver table that are not marked deleted."""
-    if DELETED not in silver.column_names:
-        return silver
-    marked = pc.field(DELETED).cast(pa.string())
-    return silver.filter(marked.is_null() | (marked != "true"))
 
 
 def verify_table(

@@ -178,7 +178,7 @@ class _Seen:
         return (self.diff, self.records, self.capture, self.waiting_for)
 
 
-class _Progress:
+class _Watched:
     """Reads one pair as often as needed and remembers when something last moved."""
 
     def __init__(self, pair: Pair, patience: float) -> None:
@@ -322,7 +322,7 @@ def verify(
     started = time.monotonic()
     deadline = started + timeout
     verdicts: dict[int, TableVerdict] = {}
-    looked_at: dict[int, _Progress] = {}
+    looked_at: dict[int, _Watched] = {}
     while len(verdicts) < len(pairs):
         if looked_at:
             time.sleep(_POLL_SECONDS)
@@ -330,7 +330,7 @@ def verify(
             if index in verdicts:
                 continue
             if index not in looked_at:
-                looked_at[index] = _Progress(pair, min(patience, timeout))
+                looked_at[index] = _Watched(pair, min(patience, timeout))
             progress = looked_at[index]
             progress.look(deadline)
             silent = progress.seen.silent

@@ -21,10 +21,10 @@ __all__ = ["read_original"]
 
 
 def read_original(path: Path, tables: Iterable[Table]) -> dict[str, pa.Table]:
-    """The rows of these tables, from a folder with their files or zips, or one zip of them.
+    """The rows of those of these tables whose files, or their zips, are in a folder or one zip.
 
-    Raises `LabError` (usage) that names file and line for a file that is missing or cannot be
-    loaded as it is.
+    Raises `LabError` (usage) that names file and line for every file that cannot be loaded as it
+    is, and where there is none.
     """
     return read_files(path, tables, _parse)
 

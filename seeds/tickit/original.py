@@ -20,14 +20,14 @@ from seeds.schema import Column, Table
 
 __all__ = ["read_original"]
 
-_BOOLEANS = {"true": True, "t": True, "false": False, "f": False}
+_BOOLEANS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
 
 
 def read_original(path: Path, tables: Iterable[Table]) -> dict[str, pa.Table]:
-    """The rows of these tables, from the original files in a zip or folder.
+    """The rows of those of these tables whose original files are in a zip or folder.
 
-    Raises `LabError` (usage) that names file, line and column for a file that is missing or
-    cannot be loaded as it is.
+    Raises `LabError` (usage) that names file, line and column for every file that cannot be loaded
+    as it is, and where there is none.
     """
     return read_files(path, tables, _parse)
 

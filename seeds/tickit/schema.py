@@ -56,6 +56,7 @@ _ALL = (
         schema="ecomm",
         rows=365,
         file="date2008_pipe.txt",
+        file_pattern="date[0-9][0-9][0-9][0-9]_pipe.txt",
         columns=columns(
             "dateid smallint!",
             "caldate date!",

@@ -12,8 +12,11 @@ from urllib.parse import urlsplit
 
 from pyspark.sql import SparkSession
 
-from lakehouse.bronze_feed import BronzeFeed
-from lakehouse.bronze_writer import BronzeWriter
+from lakehouse.bronze.feed import BronzeFeed
+from lakehouse.bronze.sink_config import load_sink_config
+from lakehouse.bronze.status import bronze_status
+from lakehouse.bronze.topics import BronzeTopics
+from lakehouse.bronze.writer import BronzeWriter
 from lakehouse.deadletter import DeadLetters
 from lakehouse.errors import ConfigurationError, PermanentError
 from lakehouse.first_load import SilverFirst
@@ -23,18 +26,16 @@ from lakehouse.kafka import Kafka
 from lakehouse.kafka_feed import KafkaFeed
 from lakehouse.maintenance import Maintenance
 from lakehouse.options import Options
-from lakehouse.progress import Progress, now
+from lakehouse.progress import WorkerProgress, now
 from lakehouse.properties import TableConfig, load_tables, named_tables
 from lakehouse.rebuild import Rebuilder
 from lakehouse.registry import SchemaRegistry
 from lakehouse.schema_memory import LakeSchemas
-from lakehouse.sink_config import load_sink_config
 from lakehouse.status import StatusServer
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 from lakehouse.supervisor import Feed, Supervisor
 from lakehouse.table import TableWriter
 from lakehouse.termination import on_termination
-from lakehouse.topic_identity import BronzeTopics
 from lakehouse.warmup import WarmUp
 
 __all__ = ["main"]
@@ -58,6 +59,8 @@ def main() -> int:
         tables = load_tables(
             map(Path, options.properties), only=options.tables, overrides=options.hoodie_conf
         )
+        for sentence in (each for table in tables for each in table.older_keys):
+            _log.info("%s", sentence)
         application = Application(options, tables)
     except PermanentError as error:
         _log.error("%s", error)
@@ -76,7 +79,7 @@ class Application:
         forget_yarn(self._spark)
         self._started_at = now()
         self._tables = {
-            table.name: Progress(
+            table.name: WorkerProgress(
                 source=options.source,
                 table_type=table.table_type,
                 last_commit_at=None,
@@ -89,7 +92,7 @@ class Application:
         self._topics = {table.name: table.topic for table in tables}
         self._rebuild = named_tables(options.rebuild, self._topics)
         self._kafka = Kafka(self._spark, options.bootstrap_servers)
-        self._storage = Storage(self._spark)
+        self._storage = LakeFiles(self._spark)
         self._registry = SchemaRegistry(
             options.registry_url, LakeSchemas(self._storage, f"{options.lake}/schemas")
         )
@@ -101,12 +104,9 @@ class Application:
         # Files that this application writes are read by it at once, without looking for them.
         self._arrived = {table.topic: threading.Event() for table in tables}
         self._feeds = [self._feed(table) for table in tables]
-        self._bronze = self._bronze_writer()
+        self._bronze = self._bronze_writers()
         self._warm_up = WarmUp(self._spark, tables, self._checkpoint("_warm_up"))
-        self._supervisor = Supervisor(
-            self._feeds if self._bronze is None else [*self._feeds, self._bronze],
-            once=options.once,
-        )
+        self._supervisor = Supervisor([*self._feeds, *self._bronze], once=options.once)
 
     def run(self) -> int:
         on_termination(self._spark, self._supervisor.stop)
@@ -144,7 +144,9 @@ class Application:
             "started_at": self._started_at,
             "source": self._options.source,
             "tables": {name: self._table_status(name) for name in self._tables},
-            "bronze": None if self._bronze is None else self._bronze.progress.snapshot(),
+            "bronze": bronze_status(
+                {writer.name: writer.progress.snapshot() for writer in self._bronze}
+            ),
         }
 
     def _table_status(self, name: str) -> Mapping[str, Any]:
@@ -202,30 +204,36 @@ class Application:
             once=self._options.once,
         )
 
-    def _bronze_writer(self) -> BronzeWriter | None:
+    def _bronze_writers(self) -> list[BronzeWriter]:
+        """One for each sink connector's file."""
         options = self._options
-        if options.sink_config is None or options.secrets_dir is None:
-            return None
-        config = load_sink_config(Path(options.sink_config), Path(options.secrets_dir))
-        if urlsplit(options.bronze_base_path).netloc != config.bucket:
-            raise ConfigurationError(
-                f"{options.sink_config} writes to the bucket {config.bucket}, but bronze is "
-                f"expected in {options.bronze_base_path}",
-                hint="Make --bronze-base-path and s3.bucket.name agree",
+        if options.secrets_dir is None:
+            return []
+        secrets = Path(options.secrets_dir)
+        sinks = [load_sink_config(Path(file), secrets) for file in options.sink_configs]
+        for file, sink in zip(options.sink_configs, sinks, strict=True):
+            if urlsplit(options.bronze_base_path).netloc != sink.bucket:
+                raise ConfigurationError(
+                    f"{file} writes to the bucket {sink.bucket}, but bronze is "
+                    f"expected in {options.bronze_base_path}",
+                    hint="Make --bronze-base-path and s3.bucket.name agree",
+                )
+        return [
+            BronzeWriter(
+                self._spark,
+                self._kafka,
+                self._registry,
+                sink,
+                self._dead_letters,
+                base_path=options.bronze_base_path,
+                checkpoint=self._checkpoint(f"_bronze-{sink.name}"),
+                topics=self._bronze_topics,
+                arrived=self._arrived,
+                silver_first=None if options.once else SilverFirst(self._loading),
+                once=options.once,
             )
-        return BronzeWriter(
-            self._spark,
-            self._kafka,
-            self._registry,
-            config,
-            self._dead_letters,
-            base_path=options.bronze_base_path,
-            checkpoint=self._checkpoint("_bronze"),
-            topics=self._bronze_topics,
-            arrived=self._arrived,
-            silver_first=None if options.once else SilverFirst(self._loading),
-            once=options.once,
-        )
+            for sink in sinks
+        ]
 
     def _checkpoint(self, name: str) -> str:
         return f"{self._options.checkpoint_base_path.rstrip('/')}/{name}"
@@ -238,9 +246,10 @@ class Application:
         topic = self._topics.get(table)
         if topic is None:
             return False
-        if self._bronze is not None:
-            self._bronze_topics.ask_to_retire(topic)
-            self._supervisor.restart(self._bronze.name)
+        for writer in self._bronze:
+            if writer.reads(topic):
+                self._bronze_topics.ask_to_retire(topic)
+                self._supervisor.restart(writer.name)
         self._storage.write(self._options.refill_request_path(table), b"")
         return self._supervisor.restart(table)
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 from lakehouse.decode import Undecodable
 from lakehouse.options import REPLAYED
 from lakehouse.progress import now
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 
 __all__ = ["DeadLetters"]
 
@@ -28,7 +28,7 @@ R = TypeVar("R")
 class DeadLetters:
     """One JSON object per record, named after its place: writing it twice changes nothing."""
 
-    def __init__(self, storage: Storage, base_path: str) -> None:
+    def __init__(self, storage: LakeFiles, base_path: str) -> None:
         self._storage = storage
         self._base_path = base_path.rstrip("/")
         self._lock = threading.Lock()

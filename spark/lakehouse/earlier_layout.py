@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 
 __all__ = ["move_in"]
 
@@ -16,7 +16,7 @@ _MARK = "/.hoodie/hoodie.properties"
 """By this file Hudi knows a table."""
 
 
-def move_in(storage: Storage, old: str, new: str) -> None:
+def move_in(storage: LakeFiles, old: str, new: str) -> None:
     """Move the table at `old`, if there is one, to `new`, with all its history.
 
     File by file, and the one that Hudi knows a table by at the end: a process that dies on the way
@@ -36,7 +36,7 @@ def move_in(storage: Storage, old: str, new: str) -> None:
     storage.delete(f"{old}/.hoodie")
 
 
-def _files(storage: Storage, folder: str, below: str = "") -> Iterator[str]:
+def _files(storage: LakeFiles, folder: str, below: str = "") -> Iterator[str]:
     """Paths below `folder`, each with a slash in front."""
     for entry in storage.entries(f"{folder}{below}"):
         if entry.is_folder:

@@ -62,8 +62,8 @@ class SilverFirst:
         self._loading = loading
         self._begun: float | None = None
 
-    def better_with(self, topics: Collection[str], now: float) -> str | None:
-        """What bronze had better wait for, `now` (seconds of any steady clock)."""
+    def waits_for(self, topics: Collection[str], now: float) -> str | None:
+        """What bronze waits for, `now` (seconds of any steady clock)."""
         if self._begun is None:
             self._begun = now
         loading = self._loading(topics)

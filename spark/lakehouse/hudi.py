@@ -16,7 +16,7 @@ from lakehouse.earlier_layout import move_in
 from lakehouse.placement import DELETED, MOVED
 from lakehouse.properties import BUCKETS, TableConfig
 from lakehouse.schema import widened_columns
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 
 __all__ = ["CHECKPOINT_KEY", "HudiTable", "TableState"]
 
@@ -96,11 +96,11 @@ class HudiTable:
 
     def take_over(self) -> None:
         """Move the table to its place from where earlier versions kept it, if it is there."""
-        move_in(Storage(self._spark), self._earlier_path, self.path)
+        move_in(LakeFiles(self._spark), self._earlier_path, self.path)
 
     def exists(self) -> bool:
         """Whether there has been a first commit, or the attempt at one."""
-        return Storage(self._spark).exists(f"{self.path}/.hoodie/hoodie.properties")
+        return LakeFiles(self._spark).exists(f"{self.path}/.hoodie/hoodie.properties")
 
     def remove(self) -> None:
         """Delete the table with all that its timeline remembers."""
@@ -110,7 +110,7 @@ class HudiTable:
     def clear(self) -> None:
         """`remove`, for whoever holds `services`."""
         with self.lock:
-            Storage(self._spark).delete(self.path)
+            LakeFiles(self._spark).delete(self.path)
             self._clock.forget()
 
     def state(self) -> TableState:

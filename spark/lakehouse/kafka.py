@@ -53,8 +53,11 @@ class Topics:
 
     def source_option(self) -> tuple[str, str]:
         """The Kafka source's option. A name costs less than a pattern: with a pattern, each look
-        for new records asks for all topics first."""
-        return "subscribePattern" if self.is_pattern else "subscribe", self.names
+        for new records asks for all topics first. Spark looks for a pattern within names, so that
+        `tickit[.].+` would find the topic `history.tickit.crm` too: it is told where names end."""
+        if self.is_pattern:
+            return "subscribePattern", f"^(?:{self.names})$"
+        return "subscribe", self.names
 
 
 class Kafka:

@@ -68,7 +68,7 @@ class KafkaFeed(KafkaQuery):
         self._has_tombstones = False
         self._first_load = None if once else FirstLoad(_MAX_OFFSETS_PER_BATCH)
 
-    def better_with(self, partitions: Mapping[str, list[int]]) -> str | None:
+    def waits_for(self, partitions: Mapping[str, list[int]]) -> str | None:
         if self._first_load is None:
             return None
         if not self._first_load.has_begun and self._writer.table.exists():
@@ -95,15 +95,15 @@ class KafkaFeed(KafkaQuery):
             self._storage.delete(self._replay_request_path)
         return {self.topic: self._writer.next_offsets}
 
-    def take_in(self, records: DataFrame, spans: Spans) -> None:
+    def ingest(self, records: DataFrame, spans: Spans) -> None:
         if not self._schema_ids:
             self._schema_ids = self._decoder.schema_ids(records)
-        if self._schema_ids and self._try_unseen(records, spans[self.topic]):
+        if self._schema_ids and self._try_unchecked(records, spans[self.topic]):
             return
         while not self._try(records):
             """The batch has other schemas than the one before: now they are known."""
 
-    def _try_unseen(self, records: DataFrame, spans: Mapping[int, range]) -> bool:
+    def _try_unchecked(self, records: DataFrame, spans: Mapping[int, range]) -> bool:
         """Take the batch in without looking through it first, if it is small and nothing new.
 
         Looking through it is a Spark job of its own, a fifth of the time that a small batch takes.
@@ -118,7 +118,7 @@ class KafkaFeed(KafkaQuery):
             return False
         target = self._writer.schema_with(self._decoder.columns(self._schema_ids))
         rows = self._decoder.decode_sound(records, self._schema_ids, target)
-        return self._writer.try_unseen(rows, [unseen(*item) for item in spans.items()])
+        return self._writer.try_unchecked(rows, [unseen(*item) for item in spans.items()])
 
     def _try(self, records: DataFrame) -> bool:
         """Take the batch in, if its schemas are the ones expected; if not, expect them."""
@@ -133,7 +133,7 @@ class KafkaFeed(KafkaQuery):
                 self._schema_ids = seen
                 return False
             self._schema_ids = self._decoder.usable(seen) or ids
-            self._writer.take_in(rows, parts, lambda bad: self._explain(records, parts, bad))
+            self._writer.ingest(rows, parts, lambda bad: self._explain(records, parts, bad))
             return True
         finally:
             rows.unpersist()

@@ -53,10 +53,10 @@ class Options:
     tables: tuple[str, ...] = ()
     """Only these; empty: all that have a properties file."""
     source: SourceName = "kafka"
-    sink_config: str | None = None
-    """The sink connector's JSON: with it, this application writes bronze."""
+    sink_configs: tuple[str, ...] = ()
+    """Sink connectors' JSON files: with any, this application writes bronze, as they say."""
     secrets_dir: str | None = None
-    """Where `${secretManager:<path>:<key>}` in the sink connector's JSON is looked up."""
+    """Where `${secretManager:<path>:<key>}` in a sink connector's JSON is looked up."""
     status_host: str = "127.0.0.1"
     """The address that `status_port` is opened on."""
     status_port: int | None = None
@@ -123,7 +123,6 @@ class Options:
         if self.tables:
             argv.append(f"--tables={','.join(self.tables)}")
         for name, value in (
-            ("sink-config", self.sink_config),
             ("secrets-dir", self.secrets_dir),
             ("status-host", self.status_host),
             ("status-port", self.status_port),
@@ -131,6 +130,7 @@ class Options:
         ):
             if value is not None:
                 argv.append(f"--{name}={value}")
+        argv += [f"--sink-config={path}" for path in self.sink_configs]
         if self.once:
             argv.append("--once")
         argv += [f"--rebuild={table}" for table in self.rebuild]
@@ -149,10 +149,10 @@ class Options:
                     f"--hoodie-conf {pair} is not key=value", hint="Write --hoodie-conf key=value"
                 )
             conf[key.strip()] = value.strip()
-        for name in ("properties", "rebuild"):
+        for name in ("properties", "rebuild", "sink_configs"):
             given[name] = tuple(given[name])
         options = cls(**given, hoodie_conf=conf)
-        if options.sink_config and not options.secrets_dir:
+        if options.sink_configs and not options.secrets_dir:
             raise ConfigurationError(
                 "--sink-config refers to values by name, and --secrets-dir is missing",
                 hint="Give the folder where they are kept",
@@ -198,7 +198,14 @@ def _parser() -> argparse.ArgumentParser:
     add("--target-base-path", required=True, metavar="URI")
     add("--bronze-base-path", required=True, metavar="URI")
     add("--checkpoint-base-path", required=True, metavar="URI")
-    add("--sink-config", metavar="FILE", help="the sink connector's JSON: write bronze as it says")
+    add(
+        "--sink-config",
+        dest="sink_configs",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a sink connector's JSON: write bronze as it says; repeatable",
+    )
     add("--secrets-dir", metavar="FOLDER", help="values for ${secretManager:path:key}")
     add("--status-port", type=int, metavar="PORT", help="answer GET /status there")
     add("--status-token-file", metavar="FILE", help="what a POST there must bring; without: none")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-__all__ = ["Progress", "State", "now"]
+__all__ = ["State", "WorkerProgress", "now"]
 
 State = Literal["starting", "running", "retrying", "rebuilding", "failed", "done"]
 
@@ -17,7 +17,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-class Progress:
+class WorkerProgress:
     """Figures of one table (or of the bronze writer), written by its worker, read by anyone."""
 
     def __init__(self, **facts: Any) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from lakehouse.errors import ConfigurationError
+from lakehouse.older_keys import read_as_today
 from lakehouse.partitions import (
     FIELDS,
     KEY_GENERATOR,
@@ -19,6 +20,7 @@ from lakehouse.partitions import (
 from lakehouse.table_names import AmbiguousTableError, find_table
 
 __all__ = [
+    "BRONZE_ROOT_KEY",
     "BUCKETS",
     "LAB_KEYS",
     "TABLE_KEY",
@@ -28,6 +30,7 @@ __all__ = [
     "included_files",
     "load_tables",
     "named_tables",
+    "read_placed",
     "read_properties",
 ]
 
@@ -45,6 +48,8 @@ TABLE_KEY = "hoodie.table.name"
 DATABASE_KEY = "hoodie.database.name"
 _SYNCED_DATABASE_KEY = "hoodie.datasource.hive_sync.database"
 """Where the table is registered: the same database, and what existing files name it by."""
+BRONZE_ROOT_KEY = "hoodie.streamer.source.dfs.root"
+"""Names the folder of that topic's bronze files."""
 BUCKETS = "hoodie.bucket.index.num.buckets"
 _COMPACT_COMMITS = "hoodie.compact.inline.max.delta.commits"
 _COMPACT_RECORDS = "lab.compact.after.records"
@@ -68,7 +73,7 @@ _REQUIRED = (
     _RECORD_KEY,
     "hoodie.table.ordering.fields",
     TOPIC_KEY,
-    "hoodie.streamer.source.dfs.root",
+    BRONZE_ROOT_KEY,
 )
 _TABLE_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
@@ -101,6 +106,8 @@ class TableConfig:
     """Minutes that time travel reaches back at least, however many commits there are in them."""
     hoodie: Mapping[str, str]
     """All `hoodie.*` write options, as given to Hudi."""
+    older_keys: tuple[str, ...] = ()
+    """What was read as an older version of Hudi meant it: file, line, key, and as what."""
 
     @property
     def name(self) -> str:
@@ -134,11 +141,22 @@ def read_properties(path: Path) -> dict[str, str]:
 
     Raises ConfigurationError for a line that is no pair, a missing file or a circle of includes.
     """
-    return _read(path, (), [])
+    return _read(path, (), {}, [])
 
 
-def _read(path: Path, parents: tuple[Path, ...], includes: list[Path]) -> dict[str, str]:
-    """`read_properties` of a file that `parents` include; `includes` gets those it includes."""
+def read_placed(path: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """`read_properties`, and by key the file and line that set it."""
+    places: dict[str, str] = {}
+    return _read(path, (), places, []), places
+
+
+def _read(
+    path: Path, parents: tuple[Path, ...], places: dict[str, str], includes: list[Path]
+) -> dict[str, str]:
+    """`read_properties` of a file that `parents` include.
+
+    `places` gets file and line by key, `includes` the files that it includes.
+    """
     if path in parents:
         raise ConfigurationError(f"{path} includes itself", hint="Remove one `include=`")
     whence = f" ({parents[-1]} includes it)" if parents else ""
@@ -154,6 +172,7 @@ def _read(path: Path, parents: tuple[Path, ...], includes: list[Path]) -> dict[s
             f"{path} cannot be read: {error}{whence}", hint="Correct it"
         ) from None
     own: dict[str, str] = {}
+    lines: dict[str, str] = {}
     included: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         stripped = line.strip()
@@ -167,9 +186,11 @@ def _read(path: Path, parents: tuple[Path, ...], includes: list[Path]) -> dict[s
         if key == "include":
             for name in value.split(","):
                 includes.append(path.parent / name.strip())
-                included |= _read(includes[-1], (*parents, path), includes)
+                included |= _read(includes[-1], (*parents, path), places, includes)
         else:
             own[key] = value
+            lines[key] = f"{path}:{number}"
+    places.update(lines)
     return included | own
 
 
@@ -181,7 +202,7 @@ def load_tables(
     `only` keeps the named tables, by short names where they are unique; `overrides` win over every
     file (`--hoodie-conf`).
     """
-    tables = [_table(file, read_properties(file) | dict(overrides or {})) for file in _files(paths)]
+    tables = [_read_table(file, overrides or {}) for file in _files(paths)]
     by_name: dict[str, TableConfig] = {}
     for table in tables:
         if (other := by_name.setdefault(table.name, table)) is not table:
@@ -226,10 +247,20 @@ def _files(paths: Iterable[Path]) -> list[Path]:
     return files
 
 
+def _read_table(path: Path, overrides: Mapping[str, str]) -> TableConfig:
+    """The table of a file, whichever version of Hudi its keys are of."""
+    values, places = read_placed(path)
+    reading = read_as_today(values)
+    if problems := [f"{places[key]}: {key}: {why}" for key, why in reading.problems.items()]:
+        raise ConfigurationError("; ".join(problems), hint="Correct the file")
+    table = _table(path, reading.values | dict(overrides))
+    return replace(table, older_keys=reading.sentences(places))
+
+
 def included_files(path: Path) -> list[Path]:
     """The files that a properties file includes, and those that they include."""
     found: list[Path] = []
-    _read(path, (), found)
+    _read(path, (), {}, found)
     return found
 
 
@@ -285,7 +316,7 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
         table=table,
         file=path,
         topic=hoodie[TOPIC_KEY],
-        bronze_root=hoodie["hoodie.streamer.source.dfs.root"].strip("/"),
+        bronze_root=hoodie[BRONZE_ROOT_KEY].strip("/"),
         key_fields=keys,
         partition_fields=partition_fields(hoodie),
         ordering_field=hoodie["hoodie.table.ordering.fields"],

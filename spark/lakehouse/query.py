@@ -13,8 +13,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lakehouse.batch_limit import BatchLimit, Spans, is_too_large
 from lakehouse.kafka import Kafka, Topics
-from lakehouse.progress import Progress
-from lakehouse.storage import Storage
+from lakehouse.progress import WorkerProgress
+from lakehouse.storage import LakeFiles
 from lakehouse.topic_identity import TopicState
 
 __all__ = ["KafkaQuery"]
@@ -36,7 +36,7 @@ class KafkaQuery(ABC):
         self,
         spark: SparkSession,
         kafka: Kafka,
-        progress: Progress,
+        progress: WorkerProgress,
         *,
         name: str,
         topics: Topics,
@@ -63,7 +63,7 @@ class KafkaQuery(ABC):
         self._stopping = False
         self._batch = threading.Lock()
         self._query: StreamingQuery | None = None
-        self._storage = Storage(spark)
+        self._storage = LakeFiles(spark)
         self._position: dict[str, dict[int, int]] = {}
         self._topic_ids: dict[str, str] = {}
         self._starts: dict[str, Mapping[int, int]] = {}
@@ -74,7 +74,7 @@ class KafkaQuery(ABC):
         """Prepare to take in batches. Returns, by topic and partition, the offset to begin with."""
 
     @abstractmethod
-    def take_in(self, records: DataFrame, spans: Spans) -> None:
+    def ingest(self, records: DataFrame, spans: Spans) -> None:
         """Make a batch durable, or the part of one that memory has room for.
 
         Rows are the Kafka source's, of the offsets `spans`. What it raises ends the query.
@@ -89,10 +89,10 @@ class KafkaQuery(ABC):
         partitions = self._kafka.partitions(self._topics)
         if not partitions:
             return f"a topic named {self._topics.names}"
-        return self.better_with(partitions)
+        return self.waits_for(partitions)
 
-    def better_with(self, _partitions: Mapping[str, list[int]]) -> str | None:
-        """What else had better be there first, besides a topic."""
+    def waits_for(self, _partitions: Mapping[str, list[int]]) -> str | None:
+        """What it waits for, besides a topic; None when it can begin."""
         return None
 
     def start(self) -> None:
@@ -156,7 +156,7 @@ class KafkaQuery(ABC):
                 spans = self._spans(batch_id)
                 self._look_at_topics(spans)
                 self._look_at_size_of(spans)
-                self._take_in_parts(records, spans)
+                self._ingest_parts(records, spans)
             except Exception as error:
                 if is_too_large(error):
                     self._limit.failed()
@@ -164,7 +164,7 @@ class KafkaQuery(ABC):
                 self._failure = error
                 raise
 
-    def _take_in_parts(self, records: DataFrame, spans: Spans) -> None:
+    def _ingest_parts(self, records: DataFrame, spans: Spans) -> None:
         """Take a batch in, read in parts where it is larger than memory has room for.
 
         Spark bounds a batch by its records alone.
@@ -172,7 +172,7 @@ class KafkaQuery(ABC):
         for part in self._limit.parts(spans):
             if self._stopping:
                 return
-            self.take_in(records if part == spans else self._kafka.read(part), part)
+            self.ingest(records if part == spans else self._kafka.read(part), part)
             if self._limit.succeeded():
                 self._keep_limit()
 

@@ -8,17 +8,17 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from lakehouse.bronze_listing import BronzeListing
-from lakehouse.bronze_reader import BronzeReader
+from lakehouse.bronze.listing import BronzeListing
+from lakehouse.bronze.reader import BronzeReader
+from lakehouse.bronze.topics import BronzeTopics
 from lakehouse.decode import FLAG_BAD
 from lakehouse.errors import PermanentError, SchemaChangeError
 from lakehouse.hudi import HudiTable
 from lakehouse.placement import check_columns
 from lakehouse.rebuild_request import ASKED, refusal, refused
 from lakehouse.schema import merge_schemas
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import next_offsets, summarize
-from lakehouse.topic_identity import BronzeTopics
 
 __all__ = ["Rebuilder"]
 
@@ -35,7 +35,7 @@ class Rebuilder:
     def __init__(
         self,
         spark: SparkSession,
-        storage: Storage,
+        storage: LakeFiles,
         table: HudiTable,
         *,
         bronze_base_path: str,
@@ -79,7 +79,7 @@ class Rebuilder:
         its partitions have, or when its last commits are from a clock that was ahead.
         """
         config = self._table.config
-        files = self._listing.every_file()
+        files = self._listing.files_before(self._bronze_topics.position_of(config.topic))
         if not files:
             raise PermanentError(
                 f"Table {config.name} cannot be rebuilt: there is nothing in {self._folder}",

@@ -54,7 +54,7 @@ class Replay:
         result: dict[str, Any] = {"at": now(), "taken_in": 0, "overtaken": 0, "error": None}
         try:
             late = self._overtaken(letters)
-            good = self._take_in([one for one in letters if one not in late])
+            good = self._ingest([one for one in letters if one not in late])
             if put_away:
                 self._dead_letters.replayed([*good, *late])
             result |= {"taken_in": len(good), "overtaken": len(late)}
@@ -65,7 +65,7 @@ class Replay:
         _log.info("%s: replayed dead letters: %s", self._writer.table.config.name, result)
         return result
 
-    def _take_in(self, letters: Sequence[Undecodable]) -> list[Undecodable]:
+    def _ingest(self, letters: Sequence[Undecodable]) -> list[Undecodable]:
         """Commit those of `letters` that can be decoded now; the others are told why not."""
         if not letters:
             return []

@@ -6,7 +6,7 @@ import logging
 from typing import Protocol
 
 from lakehouse.errors import UnusableSchemaError
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 
 __all__ = ["LakeSchemas", "SchemaMemory"]
 
@@ -26,7 +26,7 @@ class SchemaMemory(Protocol):
 class LakeSchemas:
     """A `SchemaMemory` of one object a schema."""
 
-    def __init__(self, storage: Storage, folder: str) -> None:
+    def __init__(self, storage: LakeFiles, folder: str) -> None:
         self._storage = storage
         self._folder = folder
 

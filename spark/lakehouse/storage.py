@@ -9,7 +9,11 @@ from urllib.parse import urlsplit
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-__all__ = ["FileInfo", "Storage"]
+__all__ = ["FileInfo", "LakeFiles"]
+
+
+_FOLDERS_AT_ONCE = 100
+"""Of a listing that passes over files: so many at most are read for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,7 @@ class FileInfo:
         return self.path.rsplit("/", 1)[1]
 
 
-class Storage:
+class LakeFiles:
     """Reading and writing whole objects. Usable from several threads."""
 
     def __init__(self, spark: SparkSession) -> None:
@@ -57,28 +61,79 @@ class Storage:
 
         On S3A the store itself leaves out the others, so that the cost is that of what is new.
         """
-        client = self._s3_client(folder)
-        if client is None:
+        if self._s3_client(folder) is None:
             return [
                 info
                 for info in self.entries(folder)
                 if not info.is_folder and info.name.startswith(prefix) and info.name > after
             ]
-        bucket, key = urlsplit(folder).netloc, urlsplit(folder).path.strip("/")
-        request = self._jvm.com.amazonaws.services.s3.model.ListObjectsV2Request()
-        request.setBucketName(bucket)
-        request.setPrefix(f"{key}/{prefix}")
-        request.setStartAfter(f"{key}/{after}")
-        found: list[FileInfo] = []
+        found = self._s3_files(folder, prefix=prefix, after=after)
+        return [info for info in found if info.path == f"{folder}/{info.name}"]
+
+    def folders(self, folder: str, files: str) -> list[str]:
+        """The paths of the folders in `folder`, by name. Its files begin with `files`.
+
+        On S3A those are passed over, however many there are.
+        """
+        if self._s3_client(folder) is None:
+            return [info.path for info in self.entries(folder) if info.is_folder]
+        key = _key_of(folder)
+        found: set[str] = set()
+        after: str | None = None
         while True:
-            result = client.listObjectsV2(request)
-            for summary in result.getObjectSummaries():
-                name = summary.getKey().removeprefix(f"{key}/")
-                if "/" not in name:
-                    found.append(FileInfo(f"{folder}/{name}", summary.getSize(), is_folder=False))
+            result = self._s3_list(folder, after=after, delimiter="/", most=_FOLDERS_AT_ONCE)
+            found |= {str(prefix) for prefix in result.getCommonPrefixes().toArray()}
+            if not result.isTruncated():
+                return [f"{folder}/{name.removeprefix(f'{key}/')[:-1]}" for name in sorted(found)]
+            objects = result.getObjectSummaries()
+            last = objects.get(objects.size() - 1).getKey() if objects.size() else ""
+            after = max([last, *found]).removeprefix(f"{key}/")
+            if after.startswith(files):
+                after = files[:-1] + chr(ord(files[-1]) + 1)
+
+    def files_below(self, folder: str) -> list[FileInfo]:
+        """All files in `folder` and in the folders below it."""
+        if self._s3_client(folder) is not None:
+            return self._s3_files(folder)
+        found: list[FileInfo] = []
+        for info in self.entries(folder):
+            found += self.files_below(info.path) if info.is_folder else [info]
+        return found
+
+    def _s3_files(self, folder: str, prefix: str = "", after: str | None = None) -> list[FileInfo]:
+        """Objects whose keys begin with `prefix` behind the folder's, and sort after `after`."""
+        found: list[FileInfo] = []
+        token: str | None = None
+        while True:
+            result = self._s3_list(folder, prefix=prefix, after=after, token=token)
+            for summary in result.getObjectSummaries().toArray():
+                name = summary.getKey().removeprefix(f"{_key_of(folder)}/")
+                found.append(FileInfo(f"{folder}/{name}", summary.getSize(), is_folder=False))
             if not result.isTruncated():
                 return found
-            request.setContinuationToken(result.getNextContinuationToken())
+            token = result.getNextContinuationToken()
+
+    def _s3_list(
+        self,
+        folder: str,
+        *,
+        prefix: str = "",
+        after: str | None = None,
+        delimiter: str | None = None,
+        token: str | None = None,
+        most: int | None = None,
+    ) -> Any:
+        """One page of a listing."""
+        request = self._jvm.com.amazonaws.services.s3.model.ListObjectsV2Request()
+        request.setBucketName(urlsplit(folder).netloc)
+        request.setPrefix(f"{_key_of(folder)}/{prefix}")
+        if after is not None:
+            request.setStartAfter(f"{_key_of(folder)}/{after}")
+        request.setDelimiter(delimiter)
+        request.setContinuationToken(token)
+        if most is not None:
+            request.setMaxKeys(most)
+        return self._s3_client(folder).listObjectsV2(request)
 
     def read(self, path: str, limit: int | None = None) -> bytes:
         """The file's content, or its first `limit` bytes."""
@@ -130,3 +185,7 @@ class Storage:
 
     def _fs(self, path: str) -> Any:
         return self._path(path).getFileSystem(self._conf)
+
+
+def _key_of(folder: str) -> str:
+    return urlsplit(folder).path.strip("/")

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from lakehouse.clock import ClockError, ClockWatch
 from lakehouse.errors import PermanentError, in_one_line
-from lakehouse.progress import Progress
+from lakehouse.progress import WorkerProgress
 
 __all__ = ["Feed", "Supervisor", "Worker"]
 
@@ -26,7 +26,7 @@ class Worker(Protocol):
     """Something that runs until it is stopped, fails, or has done all there was to do."""
 
     name: str
-    progress: Progress
+    progress: WorkerProgress
 
     def waiting_for(self) -> str | None:
         """What must be there before `start`."""

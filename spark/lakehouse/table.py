@@ -16,11 +16,11 @@ from lakehouse.hudi import HudiTable, TableState
 from lakehouse.maintenance import Maintenance
 from lakehouse.partitions import FIELDS
 from lakehouse.placement import Placement, check_columns
-from lakehouse.progress import Progress, now
+from lakehouse.progress import WorkerProgress, now
 from lakehouse.properties import BUCKETS
 from lakehouse.rebuild import Rebuilder
 from lakehouse.schema import merge_schemas
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import BatchPart, next_offsets
 from lakehouse.topic_identity import RemadeTopicError, TopicState, why_not_to_go_on
 
@@ -34,12 +34,12 @@ class TableWriter:
         self,
         spark: SparkSession,
         table: HudiTable,
-        progress: Progress,
+        progress: WorkerProgress,
         maintenance: Maintenance,
         dead_letters: DeadLetters,
         rebuilder: Rebuilder,
         *,
-        storage: Storage,
+        storage: LakeFiles,
         refill_request_path: str,
     ) -> None:
         """`refill_request_path` is there while the table is to be written from its source alone."""
@@ -120,7 +120,7 @@ class TableWriter:
         check_columns(self.table.config, self._schema, merged)
         return merged
 
-    def take_in(
+    def ingest(
         self,
         rows: DataFrame,
         parts: Sequence[BatchPart],
@@ -162,13 +162,13 @@ class TableWriter:
             count = rows.count()
         self._commit(rows, count, {})
 
-    def try_unseen(self, rows: DataFrame, parts: Sequence[BatchPart]) -> bool:
+    def try_unchecked(self, rows: DataFrame, parts: Sequence[BatchPart]) -> bool:
         """Commit a batch that `none_that` makes end where there is a bad row in it.
 
         False when there was: then nothing is committed, and the batch must be looked through.
         """
         try:
-            self.take_in(rows, parts, lambda _bad: [])
+            self.ingest(rows, parts, lambda _bad: [])
         except Exception as error:
             if UNEXPECTED not in str(error):
                 raise

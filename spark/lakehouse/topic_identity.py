@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lakehouse.errors import PermanentError
-from lakehouse.storage import Storage
 
-__all__ = ["BronzeTopics", "RemadeTopicError", "TopicState", "why_not_to_go_on"]
-
-_log = logging.getLogger(__name__)
+__all__ = ["RemadeTopicError", "TopicState", "why_not_to_go_on"]
 
 
 class RemadeTopicError(PermanentError):
@@ -55,44 +50,3 @@ def why_not_to_go_on(
                 f"from {offset} on are no longer in Kafka"
             )
     return None
-
-
-class BronzeTopics:
-    """Which topics the bronze files are of, kept in the lake beside the files."""
-
-    def __init__(self, storage: Storage, *, lake: str, bronze_base_path: str) -> None:
-        """`lake` is where the application keeps what is neither bronze nor silver."""
-        self._storage = storage
-        self._ids = f"{lake}/bronze-topics"
-        self._retiring = f"{lake}/retire"
-        self._retired = f"{bronze_base_path.rstrip('/')}/retired"
-
-    def id_of(self, topic: str) -> str:
-        """The id of the topic that the files are of; empty when nobody noted it."""
-        path = f"{self._ids}/{topic}"
-        return self._storage.read(path).decode() if self._storage.exists(path) else ""
-
-    def remember(self, topic: str, topic_id: str) -> None:
-        self._storage.write(f"{self._ids}/{topic}", topic_id.encode())
-
-    def ask_to_retire(self, topic: str) -> None:
-        """Have a topic's files put aside before any is written next."""
-        self._storage.write(f"{self._retiring}/{topic}", b"")
-
-    def is_to_retire(self, topic: str) -> bool:
-        return self._storage.exists(f"{self._retiring}/{topic}")
-
-    def retire(self, topics_path: str) -> None:
-        """Put the files aside that this was asked for; `topics_path` has a folder for each topic.
-
-        What was moved when the application died stays where it is: the rest follows beside it.
-        """
-        for request in self._storage.entries(self._retiring):
-            topic = request.name
-            files = f"{topics_path}/{topic}"
-            if self._storage.exists(files):
-                aside = f"{self._retired}/{topic}/{time.time_ns() // 1_000_000}"
-                self._storage.move(files, aside)
-                _log.warning("bronze: the files in %s were moved to %s", files, aside)
-            self._storage.delete(f"{self._ids}/{topic}")
-            self._storage.delete(request.path)

@@ -20,7 +20,7 @@ from lakehouse.decode import FLAG_BAD
 from lakehouse.hudi import HudiTable
 from lakehouse.properties import TableConfig
 from lakehouse.schema import POSITION_COLUMNS
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import summarize
 
 __all__ = ["WarmUp"]
@@ -49,7 +49,7 @@ class WarmUp:
         threading.Thread(target=self._run, args=(is_needed,), name=_POOL, daemon=True).start()
 
     def _run(self, is_needed: Callable[[], bool]) -> None:
-        storage = Storage(self._spark)
+        storage = LakeFiles(self._spark)
         begun, commits = time.monotonic(), 0
         try:
             storage.delete(self._folder)

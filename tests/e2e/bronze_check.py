@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from confluent_kafka import Consumer, TopicPartition
-
 from labctl.config.endpoints import Endpoints
-from labctl.config.kafka_clients import client_settings
+from labctl.kafka.offsets import end_offsets as topic_ends
+from labctl.kafka.offsets import offset_ranges
 from labctl.lake.bronze import Bronze, BronzeObject
 
 __all__ = ["check_bronze", "end_offsets", "start_offsets"]
@@ -19,29 +18,17 @@ PATH = re.compile(
     r"topics/(?P<topic>[^/]+)/year=(?P<year>\d{4})/month=(?P<month>\d\d)/day=(?P<day>\d\d)/"
     r"(?P=topic)\+(?P<partition>\d+)\+(?P<offset>\d{10})\.avro"
 )
-SECONDS = 10.0
 
 
 def start_offsets(endpoints: Endpoints, topic: str) -> dict[int, int]:
     """The offset of the first record that the topic still has, by partition."""
-    return {number: first for number, (first, _) in _watermarks(endpoints, topic).items()}
+    ranges = offset_ranges(endpoints.kafka, [topic])[topic]
+    return {number: first for number, (first, _) in ranges.items()}
 
 
 def end_offsets(endpoints: Endpoints, topic: str) -> dict[int, int]:
     """The offset after the last record of the topic, by partition."""
-    return {number: end for number, (_, end) in _watermarks(endpoints, topic).items()}
-
-
-def _watermarks(endpoints: Endpoints, topic: str) -> dict[int, tuple[int, int]]:
-    consumer = Consumer({**client_settings(endpoints.kafka), "group.id": "bronze-check"})
-    try:
-        partitions = consumer.list_topics(topic, timeout=SECONDS).topics[topic].partitions
-        return {
-            number: consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=SECONDS)
-            for number in partitions
-        }
-    finally:
-        consumer.close()
+    return topic_ends(endpoints.kafka, [topic])[topic]
 
 
 def check_bronze(endpoints: Endpoints, topic: str, since: Mapping[int, int] | None = None) -> None:

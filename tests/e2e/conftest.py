@@ -16,9 +16,9 @@ import pytest
 
 from labctl.config.model import find_project
 from labctl.datasets import prepare
+from labctl.home.state import LabState
 from labctl.lab.lab import Lab
 from labctl.lab.seeding import seed_lab
-from labctl.lab.state import LabState
 from labctl.lab.verification import verify_lab
 from labctl.lake import Lake
 from labctl.runtimes.native.runtime import NativeRuntime

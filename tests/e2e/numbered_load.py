@@ -14,7 +14,7 @@ from labctl.sources import Source, connect
 
 __all__ = ["TARGETS", "Load", "Target", "writing"]
 
-PAUSE_SECONDS = 0.01
+PAUSE_SECONDS = 0.03
 """Between two transactions of a writer: the load is to be steady, not as large as can be."""
 RECONNECT_SECONDS = 0.2
 STOP_SECONDS = 240.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from labctl.services.silver import SINK_CONNECTOR
 from labctl.sources import TableRef
 from labctl.tables import CONNECTORS, PROPERTIES
 
@@ -40,7 +39,7 @@ def add_second_source(project: Path) -> None:
         "publication.name": "shop_debezium",
     }
     (project / CONNECTORS / f"{_CONNECTOR}.json").write_text(json.dumps(config), encoding="utf-8")
-    sink = project / CONNECTORS / f"{SINK_CONNECTOR}.json"
+    sink = project / CONNECTORS / "sink_connector_kafka_s3_avro_tickit.json"
     config = json.loads(sink.read_text(encoding="utf-8"))
     config["topics.regex"] += r"|eu\.shop\..+"
     sink.write_text(json.dumps(config), encoding="utf-8")

@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 
 from labctl.errors import LabError
+from labctl.kafka.offsets import delete_records, end_offsets
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import is_running, source_files
 from labctl.lab.lab import Lab
@@ -17,7 +18,6 @@ from labctl.lab.pipeline import silver_status
 from labctl.lab.slots import drop_slot, slot_of
 from labctl.lab.status import read_status
 from labctl.lab.table_requests import refill_table
-from labctl.lake.kafka import delete_records, end_offsets
 from labctl.sources import TableRef, connect
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Faults

@@ -9,11 +9,11 @@ from functools import partial
 import pytest
 
 from labctl.errors import ExitCode, LabError
+from labctl.kafka.offsets import end_offsets
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import read_pipeline
 from labctl.lake import Lake
-from labctl.lake.kafka import end_offsets
 from labctl.sources import Source
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Damage, Faults

@@ -16,10 +16,10 @@ from confluent_kafka.admin import AdminClient
 
 from labctl.config.kafka_clients import client_settings
 from labctl.errors import LabError
+from labctl.kafka.topics import Topics
 from labctl.kafkaconnect.files import read_connector
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab
-from labctl.lake.topics import Topics
 from tests.e2e.conftest import Labctl
 
 SECONDS = 10

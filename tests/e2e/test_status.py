@@ -6,7 +6,7 @@ import json
 from dataclasses import fields
 
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import BronzeStatus, ConnectorStatus, PipelineStatus, SilverTable
+from labctl.lab.pipeline import BronzeStatus, ConnectorStatus, PipelineStatus, SilverTableStatus
 from labctl.lab.status import LabStatus, ServiceStatus
 from labctl.services import SERVICES
 from tests.e2e.conftest import Labctl
@@ -47,7 +47,7 @@ def test_status_has_one_shape(labctl: Labctl, lab: Lab) -> None:
     for connector in status["connectors"]:
         assert set(connector) == names(ConnectorStatus)
     for table in status["tables"]:
-        assert set(table) == names(SilverTable)
+        assert set(table) == names(SilverTableStatus)
         assert isinstance(table["records_behind"], int)
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import find_project
+from labctl.home.state import lab_names
 from labctl.lab.down import destroy
 from labctl.lab.lab import Lab
-from labctl.lab.state import lab_names
 from labctl.lab.up import up
 from labctl.testing.reporter import TerminalReporter
 

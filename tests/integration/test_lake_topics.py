@@ -24,7 +24,7 @@ from tenacity import Retrying, stop_after_delay, wait_fixed
 from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import Kafka, Registry
 from labctl.errors import ExitCode, LabError
-from labctl.lake.topics import Topics
+from labctl.kafka.topics import Topics
 from tests.ports import free_port
 
 KEY = {"type": "record", "name": "Key", "fields": [{"name": "salesid", "type": "int"}]}

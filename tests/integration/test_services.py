@@ -23,9 +23,9 @@ from confluent_kafka.cimpl import NewTopic
 from labctl.artifacts import default_cache
 from labctl.config.kafka_clients import client_settings
 from labctl.config.model import find_project
+from labctl.home.state import state_home as labs_home
 from labctl.lab.down import destroy, down
 from labctl.lab.lab import Lab
-from labctl.lab.state import state_home as labs_home
 from labctl.lab.status import ServiceStatus, read_status
 from labctl.lake.objectstore import s3_client
 from labctl.runtimes.native.runtime import NativeRuntime

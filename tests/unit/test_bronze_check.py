@@ -10,7 +10,7 @@ import pytest
 
 from labctl.lake.bronze import Bronze
 from labctl.lake.bronze_check import check_bronze
-from labctl.lake.objectstore import Storage
+from labctl.lake.objectstore import LakeStorage
 
 TOPIC = "tickit.ecomm.sale"
 SCHEMA = fastavro.parse_schema(
@@ -39,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def flaws(folder: Path, elsewhere: list[tuple[int, int]] | None = None) -> list[str]:
-    bronze = Bronze(Storage.local(folder.parents[4]))
+    bronze = Bronze(LakeStorage.local(folder.parents[4]))
     return [
         f"{f.place}: {f.reason}" for f in check_bronze(bronze, TOPIC, elsewhere=elsewhere or [])
     ]
@@ -80,3 +80,58 @@ def test_a_file_under_another_files_name(folder: Path) -> None:
     file = sorted(folder.iterdir())[2]
     file.write_bytes(content(range(13, 20)))
     assert "begins with offset 13" in flaws(folder)[0]
+
+
+@pytest.fixture
+def by_value(tmp_path: Path) -> Path:
+    """Files of two folders that were open at a time, and a note of the position behind them."""
+    folder = tmp_path / "topics" / TOPIC
+    for name, first, offsets in (("a", 0, (0, 1, 4)), ("b", 2, (2, 3, 6)), ("a", 5, (5, 8))):
+        path = folder / f"state={name}" / f"{TOPIC}+0+{first:010d}.avro"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        out = io.BytesIO()
+        rows = [{"note": f"n° {n}" * 20, "__kafka_offset": n} for n in offsets]
+        fastavro.writer(out, SCHEMA, rows, sync_interval=100)
+        path.write_bytes(out.getvalue())
+    note = tmp_path / "bronze-positions" / TOPIC
+    note.parent.mkdir()
+    note.write_text('{"0": 9}')
+    return folder
+
+
+def flaws_by_value(folder: Path, elsewhere: list[tuple[int, int]]) -> list[str]:
+    bronze = Bronze(LakeStorage.local(folder.parents[1]))
+    return [f"{f.place}: {f.reason}" for f in check_bronze(bronze, TOPIC, elsewhere=elsewhere)]
+
+
+def test_offsets_may_run_through_several_files(by_value: Path) -> None:
+    assert flaws_by_value(by_value, [(0, 7)]) == []
+    (flaw,) = flaws_by_value(by_value, [])
+    assert "1 records, of offsets 7, are in no file before" in flaw
+    assert flaw.endswith(f"state=a/{TOPIC}+0+0000000005.avro")
+
+
+def test_what_a_damaged_file_may_have_had_is_not_missing_as_well(by_value: Path) -> None:
+    damaged = by_value / "state=b" / f"{TOPIC}+0+0000000002.avro"
+    damaged.write_bytes(damaged.read_bytes()[:-5])
+    (flaw,) = flaws_by_value(by_value, [])
+    assert damaged.name in flaw
+
+
+def test_records_that_are_there_twice(by_value: Path) -> None:
+    path = by_value / "state=c" / f"{TOPIC}+0+0000000003.avro"
+    path.parent.mkdir()
+    path.write_bytes(content(range(3, 5)))
+    (flaw,) = flaws_by_value(by_value, [(0, 7)])
+    assert "2 records, the first of offset 3, are there more than once" in flaw
+
+
+def test_files_from_behind_the_position_may_be_incomplete(by_value: Path) -> None:
+    note = by_value.parents[1] / "bronze-positions" / TOPIC
+    note.write_text('{"0": 5}')
+    assert flaws_by_value(by_value, []) == [
+        f"partition 0: 1 records, of offsets 5, are in no file before topics/{TOPIC}/state=b/"
+        f"{TOPIC}+0+0000000002.avro"
+    ]
+    note.write_text('{"0": 2}')
+    assert flaws_by_value(by_value, [(0, 2), (0, 3)]) == []

@@ -14,7 +14,7 @@ from labctl.kafkaconnect.files import ConnectorFile
 from labctl.lab.capture import Capture
 from labctl.sources import Source, TableRef
 from labctl.sources.base import Row
-from labctl.sources.change_log import change_log
+from labctl.sources.change_log import MySqlLog
 from labctl.verify import CaptureState, NotAnsweringError
 
 TABLE = TableRef("s", "t")
@@ -170,4 +170,4 @@ def test_before_mysql_8_2_the_statement_has_another_name() -> None:
             return super().execute(sql, parameters)
 
     old = Old("mysql", MASTER=[("binlog.000012", 500, "", "", "")])
-    assert change_log(cast(Source, old), {}).end(TABLE) == (12, 500)
+    assert MySqlLog(cast(Source, old)).end(TABLE) == (12, 500)

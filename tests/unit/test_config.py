@@ -9,7 +9,7 @@ import pytest
 
 from labctl.config.model import LabConfig, find_project
 from labctl.errors import ExitCode, LabError
-from labctl.services import services_of
+from labctl.services import load_config, services_of
 from labctl.tables import CONNECTORS, PROPERTIES, LabTable, lab_tables
 
 GOOD = """
@@ -24,7 +24,7 @@ connector = "source_connector_mysql_kafka_avro_tickit"
 def load(tmp_path: Path, text: str) -> LabConfig:
     path = tmp_path / "lab.toml"
     path.write_text(text)
-    return LabConfig.load(path)
+    return load_config(path)
 
 
 def test_the_projects_own_file_is_valid() -> None:
@@ -39,7 +39,14 @@ def test_the_projects_own_file_is_valid() -> None:
         ("[services.kafka]\nhaep = '1g'", "services.kafka.haep: unknown key; did you mean 'heap'?"),
         ("[services.kafka]\nheap = 'much'", "services.kafka.heap"),
         ("[services.kafka.ports]\nbroker = 80", "services.kafka.ports.broker"),
-        ("[services.kafak]\nheap = '1g'", "services.kafak"),
+        (
+            "[services.kafak]\nheap = '1g'",
+            "services.kafak: there is no such service; did you mean 'kafka'?",
+        ),
+        (
+            "[profiles.native]\nruntime = 'compose'\nimage = { valkey = 'x' }",
+            "profiles.native.image.valkey: there is no such service; known: postgres, mysql",
+        ),
         ("[silver]\nsource = 'files'", "silver.source"),
         ("[profiles.native]\nruntime = 'vm'", "profiles.native.runtime"),
     ],

@@ -9,7 +9,6 @@ from labctl.config.kafka_clients import LOGIN_KEYS
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import (
-    REFERENCE,
     ConnectorFile,
     connector_files,
     read_connector,
@@ -18,6 +17,7 @@ from labctl.kafkaconnect.files import (
 from labctl.services import kafka
 from labctl.services.kafka import MESSAGE_BYTES
 from lakehouse.properties import read_properties
+from lakehouse.references import REFERENCE
 
 PROJECT = Path(__file__).parents[2]
 FILES = connector_files(PROJECT / "connectors")

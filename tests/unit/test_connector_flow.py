@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -12,14 +11,14 @@ from typing import Any, cast
 import pytest
 
 from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.files import connector_files
 from labctl.kafkaconnect.traces import cause, needs_snapshot
 from labctl.lab import connectors, flow, slots
-from labctl.lab.connectors import check_sink_file, delete_connector, wait_running
+from labctl.lab.connectors import delete_connector, wait_running
 from labctl.lab.flow import silent_connectors
 from labctl.lab.lab import Lab
 from labctl.lab.slots import drop_slot, read_slots, slot_of
-from labctl.lab.source_files import check_apart
 from labctl.sources.base import statement_failed
 
 FILES = connector_files(Path(__file__).parents[2] / "connectors")
@@ -151,27 +150,6 @@ def test_only_postgres_has_a_slot() -> None:
         "source_connector_moma_postgres_kafka",
     }
     assert found[POSTGRES.name] == "tickit_debezium"
-
-
-def test_a_sink_files_mistakes_are_all_told_before_anything_starts(tmp_path: Path) -> None:
-    shipped = next(file for file in FILES if file.name.startswith("sink_"))
-    (tmp_path / "connectors").mkdir()
-    path = tmp_path / "connectors" / shipped.path.name
-    path.write_text(json.dumps({**shipped.config, "flush.size": 0, "timezone": "Europe/Berlin"}))
-    profiles = {name: SimpleNamespace(runtime=name) for name in ("native", "compose")}
-    config = SimpleNamespace(profiles=profiles)
-    lab = SimpleNamespace(project=tmp_path, config=config, profile="native")
-    with pytest.raises(LabError) as raised:
-        check_sink_file(cast(Lab, lab))
-    assert raised.value.exit_code is ExitCode.USAGE
-    assert len(raised.value.details) == 1
-    path.write_text(json.dumps(shipped.config))
-    lab.tables = [SimpleNamespace(topic=topic) for topic in ("tickit.ems.event", "eu.shop.orders")]
-    with pytest.raises(LabError, match=r"leaves out the topic eu\.shop\.orders"):
-        check_sink_file(cast(Lab, lab))
-    # In containers the connector itself may be there, which can do all of it.
-    lab.profile = "compose"
-    check_sink_file(cast(Lab, lab))
 
 
 MIB = 1024**2

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from labctl.lab.state import LabState
+from labctl.home.state import LabState
 from labctl.runtimes.model import HEAP_DEATH, OUT_OF_HEAP, OUT_OF_MEMORY, Death
 from labctl.runtimes.native.events import Causes, Listener
 from labctl.runtimes.native.runtime import NativeRuntime

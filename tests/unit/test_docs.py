@@ -15,10 +15,9 @@ from labctl.config.model import (
     Source,
 )
 from labctl.errors import ExitCode
-from labctl.lab.secrets import PASSWORDS, reference_values
 from labctl.runtimes.compose.network import network_endpoints
-from labctl.runtimes.endpoints import capture_logins
-from labctl.services import SERVICES
+from labctl.services import PASSWORDS, SERVICES
+from labctl.services.references import reference_values
 from labctl.sources.document import render
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -54,7 +53,7 @@ def test_every_value_that_connectors_may_refer_to_is_documented() -> None:
     config = LabConfig.load(DOCS.parent / "lab.toml")
     passwords = dict.fromkeys(PASSWORDS, "x")
     endpoints = network_endpoints(config, passwords)
-    for name, values in reference_values(endpoints, capture_logins(passwords), "kafka").items():
+    for name, values in reference_values(endpoints, passwords, "kafka").items():
         named = "SOURCE" if name in config.sources else name
         (row,) = re.findall(rf"^\| .*`demo/{named}`.* \| (.*) \|$", text, re.MULTILINE)
         assert set(values) <= set(re.findall("`([^`]+)`", row)), name

@@ -13,8 +13,9 @@ from labctl.errors import ExitCode, LabError
 from labctl.images.build import references
 from labctl.images.commands import run
 from labctl.images.context import stage
-from labctl.images.recipes import BASE, RECIPES, SERVICES, Recipe, with_parents
+from labctl.images.recipes import BASE, RECIPES, STEPS, with_parents
 from labctl.images.wheels import locked_text
+from labctl.services.model import Recipe
 
 PROJECT = Path(__file__).parents[2]
 
@@ -40,7 +41,7 @@ def test_an_unknown_image_is_a_usage_error() -> None:
 
 def test_every_service_has_a_reference_a_registry_would_accept(tmp_path: Path) -> None:
     found = references(ArtifactStore(tmp_path, system_tools=False))
-    assert set(found) == set(SERVICES)
+    assert set(found) == set(RECIPES) - STEPS
     for name, reference in found.items():
         assert re.match(rf"labctl-local/{name}:[A-Za-z0-9_][A-Za-z0-9_.-]{{0,127}}$", reference)
 

@@ -16,4 +16,4 @@ def test_a_pattern_is_for_whole_names() -> None:
     topics = Topics(r"tickit\.ecomm\..*", is_pattern=True)
     assert topics.include("tickit.ecomm.sale")
     assert not topics.include("old.tickit.ecomm.sale")
-    assert topics.source_option() == ("subscribePattern", r"tickit\.ecomm\..*")
+    assert topics.source_option() == ("subscribePattern", r"^(?:tickit\.ecomm\..*)$")

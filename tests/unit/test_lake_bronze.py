@@ -17,7 +17,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.lab.bronze import lab_bronze
 from labctl.lab.lab import Lab
 from labctl.lake.bronze import Bronze
-from labctl.lake.objectstore import Storage
+from labctl.lake.objectstore import LakeStorage
 from labctl.lake.records import AvroDecoder, to_table
 
 TOPIC = "tickit.ecomm.sale"
@@ -84,7 +84,7 @@ def bronze(tmp_path: Path) -> Bronze:
     _write(tmp_path, 27, 2, [_value(200, 2), _value(202, 3)])
     _write(tmp_path, 28, 4, [_value(203, 4)])
     (tmp_path / f"topics/{TOPIC}/year=2023/month=02/day=28/_SUCCESS").touch()
-    return Bronze(Storage.local(tmp_path))
+    return Bronze(LakeStorage.local(tmp_path))
 
 
 def test_lists_the_newest_object_first(bronze: Bronze) -> None:
@@ -110,6 +110,22 @@ def test_finds_the_newest_record_of_a_key(bronze: Bronze) -> None:
     assert [r.offset for r in bronze.find(TOPIC, {"salesid": 200}, limit=5)] == [2, 0]
     assert bronze.find(TOPIC, {"salesid": 999}) == []
     assert bronze.find(TOPIC, {"nosuch": 1}) == []
+
+
+def test_finds_the_newest_record_in_files_that_were_open_side_by_side(tmp_path: Path) -> None:
+    """The newest file of all has an older record of the key than one that was begun before it."""
+    for folder, offsets in (("state=open", [0, 30]), ("state=sold", [20, 25])):
+        path = tmp_path / f"topics/{TOPIC}/{folder}/{TOPIC}+0+{offsets[0]:010d}.avro"
+        path.parent.mkdir(parents=True)
+        with path.open("wb") as file:
+            values = [_value(200, offset) for offset in offsets]
+            fastavro.writer(file, fastavro.parse_schema(SCHEMA), values)
+    (tmp_path / "bronze-positions").mkdir()
+    (tmp_path / "bronze-positions" / TOPIC).write_text('{"0": 31}')
+
+    found = Bronze(LakeStorage.local(tmp_path)).find(TOPIC, {"salesid": 200}, limit=3)
+
+    assert [record.offset for record in found] == [30, 25, 20]
 
 
 def test_records_make_a_table(bronze: Bronze) -> None:
@@ -153,13 +169,14 @@ def test_files_are_looked_for_where_the_sink_connector_writes_them(
     project = find_project(Path(__file__))
     shutil.copy(project / "lab.toml", tmp_path)
     shutil.copytree(project / "connectors", tmp_path / "connectors")
-    (file,) = (tmp_path / "connectors").glob("sink_*.json")
+    shutil.copytree(project / "spark" / "properties", tmp_path / "spark" / "properties")
+    file = tmp_path / "connectors" / "sink_connector_kafka_s3_avro_tickit.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"topics.dir": "raw/changes/"}))
     lab = Lab.find(name="elsewhere", project=tmp_path)
     listing = Mock(return_value=[])
-    monkeypatch.setattr(Storage, "of", lambda _store: Storage.local(tmp_path))
+    monkeypatch.setattr(LakeStorage, "of", lambda _store: LakeStorage.local(tmp_path))
     monkeypatch.setattr(Lab, "endpoints", Mock())
-    monkeypatch.setattr(Storage, "list", listing)
+    monkeypatch.setattr(LakeStorage, "list", listing)
 
     assert lab_bronze(lab).topics() == []
 

@@ -13,7 +13,7 @@ import pytest
 
 from labctl.errors import LabError
 from labctl.lake.deadletters import DeadLetter, DeadLetters, decoded
-from labctl.lake.objectstore import Storage
+from labctl.lake.objectstore import LakeStorage
 from labctl.lake.schemas import Schemas
 
 TOPIC = "tickit.ecomm.sale"
@@ -60,7 +60,7 @@ def letters(tmp_path: Path) -> dict[int, DeadLetter]:
     write(tmp_path, 2, value(), schema_id=404)
     write(tmp_path, 4, None, schema_id=1)
     write(tmp_path, 1, value() + b"x", schema_id=1, below="replayed")
-    found = DeadLetters(Storage.local(tmp_path), "deadletter")
+    found = DeadLetters(LakeStorage.local(tmp_path), "deadletter")
     waiting, replayed = found.of_topic(TOPIC), found.of_topic(TOPIC, replayed=True)
     assert [one.offset for one in waiting] == [2, 3, 4]
     assert [(one.offset, one.replayed) for one in replayed] == [(1, True)]

@@ -103,3 +103,22 @@ def test_a_cause_counts_wherever_it_is_in_the_trace() -> None:
     assert is_passing(AWAY)
     assert not is_passing(PURGED)
     assert not is_passing("")
+
+
+POSTGRES = "org.postgresql.util.PSQLException: FATAL: "
+SQL_SERVER = "com.microsoft.sqlserver.jdbc.SQLServerException: "
+
+
+@pytest.mark.parametrize(
+    ("cause", "passing"),
+    [
+        (f"{POSTGRES}the database system is starting up", True),
+        (f"{POSTGRES}the database system is in recovery mode", True),
+        (f"{POSTGRES}the database system is shutting down", True),
+        (f'{POSTGRES}password authentication failed for user "cdc"', False),
+        (f"{SQL_SERVER}SQL Server is not ready to accept new client connections: …", True),
+        (f"{SQL_SERVER}Login failed for user 'cdc'.", False),
+    ],
+)
+def test_a_database_that_is_not_up_yet_is_asked_again(cause: str, passing: bool) -> None:
+    assert is_passing(f"Caused by: {cause}\n\tat Y\n") is passing

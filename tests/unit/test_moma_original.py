@@ -180,9 +180,10 @@ def test_missing_empty_and_damaged_files(folder: Path, tmp_path: Path) -> None:
     assert f"holds 2 files named {ARTISTS}" in refusal(folder).what
 
 
-def test_one_zip_of_one_table_is_not_all(folder: Path) -> None:
+def test_one_zip_of_one_table_has_that_one(folder: Path) -> None:
     path = zipped(folder / ARTISTS)
-    error = refusal(path, "artists", "artworks")
+    assert list(read_original(path, TABLES.values())) == ["artists"]
+    error = refusal(path, "artworks")
     assert "does not hold moma_public_artworks.txt" in error.what
     assert error.hint is not None
     assert "folder" in error.hint

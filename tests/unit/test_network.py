@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from labctl.lab.ports import LOOPBACK, free_port
+from labctl.home.sockets import LOOPBACK, free_port
 from labctl.testing.network import Hop, has_connection_from
 
 SECONDS = 30.0

@@ -7,7 +7,8 @@ import pytest
 
 from labctl.config.model import LabConfig
 from labctl.errors import LabError
-from labctl.lab.ports import LOOPBACK, RANGE_VARIABLE, assign_ports, is_free, owner_of
+from labctl.home.sockets import LOOPBACK, RANGE_VARIABLE, is_free, owner_of
+from labctl.lab.ports import assign_ports
 from labctl.services import SERVICES
 
 BASE = {"sources": {"mysql": {"engine": "mysql", "schemas": ["ecomm"], "connector": "c"}}}

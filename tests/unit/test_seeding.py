@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from labctl.datasets import Action, SeededTable, SeedResult
+from labctl.datasets.loading import chosen_tables
 from labctl.errors import ExitCode, LabError
 from labctl.lab import seeding
 from labctl.lab.lab import Lab
 from labctl.lab.seeding import seed_lab
+from seeds.tickit import DATA_SET
 
 PROJECT = Path(__file__).parents[2]
 
@@ -89,3 +91,15 @@ def test_a_scale_and_files_exclude_each_other(lab: Lab, databases: Databases) ->
         seed_lab(lab, scale=1.0, from_path=Path("tickit.zip"), connect=False)
     assert raised.value.exit_code is ExitCode.USAGE
     assert databases.asked == []
+
+
+def test_only_some_tables() -> None:
+    tables = list(DATA_SET.tables)
+    assert [t.label for t in chosen_tables(DATA_SET, tables, ["venue", "ecomm.sale"])] == [
+        "ems.venue",
+        "ecomm.sale",
+    ]
+    assert chosen_tables(DATA_SET, tables, []) == tables
+    with pytest.raises(LabError) as raised:
+        chosen_tables(DATA_SET, tables, ["venues"])
+    assert "ems.venue" in (raised.value.hint or "")

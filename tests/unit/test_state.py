@@ -15,8 +15,7 @@ from typer.testing import CliRunner
 
 from labctl.cli.app import root
 from labctl.errors import ExitCode, LabError
-from labctl.lab.lab import Lab
-from labctl.lab.state import (
+from labctl.home.state import (
     DESTROYED,
     MIGRATIONS,
     STATE_VERSION,
@@ -24,12 +23,13 @@ from labctl.lab.state import (
     lab_names,
     write_private,
 )
+from labctl.lab.lab import Lab
 
 PROJECT = Path(__file__).parents[2]
 
 HOLD_THE_LAB = """
 import sys
-from labctl.lab.state import LabState
+from labctl.home.state import LabState
 with LabState(sys.argv[1]).changing():
     print("held", flush=True)
     sys.stdin.read()

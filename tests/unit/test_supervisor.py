@@ -13,9 +13,9 @@ from tempfile import TemporaryDirectory
 import psutil
 import pytest
 
-from labctl.lab.state import LabState
+from labctl.home.state import LabState
 from labctl.runtimes.model import SilentSupervisorError
-from labctl.runtimes.native.supervisor import Supervisor
+from labctl.runtimes.native.supervisor import ProcessSupervisor
 from labctl.services.model import Process
 
 SLEEPER = (sys.executable, "-c", "import signal; signal.pause()")
@@ -30,7 +30,7 @@ def state(monkeypatch: pytest.MonkeyPatch) -> Iterator[LabState]:
         state = LabState("unit")
         state.create()
         yield state
-        Supervisor(state).shutdown()
+        ProcessSupervisor(state).shutdown()
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -43,7 +43,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 def test_arguments_and_environment_arrive_as_they_were_given(state: LabState) -> None:
     awkward = "a \"b\" 'c' %d $HOME \\ ; # é"
     script = "import os, sys; print(repr((sys.argv[1], os.environ['AWKWARD'])), flush=True)"
-    supervisor = Supervisor(state)
+    supervisor = ProcessSupervisor(state)
     supervisor.start(
         {"echo": Process((sys.executable, "-c", script, awkward), env={"AWKWARD": awkward})}
     )
@@ -53,7 +53,7 @@ def test_arguments_and_environment_arrive_as_they_were_given(state: LabState) ->
 
 
 def test_a_killed_process_comes_back_and_its_death_is_noted(state: LabState) -> None:
-    supervisor = Supervisor(state)
+    supervisor = ProcessSupervisor(state)
     supervisor.start({"sleeper": Process(SLEEPER)})
     supervisor.start_process("sleeper")
     wait_for(lambda: supervisor.state("sleeper").state == "RUNNING")
@@ -66,7 +66,7 @@ def test_a_killed_process_comes_back_and_its_death_is_noted(state: LabState) -> 
 
 
 def test_what_outlived_its_supervisor_is_ended(state: LabState) -> None:
-    supervisor = Supervisor(state)
+    supervisor = ProcessSupervisor(state)
     supervisor.start({"sleeper": Process(SLEEPER)})
     supervisor.start_process("sleeper")
     wait_for(lambda: supervisor.state("sleeper").state == "RUNNING")
@@ -83,7 +83,7 @@ def test_what_outlived_its_supervisor_is_ended(state: LabState) -> None:
 
 
 def test_a_changed_service_is_replaced_and_the_others_go_on(state: LabState) -> None:
-    supervisor = Supervisor(state)
+    supervisor = ProcessSupervisor(state)
     supervisor.start({"one": Process(SLEEPER), "two": Process(SLEEPER)})
     for name in ("one", "two"):
         supervisor.start_process(name)
@@ -97,7 +97,7 @@ def test_a_changed_service_is_replaced_and_the_others_go_on(state: LabState) -> 
 
 
 def test_shutdown_leaves_nothing(state: LabState) -> None:
-    supervisor = Supervisor(state)
+    supervisor = ProcessSupervisor(state)
     supervisor.start({"sleeper": Process(SLEEPER)})
     supervisor.start_process("sleeper")
     wait_for(lambda: supervisor.state("sleeper").state == "RUNNING")
@@ -109,7 +109,7 @@ def test_shutdown_leaves_nothing(state: LabState) -> None:
 
 
 def test_one_that_does_not_answer_is_told_and_can_still_be_ended(state: LabState) -> None:
-    supervisor = Supervisor(state, answer_seconds=0.5)
+    supervisor = ProcessSupervisor(state, answer_seconds=0.5)
     supervisor.start({"sleeper": Process(SLEEPER)})
     supervisor.start_process("sleeper")
     wait_for(lambda: supervisor.state("sleeper").state == "RUNNING")
@@ -130,7 +130,7 @@ def test_one_that_does_not_answer_is_told_and_can_still_be_ended(state: LabState
 
 
 def test_one_that_stood_still_goes_on_and_starts_what_died_meanwhile(state: LabState) -> None:
-    supervisor = Supervisor(state, answer_seconds=0.5)
+    supervisor = ProcessSupervisor(state, answer_seconds=0.5)
     supervisor.start({"sleeper": Process(SLEEPER)})
     supervisor.start_process("sleeper")
     wait_for(lambda: supervisor.state("sleeper").state == "RUNNING")

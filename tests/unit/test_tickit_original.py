@@ -84,6 +84,46 @@ def test_reads_only_what_is_asked_for(folder: Path) -> None:
     assert list(read_original(folder, [TABLES["venue"]])) == ["venue"]
 
 
+def test_a_subset_is_what_is_there(folder: Path) -> None:
+    for name in TABLES:
+        if name not in ("venue", "date"):
+            (folder / TABLES[name].file).unlink()
+    assert set(read_original(folder, TABLES.values())) == {"venue", "date"}
+    assert "does not hold listings_pipe.txt, the file of ecomm.listing" in refusal(
+        folder, "listing"
+    )
+
+
+def test_the_calendar_of_another_year(folder: Path, rows: dict[str, pa.Table]) -> None:
+    path = folder / "date2008_pipe.txt"
+    path.rename(folder / "date2009_pipe.txt")
+    assert read_original(folder, [TABLES["date"]])["date"].equals(rows["date"])
+    change_line(folder / "date2009_pipe.txt", 1, "TRUE", "maybe")
+    assert refusal(folder, "date").startswith("date2009_pipe.txt, line 1, column holiday")
+    archive = folder / "only.zip"
+    with zipfile.ZipFile(archive, "w") as out:
+        out.writestr("tickit/date2010_pipe.txt", "1|2010-01-01|FR|1|JAN|1|2010|1\n")
+    assert read_original(archive, [TABLES["date"]])["date"]["holiday"].to_pylist() == [True]
+
+
+@pytest.mark.parametrize(("text", "value"), [("1", True), ("0", False), ("", None)])
+def test_a_holiday_as_a_digit(folder: Path, text: str, value: bool | None) -> None:
+    (folder / "date2008_pipe.txt").write_text(f"1|2008-01-01|TU|1|JAN|1|2008|{text}\n")
+    assert read_original(folder, [TABLES["date"]])["date"]["holiday"].to_pylist() == [value]
+
+
+def test_all_that_is_wrong_with_a_folder_at_once(folder: Path) -> None:
+    change_line(folder / "venue_pipe.txt", 7, "7|", "x|")
+    (folder / "category_pipe.txt").write_text("1|Sports\n")
+    (folder / "copy").mkdir()
+    (folder / "copy" / "sales_tab.txt").touch()
+    with pytest.raises(LabError) as caught:
+        read_original(folder, TABLES.values())
+    said = [caught.value.what, *caught.value.details]
+    for part in ("category_pipe.txt, line 1: 2 fields", "venue_pipe.txt, line 7", "2 files named"):
+        assert any(part in line for line in said), part
+
+
 def test_windows_line_ends_and_no_last_one(folder: Path, rows: dict[str, pa.Table]) -> None:
     path = folder / "category_pipe.txt"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n").removesuffix(b"\r\n"))

@@ -12,8 +12,8 @@ import pytest
 
 from labctl.config.endpoints import Registry
 from labctl.errors import LabError
+from labctl.kafka.topics import content_of
 from labctl.lake.schemas import Schemas
-from labctl.lake.topics import content_of
 
 SCHEMA = {"type": "record", "name": "V", "fields": [{"name": "id", "type": "int"}]}
 KNOWN, UNKNOWN, BROKEN = 7, 8, 9

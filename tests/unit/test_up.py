@@ -13,13 +13,14 @@ import pytest
 
 import labctl.lab.lab
 from labctl.artifacts.progress import SilentProgress
+from labctl.config.endpoints import Endpoint
 from labctl.config.model import ServiceSettings
 from labctl.errors import ExitCode, LabError
 from labctl.lab import up as module
 from labctl.lab.lab import Lab
 from labctl.lab.up import start_seconds, up
 from labctl.runtimes.model import ProcessState
-from labctl.services.model import Context, NativeService, Process, Service
+from labctl.services.model import Context, NativeService, Process, Service, Site
 
 PROJECT = Path(__file__).parents[2]
 
@@ -85,17 +86,27 @@ class Machine:
 
 
 def usable(context: Context) -> str:
-    return context.service
+    return context.service.name
 
 
 def unusable(context: Context) -> str:
-    raise ConnectionError(f"{context.service} does not answer")
+    raise ConnectionError(f"{context.service.name} does not answer")
+
+
+def nowhere(_: Site) -> Endpoint:
+    return Endpoint()
 
 
 def service(name: str, *after: str) -> Service:
     native = NativeService(artifacts=(), memory_mib=0, process=lambda _: Process(("true",)))
     return Service(
-        name=name, title=name.title(), ports={}, native=native, probe=usable, after=after
+        name=name,
+        title=name.title(),
+        ports={},
+        native=native,
+        probe=usable,
+        endpoint=nowhere,
+        after=after,
     )
 
 
@@ -167,7 +178,7 @@ def test_an_interrupt_stops_what_is_not_usable_yet(
 
 def test_nothing_stays_when_nothing_was_started(lab: Lab, machine: Machine, serve: Any) -> None:
     def cannot(context: Context) -> None:
-        raise LabError(f"{context.service} cannot be prepared")
+        raise LabError(f"{context.service.name} cannot be prepared")
 
     serve(BASE)
     machine.start = lambda service, context: cannot(context)  # type: ignore[method-assign]

@@ -10,8 +10,9 @@ from difflib import get_close_matches
 from labctl.config.kafka_clients import LOGIN_KEYS
 from labctl.kafkaconnect.keys.renamed import successor
 from labctl.kafkaconnect.keys.table import KeyTable, key_table
+from lakehouse.references import reference
 
-__all__ = ["history_login", "wrong_keys"]
+__all__ = ["history_login", "known_keys", "names", "wrong_keys"]
 
 _Add = Callable[[str, Collection[str] | None], None]
 """Adds keys below a prefix; None where anything may stand below it."""
@@ -30,7 +31,7 @@ _DELETES = "delete.tombstone.handling.mode"
 
 
 @dataclass(frozen=True)
-class _Known:
+class KnownKeys:
     """The keys that one configuration may have."""
 
     keys: frozenset[str]
@@ -56,7 +57,7 @@ def wrong_keys(config: Mapping[str, str], allowed: Collection[str] = ()) -> Iter
     connector = config["connector.class"]
     if connector not in table.connectors:
         return
-    known = _known(config, table)
+    known = known_keys(config)
     for key in config:
         if key in known or key in allowed:
             continue
@@ -86,16 +87,16 @@ def _missing(config: Mapping[str, str]) -> Iterator[str]:
     history that does not log in finds none. And a delete that is no longer a row cannot be applied
     to one.
     """
-    for key, reference in history_login(config).items():
+    for key, wanted in history_login(config).items():
         if key not in config:
             yield (
                 f"{key}: missing, so its schema history could not log in to Kafka; "
-                f'write "{key}": "{reference}"'
+                f'write "{key}": "{wanted}"'
             )
     for key in ("replication.factor", "partitions"):
         if (needed := f"topic.creation.{_DEFAULT_GROUP}.{key}") not in config:
             yield f'{needed}: missing, so no topic could be created; write "{needed}": "-1"'
-    for alias in _names(config.get("transforms")):
+    for alias in names(config.get("transforms")):
         mode = f"transforms.{alias}.{_DELETES}"
         if config.get(f"transforms.{alias}.type") != _UNWRAP or _is_rewrite(config.get(mode)):
             continue
@@ -123,7 +124,7 @@ def history_login(config: Mapping[str, str]) -> dict[str, str]:
     if f"{_HISTORY}kafka.topic" not in config:
         return {}
     return {
-        f"{_HISTORY}{side}.{key}": f"${{secretManager:demo/kafka:{key}}}"
+        f"{_HISTORY}{side}.{key}": reference("demo/kafka", key)
         for side in _HISTORY_CLIENTS
         for key in LOGIN_KEYS
     }
@@ -133,7 +134,9 @@ def _is_rewrite(mode: str | None) -> bool:
     return mode is not None and (mode.startswith("rewrite") or "${" in mode)
 
 
-def _known(config: Mapping[str, str], table: KeyTable) -> _Known:
+def known_keys(config: Mapping[str, str]) -> KnownKeys:
+    """The keys that a configuration may have. Its connector must be one that the table has."""
+    table = key_table()
     connector = config["connector.class"]
     side = table.side(connector)
     plain = table.connectors[connector] | table.framework[side]
@@ -150,7 +153,7 @@ def _known(config: Mapping[str, str], table: KeyTable) -> _Known:
         prefixes.extend(prefix + key for key in below if key.endswith("."))
 
     for kind, own in _OF_PART.items():
-        for alias in _names(config.get(kind)):
+        for alias in names(config.get(kind)):
             prefix = f"{kind}.{alias}."
             part = table.parts.get(config.get(f"{prefix}type", ""))
             add(prefix, None if part is None else own | part)
@@ -160,13 +163,13 @@ def _known(config: Mapping[str, str], table: KeyTable) -> _Known:
         add(f"{client}.override.", table.clients[client])
     if side == "source":
         _source(config, table, add)
-    return _Known(frozenset(keys), tuple(prefixes), tuple(patterns))
+    return KnownKeys(frozenset(keys), tuple(prefixes), tuple(patterns))
 
 
 def _source(config: Mapping[str, str], table: KeyTable, add: _Add) -> None:
     """What Kafka Connect and Debezium's connectors have besides their own keys."""
     topic = table.clients["topic"] | {"replication.factor", "partitions"}
-    for group in (_DEFAULT_GROUP, *_names(config.get("topic.creation.groups"))):
+    for group in (_DEFAULT_GROUP, *names(config.get("topic.creation.groups"))):
         listed = frozenset[str]() if group == _DEFAULT_GROUP else {"include", "exclude"}
         add(f"topic.creation.{group}.", topic | listed)
     driver = table.drivers[config["connector.class"]]
@@ -179,9 +182,10 @@ def _source(config: Mapping[str, str], table: KeyTable, add: _Add) -> None:
     if "schema.history.internal" in config:
         add(_HISTORY, None)
     for listing in ("converters", "post.processors"):
-        for alias in _names(config.get(listing)):
+        for alias in names(config.get(listing)):
             add(f"{alias}.", None)
 
 
-def _names(listed: str | None) -> list[str]:
+def names(listed: str | None) -> list[str]:
+    """The names of a list, as Kafka Connect writes it."""
     return [name.strip() for name in (listed or "").split(",") if name.strip()]

@@ -12,24 +12,24 @@ from pathlib import Path
 
 from labctl.artifacts.lock import load_lock
 from labctl.artifacts.store import ArtifactStore
-from labctl.services.connect import CONVERTER, PLUGINS
 
-__all__ = ["PARTS", "main"]
+__all__ = ["main"]
 
 HERE = Path(__file__).parent
-PARTS = ("kafka", *PLUGINS, CONVERTER)
-"""Kafka first: the others are loaded beside it, each by itself, as Connect does."""
+_PLUGINS = ("debezium-", "apicurio-converter")
 
 
 def main() -> None:
     """Ask the plugins, and write the table."""
     lock, store = load_lock(), ArtifactStore()
+    # Kafka first: the others are loaded beside it, each by itself, as Connect does.
+    parts = ["kafka", *(name for name in lock.artifacts if name.startswith(_PLUGINS))]
     done = subprocess.run(
-        ["java", str(HERE / "ListKeys.java"), *(str(store.path(part)) for part in PARTS)],
+        ["java", str(HERE / "ListKeys.java"), *(str(store.path(part)) for part in parts)],
         stdout=subprocess.PIPE,
         check=True,
     )
-    versions = {part: lock.artifacts[part].version for part in PARTS}
+    versions = {part: lock.artifacts[part].version for part in parts}
     table = {"versions": versions, **json.loads(done.stdout)}
     (HERE / "keys.json").write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["successor"]
+__all__ = ["renamed", "successor"]
 
 _RENAMED = tuple(
     (re.compile(old), new)
@@ -50,6 +50,27 @@ _OF_ENGINE = {
     "snapshot.isolation.mode": ("snapshot.locking.mode",),
 }
 """What another engine's connector calls the same thing."""
+
+
+_NOT_RENAMED_ALONE = re.compile(
+    r"(transforms\.[^.]+)\.(delete\.handling\.mode|drop\.tombstones|operation\.header"
+    r"|add\.source\.fields)"
+)
+"""Keys whose value means something else under the new name."""
+_SQLSERVER = "io.debezium.connector.sqlserver.SqlServerConnector"
+
+
+def renamed(key: str, known: frozenset[str], connector: str) -> str | None:
+    """The key among `known` that is `key` under its name of today, with a value of that meaning."""
+    if key == "database.dbname" and connector == _SQLSERVER:
+        return "database.names"
+    if _NOT_RENAMED_ALONE.fullmatch(key):
+        return None
+    for old, new in _RENAMED:
+        if match := old.fullmatch(key):
+            name = match.expand(new)
+            return name if name in known else renamed(name, known, connector)
+    return None
 
 
 def successor(key: str, known: frozenset[str]) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from lakehouse.sink_keys import SINK_CONNECTOR, SINK_KEYS
+from lakehouse.bronze.sink_keys import SINK_CONNECTOR, SINK_KEYS
 
 __all__ = ["KeyTable", "key_table"]
 

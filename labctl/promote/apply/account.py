@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from labctl.aws.session import Aws
 from labctl.errors import ExitCode, LabError
 from labctl.promote.apply.uploads import owned_bucket
 from labctl.promote.kafka import serverless
@@ -12,7 +13,6 @@ from labctl.promote.outputs import Outputs
 from labctl.promote.promotion import Promotion
 from labctl.promote.rds import family, parameters
 from labctl.promote.secrets import referenced
-from labctl.runtimes.aws.session import Aws
 
 __all__ = ["bootstrap_servers", "check_account", "check_names_free", "check_offers"]
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from labctl.aws.session import Aws, Tell, wait_until
 from labctl.errors import ExitCode, LabError
 from labctl.promote.apply.changes import Action, Change
 from labctl.promote.names import CREATOR_TAG, Names
-from labctl.runtimes.aws.session import Aws, Progress, wait_until
 
 __all__ = ["ConnectorStep", "Connectors"]
 
@@ -47,7 +47,7 @@ class ConnectorStep:
 class Connectors:
     """The connectors of one promoted lab."""
 
-    def __init__(self, aws: Aws, names: Names, tell: Progress) -> None:
+    def __init__(self, aws: Aws, names: Names, tell: Tell) -> None:
         self._aws = aws
         self._names = names
         self._tell = tell

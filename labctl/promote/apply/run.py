@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from labctl.aws.session import Aws, Tell
 from labctl.config.promoted import outputs_path
 from labctl.errors import ExitCode, LabError
 from labctl.promote.apply.account import (
@@ -31,7 +32,6 @@ from labctl.promote.names import STACKS, Names, Stack
 from labctl.promote.outputs import resolve
 from labctl.promote.plan import Plan
 from labctl.promote.promotion import Promotion
-from labctl.runtimes.aws.session import Aws, Progress
 
 __all__ = ["Apply"]
 
@@ -43,7 +43,7 @@ class Apply:
     promotion: Promotion
     plan: Plan
     aws: Aws
-    tell: Progress
+    tell: Tell
     until: Stack = STACKS[-1]
     """The last stage to be made."""
     _outputs: dict[str, dict[str, str]] = field(default_factory=dict)

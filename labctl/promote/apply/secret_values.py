@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from labctl.aws.session import Aws, Tell
 from labctl.errors import LabError
 from labctl.promote.outputs import Outputs, resolve
 from labctl.promote.promotion import Promotion
 from labctl.promote.secrets import GENERATED, known_values, referenced
-from labctl.runtimes.aws.session import Aws, Progress
 
 __all__ = ["fill_secrets"]
 
 
-def fill_secrets(aws: Aws, promotion: Promotion, outputs: Outputs, tell: Progress) -> int:
+def fill_secrets(aws: Aws, promotion: Promotion, outputs: Outputs, tell: Tell) -> int:
     """Put what is known into each secret, keeping what Secrets Manager generated; how many changed.
 
     Raises LabError for a generated value that is not there.

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from labctl.aws.session import Aws, Tell, wait_until
 from labctl.errors import ExitCode, LabError
 from labctl.promote.apply.changes import Action, Change
 from labctl.promote.names import CREATOR_TAG, Names, Stack
-from labctl.runtimes.aws.session import Aws, Progress, wait_until
 
 __all__ = ["ChangeSet", "Stacks"]
 
@@ -36,7 +36,7 @@ class ChangeSet:
 class Stacks:
     """The stacks of one promoted lab."""
 
-    def __init__(self, aws: Aws, names: Names, tags: Mapping[str, str], tell: Progress) -> None:
+    def __init__(self, aws: Aws, names: Names, tags: Mapping[str, str], tell: Tell) -> None:
         self._aws = aws
         self._names = names
         self._tags = [

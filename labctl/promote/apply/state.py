@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from labctl.aws.session import Aws, Tell
 from labctl.config.promoted import outputs_path
 from labctl.promote.apply.account import check_account
 from labctl.promote.apply.connectors import Connectors
@@ -12,7 +13,6 @@ from labctl.promote.apply.uploads import empty_bucket, owned_bucket
 from labctl.promote.apply.work import work_of
 from labctl.promote.names import STACKS, Names, Stack
 from labctl.promote.promotion import Promotion
-from labctl.runtimes.aws.session import Aws, Progress
 
 __all__ = ["Part", "destroy", "read_state"]
 
@@ -47,7 +47,7 @@ def read_state(aws: Aws, promotion: Promotion) -> list[Part]:
     return parts
 
 
-def destroy(aws: Aws, promotion: Promotion, tell: Progress, *, data: bool) -> list[Part]:
+def destroy(aws: Aws, promotion: Promotion, tell: Tell, *, data: bool) -> list[Part]:
     """Take away what runs; with `data`, also databases, topics, buckets, secrets. What is left.
 
     Databases leave a final snapshot. Only what has the creator's tag is touched. Safe to repeat.
@@ -72,7 +72,7 @@ def destroy(aws: Aws, promotion: Promotion, tell: Progress, *, data: bool) -> li
     return [part for part in read_state(aws, promotion) if part.state != "absent"]
 
 
-def _destroy_data(aws: Aws, promotion: Promotion, stacks: Stacks, tell: Progress) -> None:
+def _destroy_data(aws: Aws, promotion: Promotion, stacks: Stacks, tell: Tell) -> None:
     names, lake = Names.of(promotion), promotion.profile.lake
     for stack in DATA:
         stacks.delete(stack)

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from labctl.aws.session import Aws, Tell
 from labctl.errors import ExitCode, LabError
 from labctl.promote.artifacts import Upload
 from labctl.promote.names import CREATOR_TAG, Names
-from labctl.runtimes.aws.session import Aws, Progress
 
 __all__ = ["empty_bucket", "missing_uploads", "owned_bucket", "upload"]
 
@@ -36,7 +36,7 @@ def missing_uploads(aws: Aws, bucket: str, uploads: Iterable[Upload]) -> list[Up
     return found
 
 
-def upload(aws: Aws, bucket: str, uploads: Iterable[Upload], tell: Progress) -> None:
+def upload(aws: Aws, bucket: str, uploads: Iterable[Upload], tell: Tell) -> None:
     """Send them; large ones in parts."""
     client = aws.client("s3")
     for one in uploads:
@@ -72,7 +72,7 @@ def owned_bucket(aws: Aws, names: Names, bucket: str) -> bool:
     )
 
 
-def empty_bucket(aws: Aws, bucket: str, tell: Progress) -> None:
+def empty_bucket(aws: Aws, bucket: str, tell: Tell) -> None:
     """Delete every object of a bucket, and the bucket."""
     client: Any = aws.client("s3")
     removed = 0

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from labctl.aws.session import Aws, Tell, wait_until
 from labctl.errors import LabError
 from labctl.promote.apply.changes import Action, Change
 from labctl.promote.outputs import Outputs, resolve
 from labctl.promote.promotion import Promotion
-from labctl.runtimes.aws.session import Aws, Progress, wait_until
 
 __all__ = ["Work", "WorkStep", "work_of"]
 
@@ -37,7 +37,7 @@ class WorkStep:
 class Work(ABC):
     """Jobs by name, on a cluster or an application."""
 
-    def __init__(self, aws: Aws, place: str, tell: Progress) -> None:
+    def __init__(self, aws: Aws, place: str, tell: Tell) -> None:
         self._aws = aws
         self._place = place
         self._tell = tell
@@ -159,7 +159,7 @@ class ApplicationWork(Work):
         )
 
 
-def work_of(aws: Aws, promotion: Promotion, outputs: Outputs, tell: Progress) -> Work | None:
+def work_of(aws: Aws, promotion: Promotion, outputs: Outputs, tell: Tell) -> Work | None:
     """The cluster's or application's work; None while there is neither."""
     spark = outputs.get("spark", {})
     if promotion.profile.emr.kind == "serverless":

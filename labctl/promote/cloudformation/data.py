@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from labctl.config.aws import RdsSettings
+from labctl.config.model import SourceEngine
 from labctl.promote.cloudformation.template import Template, attribute, ref, tag_list, tag_map
 from labctl.promote.kafka import serverless
 from labctl.promote.names import Names, logical
 from labctl.promote.promotion import Promotion
 from labctl.promote.rds import engine_name, family, parameters
 from labctl.services.kafka import MESSAGE_BYTES
+from labctl.sources import ENGINES
 
 __all__ = ["template"]
 
@@ -44,7 +46,7 @@ def template(promotion: Promotion) -> dict[str, Any]:
 
 
 def _add_database(
-    built: Template, promotion: Promotion, engine: str, database: RdsSettings
+    built: Template, promotion: Promotion, engine: SourceEngine, database: RdsSettings
 ) -> None:
     settings = parameters(promotion, engine)
     group = logical(engine, "parameters")
@@ -87,7 +89,7 @@ def _add_database(
     }
     if settings:
         properties["DBParameterGroupName"] = ref(group)
-    if engine == "sqlserver":
+    if ENGINES[engine].rds.licensed:
         # It has no database at first (the SQL makes it), and its licence comes with the price.
         properties["LicenseModel"] = "license-included"
     else:

@@ -19,7 +19,7 @@ from labctl.promote.cloudformation.template import (
 )
 from labctl.promote.names import Names, logical
 from labctl.promote.promotion import Promotion
-from labctl.promote.secrets import CDC_USER, GENERATED, known_values, referenced
+from labctl.promote.secrets import GENERATED, known_values, referenced
 
 __all__ = ["template"]
 
@@ -98,9 +98,10 @@ def _add_secrets(built: Template, promotion: Promotion) -> None:
             "Description": f"What connectors of {promotion.profile.prefix} refer to",
             "Tags": tag_list(promotion),
         }
-        if GENERATED in known.get(name, {}).values():
+        values = known.get(name, {})
+        if GENERATED in values.values():
             properties["GenerateSecretString"] = {
-                "SecretStringTemplate": json.dumps({"username": CDC_USER}),
+                "SecretStringTemplate": json.dumps({"username": values["username"]}),
                 "GenerateStringKey": "password",
                 **PASSWORD,
             }

@@ -12,6 +12,7 @@ from labctl.promote.connectors import worker_properties
 from labctl.promote.promotion import WORKER
 from labctl.promote.rules.registry import Finding, Subject, rule
 from labctl.services.kafka import MESSAGE_BYTES
+from labctl.sources import ENGINES
 
 __all__: list[str] = []
 
@@ -68,7 +69,7 @@ def connect_version(subject: Subject) -> Iterator[Finding]:
     for connector in subject.promotion.connectors:
         if connector.engine is None:
             continue
-        debezium = subject.promotion.lock.artifacts[f"debezium-{connector.engine}"].version
+        debezium = subject.promotion.lock.artifacts[ENGINES[connector.engine].plugin].version
         if int(debezium.split(".")[0]) >= 3 and JAVA_OF[version] < 17:
             yield subject.profile(
                 "connect.version",

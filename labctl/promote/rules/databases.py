@@ -6,17 +6,12 @@ import re
 from collections.abc import Iterator
 
 from labctl.kafkaconnect.files import DEFAULT_SLOT
-from labctl.promote.rds import SPARE_SENDERS, major
 from labctl.promote.rules.registry import Finding, Subject, rule
+from labctl.sources import ENGINES
+from labctl.sources.engines.postgres import SPARE_SENDERS
 
 __all__: list[str] = []
 
-MAJORS = {
-    "postgres": ("13", "14", "15", "16", "17", "18"),
-    "mysql": ("8.0", "8.4"),
-    "sqlserver": ("13.0", "14.0", "15.0", "16.0"),
-}
-"""Majors of RDS in which CDC is documented; on SQL Server 2025 it is not."""
 STANDARD_SINCE = (13, 0, 4422)
 """SQL Server 2016 SP1 CU2: the first Standard edition with CDC on RDS."""
 MANAGED_SINCE_ZONES = 2
@@ -37,11 +32,12 @@ def source_has_database(subject: Subject) -> Iterator[Finding]:
 @rule
 def engine_version(subject: Subject) -> Iterator[Finding]:
     for engine, database in subject.promotion.profile.rds.items():
-        if major(engine, database.version) not in MAJORS[engine]:
+        rds = ENGINES[engine].rds
+        if rds.major(database.version) not in rds.majors:
             yield subject.profile(
                 f"rds.{engine}.version",
                 f"change data capture from {engine} {database.version} is not known to work on RDS",
-                f"use a version of {', '.join(MAJORS[engine])}",
+                f"use a version of {', '.join(rds.majors)}",
             )
 
 
@@ -70,7 +66,7 @@ def sqlserver_edition(subject: Subject) -> Iterator[Finding]:
 @rule
 def edition_only_sqlserver(subject: Subject) -> Iterator[Finding]:
     for engine, database in subject.promotion.profile.rds.items():
-        if engine != "sqlserver" and database.edition:
+        if not ENGINES[engine].rds.licensed and database.edition:
             yield subject.profile(
                 f"rds.{engine}.edition", f"{engine} has no editions", "remove the key"
             )
@@ -118,8 +114,7 @@ def existing_database(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def replication_slots(subject: Subject) -> Iterator[Finding]:
-    """Two connectors of one database must not share a slot, nor outnumber what is set."""
-    slots: dict[str, str] = {}
+    """Connectors have slots that PostgreSQL can name, and do not outnumber what is set."""
     postgres = [c for c in subject.promotion.connectors if c.engine == "postgres"]
     if len(postgres) > SPARE_SENDERS:
         yield subject.profile(
@@ -136,11 +131,3 @@ def replication_slots(subject: Subject) -> Iterator[Finding]:
                 f"PostgreSQL has no replication slot called {slot!r}",
                 "use lower-case letters, digits and _, 63 at most",
             )
-        if slot in slots:
-            yield Finding(
-                f"connectors/{connector.file.path.name}",
-                "slot.name",
-                f"{slots[slot]} uses the slot {slot} too",
-                "give each connector its own",
-            )
-        slots[slot] = connector.name

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
-from labctl.runtimes.endpoints import endpoints_at
 from labctl.services import SERVICES
+from labctl.services.endpoints import endpoints_at
 
 __all__ = ["network_address", "network_endpoints"]
 

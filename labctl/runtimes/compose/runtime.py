@@ -8,21 +8,18 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
-from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-import docker.errors
-from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from labctl.artifacts import ArtifactStore, Progress
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import ComposeProfile, LabConfig, lab_file
 from labctl.errors import ExitCode, LabError
-from labctl.images import build, is_local, references, source_digest
-from labctl.lab.state import LabState, write_private
+from labctl.home.state import LabState, write_private
+from labctl.images import build, recipe_of, references, source_digest
 from labctl.runtimes.compose.checks import check_engine
+from labctl.runtimes.compose.containers import moment_of, pause, state_of
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER, Compose, Engine
 from labctl.runtimes.compose.limits import (
     cause_of_death,
@@ -32,9 +29,7 @@ from labctl.runtimes.compose.limits import (
 )
 from labctl.runtimes.compose.secrets import write_service_secrets
 from labctl.runtimes.compose.silver import silver_context
-from labctl.runtimes.endpoints import loopback_endpoints
 from labctl.runtimes.model import (
-    RESTARTS_AT_MOST,
     Check,
     Death,
     DiskSpace,
@@ -43,6 +38,7 @@ from labctl.runtimes.model import (
     Usage,
 )
 from labctl.services import Context, Service, services_of, silver
+from labctl.services.endpoints import loopback_endpoints
 
 __all__ = ["ComposeRuntime"]
 
@@ -50,14 +46,13 @@ HASH_LABEL = "com.docker.compose.config-hash"
 ENGINE_IS_NOT_OURS = (
     "The container engine looks after the services, and it is not the lab's to kill or to stop"
 )
-STATES = {"running": "RUNNING", "restarting": "BACKOFF", "paused": "STARTING"}
-"""The engine's word for a container's state, and the runtime's."""
-COMPANIONS: Mapping[str, tuple[str, ...]] = {
-    "registry": ("registry-ui",),
-    # Asked by the application when it starts: whether the sink connector writes bronze.
-    "silver": ("connect",),
-}
-"""Services of the Compose file that are started with another, beside those it needs."""
+
+
+_NO_SNAPSHOTS = LabError(
+    "A lab in containers keeps its data in the engine's volumes: it has no snapshots",
+    hint="a native lab has them",
+    exit_code=ExitCode.USAGE,
+)
 
 
 class ComposeRuntime:
@@ -103,19 +98,19 @@ class ComposeRuntime:
         return bool(self.states())
 
     def states(self) -> dict[str, ProcessState]:
-        found = {name: _state(container) for name, container in self._containers().items()}
+        found = {name: state_of(container) for name, container in self._containers().items()}
         return found if any(state.state != "STOPPED" for state in found.values()) else {}
 
     def state(self, name: str) -> ProcessState:
         container = self.engine.container(self.name, name)
-        return _state(container) if container else ProcessState("STOPPED", None, None)
+        return state_of(container) if container else ProcessState("STOPPED", None, None)
 
     def fetch(self, services: Sequence[Service], progress: Progress) -> None:
         if self._profile.images == "local":
-            local = {name for name, image in self._images(services).items() if is_local(image)}
-            # SQL Server's stand-in is in the Spark application's image.
-            names = sorted({"silver" if name == "sqlserver" else name for name in local})
-            build(COMPOSE_FOLDER.parent, _store(), names, progress=progress)
+            names = {
+                name for image in self._images(services).values() if (name := recipe_of(image))
+            }
+            build(COMPOSE_FOLDER.parent, _store(), sorted(names), progress=progress)
         missing = self._missing(services)
         for service, image in missing.items():
             verb = "build" if self._definitions[service].get("build") else "pull"
@@ -147,7 +142,7 @@ class ComposeRuntime:
 
     def start(self, service: Service, context: Context) -> None:
         del context
-        beside = [name for name in COMPANIONS.get(service.name, ()) if name in self._definitions]
+        beside = (name for name in service.container.companions if name in self._definitions)
         names = sorted([service.name, *beside])
         with ExitStack() as held:
             # Two commands that make one container at once get in each other's way.
@@ -181,14 +176,14 @@ class ComposeRuntime:
         taken = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage")
         if taken is None:  # it ended meanwhile: no figure, which is not a counter at 0
             return Usage(held, {})
-        return Usage(held, {f"{container.id} {_state(container).started_at}": taken / 1e9})
+        return Usage(held, {f"{container.id} {state_of(container).started_at}": taken / 1e9})
 
     def deaths(self) -> dict[str, list[Death]]:
         """The engine keeps their number, and the time of the last."""
         found: dict[str, list[Death]] = {}
         for name, container in self._containers().items():
             count = int(container.attrs.get("RestartCount", 0))
-            if count and (at := _seconds(container.attrs["State"]["FinishedAt"])):
+            if count and (at := moment_of(container.attrs["State"]["FinishedAt"])):
                 last = Death(at, cause_of_death(self.engine.client, container, at))
                 found[name] = [*[Death(at)] * (count - 1), last]
         return found
@@ -263,6 +258,12 @@ class ComposeRuntime:
     def data_folder(self, name: str) -> Path:
         return volume_folder(self._container(name))
 
+    def require_files(self) -> None:
+        raise _NO_SNAPSHOTS
+
+    def frozen(self) -> AbstractContextManager[None]:
+        raise _NO_SNAPSHOTS
+
     @contextmanager
     def with_environment(self, name: str, env: Mapping[str, str]) -> Iterator[None]:
         raise LabError(
@@ -284,7 +285,7 @@ class ComposeRuntime:
     def paused(self, name: str) -> Iterator[None]:
         """A service's container stands still for a while."""
         container = self._container(name)
-        _pause(container)
+        pause(container)
         try:
             yield
         finally:
@@ -321,8 +322,8 @@ class ComposeRuntime:
 
     def _images(self, services: Sequence[Service]) -> dict[str, str]:
         """The image of each of `services` and of those started with them."""
-        wanted = [service.name for service in services]
-        wanted += [name for service in wanted for name in COMPANIONS.get(service, ())]
+        wanted = {service.name for service in services}
+        wanted |= {name for service in services for name in service.container.companions}
         return {
             name: str(definition["image"])
             for name, definition in self._definitions.items()
@@ -358,7 +359,7 @@ class ComposeRuntime:
         else:
             # Named after what it holds: another version of the code is another image.
             images = {"silver": f"labctl/silver:{source_digest(COMPOSE_FOLDER.parent)}"}
-        images |= {str(service): image for service, image in self._profile.image.items()}
+        images |= self._profile.image
         return {
             "COMPOSE_PROJECT_NAME": self.name,
             "LAB_NAME": self.name,
@@ -374,35 +375,5 @@ class ComposeRuntime:
         }
 
 
-@retry(
-    retry=retry_if_exception_type(docker.errors.APIError),
-    wait=wait_fixed(0.5),
-    stop=stop_after_delay(15),
-    reraise=True,
-)
-def _pause(container: Any) -> None:
-    """Freezing all processes at once may fail where they are busy; the engine then gives up."""
-    container.pause()
-
-
 def _store() -> ArtifactStore:
     return ArtifactStore(system_tools=False)
-
-
-def _state(container: Any) -> ProcessState:
-    state = container.attrs["State"]
-    word = STATES.get(state["Status"], "STOPPED")
-    given_up = int(container.attrs.get("RestartCount", 0)) >= RESTARTS_AT_MOST
-    if word == "BACKOFF" and given_up:
-        word = "FATAL"
-    return ProcessState(
-        state=word,
-        pid=int(state["Pid"]) or None,
-        started_at=_seconds(state["StartedAt"]) if state["Pid"] else None,
-    )
-
-
-def _seconds(text: str) -> float | None:
-    """The engine's time, with its nanoseconds, in seconds since the epoch; None: never."""
-    moment = datetime.fromisoformat(text)
-    return moment.timestamp() if moment.year > 1 else None

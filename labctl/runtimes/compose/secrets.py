@@ -13,69 +13,43 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from labctl.config.endpoints import Endpoints
-from labctl.config.kafka_clients import java_settings
 from labctl.config.model import LabConfig
-from labctl.lab.secrets import SECRET_PREFIX, load_passwords, properties_text, reference_values
+from labctl.home.secrets import SECRET_PREFIX, load_passwords, properties_text
 from labctl.runtimes.compose.network import network_endpoints
-from labctl.runtimes.endpoints import capture_logins
-from labctl.services import connect, kafka, sqlserver
+from labctl.services import PASSWORDS, SERVICES, Service, load_config
+from labctl.services.model import Files
+from labctl.services.references import reference_values
 
 __all__ = ["main", "write_service_secrets"]
 
-PASSWORDS_OF: Mapping[str, tuple[str, ...]] = {
-    "postgres": ("postgres", "cdc", "registry"),
-    "mysql": ("mysql", "cdc"),
-    "sqlserver": ("sqlserver",),
-    "objectstore": ("objectstore",),
-    "silver": ("connect", "kafka", "silver"),
-}
-"""Roles whose passwords a service reads, each from a file of that name."""
 PROJECT = Path("/lab")
 """Where a container finds the project."""
-READERS = ("connect", "silver")
-"""Services that resolve the references in connector files."""
 
 
 def write_service_secrets(folder: Path, config: LabConfig, passwords: Mapping[str, str]) -> None:
     """Write every service's files below `folder`, which only this user can enter."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for service, roles in PASSWORDS_OF.items():
-        for role in roles:
-            _write(folder / service / role, passwords[role])
     endpoints = network_endpoints(config, passwords)
-    logins = capture_logins(passwords)
-    for name, values in reference_values(endpoints, logins, config.silver.source).items():
-        for service in READERS:
-            _write(folder / service / SECRET_PREFIX / name, properties_text(values))
-    login = properties_text(kafka.login_settings(passwords))
-    _write(folder / "kafka" / "login.properties", login)
-    _write(folder / "connect" / "rest-users", connect.rest_users(passwords))
-    datasource = {"apicurio.datasource.password": passwords["registry"]}
-    _write(folder / "registry" / "application.properties", properties_text(datasource))
-    _write(
-        folder / "kafka-ui" / "application.properties", properties_text(_user_interface(endpoints))
-    )
-    # What the stand-in needs besides, where it takes SQL Server's place.
-    assert endpoints.postgres is not None  # noqa: S101 - every lab has one
-    stand_in = folder / "sqlserver"
-    _write(stand_in / "dsn", sqlserver.store_dsn(endpoints.postgres))
-    if not (stand_in / "server.pem").is_file():
-        _write(stand_in / "server.pem", sqlserver.self_signed_certificate())
+    for service in SERVICES:
+        for container, files in _secrets(service, endpoints, passwords).items():
+            for name, text in files.items():
+                path = folder / container / name
+                if isinstance(text, str):
+                    _write(path, text)
+                elif not path.is_file():
+                    _write(path, text())
+    for name, values in reference_values(endpoints, passwords, config.silver.source).items():
+        for service in SERVICES:
+            if service.container.reads_references:
+                _write(folder / service.name / SECRET_PREFIX / name, properties_text(values))
 
 
-def _user_interface(endpoints: Endpoints) -> dict[str, str]:
-    """Kafka UI's own settings."""
-    user, password = endpoints.connect.login or ("", "")
-    cluster = "kafka.clusters[0]"
-    return {
-        f"{cluster}.name": "lab",
-        f"{cluster}.bootstrapServers": endpoints.kafka.bootstrap_servers,
-        **{f"{cluster}.properties.{k}": v for k, v in java_settings(endpoints.kafka).items()},
-        f"{cluster}.kafkaConnect[0].name": "connect",
-        f"{cluster}.kafkaConnect[0].address": endpoints.connect.url,
-        f"{cluster}.kafkaConnect[0].username": user,
-        f"{cluster}.kafkaConnect[0].password": password,
-    }
+def _secrets(
+    service: Service, endpoints: Endpoints, passwords: Mapping[str, str]
+) -> Mapping[str, Files]:
+    if service.container.secrets is not None:
+        return service.container.secrets(endpoints, passwords)
+    return {service.name: {role: passwords[role] for role in service.passwords}}
 
 
 def _write(path: Path, text: str) -> None:
@@ -95,9 +69,9 @@ def main() -> None:
     """Make what is missing in the folder named on the command line; print nothing secret."""
     folder = Path(sys.argv[1])
     folder.chmod(0o700)
-    config = LabConfig.load(PROJECT / "lab.toml")
-    write_service_secrets(folder, config, load_passwords(folder))
-    print(f"secrets of {', '.join(sorted(PASSWORDS_OF))} and others are in place")
+    config = load_config(PROJECT / "lab.toml")
+    write_service_secrets(folder, config, load_passwords(folder, PASSWORDS))
+    print(f"secrets of {', '.join(service.name for service in SERVICES)} are in place")
 
 
 if __name__ == "__main__":

@@ -16,10 +16,12 @@ import requests
 from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import Connect, Endpoints
 from labctl.config.model import LabConfig
-from labctl.kafkaconnect.files import read_connector
-from labctl.lab.secrets import PASSWORDS, SECRET_PREFIX
+from labctl.home.secrets import SECRET_PREFIX
 from labctl.runtimes.compose.network import network_endpoints
-from labctl.services import Context, silver
+from labctl.services import PASSWORDS, Context, load_config, silver
+from labctl.sinks import require_readable, sink_files, used_sinks
+from labctl.tables import lab_tables
+from lakehouse.bronze.sink_keys import SINK_CONNECTOR
 from lakehouse.properties import read_properties
 
 __all__ = ["ANY_ADDRESS", "main", "silver_context", "sink_is_installed"]
@@ -57,7 +59,7 @@ def silver_context(
 ) -> Context:
     """What the application knows of the lab in its container: where things are mounted."""
     return Context(
-        service=silver.SERVICE.name,
+        service=silver.SERVICE,
         lab=lab,
         project=PROJECT,
         config=config,
@@ -74,19 +76,19 @@ def silver_context(
 
 def main() -> None:
     """Replace this process by `spark-submit`."""
-    config = LabConfig.load(PROJECT / "lab.toml").with_source(os.environ["LAB_SILVER_SOURCE"])
+    config = load_config(PROJECT / "lab.toml").with_source(os.environ["LAB_SILVER_SOURCE"])
     keys = read_properties(SECRETS / SECRET_PREFIX / "objectstore")
     # The other passwords are none of this service's business.
     passwords = dict.fromkeys(PASSWORDS, "") | {
         "objectstore": keys["secret.key"],
-        **{role: (SECRETS / role).read_text("utf-8") for role in ("connect", "kafka", "silver")},
+        **{role: (SECRETS / role).read_text("utf-8") for role in silver.SERVICE.passwords},
     }
     endpoints = network_endpoints(config, passwords)
-    sink = read_connector(PROJECT / "connectors" / f"{silver.SINK_CONNECTOR}.json")
-    installed = sink_is_installed(
-        endpoints.connect, sink.config["connector.class"], seconds=CONNECT_SECONDS
-    )
+    installed = sink_is_installed(endpoints.connect, SINK_CONNECTOR, seconds=CONNECT_SECONDS)
     print(f"bronze is written by {'the sink connector' if installed else 'this application'}")
+    sinks = used_sinks(sink_files(PROJECT), lab_tables(PROJECT, config))
+    if installed and config.silver.source == "bronze":
+        require_readable(sinks)
     context = silver_context(config, os.environ["LAB_NAME"], endpoints, passwords)
     silver.SERVICE.native.prepare(context)
     process = silver.process(context, status_host=ANY_ADDRESS, writes_bronze=not installed)

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 from labctl.artifacts import ArtifactStore, default_cache
-from labctl.lab.state import LabState, state_home
+from labctl.home.state import LabState, state_home
 from labctl.runtimes.model import Check, Level
 from labctl.services import Service
 

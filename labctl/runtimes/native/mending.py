@@ -29,6 +29,10 @@ PASSING = (
     "java.nio.channels.ClosedChannelException",
     "org.apache.kafka.common.errors.TimeoutException",
     "org.apache.kafka.common.errors.DisconnectException",
+    # PostgreSQL is starting up, recovering or shutting down: its own words go on in each case.
+    "org.postgresql.util.PSQLException: FATAL: the database system is",
+    # The same of SQL Server, and of the stand-in while its PostgreSQL is away.
+    "com.microsoft.sqlserver.jdbc.SQLServerException: SQL Server is not ready to accept new client",
     # The registry does not answer, or answers with an error of its own: its client tells nothing
     # more. What it refuses with a reason has another name.
     "io.apicurio.registry.rest.client.exception.RestClientException",

@@ -15,16 +15,17 @@ from labctl.artifacts import ArtifactStore, Progress
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
-from labctl.lab.secrets import write_connector_secrets
-from labctl.lab.state import LabState, write_private
-from labctl.runtimes.endpoints import capture_logins, loopback_endpoints
+from labctl.home.state import LabState, write_private
 from labctl.runtimes.model import Check, Death, DiskSpace, ProcessState, Usage
 from labctl.runtimes.native.checks import check_machine, check_parts
+from labctl.runtimes.native.freezing import frozen
 from labctl.runtimes.native.launch import ADDED_ENVIRONMENT, MOVED
 from labctl.runtimes.native.logs import follow, tail
 from labctl.runtimes.native.memory import run_out_of_memory
-from labctl.runtimes.native.supervisor import Supervisor
+from labctl.runtimes.native.supervisor import ProcessSupervisor
 from labctl.services import Context, Service, services_of
+from labctl.services.endpoints import loopback_endpoints
+from labctl.services.references import write_connector_secrets
 
 __all__ = ["NativeRuntime"]
 
@@ -40,7 +41,7 @@ class NativeRuntime:
         ports: Mapping[str, Mapping[str, int]],
         passwords: Mapping[str, str],
     ) -> None:
-        self.supervisor = Supervisor(state)
+        self.supervisor = ProcessSupervisor(state)
         self._state = state
         self._config = config
         self._artifacts = artifacts
@@ -75,7 +76,7 @@ class NativeRuntime:
         write_connector_secrets(
             self._state.secrets,
             self.endpoints(),
-            capture_logins(self._passwords),
+            self._passwords,
             self._config.silver.source,
         )
 
@@ -171,6 +172,12 @@ class NativeRuntime:
         if not folder.is_dir():
             raise LabError(f"{name} keeps no data of its own", exit_code=ExitCode.USAGE)
         return folder
+
+    def require_files(self) -> None:
+        """They are: `data` in the lab's folder."""
+
+    def frozen(self) -> AbstractContextManager[None]:
+        return frozen(self.supervisor.processes)
 
     @contextmanager
     def with_environment(self, name: str, env: Mapping[str, str]) -> Iterator[None]:

@@ -22,7 +22,7 @@ from supervisor.xmlrpc import SupervisorTransport, UnixStreamHTTPConnection
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from labctl.errors import LabError
-from labctl.lab.state import LabState, write_private
+from labctl.home.state import LabState, write_private
 from labctl.runtimes.model import (
     FULL_BELOW,
     HEAP_DEATH,
@@ -34,7 +34,7 @@ from labctl.runtimes.model import (
 )
 from labctl.services.model import Process
 
-__all__ = ["LAB_MARK", "Supervisor"]
+__all__ = ["LAB_MARK", "ProcessSupervisor"]
 
 LAB_MARK = "LABCTL_LAB"
 """Environment variable of every process of a lab; its value is the lab's state folder."""
@@ -55,7 +55,7 @@ _LISTENERS = ("events", "mending")
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
-class Supervisor:
+class ProcessSupervisor:
     """Controls the lab's supervisord.
 
     Every method raises SilentSupervisorError when that runs and does not answer, but for those that

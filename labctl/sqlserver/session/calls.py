@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Sequence
 
 from psycopg.sql import SQL
 
@@ -27,9 +26,6 @@ from labctl.sqlserver.tsql.statement import Statement
 from labctl.sqlserver.wire.request import Call as RemoteCall
 from labctl.sqlserver.wire.request import Parameter
 
-if TYPE_CHECKING:
-    from labctl.sqlserver.session.interpreter import Interpreter
-
 __all__ = ["Calls"]
 
 _INT = SqlType("int")
@@ -42,11 +38,15 @@ class Calls:
     """What EXEC and RPC can call: dynamic SQL, system procedures, the user's procedures."""
 
     def __init__(
-        self, executor: Executor, interpreter: Interpreter, polling_seconds: float
+        self,
+        executor: Executor,
+        nested: Callable[[str, Scope, Reply], Awaitable[int]],
+        polling_seconds: float,
     ) -> None:
+        """`nested` runs a procedure's or dynamic SQL's text and returns its status."""
         self.executor = executor
         self.session = executor.session
-        self.interpreter = interpreter
+        self._nested = nested
         self.polling_seconds = polling_seconds
 
     # ---- EXEC
@@ -54,10 +54,10 @@ class Calls:
     async def execute(self, node: Call, scope: Scope, reply: Reply) -> None:
         """Carry out an EXEC of a batch."""
         if node.dynamic is not None:
-            text = await self.interpreter.value(node.dynamic, _TEXT, scope)
+            text = await self.executor.value(node.dynamic, _TEXT, scope)
             if node.into is not None:
                 raise unsupported("INSERT … EXEC of a string")
-            await self.interpreter.nested(text or "", Scope(), reply)
+            await self._nested(text or "", Scope(), reply)
             return
         arguments = [
             Parameter(a.name or "", *await self._argument(a, scope), output=a.output)
@@ -75,9 +75,9 @@ class Calls:
         reply.leave_procedure(status)
         for argument, (_, value) in zip(node.arguments, outputs, strict=False):
             if argument.output and argument.text is not None:
-                await self.interpreter.assign(argument.text.lower(), value, scope)
+                await self.executor.assign(argument.text.lower(), value, scope)
         if node.result is not None:
-            await self.interpreter.assign(node.result, str(status), scope)
+            await self.executor.assign(node.result, str(status), scope)
 
     async def _argument(self, argument: Argument, scope: Scope) -> tuple[SqlType, str | None]:
         text = argument.text
@@ -104,7 +104,9 @@ class Calls:
         procedure = PROCEDURES.get(split_name(node.procedure)[-1].lower())
         if procedure is None or not procedure.rows:
             raise unsupported(f"INSERT … EXEC {node.procedure}")
-        sql, values = procedure.query(self._database_of(node.procedure), arguments, self)
+        sql, values = procedure.query(
+            self._database_of(node.procedure), arguments, self.polling_seconds
+        )
         head = translate.query(f"{node.into} SELECT 1", self.session.database, {}).insertion
         if head is None:
             raise unsupported("INSERT … EXEC with such a target")
@@ -164,7 +166,7 @@ class Calls:
         arguments: Sequence[Parameter],
         reply: Reply,
     ) -> None:
-        sql, values = procedure.query(database, arguments, self)
+        sql, values = procedure.query(database, arguments, self.polling_seconds)
         statement = Statement(sql, "SELECT", returns=procedure.rows, reads=True)
         if not procedure.rows:
             self.executor.catalog.forget()
@@ -199,7 +201,7 @@ class Calls:
         """Run text with parameters; returns the status and the arguments' values afterwards."""
         scope = Scope()
         names = await self._bind(declared, arguments, scope)
-        status = await self.interpreter.nested(text, scope, reply)
+        status = await self._nested(text, scope, reply)
         return status, [(scope.types[n], scope.values[n]) for n in names]
 
     async def _bind(
@@ -225,7 +227,7 @@ class Calls:
             found = given.get(parameter.name)
             scope.declare(parameter.name, parameter.type, found.value if found else None)
             if found is None and parameter.initial is not None:
-                value = await self.interpreter.value(parameter.initial, parameter.type, Scope())
+                value = await self.executor.value(parameter.initial, parameter.type, Scope())
                 scope.assign(parameter.name, value)
             elif found is None:
                 raise SqlError(
@@ -299,7 +301,7 @@ class Calls:
         try:
             status, values = await self.call(request.name, request.parameters, reply)
         except SqlError as error:
-            self.interpreter.report(error, reply)
+            self.executor.report(error, reply)
             reply.leave_procedure(-6)
             return
         outputs = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING
 
 from psycopg.sql import SQL
 
@@ -21,9 +20,6 @@ from labctl.sqlserver.tsql.names import locate, split_name
 from labctl.sqlserver.tsql.parser import parse_arguments
 from labctl.sqlserver.tsql.script import Command
 from labctl.sqlserver.wire.tokens import Environment, environment
-
-if TYPE_CHECKING:
-    from labctl.sqlserver.session.interpreter import Interpreter
 
 __all__ = ["Commands"]
 
@@ -53,11 +49,10 @@ _FORMAT = re.compile(r"%%|%[-+ 0#]*\d*(?:\.\d+)?(?:I64|l|h)?([diouxXs])")
 class Commands:
     """What a `Command` does."""
 
-    def __init__(self, executor: Executor, interpreter: Interpreter) -> None:
+    def __init__(self, executor: Executor) -> None:
         self.executor = executor
         self.session = executor.session
         self.transactions = executor.transactions
-        self.interpreter = interpreter
 
     async def run(self, node: Command, scope: Scope, reply: Reply) -> None:
         """Carry out a command."""
@@ -227,7 +222,7 @@ class Commands:
     # ---- messages
 
     async def _print(self, node: Command, scope: Scope, reply: Reply) -> None:
-        text = await self.interpreter.value(node.text[len("PRINT") :], _TEXT, scope)
+        text = await self.executor.value(node.text[len("PRINT") :], _TEXT, scope)
         reply.message(SqlError(0, text or "", severity=0))
         reply.statement_done(None)
 
@@ -237,7 +232,7 @@ class Commands:
         if not (inner.startswith("(") and closing):
             raise SqlError(102, "Incorrect syntax near 'RAISERROR'.", severity=15)
         values = [
-            await self.interpreter.value(a.text or "NULL", _TEXT, scope)
+            await self.executor.value(a.text or "NULL", _TEXT, scope)
             for a in parse_arguments(listed[1:])
         ]
         if len(values) < 3:
@@ -268,8 +263,7 @@ class Commands:
                 )  # fmt: skip
             raise self.session.caught
         values = [
-            await self.interpreter.value(a.text or "NULL", _TEXT, scope)
-            for a in parse_arguments(rest)
+            await self.executor.value(a.text or "NULL", _TEXT, scope) for a in parse_arguments(rest)
         ]
         if len(values) != 3:
             raise SqlError(102, "Incorrect syntax near 'THROW'.", severity=15)
@@ -284,7 +278,7 @@ class Commands:
         words = [w.upper() for w in node.words]
         if len(words) < 3 or words[1] != "DELAY":
             raise unsupported("WAITFOR TIME and WAITFOR with a statement")
-        text = await self.interpreter.value(node.words[2], _TEXT, scope)
+        text = await self.executor.value(node.words[2], _TEXT, scope)
         match = re.fullmatch(r"(\d+):(\d+)(?::(\d+(?:\.\d+)?))?", text or "")
         if match is None:
             raise SqlError(148, f"Incorrect time syntax in time string '{text}' used with WAITFOR.",

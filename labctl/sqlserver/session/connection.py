@@ -298,7 +298,7 @@ class _Client:
             if request.begin_again:
                 commands.begin(reply)
         except SqlError as error:
-            self.interpreter.report(error, reply)
+            self.interpreter.executor.report(error, reply)
             return
         reply.statement_done(None)
 

@@ -18,6 +18,7 @@ from labctl.sqlserver.session.rows import Encoder, encoder, numeric_scale
 from labctl.sqlserver.session.state import Scope, Session
 from labctl.sqlserver.session.transactions import Transactions
 from labctl.sqlserver.sqltypes import SqlType
+from labctl.sqlserver.tsql import translate
 from labctl.sqlserver.tsql.names import PgName, identifier, quoted
 from labctl.sqlserver.tsql.statement import Output, Statement
 
@@ -152,6 +153,32 @@ class Executor:
         except PgError as error:
             await self.transactions.doom_or_undo(error)
             raise as_sql_error(error, verb=statement.verb) from None
+
+    def report(self, error: SqlError, reply: Reply) -> None:
+        """Send an error to the client."""
+        self.session.last_error = error.number
+        self.session.row_count = 0
+        reply.failed(error)
+
+    async def value(self, text: str, kind: SqlType, scope: Scope) -> str | None:
+        """An expression's value, converted to `kind`."""
+        statement = translate.expression(text, self.session.database, scope.types, kind=kind)
+        return (await self.fetch(statement, scope))[0][0]
+
+    async def assign(self, name: str, value: str | None, scope: Scope) -> None:
+        """Give a variable a value that PostgreSQL returned as text, converted to its type."""
+        if name not in scope.types:
+            raise SqlError(137, f'Must declare the scalar variable "{name}".', severity=15)
+        if value is not None:
+            kind = scope.types[name]
+            try:
+                convert = SQL("SELECT $1::text::{}").format(kind.sql)
+                rows = await self.backend.rows(convert, [value])
+            except PgError as error:
+                await self.transactions.after_error()
+                raise as_sql_error(error) from None
+            value = rows[0][0]
+        scope.assign(name, value)
 
     async def define(self, statements: Sequence[Composable], verb: str, reply: Reply) -> None:
         """Run a definition's statements, all or none."""

@@ -8,7 +8,6 @@ from typing import Any
 from psycopg.sql import SQL, Composed
 
 from labctl.sqlserver.backend.connection import PgError
-from labctl.sqlserver.backend.errors import as_sql_error
 from labctl.sqlserver.errors import SqlError
 from labctl.sqlserver.session.calls import Calls
 from labctl.sqlserver.session.commands import Commands
@@ -54,8 +53,8 @@ class Interpreter:
     def __init__(self, executor: Executor, polling_seconds: float) -> None:
         self.executor = executor
         self.session = executor.session
-        self.commands = Commands(executor, self)
-        self.calls = Calls(executor, self, polling_seconds)
+        self.commands = Commands(executor)
+        self.calls = Calls(executor, self._nested, polling_seconds)
         self._handlers: dict[type[script.Node], Callable[[Any, Scope, Reply], Awaitable[None]]] = {
             script.Query: self._query,
             script.Command: self.commands.run,
@@ -80,15 +79,9 @@ class Interpreter:
                 SqlError(135, "Cannot use a BREAK statement outside the scope of a WHILE.")
             )
         except SqlError as error:
-            self.report(error, reply)
+            self.executor.report(error, reply)
         finally:
             await self.drop_tables(scope)
-
-    def report(self, error: SqlError, reply: Reply) -> None:
-        """Send an error to the client."""
-        self.session.last_error = error.number
-        self.session.row_count = 0
-        reply.failed(error)
 
     async def drop_tables(self, scope: Scope) -> None:
         """Table variables end with their scope."""
@@ -108,7 +101,7 @@ class Interpreter:
                 goes_on = error.number in _STATEMENT_ONLY and not self.session.abort_on_error
                 if not goes_on or self.session.tries:
                     raise
-                self.report(error, reply)
+                self.executor.report(error, reply)
 
     async def node(self, node: script.Node, scope: Scope, reply: Reply) -> None:
         """Run one statement."""
@@ -138,7 +131,7 @@ class Interpreter:
             rows = await self.executor.fetch(statement, seen)
             if rows:
                 for name, value in zip(statement.assigns, rows[-1], strict=True):
-                    await self.assign(name, value, scope)
+                    await self.executor.assign(name, value, scope)
             self.session.row_count = len(rows)
             return
         await self.executor.run(statement, seen, reply)
@@ -153,26 +146,6 @@ class Interpreter:
         await self.executor.define(statements, node.verb, reply)
 
     # ---- variables
-
-    async def value(self, text: str, kind: SqlType, scope: Scope) -> str | None:
-        """An expression's value, converted to `kind`."""
-        statement = translate.expression(text, self.session.database, scope.types, kind=kind)
-        return (await self.executor.fetch(statement, scope))[0][0]
-
-    async def assign(self, name: str, value: str | None, scope: Scope) -> None:
-        """Give a variable a value that PostgreSQL returned as text, converted to its type."""
-        if name not in scope.types:
-            raise SqlError(137, f'Must declare the scalar variable "{name}".', severity=15)
-        if value is not None:
-            kind = scope.types[name]
-            try:
-                convert = SQL("SELECT $1::text::{}").format(kind.sql)
-                rows = await self.executor.backend.rows(convert, [value])
-            except PgError as error:
-                await self.executor.transactions.after_error()
-                raise as_sql_error(error) from None
-            value = rows[0][0]
-        scope.assign(name, value)
 
     async def _declare(self, node: script.Declare, scope: Scope, reply: Reply) -> None:
         for item in node.variables:
@@ -191,12 +164,14 @@ class Interpreter:
                 continue
             scope.declare(item.name, item.type)
             if item.initial is not None:
-                scope.assign(item.name, await self.value(item.initial, item.type, scope))
+                scope.assign(item.name, await self.executor.value(item.initial, item.type, scope))
 
     async def _set(self, node: script.SetVariable, scope: Scope, reply: Reply) -> None:
         if node.name not in scope.types:
             raise SqlError(137, f'Must declare the scalar variable "{node.name}".', severity=15)
-        scope.assign(node.name, await self.value(node.expression, scope.types[node.name], scope))
+        scope.assign(
+            node.name, await self.executor.value(node.expression, scope.types[node.name], scope)
+        )
 
     # ---- control of flow
 
@@ -249,10 +224,10 @@ class Interpreter:
             raise _Continue
         status = 0
         if node.expression:
-            status = int(await self.value(node.expression, SqlType("int"), scope) or 0)
+            status = int(await self.executor.value(node.expression, SqlType("int"), scope) or 0)
         raise Return(status)
 
-    async def nested(self, text: str, scope: Scope, reply: Reply) -> int:
+    async def _nested(self, text: str, scope: Scope, reply: Reply) -> int:
         """Run a procedure's or dynamic SQL's text; returns its status."""
         if self.session.nesting >= _DEEPEST:
             raise SqlError(

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from psycopg.sql import SQL, Composable, Identifier, Literal
 
 from labctl.sqlserver.errors import SqlError
 from labctl.sqlserver.wire.request import Parameter
-
-if TYPE_CHECKING:
-    from labctl.sqlserver.session.calls import Calls
 
 __all__ = ["PROCEDURES", "SystemProcedure"]
 
@@ -28,7 +24,7 @@ class SystemProcedure:
     polling: bool = False
 
     def query(
-        self, database: str, arguments: Sequence[Parameter], calls: Calls
+        self, database: str, arguments: Sequence[Parameter], polling_seconds: float
     ) -> tuple[Composable, list[str | None]]:
         """The call as SQL, with the values of its parameters."""
         given: dict[str, str | None] = {}
@@ -50,7 +46,7 @@ class SystemProcedure:
             place = SQL("${}::text::{}").format(Literal(number), Identifier(kind))
             items.append(place)
         if self.polling:
-            items.append(SQL("{}::numeric").format(Literal(calls.polling_seconds)))
+            items.append(SQL("{}::numeric").format(Literal(polling_seconds)))
         select = SQL("SELECT * FROM {}({})" if self.rows else "SELECT {}({})")
         function = Identifier("mssql", self.function)
         return select.format(function, SQL(", ").join(items)), values

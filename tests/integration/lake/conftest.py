@@ -13,7 +13,7 @@ from tenacity import Retrying, stop_after_delay, wait_fixed
 
 from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import ObjectStore
-from labctl.lake import Lake, Storage
+from labctl.lake import Lake, LakeStorage
 from labctl.lake.objectstore import s3_client
 from labctl.lake.spark import SparkEngine
 from tests.ports import free_port
@@ -70,7 +70,7 @@ def spark(
     engine: SparkEngine, bucket: ObjectStore, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SparkSession]:
     assert engine.java
-    storage = Storage.of(bucket)
+    storage = LakeStorage.of(bucket)
     os.environ["JAVA_HOME"] = str(engine.java.resolve().parent.parent)
     builder = SparkSession.builder.config("spark.default.parallelism", "1")
     conf = engine.conf(tmp_path_factory.mktemp("spark")) | dict(storage.spark_conf)
@@ -87,4 +87,4 @@ def spark(
 
 @pytest.fixture(scope="package")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    return Lake(Storage.local(tmp_path_factory.mktemp("lake")))
+    return Lake(LakeStorage.local(tmp_path_factory.mktemp("lake")))

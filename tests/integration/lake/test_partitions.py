@@ -18,7 +18,7 @@ from lakehouse.errors import PermanentError, SchemaChangeError
 from lakehouse.hudi import HudiTable
 from lakehouse.placement import Placement, check_columns
 from lakehouse.properties import TableConfig, load_tables
-from lakehouse.storage import Storage
+from lakehouse.storage import LakeFiles
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -186,12 +186,12 @@ def test_what_cannot_be_a_partition_is_told(
 
 
 @pytest.fixture
-def storage(spark: SparkSession) -> Iterator[Storage]:
-    yield Storage(spark)
+def storage(spark: SparkSession) -> Iterator[LakeFiles]:
+    yield LakeFiles(spark)
 
 
 def test_a_table_of_an_earlier_version_moves_to_its_database(
-    storage: Storage, tmp_path: Path
+    storage: LakeFiles, tmp_path: Path
 ) -> None:
     old, new = tmp_path / "silver" / "sale", tmp_path / "silver" / "tickit" / "sale"
     names = (".hoodie/hoodie.properties", ".hoodie/timeline/1.commit", "a.parquet", ".b.log.1")

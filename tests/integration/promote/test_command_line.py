@@ -33,7 +33,7 @@ def run(deployment: Deployment, project: Path, monkeypatch: pytest.MonkeyPatch) 
     for old, new in fitted.items():
         text = text.replace(old, new)
     toml.write_text(text)
-    monkeypatch.setattr("labctl.runtimes.aws.session.Aws", lambda _region: deployment.account.aws())
+    monkeypatch.setattr("labctl.aws.session.Aws", lambda _region: deployment.account.aws())
     monkeypatch.setattr("labctl.artifacts.ArtifactStore", lambda: deployment.store)
     monkeypatch.chdir(project)
     return lambda *words: CliRunner().invoke(root, ["promote", *words])

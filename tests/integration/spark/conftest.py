@@ -6,6 +6,7 @@ a table that is stopped on purpose is in nobody's way.
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import time
@@ -62,6 +63,7 @@ TABLES = {
     "crashed_cow": (COW, ""),
     "parted": (MOR, ""),
     "respread": (COW, ""),
+    "by_value": (COW, "hoodie.streamer.source.dfs.root=raw/tickit.ecomm.by_value"),
 }
 """Every table of the suite: its type, and what else its properties say."""
 
@@ -78,11 +80,34 @@ def properties_of(project: Path, table: str) -> Path:
     return project / "spark" / "properties" / f"{topic_of(table)}.properties"
 
 
+def _split_sinks(connectors: Path) -> None:
+    """Three sinks: by day, by partition, and by value in another folder."""
+    shipped = connectors / "sink_connector_kafka_s3_avro_tickit.json"
+    config = json.loads(shipped.read_text(encoding="utf-8"))
+    package = config["partitioner.class"].rpartition(".")[0]
+    pattern = config.pop("topics.regex")
+    others = {
+        "parted": {"partitioner.class": f"{package}.DefaultPartitioner"},
+        "by_value": {
+            "partitioner.class": f"{package}.FieldPartitioner",
+            "partition.field.name": "nationality",
+            "topics.dir": "raw",
+            "flush.size": "25",
+        },
+    }
+    for table, own in others.items():
+        text = json.dumps(config | own | {"topics": topic_of(table)})
+        (connectors / f"sink_connector_{table}.json").write_text(text, encoding="utf-8")
+    config["topics.regex"] = rf"(?!.*\.({'|'.join(others)})$){pattern}"
+    shipped.write_text(json.dumps(config), encoding="utf-8")
+
+
 def _project(folder: Path) -> Path:
     project = find_project(Path(__file__))
     shutil.copy(project / "lab.toml", folder)
     for part in ("connectors", "spark"):
         shutil.copytree(project / part, folder / part)
+    _split_sinks(folder / "connectors")
     properties = folder / "spark" / "properties"
     for file in properties.glob("tickit.*"):
         file.unlink()
@@ -243,7 +268,7 @@ class Silver:
             source=source,
             target_base_path=f"s3a://{self.lab.endpoints.objectstore.bucket}/{target}",
             checkpoint_base_path=(context.data / target).as_uri(),
-            sink_config=None,
+            sink_configs=(),
             secrets_dir=None,
             status_port=None,
             once=True,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from labctl.lab.bronze import lab_bronze
+from labctl.lab.rebuild import rebuild_table
+from labctl.lake.bronze_check import check_bronze
 from tests.integration.spark.change_records import Topics, column, nullable
 from tests.integration.spark.conftest import Silver, topic_of
 
@@ -47,3 +50,47 @@ def test_a_bad_row_among_those_that_follow_is_put_aside_and_no_other(
     assert [name.rsplit("/", 1)[1] for name in silver.objects(f"deadletter/{topic}/")] == [
         f"{topic}+0+0000000002.json"
     ]
+
+
+def test_files_by_value_have_every_record_once_though_the_writer_was_killed(
+    silver: Silver, topics: Topics
+) -> None:
+    """The folders' names are any text; each partition has files in several open at a time."""
+    topic = topic_of("by_value")
+    columns = [column("id", "int"), column("nationality", nullable("string"))]
+    values = ["American", None, "Ivorian/Malian [1] 100%?*", "Čeština", "a=b:c {x}", ""]
+    rows = [{"id": n % 40, "nationality": values[n * 7 % 6]} for n in range(300)]
+    topics.write(topic, columns, rows[:150])
+    silver.until(lambda: bool(silver.objects(f"raw/{topic}/")), "a file is there")
+    silver.kill("silver")
+    topics.write(topic, columns, rows[150:])
+    silver.is_in_bronze("by_value", len(rows))
+
+    bronze = lab_bronze(silver.lab)
+    assert check_bronze(bronze, topic) == []
+    found = {
+        record.offset: one.folder for one in bronze.objects(topic) for record in bronze.read(one)
+    }
+    names = [row["nationality"] or ("null" if row["nationality"] is None else "") for row in rows]
+    assert found == {n: f"raw/{topic}/nationality={name}" for n, name in enumerate(names)}
+
+    last = {row["id"]: row["nationality"] for row in rows}
+    silver.run_once("by_value", source="bronze", target="by-value")
+    written = content(silver, "by_value", "by-value")
+    assert {key: row["nationality"] for key, row in written.items()} == last
+    rebuild_table(silver.lab, "by_value")
+    written = content(silver, "by_value")
+    assert {key: row["nationality"] for key, row in written.items()} == last
+
+
+def test_files_by_partition(silver: Silver, topics: Topics) -> None:
+    topic = topic_of("parted")
+    ends = {
+        number: int(silver.status("parted")["offsets"].get(str(number), 0)) for number in range(3)
+    }
+    for number, end in ends.items():
+        topics.write(topic, COLUMNS, [{"id": 900 + number, "name": "x"}], partition=number)
+        silver.is_in_bronze("parted", end + 1, number)
+    names = {name.rsplit("/", 1)[0] for name in silver.objects(f"topics/{topic}/")}
+    assert names == {f"topics/{topic}/partition={number}" for number in range(3)}
+    assert check_bronze(lab_bronze(silver.lab), topic) == []

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from labctl.lake import Storage
+from labctl.kafka.topics import Topics as ReadTopics
+from labctl.lake import LakeStorage
 from labctl.lake.bronze import Bronze
 from labctl.lake.bronze_check import check_bronze
-from labctl.lake.topics import Topics as ReadTopics
 from tests.integration.spark.change_records import Topics, column, nullable
 from tests.integration.spark.conftest import Silver, topic_of
 
@@ -37,7 +37,7 @@ def test_one_topic_in_both_forms(silver: Silver, topics: Topics) -> None:
     assert silver.status("both_forms")["dead_letters"] == 2
 
     silver.is_in_bronze("both_forms", 5)
-    bronze = Bronze(Storage.of(silver.lab.endpoints.objectstore))
+    bronze = Bronze(LakeStorage.of(silver.lab.endpoints.objectstore))
     values = {
         record.offset: record.value
         for file in bronze.objects(topic)

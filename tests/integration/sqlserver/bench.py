@@ -23,8 +23,8 @@ from typing import Any
 import psutil
 
 from labctl.artifacts import ArtifactStore
-from labctl.bench.environment import describe
 from labctl.config.model import find_project
+from labctl.latency.environment import describe
 from tests.integration.sqlserver import test_debezium as debezium
 from tests.integration.sqlserver.conftest import (
     Postgres,

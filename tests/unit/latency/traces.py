@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from labctl.bench.environment import Environment
 from labctl.config.model import SilverSource
+from labctl.latency.environment import Environment
 from labctl.latency.ledger import Trace
 from labctl.latency.plan import Change, Kind
 from labctl.latency.report import Counts, Fault, RunReport, TableRun

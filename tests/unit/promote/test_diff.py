@@ -60,7 +60,7 @@ def test_no_file_of_a_connector_differs_between_profiles(project: Path, values: 
 def test_what_differs_says_where_it_comes_from(values: Values) -> None:
     found = {d.name: d for d in differences(values("native"), values("aws"))}
     bucket = found["reference demo/objectstore / bucket"]
-    assert bucket.before == Setting("tickit-lake", "labctl/lab/secrets.py")
+    assert bucket.before == Setting("tickit-lake", "labctl/services/references.py")
     assert bucket.after == Setting("tickit-lake-111122223333", "lab.toml: profiles.aws.lake")
     version = found["hudi, every table / hoodie.write.table.version"]
     assert version.before is None

@@ -10,12 +10,12 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
+from labctl.aws.session import Aws, aws_errors
 from labctl.errors import ExitCode, LabError
 from labctl.promote.apply.connectors import Connectors, ConnectorStep
 from labctl.promote.names import Names
 from labctl.promote.outputs import resolve
 from labctl.promote.plan import render
-from labctl.runtimes.aws.session import Aws, aws_errors
 from tests.unit.promote.conftest import Promote
 
 ARN = "arn:aws:kafkaconnect:us-east-1:111122223333:connector/source-connector-mysql/0-1"

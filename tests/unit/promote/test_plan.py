@@ -25,10 +25,10 @@ from labctl.promote.kafka import Login, java_client
 from labctl.promote.plan import Plan, render, write_plan
 from labctl.promote.plugins import build_plugin, plugin_of
 from labctl.promote.secrets import known_values, referenced
-from labctl.promote.sql import client_command
+from labctl.sources import ENGINES, Engine
+from lakehouse.bronze.sink_config import load_sink_config
 from lakehouse.options import Options
 from lakehouse.properties import load_tables
-from lakehouse.sink_config import load_sink_config
 from tests.unit.promote.conftest import Promote
 
 
@@ -230,9 +230,9 @@ def test_the_application_understands_the_files_it_is_given(
     arguments = [str(argument) for argument in step["HadoopJarStep"]["Args"]]
     entry = next(i for i, argument in enumerate(arguments) if argument.endswith(".py"))
     options = Options.parse(arguments[entry + 1 :])
-    assert options.sink_config is not None
+    (sink_config,) = options.sink_configs
     assert options.secrets_dir is not None
-    sink = load_sink_config(tmp_path / options.sink_config, tmp_path / options.secrets_dir)
+    sink = load_sink_config(tmp_path / sink_config, tmp_path / options.secrets_dir)
     assert sink.bucket == "tickit-lake-111122223333"
     assert sink.rotate_schedule_interval_ms == 60_000
     tables = load_tables(
@@ -363,10 +363,10 @@ def test_json_files_are_json(promote: Promote) -> None:
             json.loads(content)
 
 
-@pytest.mark.parametrize("engine", ["postgres", "mysql", "sqlserver"])
-def test_no_program_gets_a_password_on_its_command_line(engine: str) -> None:
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=list(ENGINES))
+def test_no_program_gets_a_password_on_its_command_line(engine: Engine) -> None:
     """`printf` is the shell's own: it starts no process whose arguments others could read."""
-    started = client_command(engine, "sql/file.sql").split("| ")[-1]
+    started = engine.sql_client.format(file="sql/file.sql").split("| ")[-1]
     assert started.split()[0] in ("psql", "mysql", "sqlcmd")
     assert "$" not in started
 
@@ -374,7 +374,7 @@ def test_no_program_gets_a_password_on_its_command_line(engine: str) -> None:
 def test_the_shell_passes_the_password_on(tmp_path: Path) -> None:
     script = tmp_path / "mysql.sql"
     script.write_text("SELECT 1;\n")
-    command = client_command("mysql", str(script)).replace("| mysql", "| cat")
+    command = ENGINES["mysql"].sql_client.format(file=script).replace("| mysql", "| cat")
     done = subprocess.run(
         ["sh", "-c", command], env={"CDC_PASSWORD": "p%s d"}, capture_output=True, check=True
     )

@@ -11,7 +11,7 @@ import fastavro
 import pytest
 
 from labctl.lake.bronze import Bronze
-from labctl.lake.objectstore import Storage
+from labctl.lake.objectstore import LakeStorage
 from labctl.promote import Promotion
 from labctl.promote.plan import Plan, render
 from labctl.promote.rules import check
@@ -140,4 +140,4 @@ def test_a_bronze_file_tells_its_schema_as_it_was_written(tmp_path: Path) -> Non
     folder = tmp_path / "topics" / "tickit.ecomm.sale" / "year=2026"
     folder.mkdir(parents=True)
     (folder / "tickit.ecomm.sale+0+0.avro").write_bytes(buffer.getvalue())
-    assert Bronze(Storage.local(tmp_path)).schema("tickit.ecomm.sale") == wanted
+    assert Bronze(LakeStorage.local(tmp_path)).schema("tickit.ecomm.sale") == wanted

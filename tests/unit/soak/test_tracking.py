@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from labctl.lake.bronze import Bronze
-from labctl.lake.objectstore import Storage
+from labctl.lake.objectstore import LakeStorage
 from labctl.latency.targets import Target
 from labctl.soak.checking import BronzeRecords, Finding, compare_rows
 from labctl.soak.following import versions_of
@@ -161,7 +161,7 @@ def write_bronze(folder: Path, first: int, records: list[tuple[int, int, str]]) 
 
 
 def check_bronze(folder: Path, target: Target) -> Finding:
-    records = BronzeRecords(Bronze(Storage.local(folder)), target, 100)
+    records = BronzeRecords(Bronze(LakeStorage.local(folder)), target, 100)
     records.read(0.0)
     finding = Finding()
     records.check([INSERT, UPDATE, MOVE, DELETE], finding)

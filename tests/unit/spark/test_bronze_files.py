@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakehouse.bronze_files import (
+from lakehouse.bronze.files import (
     BronzeFile,
     BronzeRecord,
     FileName,
@@ -22,8 +22,10 @@ from lakehouse.bronze_files import (
     schema_in,
     with_position_fields,
 )
-from lakehouse.bronze_reader import parts_in
-from lakehouse.sink_config import Codec, SinkConfig
+from lakehouse.bronze.partitioner import Place
+from lakehouse.bronze.reader import parts_in
+from lakehouse.bronze.sink_config import Codec, SinkConfig
+from tests.unit.spark.bronze_sinks import sink_config
 
 TOPIC = "tickit.ecomm.sale"
 SCHEMA = json.dumps(
@@ -37,17 +39,7 @@ SCHEMA = json.dumps(
         ],
     }
 )
-CONFIG = SinkConfig(
-    topics_regex=r"tickit\..+",
-    topics_dir="topics",
-    bucket="lake",
-    flush_size=1_000_000,
-    rotate_interval_ms=None,
-    rotate_schedule_interval_ms=500,
-    codec="null",
-    tolerate_errors=False,
-    position_fields=("__kafka_partition", "__kafka_offset", "__kafka_timestamp"),
-)
+CONFIG = sink_config()
 NOON = int(datetime(2024, 2, 29, 12, tzinfo=UTC).timestamp() * 1000)
 DAY_MS = 86_400_000
 
@@ -63,11 +55,16 @@ def record(offset: int, *, partition: int = 0, ms: int = NOON, schema_id: int = 
         fastavro.parse_schema(json.loads(SCHEMA)),
         {"salesid": offset, "note": f"n° {offset}"},
     )
-    return BronzeRecord(TOPIC, partition, offset, ms, schema_id, value.getvalue())
+    folder, time_ms = CONFIG.partitioner.for_schema(SCHEMA)(Place(partition, ms, 0), {})
+    return BronzeRecord(TOPIC, partition, offset, ms, schema_id, value.getvalue(), folder, time_ms)
 
 
 def offsets(records: list[BronzeRecord], config: SinkConfig = CONFIG) -> list[list[int]]:
-    return [[one.offset for one in file.records] for file in cut(records, config)]
+    return [
+        [one.offset for one in file.records]
+        for rotation in cut(records, config)
+        for file in rotation.files
+    ]
 
 
 def test_a_file_ends_at_flush_size() -> None:

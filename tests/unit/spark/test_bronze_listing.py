@@ -6,22 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lakehouse.bronze_listing import BronzeListing
-from lakehouse.storage import FileInfo
+from lakehouse.bronze.listing import BronzeListing
+from tests.unit.spark.bronze_sinks import LocalStorage
 
 TOPIC = "tickit.ecomm.sale"
-
-
-class LocalStorage:
-    """What a listing asks of `Storage`, of local paths."""
-
-    def entries(self, folder: str) -> list[FileInfo]:
-        found = sorted(Path(folder).glob("*"))
-        return [FileInfo(str(path), path.stat().st_size, path.is_dir()) for path in found]
-
-    def list_after(self, folder: str, prefix: str, after: str) -> list[FileInfo]:
-        names = (info for info in self.entries(folder) if info.name.startswith(prefix))
-        return [info for info in names if info.name > after]
 
 
 @pytest.fixture
@@ -51,3 +39,30 @@ def test_the_last_file_has_the_highest_offset_whatever_day_it_lies_in(
         1: f"26/{TOPIC}+1+0000000000.avro",
         2: f"27/{TOPIC}+2+0000000007.avro",
     }
+
+
+def test_files_of_two_layouts_are_found_beside_each_other(tmp_path: Path) -> None:
+    """A sink whose partitioner was changed goes on behind what it has written before."""
+    for path in (
+        "partition=0/t+0+0000000000.avro",
+        "partition=1/t+1+0000000000.avro",
+        "2026/11/t+0+0000000010.avro",
+        "2026/11/26/t+0+0000000020.avro",
+        "name=a/b/t+0+0000000015.avro",
+        "name=a/b/notes.txt",
+    ):
+        file = tmp_path / "t" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"avro")
+    listing = BronzeListing(LocalStorage(), str(tmp_path / "t"))  # type: ignore[arg-type]
+
+    assert [(one.partition, one.start_offset) for one in listing.every_file()] == [
+        (0, 0),
+        (0, 10),
+        (0, 15),
+        (0, 20),
+        (1, 0),
+    ]
+    last = listing.last_files([0, 1])
+    assert last[0].endswith("2026/11/26/t+0+0000000020.avro")
+    assert [one.start_offset for one in listing.files_before({0: 15})] == [0, 10]

@@ -13,7 +13,7 @@ TOPIC = "tickit.ecomm.sale"
 
 
 class MemoryStorage:
-    """What `DeadLetters` asks of `Storage`, in memory."""
+    """What `DeadLetters` asks of `LakeFiles`, in memory."""
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}

@@ -47,9 +47,9 @@ def test_bronze_waits_for_the_first_loads_of_its_topics_but_not_for_ever() -> No
     loading = {"a", "b"}
     silver_first = SilverFirst(lambda topics: sorted(loading & {tables[topic] for topic in topics}))
 
-    assert silver_first.better_with(["topic.a"], 0.0) == "silver's first load of a"
-    assert silver_first.better_with(tables, 1.0) == "silver's first load of a, b"
+    assert silver_first.waits_for(["topic.a"], 0.0) == "silver's first load of a"
+    assert silver_first.waits_for(tables, 1.0) == "silver's first load of a, b"
     loading.remove("a")
-    assert silver_first.better_with(["topic.a"], 2.0) is None
-    assert silver_first.better_with(tables, 119.0) == "silver's first load of b"
-    assert silver_first.better_with(tables, 120.0) is None
+    assert silver_first.waits_for(["topic.a"], 2.0) is None
+    assert silver_first.waits_for(tables, 119.0) == "silver's first load of b"
+    assert silver_first.waits_for(tables, 120.0) is None

@@ -11,7 +11,7 @@ from lakehouse.rebuild_request import refusal
 
 
 class Files(dict[str, bytes]):
-    """A `Storage` in memory, with no folders in it."""
+    """`LakeFiles` in memory, with no folders in it."""
 
     def exists(self, path: str) -> bool:
         return path in self
@@ -25,13 +25,15 @@ class Files(dict[str, bytes]):
     def delete(self, path: str) -> None:
         self.pop(path, None)
 
-    def entries(self, _folder: str) -> list[Any]:
+    def files_below(self, _folder: str) -> list[Any]:
         return []
 
 
 def test_without_bronze_files_a_request_is_refused_and_the_next_one_stands_again() -> None:
     files = Files()
-    config = SimpleNamespace(name="sale", bronze_root="topics/sale", key_fields=("salesid",))
+    config = SimpleNamespace(
+        name="sale", topic="sale", bronze_root="topics/sale", key_fields=("salesid",)
+    )
     table = SimpleNamespace(config=config, services=threading.Lock())
     rebuilder = Rebuilder(
         cast("Any", None),
@@ -39,7 +41,7 @@ def test_without_bronze_files_a_request_is_refused_and_the_next_one_stands_again
         cast("Any", table),
         bronze_base_path="s3a://lake",
         request_path="rebuild/sale",
-        bronze_topics=cast("Any", None),
+        bronze_topics=cast("Any", SimpleNamespace(position_of=lambda _topic: None)),
     )
     assert not rebuilder.is_requested()
     rebuilder.request()

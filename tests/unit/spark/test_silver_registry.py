@@ -14,10 +14,11 @@ import fastavro
 import pytest
 
 from lakehouse import registry as registry_module
-from lakehouse.bronze_values import BronzeValues
+from lakehouse.bronze.partitioner import Place
+from lakehouse.bronze.values import BronzeValues, UnfitValueError
 from lakehouse.errors import UnusableSchemaError
 from lakehouse.registry import SchemaRegistry
-from lakehouse.sink_config import SinkConfig
+from tests.unit.spark.bronze_sinks import sink_config
 
 SCHEMA: dict[str, Any] = {
     "type": "record",
@@ -31,7 +32,8 @@ ANSWERS = {
     NO_AVRO: (200, '{"type": "record"'),
     AWAY: (503, ""),
 }
-CONFIG = SinkConfig("t", "topics", "lake", 10, None, 500, "null", False, ("p", "o", "t"))
+CONFIG = sink_config(position_fields=("p", "o", "t"))
+PLACE = Place(partition=0, timestamp_ms=0, now_ms=0)
 
 
 @pytest.fixture
@@ -75,7 +77,7 @@ def test_a_registry_that_does_not_answer_says_nothing_of_the_record(
     with pytest.raises(OSError, match="does not answer"):
         registry.schema(AWAY)
     with pytest.raises(OSError, match="does not answer"):
-        BronzeValues(registry, CONFIG).fault(header(AWAY), value())
+        BronzeValues(registry, CONFIG).check(header(AWAY), value(), 0, PLACE)
 
 
 @pytest.mark.parametrize(
@@ -95,15 +97,14 @@ def test_a_registry_that_does_not_answer_says_nothing_of_the_record(
 def test_a_bad_value_is_a_fault_and_no_error(
     registry: SchemaRegistry, schema_id: bytes | None, content: bytes, why: str
 ) -> None:
-    found = BronzeValues(registry, CONFIG).fault(schema_id, content)
-    assert found is not None
-    assert why in found
+    with pytest.raises(UnfitValueError, match=why):
+        BronzeValues(registry, CONFIG).check(schema_id, content, 0, PLACE)
 
 
 def test_a_good_value_and_the_schema_of_its_file(registry: SchemaRegistry) -> None:
     values = BronzeValues(registry, CONFIG)
 
-    assert values.fault(header(KNOWN), value()) is None
+    assert values.check(header(KNOWN), value(), 0, PLACE).folder == "year=1970/month=01/day=01"
     fields = json.loads(values.file_schema(KNOWN))["fields"]
     assert [field["name"] for field in fields] == ["id", "name", "p", "o", "t"]
 
@@ -137,3 +138,24 @@ def test_a_registry_that_means_another_schema_by_an_id_is_not_believed(
     memory = Remembered({KNOWN: '{"type": "record", "name": "Other", "fields": []}'})
     with pytest.raises(UnusableSchemaError, match="another one"):
         SchemaRegistry(registry._url, memory).schema(KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [("name", "name=Zoë"), ("id", "id=1"), ("id,name", "id=1/name=Zoë"), ("o", "o=7")],
+)
+def test_a_folder_is_named_after_values_and_positions(
+    registry: SchemaRegistry, name: str, folder: str
+) -> None:
+    config = sink_config(
+        "FieldPartitioner", partition_field_name=name, position_fields=("p", "o", "t")
+    )
+    assert BronzeValues(registry, config).check(header(KNOWN), value(), 7, PLACE).folder == folder
+
+
+def test_a_folder_named_after_a_field_that_is_not_there_is_refused(
+    registry: SchemaRegistry,
+) -> None:
+    config = sink_config("FieldPartitioner", partition_field_name="nationality")
+    with pytest.raises(UnfitValueError, match="no field nationality"):
+        BronzeValues(registry, config).check(header(KNOWN), value(), 0, PLACE)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import requests
 
-from lakehouse.progress import Progress
+from lakehouse.progress import WorkerProgress
 from lakehouse.status import StatusServer
 from tests.ports import free_port
 
@@ -101,7 +101,7 @@ def test_anything_else_is_not_there(url: str, path: str) -> None:
 
 
 def test_progress_counts_batches_rows_and_restarts() -> None:
-    progress = Progress(source="kafka")
+    progress = WorkerProgress(source="kafka")
     progress.committed(3, offsets={"0": 3})
     progress.committed(2, offsets={"0": 5})
     progress.restarted("broker away")

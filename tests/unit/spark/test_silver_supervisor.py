@@ -10,7 +10,7 @@ import pytest
 
 from lakehouse import clock
 from lakehouse.errors import PermanentError
-from lakehouse.progress import Progress
+from lakehouse.progress import WorkerProgress
 from lakehouse.supervisor import Supervisor
 
 
@@ -19,7 +19,7 @@ class Scripted:
 
     def __init__(self, name: str, ends: list[Exception | None]) -> None:
         self.name = name
-        self.progress = Progress()
+        self.progress = WorkerProgress()
         self.starts = 0
         self._ends = ends
         self._running = threading.Event()

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from lakehouse.bronze.partitioner import Partitioner
+from lakehouse.bronze.sink_config import load_sink_config, sink_problems
+from lakehouse.bronze.sink_keys import SINK_KEYS
 from lakehouse.errors import ConfigurationError
-from lakehouse.sink_config import load_sink_config, sink_problems
-from lakehouse.sink_keys import SINK_KEYS
 
-SHIPPED = Path(__file__).parents[3] / "connectors" / "sink_connector_kafka_s3_avro_tickit.json"
+CONNECTORS = Path(__file__).parents[3] / "connectors"
+SHIPPED = CONNECTORS / "sink_connector_kafka_s3_avro_tickit.json"
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def changed(tmp_path: Path, **values: str | None) -> Path:
     for key, value in values.items():
         name = key.replace("__", ".")
         if value is None:
-            del config[name]
+            config.pop(name, None)
         else:
             config[name] = value
     file = tmp_path / "sink.json"
@@ -56,6 +58,54 @@ def test_the_shipped_file_is_honoured(secrets: Path) -> None:
     )
 
 
+def test_moma_is_written_by_partition(secrets: Path) -> None:
+    config = load_sink_config(CONNECTORS / "sink_connector_moma_kafka_s3.json", secrets)
+
+    assert config.name == "sink_connector_moma_kafka_s3"
+    assert config.topics_regex == r"moma\.public\.artists|moma\.public\.artworks"
+    assert config.partitioner == Partitioner()
+    assert config.flush_size == 10_000
+    assert config.rotate_interval_ms is None
+    assert config.rotate_on_folder_change
+
+
+@pytest.mark.parametrize(
+    ("values", "one_file", "interval"),
+    [
+        ({}, True, 60_000),
+        ({"timestamp__extractor": "Wallclock"}, True, 60_000),
+        ({"rotate__interval__ms": None}, True, None),
+        ({"timestamp__extractor": "RecordField"}, True, 60_000),
+        (
+            {"timestamp__extractor": "RecordField", "rotate__file__on__partition__change": "false"},
+            False,
+            60_000,
+        ),
+        ({"timestamp__extractor": "RecordField", "rotate__interval__ms": "-1"}, False, None),
+        # An interval is of the partitioner's time: it has none here.
+        (
+            {
+                "partitioner__class": "io.confluent.connect.storage.partitioner.FieldPartitioner",
+                "partition__field__name": "eventid",
+            },
+            False,
+            None,
+        ),
+    ],
+)
+def test_how_many_files_a_partition_has_open(
+    secrets: Path,
+    tmp_path: Path,
+    values: dict[str, str | None],
+    one_file: bool,
+    interval: int | None,
+) -> None:
+    config = load_sink_config(changed(tmp_path, **values), secrets)
+
+    assert config.rotate_on_folder_change is one_file
+    assert config.rotate_interval_ms == interval
+
+
 def test_no_limit_on_the_time_between_records(secrets: Path, tmp_path: Path) -> None:
     assert load_sink_config(changed(tmp_path, rotate__interval__ms="-1"), secrets) is not None
     assert (
@@ -70,10 +120,11 @@ def test_no_limit_on_the_time_between_records(secrets: Path, tmp_path: Path) -> 
         ({"format__class": "io.confluent.connect.s3.format.json.JsonFormat"}, "format.class="),
         (
             {"partitioner__class": "io.confluent.connect.storage.partitioner.FieldPartitioner"},
-            "partitioner.class=",
+            "partition.field.name is missing",
         ),
-        ({"timezone": "Europe/Berlin"}, "timezone=Europe/Berlin"),
-        ({"timestamp__extractor": "Wallclock"}, "timestamp.extractor=Wallclock"),
+        ({"timezone": "Europe/Atlantis"}, "timezone=Europe/Atlantis"),
+        ({"timestamp__extractor": "Header"}, "timestamp.extractor=Header"),
+        ({"rotate__file__on__partition__change": "no"}, "rotate.file.on.partition.change=no"),
         ({"avro__codec": "zstandard"}, r"avro.codec=zstandard.*null, deflate, snappy, bzip2"),
         ({"store__kafka__keys": "true"}, "store.kafka.keys"),
         ({"s3__ssea__name": "AES256"}, "s3.ssea.name=AES256 cannot be honoured, an empty value"),
@@ -122,6 +173,7 @@ def test_every_key_of_the_connector_that_changes_nothing_passes() -> None:
         "s3.schema.partition.affix.type": "NONE",
         "store.kafka.headers": "false",
         "store.kafka.keys": "false",
+        "rotate.file.on.partition.change": "true",
     }
     for key in SINK_KEYS - values.keys():
         empty = "" if key.startswith(("s3.sse", "s3.acl")) else "1"
@@ -135,7 +187,7 @@ def test_every_key_of_the_connector_that_changes_nothing_passes() -> None:
 
 def test_all_mistakes_are_told_at_once_and_no_secret(secrets: Path, tmp_path: Path) -> None:
     file = changed(
-        tmp_path, flush__size="0", timezone="Europe/Berlin", s3__sse__customer__key="hunter2"
+        tmp_path, flush__size="0", timezone="Europe/Atlantis", s3__sse__customer__key="hunter2"
     )
     with pytest.raises(ConfigurationError) as raised:
         load_sink_config(file, secrets)

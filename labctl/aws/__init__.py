@@ -1,0 +1,1 @@
+"""Sessions with AWS, and where the services of a promoted lab answer."""

@@ -1,0 +1,1 @@
+"""What labs keep on this machine: their folders, passwords and sockets."""

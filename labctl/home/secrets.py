@@ -1,0 +1,52 @@
+"""Generated passwords, and how the files are written that hold them."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from labctl.errors import ExitCode, LabError
+from labctl.home.state import write_private
+
+__all__ = [
+    "SECRET_PREFIX",
+    "load_passwords",
+    "properties_text",
+]
+
+SECRET_PREFIX = "demo"  # noqa: S105 - a folder's name
+_PASSWORDS = TypeAdapter(dict[str, str])
+
+
+def load_passwords(folder: Path, roles: Iterable[str]) -> dict[str, str]:
+    """The passwords by role that `folder` keeps; those of `roles` that it lacks are generated.
+
+    Raises LabError (ENVIRONMENT) when the file is damaged: others would not open what is there.
+    """
+    path = folder / "passwords.json"
+    try:
+        known = _PASSWORDS.validate_json(path.read_bytes()) if path.is_file() else {}
+    except ValueError:
+        raise LabError(
+            f"{path} is damaged: the databases' passwords cannot be read",
+            hint="put a copy of that file back, or remove the lab with `labctl destroy`",
+            exit_code=ExitCode.ENVIRONMENT,
+        ) from None
+    missing = [role for role in roles if role not in known]
+    if missing:
+        known |= {role: secrets.token_urlsafe(24) for role in missing}
+        write_private(path, json.dumps(known, indent=2))
+    return known
+
+
+def properties_text(values: Mapping[str, str]) -> str:
+    """`values` as a java.util.Properties file holds them."""
+    return "".join(f"{key}={_escape(value)}\n" for key, value in values.items())
+
+
+def _escape(value: str) -> str:
+    return value.replace("\\", "\\\\").replace("\n", "\\n")

@@ -1,0 +1,20 @@
+"""Bringing a user's own files into a project, with the edits that they need there.
+
+Nothing is written before every file has been looked at and nothing is left to decide.
+"""
+
+from __future__ import annotations
+
+from labctl.importing.connectors import import_connectors
+from labctl.importing.model import Change, Import, ImportedFile
+from labctl.importing.project import open_project
+from labctl.importing.tables import import_tables
+
+__all__ = [
+    "Change",
+    "Import",
+    "ImportedFile",
+    "import_connectors",
+    "import_tables",
+    "open_project",
+]

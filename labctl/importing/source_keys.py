@@ -1,0 +1,137 @@
+"""What a source connector's file needs in a lab: addresses and logins by reference, and topics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from labctl.config.model import SourceEngine
+from labctl.importing.edits import Edits
+from labctl.importing.registry import use_registry
+from labctl.kafkaconnect.keys import history_login
+from lakehouse.references import REFERENCE, reference
+
+__all__ = ["complete_source", "schemas_of"]
+
+_ADDRESS = {
+    "database.hostname": "hostname",
+    "database.port": "port",
+    "database.user": "username",
+    "database.password": "password",
+}
+"""Keys of a connector, with those of its source's secret."""
+_SAME = {
+    "host": "hostname",
+    "user": "username",
+    "dbname": "database",
+    "db": "database",
+    "endpoint": "hostname",
+    "pass": "password",
+}
+"""What secrets elsewhere call the keys."""
+_TRUST = {
+    "mysql": ("allowPublicKeyRetrieval", "the driver asks the server for the key of its password"),
+    "sqlserver": ("trustServerCertificate", "no authority has signed the lab's certificate"),
+}
+_SERVERS = "schema.history.internal.kafka.bootstrap.servers"
+_CLIENTS = ("schema.history.internal.producer.", "schema.history.internal.consumer.")
+_LISTS = ("table.include.list", "schema.include.list")
+_PLAIN = re.compile(r"[\w$-]+")
+
+
+def schemas_of(edits: Edits, engine: SourceEngine) -> tuple[str, ...]:
+    """The schemas that a connector captures, by its lists."""
+    keys = ("database.include.list", _LISTS[0]) if engine == "mysql" else (_LISTS[1], _LISTS[0])
+    for key in keys:
+        listed = [part.strip() for part in edits.config.get(key, "").split(",") if part.strip()]
+        # Dots of a table's name may be written as the expressions that they are.
+        is_tables = key == _LISTS[0]
+        schemas = [re.split(r"\\?\.|\[\.\]", p)[0] if is_tables else p for p in listed]
+        if schemas and all(_PLAIN.fullmatch(schema) for schema in schemas):
+            return tuple(dict.fromkeys(schemas))
+        if schemas:
+            edits.refuse(key, "its schemas are expressions; name each, as lab.toml has to")
+            return ("…",)
+    default = {"postgres": "public", "sqlserver": "dbo"}.get(engine)
+    if default is None:
+        edits.refuse("database.include.list", "missing; name the databases that it captures")
+        return ("…",)
+    edits.note(keys[0], f"is not there: lab.toml says {default}; name others if it captures them")
+    return (default,)
+
+
+def complete_source(
+    edits: Edits, source: str, engine: SourceEngine, offered: Mapping[str, list[str]]
+) -> None:
+    """Have the configuration say where the lab's services are, and what a lab requires besides.
+
+    `offered` has the keys of each secret of the lab.
+    """
+    secret = f"demo/{source}"
+    if match := REFERENCE.search(edits.config.get("database.hostname", "")):
+        secret = match[1] if match[1] in offered else secret
+    address = {key: reference(secret, name) for key, name in _ADDRESS.items()}
+    edits.set_all(address, f"they refer to {secret}, the address and login of the lab's own")
+    _topics(edits)
+    if engine == "postgres" and edits.config.get("plugin.name", "decoderbufs") == "decoderbufs":
+        edits.set("plugin.name", "pgoutput", "the decoder that PostgreSQL comes with")
+    use_registry(edits)
+    _trust(edits, engine)
+    if engine != "postgres":
+        _history(edits)
+    if engine == "sqlserver" and "Router" not in str(list(edits.config.values())):
+        prefix, database = (edits.config.get(k, "") for k in ("topic.prefix", "database.names"))
+        edits.note(
+            "database.names",
+            f"is part of its topics' names, {prefix}.{database}.<schema>.<table>: a properties "
+            "file has to say so, or a RegexRouter has to leave it out",
+        )
+    _references(edits, offered)
+    if edits.config.get("decimal.handling.mode") == "double":
+        edits.note(
+            "decimal.handling.mode",
+            "is double: a decimal number can lose digits on its way, and `labctl verify` cannot "
+            "compare it; precise keeps them",
+        )
+
+
+def _trust(edits: Edits, engine: SourceEngine) -> None:
+    """The lab's databases have certificates that no authority signed."""
+    key, why = _TRUST.get(engine, ("", ""))
+    if key and edits.config.get(f"driver.{key}", edits.config.get(f"database.{key}")) != "true":
+        edits.set(f"driver.{key}", "true", why)
+
+
+def _topics(edits: Edits) -> None:
+    names = (f"topic.creation.default.{key}" for key in ("replication.factor", "partitions"))
+    missing = {name: "-1" for name in names if name not in edits.config}
+    edits.set_all(missing, "Kafka makes no topics by itself; -1 is its default")
+
+
+def _history(edits: Edits) -> None:
+    """A schema history has clients of its own, which log in like every other."""
+    if _SERVERS in edits.config:
+        edits.set(_SERVERS, reference("demo/kafka", "bootstrap.servers"), "the lab's own")
+    login = history_login(edits.config)
+    for key in list(edits.config):
+        part = next((key.removeprefix(side) for side in _CLIENTS if key.startswith(side)), "")
+        if part.startswith(("ssl.", "sasl.")) and key not in login:
+            edits.remove(key, "the lab's Kafka has another login")
+    edits.set_all(login, "they refer to demo/kafka, how clients log in to the lab's Kafka")
+
+
+def _references(edits: Edits, offered: Mapping[str, list[str]]) -> None:
+    for key, value in list(edits.config.items()):
+        for secret, name in REFERENCE.findall(value):
+            if name in offered.get(secret, ()):
+                continue
+            same = _SAME.get(name)
+            if same in offered.get(secret, ()):
+                new = value.replace(reference(secret, name), reference(secret, str(same)))
+                edits.set(key, new, f"{secret} calls it so here")
+            else:
+                edits.refuse(
+                    key,
+                    f"refers to {secret}:{name}, which a lab does not have; `labctl connectors "
+                    "secrets` lists what it has",
+                )

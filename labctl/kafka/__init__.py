@@ -1,0 +1,1 @@
+"""This program's own Kafka clients: what topics hold, and where they end."""

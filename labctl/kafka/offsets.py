@@ -1,0 +1,101 @@
+"""What this program's own Kafka clients ask of topics: where they end, and to be emptied."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from labctl.config.kafka_clients import client_settings
+from labctl.errors import ExitCode, LabError
+
+if TYPE_CHECKING:
+    from labctl.config.endpoints import Kafka
+
+__all__ = [
+    "NO_LOG",
+    "EndOffsets",
+    "delete_records",
+    "end_offsets",
+    "offset_ranges",
+    "partition_ranges",
+]
+
+EndOffsets = dict[str, dict[int, int]]
+"""The offset after the last record, by topic and partition; no partition of a topic not there."""
+
+NO_LOG = logging.getLogger(f"{__name__}.librdkafka")
+"""Takes librdkafka's own lines: what matters of them comes as an error too."""
+NO_LOG.addHandler(logging.NullHandler())
+NO_LOG.propagate = False
+
+_SECONDS = 5.0
+
+
+def partition_ranges(
+    consumer: Consumer, topic: str, partitions: Iterable[int], *, seconds: float = _SECONDS
+) -> dict[int, tuple[int, int]]:
+    """By partition, the first offset that is there and the one after the last.
+
+    Raises KafkaException.
+    """
+    return {
+        partition: consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=seconds)
+        for partition in partitions
+    }
+
+
+def offset_ranges(
+    kafka: Kafka, topics: Iterable[str]
+) -> Mapping[str, Mapping[int, tuple[int, int]]]:
+    """The same of whole topics; no partition of one that is not there.
+
+    Raises LabError (NOT_READY) when Kafka does not answer.
+    """
+    consumer = Consumer({**client_settings(kafka), "group.id": "labctl", "logger": NO_LOG})
+    try:
+        known = consumer.list_topics(timeout=_SECONDS).topics
+        return {
+            topic: partition_ranges(
+                consumer, topic, known[topic].partitions if topic in known else ()
+            )
+            for topic in topics
+        }
+    except KafkaException as error:
+        raise LabError(
+            f"Kafka at {kafka.bootstrap_servers} does not answer: {error.args[0].str()}",
+            hint="`labctl status` shows whether it runs",
+            exit_code=ExitCode.NOT_READY,
+        ) from None
+    finally:
+        consumer.close()
+
+
+def end_offsets(kafka: Kafka, topics: Iterable[str]) -> EndOffsets:
+    """Where topics end now. Raises LabError (NOT_READY) when Kafka does not answer."""
+    return {
+        topic: {partition: end for partition, (_, end) in ranges.items()}
+        for topic, ranges in offset_ranges(kafka, topics).items()
+    }
+
+
+def delete_records(kafka: Kafka, topics: Iterable[str]) -> None:
+    """Empty topics of the records they have now; offsets go on. Raises LabError (NOT_READY)."""
+    places = [
+        TopicPartition(topic, partition, end)
+        for topic, ends in end_offsets(kafka, topics).items()
+        for partition, end in ends.items()
+    ]
+    admin = AdminClient(client_settings(kafka), logger=NO_LOG)
+    try:
+        for deleted in (admin.delete_records(places) if places else {}).values():
+            deleted.result()
+    except KafkaException as error:
+        raise LabError(
+            f"Kafka did not delete the records: {error.args[0].str()}",
+            hint="`labctl status` shows whether it runs",
+            exit_code=ExitCode.NOT_READY,
+        ) from None

@@ -1,0 +1,233 @@
+"""The topics: change records as they are in Kafka, decoded with the registry's schemas."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import (
+    TIMESTAMP_NOT_AVAILABLE,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicPartition,
+)
+
+from labctl.config.kafka_clients import client_settings
+from labctl.errors import ExitCode, LabError
+from labctl.kafka.offsets import NO_LOG, partition_ranges
+from labctl.lake.records import Record
+from labctl.lake.schemas import Schemas, UnknownSchemaError
+from lakehouse.wire import KEY_HEADER, VALUE_HEADER, split
+
+if TYPE_CHECKING:
+    from labctl.config.endpoints import Kafka, Registry
+
+__all__ = ["TopicInfo", "Topics", "content_of"]
+
+_TIMEOUT = 6.0
+_SEARCH_WINDOW = 5_000
+_BATCH = 500
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class TopicInfo:
+    """A topic and how much is in it."""
+
+    name: str
+    partitions: int
+    records: int
+    """End offsets minus start offsets: what compaction or transactions leave out is counted."""
+
+
+class Topics:
+    """Reads topics without being seen: no consumer group commits, nothing is created."""
+
+    def __init__(self, kafka: Kafka, registry: Registry) -> None:
+        self._kafka = kafka
+        self._schemas = Schemas(registry)
+
+    def topics(self, *, internal: bool = False) -> list[TopicInfo]:
+        """All topics by name; `internal` ones (`__…`) on request."""
+        with self._consumer() as consumer:
+            names = sorted(consumer.list_topics(timeout=_TIMEOUT).topics)
+            return [
+                _info(consumer, name) for name in names if internal or not name.startswith("__")
+            ]
+
+    def tail(self, topic: str, count: int = 10) -> list[Record]:
+        """The last `count` records, oldest first."""
+        with self._consumer() as consumer:
+            ranges = {
+                partition: (max(low, high - count), high)
+                for partition, (low, high) in _bounds(consumer, topic).items()
+            }
+            records = [self._record(message) for message in _messages(consumer, topic, ranges)]
+        return sorted(records, key=_when)[-count:]
+
+    def find(self, topic: str, wanted: Mapping[str, object], *, limit: int = 1) -> list[Record]:
+        """The newest `limit` records having the `wanted` fields, newest first."""
+        found: list[Record] = []
+        with self._consumer() as consumer:
+            bounds = _bounds(consumer, topic)
+            while bounds and len(found) < limit:
+                ranges = {
+                    p: (max(low, high - _SEARCH_WINDOW), high) for p, (low, high) in bounds.items()
+                }
+                window = [self._record(m) for m in _messages(consumer, topic, ranges)]
+                found += sorted((r for r in window if r.matches(wanted)), key=_when, reverse=True)
+                bounds = {
+                    p: (bounds[p][0], start)
+                    for p, (start, _) in ranges.items()
+                    if start > bounds[p][0]
+                }
+        return found[:limit]
+
+    def follow(self, topic: str) -> Iterator[Record]:
+        """Records as they arrive from now on, without end."""
+        with self._consumer() as consumer:
+            bounds = _bounds(consumer, topic)
+            consumer.assign([TopicPartition(topic, p, high) for p, (_, high) in bounds.items()])
+            while True:
+                message = consumer.poll(1.0)
+                if message is not None and _is_record(message):
+                    yield self._record(message)
+
+    @contextmanager
+    def _consumer(self) -> Iterator[Consumer]:
+        consumer = Consumer(
+            {
+                **client_settings(self._kafka),
+                "group.id": f"labctl-{uuid.uuid4()}",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+                "fetch.wait.max.ms": 50,
+                "logger": NO_LOG,
+            }
+        )
+        try:
+            yield consumer
+        except KafkaException as error:
+            servers = self._kafka.bootstrap_servers
+            raise LabError(
+                f"Kafka at {servers} could not be read: {error.args[0].str()}",
+                hint="Is it running? labctl status.",
+                exit_code=ExitCode.NOT_READY,
+            ) from None
+        finally:
+            consumer.close()
+
+    def _record(self, message: Message) -> Record:
+        headers = dict(message.headers() or ())
+        kind, millis = message.timestamp()
+        place = f"{message.topic()}, partition {message.partition()}, offset {message.offset()}"
+        return Record(
+            topic=message.topic() or "",
+            partition=message.partition() or 0,
+            offset=message.offset() or 0,
+            timestamp=None
+            if kind == TIMESTAMP_NOT_AVAILABLE
+            else _EPOCH + timedelta(milliseconds=millis),
+            key=content_of(message.key(), headers.get(KEY_HEADER), self._schemas, place),
+            value=content_of(message.value(), headers.get(VALUE_HEADER), self._schemas, place),
+        )
+
+
+def content_of(data: Any, header: Any, schemas: Schemas, place: str) -> Any:
+    """A key or a value, decoded where it says which schema it has; else its text, or its bytes.
+
+    Without a header it may be anything that begins with a zero byte: it is shown as it is when it
+    does not fit the id in front of it. With a header, that raises LabError, which names `place`.
+    """
+    if data is None:
+        return None
+    schema_id, body = split(header, data)
+    if schema_id is None:
+        return _text(data)
+    try:
+        return schemas.decoder(int.from_bytes(schema_id, "big")).decode(body)
+    except UnknownSchemaError:
+        if header is None:
+            return _text(data)
+        raise
+    except (ValueError, EOFError, IndexError) as error:
+        if header is None:
+            return _text(data)
+        raise LabError(f"{place} is not Avro of its schema: {error}") from None
+
+
+def _info(consumer: Consumer, topic: str) -> TopicInfo:
+    bounds = _bounds(consumer, topic).values()
+    return TopicInfo(topic, len(bounds), sum(high - low for low, high in bounds))
+
+
+def _bounds(consumer: Consumer, topic: str) -> dict[int, tuple[int, int]]:
+    """Per partition, the first offset there is and the one after the last."""
+    known = consumer.list_topics(timeout=_TIMEOUT).topics
+    if topic not in known:
+        names = sorted(name for name in known if not name.startswith("__"))
+        raise LabError(
+            f"There is no topic '{topic}'.",
+            hint=f"Topics: {', '.join(names) or 'none yet'}.",
+            exit_code=ExitCode.USAGE,
+        )
+    return partition_ranges(consumer, topic, known[topic].partitions, seconds=_TIMEOUT)
+
+
+def _messages(
+    consumer: Consumer, topic: str, ranges: Mapping[int, tuple[int, int]]
+) -> Iterator[Message]:
+    """The messages in half-open offset ranges; ends where a partition ends before its range."""
+    open_ = {partition: end for partition, (start, end) in ranges.items() if start < end}
+    consumer.assign([TopicPartition(topic, p, ranges[p][0]) for p in open_])
+    last_progress = time.monotonic()
+    while open_:
+        # returns only when it has as many or time is up, whatever has arrived
+        batch = consumer.consume(_BATCH, timeout=0.05)
+        if batch:
+            last_progress = time.monotonic()
+        elif time.monotonic() - last_progress > _TIMEOUT:
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+        for message in batch:
+            partition, offset = message.partition() or 0, message.offset() or 0
+            if partition not in open_:
+                continue
+            if not _is_record(message) or offset >= open_[partition]:
+                del open_[partition]
+                continue
+            yield message
+            if offset == open_[partition] - 1:
+                del open_[partition]
+
+
+def _is_record(message: Message) -> bool:
+    """False for the mark at the end of a partition. Raises KafkaException for errors."""
+    error = message.error()
+    if error is None:
+        return True
+    if error.code() == KafkaError._PARTITION_EOF:
+        return False
+    raise KafkaException(error)
+
+
+def _when(record: Record) -> tuple[datetime, int, int]:
+    return (record.timestamp or _EPOCH, record.partition, record.offset)
+
+
+def _text(data: bytes) -> Any:
+    """What was not written through the registry: JSON, else text, else hex digits."""
+    try:
+        return json.loads(data)
+    except ValueError:
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            return data.hex()

@@ -1,0 +1,18 @@
+"""What connector files may refer to: names, never values."""
+
+from __future__ import annotations
+
+from labctl.config.model import LabConfig
+from labctl.home.secrets import SECRET_PREFIX
+from labctl.runtimes.compose.network import network_endpoints
+from labctl.services import PASSWORDS
+from labctl.services.references import reference_values
+
+__all__ = ["offered_keys"]
+
+
+def offered_keys(config: LabConfig) -> dict[str, list[str]]:
+    """By secret, the keys that a lab of this configuration offers. The lab need not exist."""
+    nothing = dict.fromkeys(PASSWORDS, "")
+    values = reference_values(network_endpoints(config, nothing), nothing, config.silver.source)
+    return {f"{SECRET_PREFIX}/{name}": list(found) for name, found in values.items()}

@@ -1,0 +1,21 @@
+"""Snapshots of a lab: all that its services keep, at one point in time, and the way back to it.
+
+What a snapshot holds is in `files`, where snapshots are in `store`; `taking` and `restoring` have
+the steps. A table's own history is not here: that is time travel (`labctl query --as-of`).
+"""
+
+from __future__ import annotations
+
+from labctl.lab.snapshots.restoring import finish_restore, restore_snapshot
+from labctl.lab.snapshots.store import Snapshot, delete_snapshot, find_snapshot, snapshots
+from labctl.lab.snapshots.taking import save_snapshot
+
+__all__ = [
+    "Snapshot",
+    "delete_snapshot",
+    "find_snapshot",
+    "finish_restore",
+    "restore_snapshot",
+    "save_snapshot",
+    "snapshots",
+]

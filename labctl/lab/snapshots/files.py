@@ -1,0 +1,127 @@
+"""The files of a snapshot: copying folders, checksums, and one copy of what did not change."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from labctl.errors import ExitCode, LabError
+
+__all__ = [
+    "FileRecord",
+    "copy_folder",
+    "forget_processes",
+    "link_unchanged",
+    "read_records",
+    "unlike",
+]
+
+FileRecord = tuple[int, str]
+"""A file's size in bytes and its BLAKE2b checksum."""
+
+PROCESS_FILES = ("*.pid", "*.lock", "*.sock")
+"""In a service's data folder: which process has it. They mean nothing for a copy."""
+_BLOCK = 1024**2
+_DIGEST_BYTES = 16
+
+
+def copy_folder(source: Path, target: Path) -> None:
+    """Copy `source` to `target`, which must not exist: owners, modes, times and holes included.
+
+    Blocks are shared where the file system can do that. Raises LabError (ENVIRONMENT) when
+    something cannot be copied.
+    """
+    command = ["cp", "--archive", "--reflink=auto", "--sparse=auto", "--no-target-directory"]
+    done = subprocess.run(
+        [*command, str(source), str(target)], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise LabError(
+            f"{source} could not be copied to {target}",
+            hint="make room on that disk, or correct what is said above, then try again",
+            details=tuple(done.stderr.strip().splitlines()[-4:]),
+            exit_code=ExitCode.ENVIRONMENT,
+        )
+
+
+def forget_processes(data: Path) -> None:
+    """Delete the files by which a service finds that another process has its data.
+
+    Of a copy that would be wrong: the process that is meant may be alive, with the original.
+    """
+    for service in data.iterdir():
+        for pattern in PROCESS_FILES:
+            for file in service.glob(pattern):
+                file.unlink()
+
+
+def read_records(top: Path) -> dict[str, FileRecord]:
+    """Every regular file below `top`, by its path from there."""
+    return {str(file.relative_to(top)): _record(file) for file in _files(top)}
+
+
+def unlike(top: Path, records: Mapping[str, FileRecord]) -> str | None:
+    """What first differs between the files below `top` and `records`; None when nothing does."""
+    found = {str(file.relative_to(top)): file for file in _files(top)}
+    if missing := records.keys() - found.keys():
+        return f"{min(missing)} is missing"
+    if added := found.keys() - records.keys():
+        return f"{min(added)} was added"
+    for name, (size, digest) in records.items():
+        if found[name].stat().st_size != size:
+            return f"{name} has another size"
+        if _record(found[name]) != (size, digest):
+            return f"{name} has another checksum"
+    return None
+
+
+def link_unchanged(
+    top: Path,
+    records: Mapping[str, FileRecord],
+    earlier: Sequence[tuple[Path, Mapping[str, FileRecord]]],
+) -> int:
+    """Put a hard link in place of each file that one of the `earlier` snapshots has, too.
+
+    Nothing ever writes into a snapshot's files, so two snapshots can share them. Returns the bytes
+    that are saved.
+    """
+    known = {record: folder / name for folder, files in earlier for name, record in files.items()}
+    saved = 0
+    for name, record in records.items():
+        same = known.get(record)
+        if same is None or record[0] == 0 or not _may_share(top / name, same):
+            continue
+        staged = top / f"{name}.link"
+        os.link(same, staged)
+        staged.replace(top / name)
+        saved += record[0]
+    return saved
+
+
+def _may_share(file: Path, same: Path) -> bool:
+    """Whether owner and mode agree: a hard link has those of the file it names."""
+    if not same.is_file():
+        return False
+    one, other = file.stat(), same.stat()
+    return (one.st_uid, one.st_gid, one.st_mode) == (other.st_uid, other.st_gid, other.st_mode)
+
+
+def _files(top: Path) -> Iterator[Path]:
+    for folder, _, names in os.walk(top):
+        for name in sorted(names):
+            file = Path(folder, name)
+            if file.is_file() and not file.is_symlink():
+                yield file
+
+
+def _record(file: Path) -> FileRecord:
+    digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    size = 0
+    with file.open("rb") as handle:
+        while block := handle.read(_BLOCK):
+            digest.update(block)
+            size += len(block)
+    return size, digest.hexdigest()

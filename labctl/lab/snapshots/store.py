@@ -1,0 +1,155 @@
+"""Where snapshots are, and what each says of itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from labctl.errors import ExitCode, LabError
+from labctl.home.state import state_home, write_private
+from labctl.lab.snapshots.files import FileRecord
+
+__all__ = [
+    "FOLDERS",
+    "SNAPSHOT_VERSION",
+    "Manifest",
+    "Snapshot",
+    "check_name",
+    "delete_snapshot",
+    "find_snapshot",
+    "snapshot_home",
+    "snapshots",
+    "write_manifest",
+]
+
+SNAPSHOT_VERSION = 1
+"""Of a snapshot's layout and manifest."""
+FOLDERS = ("data", "secrets")
+"""The folders of a lab that a snapshot holds. All others are written whenever services start."""
+MANIFEST = "snapshot.json"
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
+
+
+class Manifest(BaseModel):
+    """What snapshot.json says."""
+
+    model_config = ConfigDict(strict=True)
+
+    version: int
+    lab: str
+    """Of which lab it was taken."""
+    made_at: datetime
+    state_version: int
+    """Of that lab's lab.json."""
+    seeded: dict[str, Any]
+    """As in lab.json: what was loaded of each data set."""
+    builds: dict[str, str]
+    """By service with data: which version wrote them."""
+    files: dict[str, FileRecord]
+    """By path below the snapshot's folder."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One snapshot on this machine."""
+
+    name: str
+    manifest: Manifest
+
+    @property
+    def folder(self) -> Path:
+        return snapshot_home() / self.name
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all its files together. Files that snapshots share count in each."""
+        return sum(size for size, _ in self.manifest.files.values())
+
+    @property
+    def age_seconds(self) -> float:
+        return (datetime.now(UTC) - self.manifest.made_at).total_seconds()
+
+
+def snapshot_home() -> Path:
+    """The folder of all snapshots, of all labs. It is no lab's: `destroy` leaves it alone."""
+    return state_home() / ".snapshots"
+
+
+def check_name(name: str) -> None:
+    """Raises LabError (USAGE) when no snapshot can have that name."""
+    if not _NAME.fullmatch(name):
+        raise LabError(
+            f"{name!r} cannot name a snapshot",
+            hint="lower-case letters, digits, dots, dashes and _, 60 at most",
+            exit_code=ExitCode.USAGE,
+        )
+
+
+def snapshots() -> list[Snapshot]:
+    """All that can be read, the oldest first."""
+    found = []
+    for file in snapshot_home().glob(f"[!.]*/{MANIFEST}"):
+        try:
+            found.append(_read(file))
+        except LabError:
+            continue
+    return sorted(found, key=lambda snapshot: snapshot.manifest.made_at)
+
+
+def find_snapshot(name: str) -> Snapshot:
+    """The snapshot of that name. Raises LabError: USAGE when there is none, ENVIRONMENT when its
+    manifest is damaged or of a newer labctl."""
+    check_name(name)
+    file = snapshot_home() / name / MANIFEST
+    if not file.is_file():
+        names = ", ".join(snapshot.name for snapshot in snapshots())
+        raise LabError(
+            f"There is no snapshot {name!r}",
+            hint=f"snapshots: {names}" if names else "make one with `labctl snapshot save NAME`",
+            exit_code=ExitCode.USAGE,
+        )
+    return _read(file)
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write `manifest` into a snapshot's folder."""
+    write_private(folder / MANIFEST, manifest.model_dump_json())
+
+
+def delete_snapshot(name: str) -> None:
+    """Delete a snapshot, a damaged one too. Raises LabError (USAGE) when there is none."""
+    check_name(name)
+    folder = snapshot_home() / name
+    if not folder.is_dir():
+        find_snapshot(name)
+    # Under another name first: what an interruption leaves is not taken for a snapshot.
+    waiting = folder.with_name(f".deleted.{name}.{os.getpid()}")
+    folder.rename(waiting)
+    shutil.rmtree(waiting)
+
+
+def _read(file: Path) -> Snapshot:
+    name = file.parent.name
+    try:
+        manifest = Manifest.model_validate_json(file.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise LabError(
+            f"{file} is damaged: {str(error).splitlines()[0]}",
+            hint=f"`labctl snapshot delete {name}`, then save it again",
+            exit_code=ExitCode.ENVIRONMENT,
+        ) from None
+    if manifest.version != SNAPSHOT_VERSION:
+        raise LabError(
+            f"Snapshot {name!r} was made by another labctl: it has version {manifest.version}, "
+            f"this labctl knows {SNAPSHOT_VERSION}",
+            hint=f"use that labctl, or `labctl snapshot delete {name}`",
+            exit_code=ExitCode.ENVIRONMENT,
+        )
+    return Snapshot(name, manifest)

@@ -1,0 +1,100 @@
+"""Taking a snapshot: everything stands still for as long as its data are copied."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+
+from labctl.errors import ExitCode, LabError
+from labctl.home.state import STATE_VERSION
+from labctl.lab.lab import Lab
+from labctl.lab.snapshots.files import (
+    copy_folder,
+    forget_processes,
+    link_unchanged,
+    read_records,
+)
+from labctl.lab.snapshots.restoring import builds, finish_restore
+from labctl.lab.snapshots.store import (
+    FOLDERS,
+    SNAPSHOT_VERSION,
+    Manifest,
+    Snapshot,
+    check_name,
+    snapshot_home,
+    snapshots,
+    write_manifest,
+)
+
+__all__ = ["save_snapshot"]
+
+
+def save_snapshot(lab: Lab, name: str, *, replace: bool = False) -> Snapshot:
+    """Keep what the lab's services have stored by now. It may run, and goes on afterwards.
+
+    While the files are copied all its processes stand still: what is copied is what a power cut
+    would leave, and all of one moment. Checksums are made when they go on. Raises LabError: USAGE
+    when there is a snapshot of that name, unless it is to be replaced.
+    """
+    check_name(name)
+    folder = snapshot_home() / name
+    with lab.require_here().state.changing(existing=True):
+        lab.runtime.require_files()
+        finish_restore(lab.state)
+        if folder.exists() and not replace:
+            raise LabError(
+                f"There is a snapshot {name!r} already",
+                hint=f"`--replace` takes its place, `labctl snapshot delete {name}` removes it",
+                exit_code=ExitCode.USAGE,
+            )
+        with _staged(name) as staged:
+            frozen = lab.runtime.frozen() if lab.running else nullcontext()
+            with frozen:
+                made_at = datetime.now(UTC)
+                for part in FOLDERS:
+                    copy_folder(lab.state.folder / part, staged / part)
+            forget_processes(staged / "data")
+            manifest = Manifest(
+                version=SNAPSHOT_VERSION,
+                lab=lab.name,
+                made_at=made_at,
+                state_version=STATE_VERSION,
+                seeded=lab.state.load().get("seeded", {}),
+                builds=builds(lab),
+                files=read_records(staged),
+            )
+            earlier = [(one.folder, one.manifest.files) for one in snapshots()]
+            link_unchanged(staged, manifest.files, earlier)
+            write_manifest(staged, manifest)
+            if folder.exists():
+                old = folder.with_name(f".deleted.{name}.{os.getpid()}")
+                folder.rename(old)
+                staged.rename(folder)
+                shutil.rmtree(old)
+            else:
+                staged.rename(folder)
+    return Snapshot(name, manifest)
+
+
+@contextmanager
+def _staged(name: str) -> Iterator[Path]:
+    """A new folder to fill, deleted unless it has been renamed when the block ends."""
+    home = snapshot_home()
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for left in home.glob(".new.*"):  # of a command that was killed; only one may change a lab
+        if not _is_alive(left):
+            shutil.rmtree(left, ignore_errors=True)
+    staged = home / f".new.{name}.{os.getpid()}"
+    staged.mkdir(mode=0o700)
+    try:
+        yield staged
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+def _is_alive(folder: Path) -> bool:
+    return Path("/proc", folder.name.rpartition(".")[2]).exists()

@@ -1,0 +1,70 @@
+"""Preparing a lab for a scenario: where silver reads from, and as what type tables are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from labctl.config.aws import AwsProfile
+from labctl.config.model import SilverSource
+from labctl.errors import ExitCode, LabError
+from labctl.lab.lab import Lab
+from labctl.lab.pipeline import silver_status
+from labctl.lab.up import UpReporter
+from labctl.latency.scenario import Scenario
+from labctl.latency.twins import Twin, changed, type_of
+from labctl.tables import LabTable
+
+__all__ = ["PreparedLab", "prepared"]
+
+
+@dataclass(frozen=True)
+class PreparedLab:
+    """A lab as a scenario needs it."""
+
+    lab: Lab
+    source: SilverSource
+    tables: list[LabTable]
+    """Those the scenario names, or the twins that stand for them."""
+
+
+@contextmanager
+def prepared(lab: Lab, scenario: Scenario, reporter: UpReporter) -> Iterator[PreparedLab]:
+    """The lab as `scenario` needs it, and afterwards as it was.
+
+    Raises LabError (USAGE) where the profile's services are not this machine's to change.
+    """
+    tables = [lab.table(name) for name in scenario.tables]
+    twins = {table.name: twin for table in tables if (twin := _twin(table, scenario))}
+    source = _source_of(lab)
+    wanted = scenario.source or source
+    if not twins and wanted == source:
+        yield PreparedLab(lab, source, tables)
+        return
+    if isinstance(lab.config.profiles[lab.profile], AwsProfile):
+        kinds = ", ".join(f"{table.name} as {type_of(table)}" for table in tables)
+        raise LabError(
+            f"Profile {lab.profile!r} reads {source} and keeps {kinds}; a run cannot change that",
+            hint="run without --source and --table-type, or promote with other settings",
+            exit_code=ExitCode.USAGE,
+        )
+    with changed(lab, reporter, source=wanted, twins=list(twins.values())) as other:
+        names = [twins[t.name].name if t.name in twins else t.name for t in tables]
+        yield PreparedLab(other, wanted, [other.table(name) for name in names])
+
+
+def _twin(table: LabTable, scenario: Scenario) -> Twin | None:
+    """What stands for a table that is not of the type the scenario wants."""
+    wanted = scenario.table_type
+    if wanted is None or wanted == type_of(table):
+        return None
+    return Twin(table, f"{table.properties.table}_{wanted}", wanted, in_its_place=True)
+
+
+def _source_of(lab: Lab) -> SilverSource:
+    """What the application says; what lab.toml says where it cannot be asked."""
+    if lab.endpoints.silver.status_url is None:
+        return lab.config.silver.source
+    said: SilverSource = silver_status(lab)["source"]
+    return said

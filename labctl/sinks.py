@@ -1,0 +1,140 @@
+"""The sinks of a lab: by which connector file the bronze files of which topics are written.
+
+A sink is used by the labs that have a table whose topic it takes. The others leave its file alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.files import ConnectorFile, connector_files
+from labctl.tables import CONNECTORS, LabTable
+from lakehouse.bronze.partitioner import is_by_value
+from lakehouse.bronze.sink_config import sink_problems, topics_taken
+from lakehouse.properties import BRONZE_ROOT_KEY, TOPIC_KEY
+
+__all__ = ["Sink", "check_sinks", "require_readable", "sink_files", "used_sinks"]
+
+_TOPICS_DIR = "topics"
+"""What the connector takes where its file names no folder."""
+
+
+@dataclass(frozen=True)
+class Sink:
+    """A sink connector's file, as far as a lab uses it."""
+
+    file: ConnectorFile
+    tables: tuple[LabTable, ...]
+    """Whose topics it takes."""
+
+    @property
+    def topics_dir(self) -> str:
+        """The folder of the topics' folders. It may be a reference still."""
+        return self.file.config.get("topics.dir", _TOPICS_DIR).strip("/")
+
+    @property
+    def is_by_value(self) -> bool:
+        """Whether a partition has files in several folders open at a time."""
+        return is_by_value(self.file.config)
+
+    @property
+    def place(self) -> str:
+        """File and line that say which topics it takes."""
+        return f"{self.file.path}:{self.file.line_of(self.topics_key)}"
+
+    @property
+    def topics_key(self) -> str:
+        return "topics.regex" if "topics.regex" in self.file.config else "topics"
+
+
+def sink_files(project: Path) -> list[ConnectorFile]:
+    """Every sink connector's file there is, by name."""
+    return [file for file in connector_files(project / CONNECTORS) if file.name.startswith("sink_")]
+
+
+def used_sinks(files: Iterable[ConnectorFile], tables: Sequence[LabTable]) -> list[Sink]:
+    """Those of `files` that are sinks and take the topic of a table, by name."""
+    sinks = [
+        Sink(file, tuple(table for table in tables if topics_taken(file.config, [table.topic])))
+        for file in files
+        if file.name.startswith("sink_")
+    ]
+    return [sink for sink in sinks if sink.tables]
+
+
+def check_sinks(project: Path, tables: Sequence[LabTable], *, written_by_spark: bool) -> list[Sink]:
+    """The sinks of a lab, once each topic is found to have one.
+
+    Raises LabError (USAGE) for a topic in none or in two, and for a table that looks for its files
+    elsewhere. If they are `written_by_spark`, also for what it could not do as the connector does.
+    """
+    sinks = used_sinks(sink_files(project), tables)
+    for sink in sinks if written_by_spark else ():
+        if problems := sink_problems(sink.file.config):
+            raise _error(
+                f"{sink.file.path}: {problems[0]}",
+                "correct the file: the Spark application writes bronze by it",
+                *problems[1:],
+            )
+    for table in tables:
+        taking = [sink for sink in sinks if table in sink.tables]
+        if len(taking) != 1:
+            raise _not_one_sink(table, taking, sink_files(project))
+        _check_folder(table, taking[0])
+    return sinks
+
+
+def require_readable(sinks: Iterable[Sink]) -> None:
+    """Raises LabError (USAGE) for bronze that silver cannot read as it is written by the connector.
+
+    Of several files that are open at a time nothing says which are whole together.
+    """
+    for sink in sinks:
+        if sink.is_by_value:
+            raise LabError(
+                f"{sink.file.path}: folders are named after what is in the records, and silver "
+                "cannot read bronze (silver.source) as the sink connector then writes it",
+                hint='set source = "kafka" in lab.toml, or another partitioner.class',
+                exit_code=ExitCode.USAGE,
+            )
+
+
+def _not_one_sink(table: LabTable, taking: list[Sink], files: list[ConnectorFile]) -> LabError:
+    if taking:
+        return _error(
+            f"{taking[0].place} and {taking[1].place} both take the topic {table.topic!r} of table "
+            f"{table.name}: its records would be in bronze twice",
+            "leave the topic out of one of them",
+        )
+    place = table.properties.place_of(TOPIC_KEY)
+    known = [Sink(file, ()) for file in files]
+    return _error(
+        f"{place}: no sink takes the topic {table.topic!r} of table {table.name}",
+        "a table that is not in bronze could not be rebuilt: add the topic to a sink's file, or "
+        "remove the table's properties file",
+        *(
+            f"{sink.place} takes {sink.topics_key}={sink.file.config.get(sink.topics_key, '')}"
+            for sink in known
+        ),
+    )
+
+
+def _check_folder(table: LabTable, sink: Sink) -> None:
+    written = f"{sink.topics_dir}/{table.topic}"
+    if "${" in sink.topics_dir or table.properties.bronze_root == written:
+        return
+    place = table.properties.place_of(BRONZE_ROOT_KEY)
+    raise _error(
+        f"{place}: table {table.name} looks for its bronze files in "
+        f"{table.properties.bronze_root}, and {sink.file.path} has them written to {written}",
+        f"write {BRONZE_ROOT_KEY}={written}, or change topics.dir",
+    )
+
+
+def _error(what: str, hint: str, *details: str) -> LabError:
+    return LabError(
+        what, details=details, hint=f"nothing was started; {hint}", exit_code=ExitCode.USAGE
+    )

@@ -1,0 +1,60 @@
+"""MySQL: what the lab, Debezium and RDS make of it."""
+
+from __future__ import annotations
+
+from labctl.sources.change_log import MySqlLog
+from labctl.sources.engine import Engine, Preparation, Rds
+from labctl.sources.mysql import MySqlSource, ensure_database
+from labctl.sources.types import MYSQL
+
+__all__ = ["BINLOG_HOURS", "ENGINE"]
+
+BINLOG_HOURS = 72
+"""How long a connector may be away before a MySQL source must be read again."""
+
+
+def _preparation(source: Preparation) -> str:
+    user = source.user
+    rights = "".join(
+        f"GRANT SELECT, LOCK TABLES ON `{schema}`.* TO '{user}'@'%';\n" for schema in source.schemas
+    )
+    return f"""\
+-- MySQL on RDS: how long the binary log is kept, and the connector's login.
+-- RDS keeps no binary log without automated backups, and removes it at once by default.
+CALL mysql.rds_set_configuration('binlog retention hours', {BINLOG_HOURS});
+CREATE USER IF NOT EXISTS '{user}'@'%';
+SET @statement = CONCAT('ALTER USER ''{user}''@''%'' IDENTIFIED BY ', QUOTE(@cdc_password));
+PREPARE statement FROM @statement;
+EXECUTE statement;
+DEALLOCATE PREPARE statement;
+SET @statement = NULL;
+GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO '{user}'@'%';
+{rights}"""
+
+
+ENGINE = Engine(
+    name="mysql",
+    title="MySQL",
+    client=MySqlSource,
+    ensure_database=ensure_database,
+    types=MYSQL,
+    change_log=lambda source, _: MySqlLog(source),
+    plugin="debezium-mysql",
+    reference="mysql",
+    preparation=_preparation,
+    sql_client=(
+        """{{ printf "SET @cdc_password='%s';\\n" "$CDC_PASSWORD"; cat {file}; }} | mysql"""
+    ),
+    rds=Rds(
+        majors=("8.0", "8.4"),
+        major=lambda version: ".".join(version.split(".")[:2]),
+        parameters=lambda _: {
+            "binlog_format": "ROW",
+            "binlog_row_image": "FULL",
+            "gtid-mode": "ON",
+            "enforce_gtid_consistency": "ON",
+        },
+    ),
+    # It has no databases beside its schemas.
+    databases=lambda source: source.schemas,
+)

@@ -1,0 +1,95 @@
+"""PostgreSQL: what the lab, Debezium and RDS make of it."""
+
+# ruff: noqa: S608 - scripts for a person to read and run; names come from the project's own files
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from labctl.kafkaconnect.files import DEFAULT_SLOT
+from labctl.sources.base import TableRef
+from labctl.sources.change_log import PostgresLog
+from labctl.sources.engine import Engine, Preparation, Rds
+from labctl.sources.postgres import PostgresSource, ensure_database
+from labctl.sources.types import POSTGRES
+
+__all__ = ["ENGINE", "SPARE_SENDERS"]
+
+SPARE_SENDERS = 8
+"""Replication slots and senders besides the connectors': replicas, a second lab, one to debug."""
+
+
+def _parameters(connectors: int) -> Mapping[str, str]:
+    slots = str(connectors + SPARE_SENDERS)
+    return {
+        # Static: it takes a restart. RDS sets wal_level=logical with it.
+        "rds.logical_replication": "1",
+        "max_replication_slots": slots,
+        "max_wal_senders": slots,
+    }
+
+
+def _preparation(source: Preparation) -> str:
+    user = source.user
+    database, publication = source.database, source.publication
+    named = [_named(table) for table in source.tables]
+    published = ", ".join(map(_named, source.published))
+    identity = "".join(f"ALTER TABLE {name} REPLICA IDENTITY FULL;\n" for name in named)
+    rights = "".join(
+        f"""\
+GRANT USAGE ON SCHEMA "{schema}" TO {user};
+GRANT SELECT ON ALL TABLES IN SCHEMA "{schema}" TO {user};
+ALTER DEFAULT PRIVILEGES IN SCHEMA "{schema}" GRANT SELECT ON TABLES TO {user};
+"""
+        for schema in source.schemas
+    )
+    return f"""\
+-- PostgreSQL on RDS, database {database}: the connector's login and its publication.
+-- The tables must be there (`labctl --profile aws seed` makes TICKIT's), and the instance must have
+-- been restarted with rds.logical_replication=1.
+\\connect "{database}"
+DO $$ BEGIN
+    IF current_setting('wal_level') <> 'logical' THEN
+        RAISE EXCEPTION 'wal_level is %: attach the parameter group and restart the instance',
+            current_setting('wal_level');
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{user}') THEN
+        CREATE ROLE {user} LOGIN;
+    END IF;
+END $$;
+ALTER ROLE {user} PASSWORD :'cdc_password';
+GRANT rds_replication TO {user};
+GRANT CONNECT ON DATABASE "{database}" TO {user};
+{rights}{identity}\
+DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_publication WHERE pubname = '{publication}') THEN
+        CREATE PUBLICATION {publication};
+    END IF;
+END $$;
+{f"ALTER PUBLICATION {publication} SET TABLE {published};" if published else ""}
+"""
+
+
+def _named(table: TableRef) -> str:
+    return f'"{table.schema}"."{table.name}"'
+
+
+ENGINE = Engine(
+    name="postgres",
+    title="PostgreSQL",
+    client=PostgresSource,
+    ensure_database=ensure_database,
+    types=POSTGRES,
+    change_log=lambda source, connector: PostgresLog(
+        source, connector.get("slot.name", DEFAULT_SLOT)
+    ),
+    plugin="debezium-postgres",
+    reference="postgres",
+    preparation=_preparation,
+    sql_client=r"psql -v ON_ERROR_STOP=1 -c '\getenv cdc_password CDC_PASSWORD' -f {file}",
+    rds=Rds(
+        majors=("13", "14", "15", "16", "17", "18"),
+        major=lambda version: version.split(".")[0],
+        parameters=_parameters,
+    ),
+)

@@ -1,0 +1,92 @@
+"""SQL Server: what the lab, Debezium and RDS make of it."""
+
+# ruff: noqa: S608 - scripts for a person to read and run; names come from the project's own files
+
+from __future__ import annotations
+
+from labctl.sources.change_log import SqlServerLog
+from labctl.sources.engine import Engine, Preparation, Rds
+from labctl.sources.sqlserver import SqlServerSource, ensure_database
+from labctl.sources.types import SQLSERVER
+
+__all__ = ["ADMIN", "ENGINE"]
+
+ADMIN = "sa"
+"""The one login of the lab's server, the stand-in's and SQL Server's own image's."""
+
+
+def _preparation(source: Preparation) -> str:
+    user = source.user
+    database = source.database
+    enable = "".join(
+        f"""\
+IF NOT EXISTS (SELECT 1 FROM sys.tables
+        WHERE object_id = OBJECT_ID(N'[{table.schema}].[{table.name}]')
+            AND is_tracked_by_cdc = 1)
+    EXEC sys.sp_cdc_enable_table @source_schema = N'{table.schema}',
+        @source_name = N'{table.name}',
+        @role_name = N'cdc_reader', @supports_net_changes = 0;
+GO
+"""
+        for table in source.tables
+    )
+    rights = "".join(
+        f"IF SCHEMA_ID(N'{schema}') IS NOT NULL GRANT SELECT ON SCHEMA::[{schema}] TO {user};\n"
+        for schema in source.schemas
+    )
+    failover = (
+        "-- Multi-AZ: the capture job must find its way again after a failover.\n"
+        "EXEC rdsadmin.dbo.rds_set_configuration 'cdc_capture_maxtrans', 1000;\nGO\n"
+        if source.multi_az
+        else ""
+    )
+    return f"""\
+-- SQL Server on RDS, database {database}: change data capture, and the connector's login.
+-- RDS switches CDC on by a procedure of its own; a restored instance has it off again.
+IF DB_ID(N'{database}') IS NULL CREATE DATABASE [{database}];
+GO
+IF NOT EXISTS (SELECT 1 FROM sys.databases
+        WHERE name = N'{database}' AND is_cdc_enabled = 1)
+    EXEC msdb.dbo.rds_cdc_enable_db N'{database}';
+GO
+{failover}\
+USE [{database}];
+GO
+{enable}\
+IF SUSER_ID(N'{user}') IS NULL
+    CREATE LOGIN {user} WITH PASSWORD = N'$(CDC_PASSWORD)';
+ELSE
+    ALTER LOGIN {user} WITH PASSWORD = N'$(CDC_PASSWORD)';
+GO
+IF USER_ID(N'{user}') IS NULL CREATE USER {user} FOR LOGIN {user};
+GO
+{rights}\
+GRANT SELECT ON SCHEMA::cdc TO {user};
+GRANT VIEW DATABASE STATE TO {user};
+IF DATABASE_PRINCIPAL_ID(N'cdc_reader') IS NULL CREATE ROLE cdc_reader;
+ALTER ROLE cdc_reader ADD MEMBER {user};
+GO
+"""
+
+
+ENGINE = Engine(
+    name="sqlserver",
+    title="SQL Server",
+    client=SqlServerSource,
+    ensure_database=ensure_database,
+    types=SQLSERVER,
+    change_log=lambda source, _: SqlServerLog(source),
+    plugin="debezium-sqlserver",
+    reference="mssql",
+    preparation=_preparation,
+    # It takes $(CDC_PASSWORD) from the environment by itself.
+    sql_client="sqlcmd -b -i {file}",
+    rds=Rds(
+        # On SQL Server 2025 it is not documented.
+        majors=("13.0", "14.0", "15.0", "16.0"),
+        major=lambda version: f"{version.split('.')[0]}.0",
+        licensed=True,
+    ),
+    capture_user=ADMIN,
+    capture_role="sqlserver",
+)

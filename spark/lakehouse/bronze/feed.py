@@ -1,0 +1,244 @@
+"""A table's changes from its topic's bronze files, as they appear."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from itertools import islice
+
+from pyspark import InheritableThread, StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from lakehouse.bronze.listing import BronzeListing, ListedFile
+from lakehouse.bronze.position import MOST_OFFSETS
+from lakehouse.bronze.reader import BronzeReader, parts_in
+from lakehouse.bronze.topics import BronzeTopics
+from lakehouse.decode import FLAG_BAD, Undecodable, none_that
+from lakehouse.errors import PermanentError
+from lakehouse.storage import LakeFiles
+from lakehouse.table import TableWriter
+from lakehouse.table_batch import BatchPart, summarize
+from lakehouse.topic_identity import TopicState
+
+__all__ = ["BronzeFeed"]
+
+_POLL_SECONDS = 1.0
+"""Between two looks for new files, where nobody tells of them."""
+_SURVEY_SECONDS = 30.0
+"""Between two looks at all files, for partitions and days that polling does not expect."""
+_MAX_FILES_PER_BATCH = 200
+_MAX_BYTES_PER_BATCH = 64 * 1024 * 1024
+
+
+class BronzeFeed:
+    """Takes in files in the order of their offsets. A batch is committed whole or not at all.
+
+    Where partitions have several files open at a time, offsets run through these side by side. All
+    that are whole together, by the note of bronze's position, are then one batch.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        storage: LakeFiles,
+        writer: TableWriter,
+        *,
+        base_path: str,
+        arrived: threading.Event,
+        bronze_topics: BronzeTopics,
+        once: bool,
+    ) -> None:
+        """`arrived` is set by whoever has written a file of this topic."""
+        config = writer.table.config
+        self.name = config.name
+        self.progress = writer.progress
+        self._spark = spark
+        self._config = config
+        self._writer = writer
+        self._folder = f"{base_path.rstrip('/')}/{config.bronze_root}"
+        self._listing = BronzeListing(storage, self._folder)
+        self._reader = BronzeReader(spark, storage, config.key_fields[0])
+        self._arrived = arrived
+        self._bronze_topics = bronze_topics
+        self._once = once
+        self._backlog: list[ListedFile] = []
+        self._taken: dict[int, int] = {}
+        self._position: Mapping[int, int] | None = None
+        self._surveyed_at = 0.0
+        self._failure: Exception | None = None
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def has_source(self) -> bool:
+        """Whether there are files to read."""
+        return self._listing.has_files()
+
+    def waiting_for(self) -> str | None:
+        """What is missing before the feed can start."""
+        if self._bronze_topics.is_to_retire(self._config.topic):
+            return f"the old bronze files in {self._folder} to be put aside"
+        return None if self.has_source() else f"bronze files in {self._folder}"
+
+    def start(self) -> None:
+        """Go on where the table stands."""
+        self._failure = None
+        self._stop.clear()
+        self._taken = {}
+        self._position = None
+        topic_id = self._bronze_topics.id_of(self._config.topic)
+        self._writer.open(TopicState(topic_id, ends={}, starts={}))
+        self._survey()
+        self._thread = InheritableThread(target=self._run, name=f"bronze-{self.name}", daemon=True)
+        self._thread.start()
+
+    def is_alive(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def error(self) -> Exception | None:
+        """Why the feed ended; None when it came to its end."""
+        return self._failure
+
+    def stop(self) -> None:
+        """End after the batch under way."""
+        self._stop.set()
+        self._arrived.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", self.name)
+        try:
+            while not self._stop.is_set():
+                if self._backlog:
+                    self._ingest(self._next_batch())
+                elif self._once:
+                    return
+                elif not self._look():
+                    self._arrived.wait(_POLL_SECONDS)
+        except PermanentError as error:
+            self._failure = error
+        except Exception as error:
+            # Spark does not say which file it could not read.
+            batch = self._next_batch()
+            self._failure = (self._reader.unreadable(batch) if batch else None) or error
+
+    def _look(self) -> bool:
+        """Look for new files; whether there are any."""
+        self._arrived.clear()
+        if time.monotonic() - self._surveyed_at >= _SURVEY_SECONDS or (
+            self._position is not None and self._position_now() != self._position
+        ):
+            self._survey()
+        elif self._position is None:
+            self._backlog = self._listing.newer(self._writer.next_offsets)
+        return bool(self._backlog)
+
+    def _position_now(self) -> Mapping[int, int] | None:
+        return self._bronze_topics.position_of(self._config.topic)
+
+    def _survey(self) -> None:
+        """Look at all files. Where positions are noted, the note is read before they are listed."""
+        is_first = self._position is None
+        self._position = self._position_now()
+        taken = self._writer.next_offsets
+        if self._position is None:
+            files = self._listing.from_offsets(taken)
+            self._backlog = [
+                file for file in files if file.start_offset > self._taken.get(file.partition, -1)
+            ]
+        else:
+            # What the table has may end between two files that were closed together, as far as it
+            # was read from elsewhere: then the older one may have records for it as well.
+            margin = MOST_OFFSETS if is_first else 0
+            self._backlog = [
+                file
+                for file in self._listing.files_before(self._position)
+                if file.start_offset >= taken.get(file.partition, 0) - margin
+            ]
+        self._surveyed_at = time.monotonic()
+
+    def _next_batch(self) -> list[ListedFile]:
+        """The first files of the backlog, as many as one commit may bring in."""
+        if self._position is not None:
+            return self._backlog
+        batch: list[ListedFile] = []
+        size = 0
+        for file in islice(self._backlog, _MAX_FILES_PER_BATCH):
+            size += file.size
+            if batch and size > _MAX_BYTES_PER_BATCH:
+                break
+            batch.append(file)
+        return batch
+
+    def _ingest(self, batch: Sequence[ListedFile]) -> None:
+        contents = self._reader.small(batch)
+        groups = self._reader.by_schema(batch, contents)
+        target = self._writer.schema_with(self._reader.columns(group.schema) for group in groups)
+        rows = self._reader.rows(groups, target)
+        parts = parts_in(contents.values())
+        if not ((parts and self._try_unchecked(rows, parts)) or self._try(batch, rows)):
+            return
+        self._backlog = self._backlog[len(batch) :]
+        self._taken |= {file.partition: file.start_offset for file in batch}
+
+    def _try_unchecked(self, rows: DataFrame, parts: Sequence[BatchPart]) -> bool:
+        """Take a small batch in without looking through it first, if it is what comes next.
+
+        As `KafkaFeed` does: whether a row is bad shows while they are written, before the commit.
+        """
+        known = self._writer.next_offsets
+        if any(known.get(part.partition) != part.first for part in parts):
+            return False
+        return self._writer.try_unchecked(none_that(f.col(FLAG_BAD), rows), parts)
+
+    def _try(self, batch: Sequence[ListedFile], rows: DataFrame) -> bool:
+        """Look through a batch and take it in, unless files before it were overlooked."""
+        rows = rows.persist(StorageLevel.MEMORY_AND_DISK_DESER)
+        try:
+            parts = summarize(rows)
+            if overlooked := self._overlooked(batch, parts):
+                self._backlog = sorted(
+                    {*overlooked, *self._backlog}, key=lambda x: (x.partition, x.start_offset)
+                )
+                return False
+            self._writer.ingest(rows, parts, self._explain)
+            return True
+        finally:
+            rows.unpersist()
+
+    def _overlooked(
+        self, batch: Sequence[ListedFile], parts: Sequence[BatchPart]
+    ) -> list[ListedFile]:
+        """Files that belong before the last ones of `batch`, should its offsets have gaps."""
+        known = self._writer.next_offsets
+        if self._position is not None or all(
+            part.last - part.first + 1 == part.rows
+            and part.first <= known.get(part.partition, part.first)
+            for part in parts
+        ):
+            return []
+        last = {file.partition: file.start_offset for file in batch}
+        return [
+            file
+            for file in self._listing.from_offsets(known)
+            if file.start_offset < last.get(file.partition, 0) and file not in batch
+        ]
+
+    def _explain(self, bad: DataFrame) -> list[Undecodable]:
+        """The rows themselves are all there is: bronze files hold no undecodable values."""
+        found = bad.selectExpr("*", "to_json(struct(*)) AS __lab_json").collect()
+        return [
+            Undecodable(
+                topic=self._config.topic,
+                partition=row["__kafka_partition"],
+                offset=row["__kafka_offset"],
+                timestamp_ms=row["__kafka_timestamp"],
+                reason="a column's type cannot hold its value exactly, or its record key is null",
+                key=None,
+                value=row["__lab_json"].encode(),
+                headers=(),
+            )
+            for row in found
+        ]

@@ -1,0 +1,186 @@
+"""Bronze files as rows of a silver table."""
+
+from __future__ import annotations
+
+import io
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import reduce
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
+
+import fastavro
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from lakehouse.bronze.files import records_in, schema_in
+from lakehouse.bronze.listing import ListedFile
+from lakehouse.decode import FLAG_BAD, column_values, columns_of, exactness
+from lakehouse.errors import PermanentError
+from lakehouse.mapping import WriterSchema
+from lakehouse.schema import POSITION_COLUMNS
+from lakehouse.storage import LakeFiles
+from lakehouse.table_batch import BatchPart, unseen
+
+__all__ = ["BronzeReader", "FilesOfSchema", "parts_in"]
+
+_HEADER_BYTES = 16 * 1024
+_SMALL_BATCH_BYTES = 64 * 1024
+_PARALLEL_READS = 8
+_PARTITION, _OFFSET, _TIMESTAMP = POSITION_COLUMNS.names
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class FilesOfSchema:
+    """Files that were written with one schema."""
+
+    schema: WriterSchema
+    paths: Sequence[str]
+
+
+class BronzeReader:
+    """Reads files of one topic, whatever schemas they were written with."""
+
+    def __init__(self, spark: SparkSession, storage: LakeFiles, key: str) -> None:
+        """`key` is a column of the record key: never null in a sound row."""
+        self._spark = spark
+        self._storage = storage
+        self._key = key
+        self._columns: dict[str, StructType] = {}
+        self._schemas: dict[str, WriterSchema] = {}
+
+    def small(self, files: Sequence[ListedFile]) -> Mapping[str, bytes]:
+        """The contents of `files` by path, if they are small all together; else nothing."""
+        if sum(file.size for file in files) > _SMALL_BATCH_BYTES:
+            return {}
+        paths = [file.path for file in files]
+        return dict(zip(paths, _each(self._storage.read, paths), strict=True))
+
+    def by_schema(
+        self, files: Sequence[ListedFile], contents: Mapping[str, bytes] = MappingProxyType({})
+    ) -> list[FilesOfSchema]:
+        """Group `files` by the schema in their headers; `contents` are known ones, by path."""
+
+        def text_of(file: ListedFile) -> str:
+            return self._schema_text(file, contents.get(file.path))
+
+        texts = _each(text_of, files)
+        paths: dict[str, list[str]] = {}
+        for file, text in zip(files, texts, strict=True):
+            paths.setdefault(text, []).append(file.path)
+        return [FilesOfSchema(self._parsed(text), group) for text, group in paths.items()]
+
+    def check_whole(self, files: Sequence[ListedFile]) -> None:
+        """Raises PermanentError, with its name, for a file that is cut short or otherwise torn.
+
+        Spark would name no file; and one cut off between two blocks it reads as if that were all.
+        """
+
+        def check(file: ListedFile) -> None:
+            try:
+                records_in(self._storage.read(file.path))
+            except ValueError as error:
+                raise _unreadable(file.path, str(error)) from None
+
+        _each(check, files)
+
+    def unreadable(self, files: Sequence[ListedFile]) -> PermanentError | None:
+        """Which of `files` cannot be decoded; None when all can."""
+        for file in files:
+            try:
+                self.check_whole([file])
+                for _record in fastavro.reader(io.BytesIO(self._storage.read(file.path))):
+                    pass
+            except PermanentError as error:
+                return error
+            except Exception as error:
+                return _unreadable(file.path, f"{type(error).__name__}: {error}")
+        return None
+
+    def columns(self, schema: WriterSchema) -> StructType:
+        """Columns of the rows in files of `schema`."""
+        known = self._columns.get(schema.text)
+        if known is None:
+            positions = {field.name: field for field in POSITION_COLUMNS.fields}
+            fields = columns_of(self._spark, schema).fields
+            known = StructType([positions.get(field.name, field) for field in fields])
+            self._columns[schema.text] = known
+        return known
+
+    def rows(self, groups: Iterable[FilesOfSchema], target: StructType) -> DataFrame:
+        """All rows of the files as rows of `target`, with `FLAG_BAD`."""
+        return reduce(DataFrame.unionAll, [self._rows(group, target) for group in groups])
+
+    def _rows(self, group: FilesOfSchema, target: StructType) -> DataFrame:
+        values = column_values(group.schema, "", target)
+        values[_TIMESTAMP] = f"unix_millis({_TIMESTAMP})"
+        bad = f"`{self._key}` IS NULL OR NOT ({exactness(group.schema, '')})"
+        files = (
+            self._spark.read.format("avro")
+            .option("avroSchema", group.schema.text)
+            .option("datetimeRebaseMode", "CORRECTED")
+            .option("recursiveFileLookup", "true")
+            # Folders may be named after any value: a path is what it is, and no pattern.
+            .option("__globPaths__", "false")
+            .load(list(group.paths))
+        )
+        return files.selectExpr(
+            *(f"{value} AS `{name}`" for name, value in values.items()), f"{bad} AS {FLAG_BAD}"
+        )
+
+    def _schema_text(self, file: ListedFile, content: bytes | None) -> str:
+        head = content or self._storage.read(file.path, _HEADER_BYTES)
+        try:
+            text = schema_in(head)
+            if text is None:
+                text = schema_in(self._storage.read(file.path))
+        except ValueError as error:
+            raise _unreadable(file.path, str(error)) from None
+        if text is None:
+            raise _unreadable(file.path, "its header is cut short")
+        return text
+
+    def _parsed(self, text: str) -> WriterSchema:
+        if text not in self._schemas:
+            self._schemas[text] = WriterSchema.parse(text)
+        return self._schemas[text]
+
+
+def parts_in(contents: Iterable[bytes]) -> list[BatchPart] | None:
+    """What a batch of whole files has of each partition, all taken to be sound.
+
+    None where the files cannot be read this way, or records are missing between them.
+    """
+    offsets: dict[int, list[int]] = defaultdict(list)
+    try:
+        for content in contents:
+            for record in cast("Iterable[Any]", fastavro.reader(io.BytesIO(content))):
+                offsets[record[_PARTITION]].append(record[_OFFSET])
+    except Exception:
+        # Spark will say what is wrong with them, if anything is.
+        return None
+    spans = {number: range(min(found), max(found) + 1) for number, found in offsets.items()}
+    if any(len(spans[number]) != len(found) for number, found in offsets.items()):
+        return None
+    return [unseen(number, span) for number, span in spans.items()]
+
+
+def _each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """`work` on each of `items`, side by side if they are several."""
+    if len(items) == 1:
+        return [work(items[0])]
+    with ThreadPoolExecutor(_PARALLEL_READS) as pool:
+        return list(pool.map(work, items))
+
+
+def _unreadable(path: str, reason: str) -> PermanentError:
+    return PermanentError(
+        f"The bronze file {path} cannot be read: {reason}",
+        hint="`labctl bronze check` names every such file. If the topic still has every row, or "
+        "once it has (labctl connectors snapshot), write table and bronze again from it: labctl "
+        "rebuild TABLE --from-topic",
+    )

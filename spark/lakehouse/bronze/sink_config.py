@@ -1,0 +1,281 @@
+"""The S3 sink connector's own configuration, as far as this application can honour it.
+
+Where the connector runs, it writes bronze; elsewhere this application does, to the same rules.
+What it cannot do the same way it refuses, rather than writing something else.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from lakehouse.bronze.partitioner import Partitioner, partitioner_of, partitioner_problems
+from lakehouse.bronze.sink_keys import SINK_CONNECTOR, SINK_KEYS
+from lakehouse.errors import ConfigurationError
+from lakehouse.properties import read_properties
+from lakehouse.references import REFERENCE
+
+__all__ = [
+    "CODECS",
+    "Codec",
+    "SinkConfig",
+    "load_sink_config",
+    "sink_problems",
+    "topics_taken",
+]
+
+Codec = Literal["null", "deflate", "snappy", "bzip2"]
+CODECS: tuple[Codec, ...] = ("null", "deflate", "snappy", "bzip2")
+
+_ONLY: Mapping[str, str] = {
+    "connector.class": SINK_CONNECTOR,
+    "storage.class": "io.confluent.connect.s3.storage.S3Storage",
+    "format.class": "io.confluent.connect.s3.format.avro.AvroFormat",
+    "schema.compatibility": "NONE",
+    "behavior.on.null.values": "ignore",
+    "value.converter": "io.apicurio.registry.utils.converter.AvroConverter",
+    "transforms.position.type": "org.apache.kafka.connect.transforms.InsertField$Value",
+    "transforms": "position",
+}
+"""Keys with the one value that can be honoured; all of them must be there."""
+
+_IF_THERE: Mapping[str, str] = {
+    "allow.optional.map.keys": "false",
+    "consumer.override.auto.offset.reset": "earliest",
+    "directory.delim": "/",
+    "errors.deadletterqueue.topic.name": "",
+    "file.delim": "+",
+    "filename.offset.zero.pad.width": "10",
+    "predicates": "",
+    "report.null.values.to.dlq": "false",
+    "s3.acl.canned": "",
+    "s3.compression.type": "none",
+    "s3.object.tagging": "false",
+    "s3.schema.partition.affix.type": "NONE",
+    "s3.sse.customer.key": "",
+    "s3.sse.kms.key.id": "",
+    "s3.ssea.name": "",
+    "store.kafka.headers": "false",
+    "store.kafka.keys": "false",
+    "value.converter.apicurio.registry.use-id": "globalId",
+}
+"""Keys that change what is written, with the value that changes nothing: the default."""
+
+_COUNTS = ("flush.size", "rotate.schedule.interval.ms")
+_POSITION = tuple(
+    f"transforms.position.{part}.field" for part in ("partition", "offset", "timestamp")
+)
+_READ = ("topics.dir", "s3.bucket.name", *_COUNTS, *_POSITION)
+_OPTIONAL = (
+    "avro.codec",
+    "errors.tolerance",
+    "partitioner.max.open.files",
+    "rotate.file.on.partition.change",
+    "rotate.interval.ms",
+    "topics",
+    "topics.regex",
+)
+_FRAMEWORK = frozenset(
+    {
+        "config.action.reload",
+        "connector.plugin.version",
+        "errors.deadletterqueue.context.headers.enable",
+        "errors.deadletterqueue.topic.replication.factor",
+        "errors.log.enable",
+        "errors.log.include.messages",
+        "errors.retry.delay.max.ms",
+        "errors.retry.timeout",
+        "header.converter",
+        "key.converter",
+        "name",
+        "tasks.max",
+        "tasks.max.enforce",
+    }
+)
+"""Kafka Connect's keys for any sink that concern its own workings."""
+_WITHOUT_EFFECT = SINK_KEYS | _FRAMEWORK
+_UNREAD = ("key.converter.", "header.converter.", "value.converter.", "consumer.override.")
+"""Below these: how keys, headers and the connector's own clients are read. Keys and headers are not
+written, and Spark's clients are set up elsewhere."""
+_DECODING = tuple(
+    f"value.converter.apicurio.registry.{key}"
+    for key in ("id-handler", "headers.handler", "headers.value.", "avro.encoding")
+)
+"""Below these: where a record has its schema's id. The converter's own default is read, and
+Confluent's form (`wire.py`): which of the two it is, each record says."""
+
+
+@dataclass(frozen=True, slots=True)
+class SinkConfig:
+    """How one sink's bronze files are cut, named and encoded."""
+
+    name: str
+    """The connector's: that of its file."""
+    topics_regex: str
+    topics_dir: str
+    bucket: str
+    partitioner: Partitioner
+    flush_size: int
+    """Most records of a partition's files that are open together."""
+    rotate_interval_ms: int | None
+    """Records of those files lie less than this apart; None: no such limit."""
+    rotate_schedule_interval_ms: int
+    """Files are closed after this time, whatever is in them."""
+    rotate_on_folder_change: bool
+    """Whether a partition has one file open at a time; else it has one in each folder."""
+    max_open_files: int | None
+    """Most files that a partition has open together; None: no such limit."""
+    codec: Codec
+    tolerate_errors: bool
+    """Put a record aside that is no Avro of its schema, instead of stopping."""
+    position_fields: tuple[str, str, str]
+    """Fields added for the record's partition, offset and timestamp."""
+
+
+def load_sink_config(path: Path, secrets_dir: Path) -> SinkConfig:
+    """Read the connector's JSON, with references looked up in `secrets_dir`.
+
+    Raises ConfigurationError for anything this application could not do as the connector does,
+    all of it at once.
+    """
+    values = {key: _resolve(path, key, value, secrets_dir) for key, value in _read(path).items()}
+    if problems := sink_problems(values):
+        raise ConfigurationError(
+            f"{path}: {'; '.join(problems)}",
+            hint="Correct the file, or let the S3 sink connector write bronze",
+        )
+    partitioner = partitioner_of(values)
+    rotate_interval = int(values.get("rotate.interval.ms", "-1"))
+    by_time = partitioner.folders is not None and rotate_interval > 0
+    open_files = int(values.get("partitioner.max.open.files", "-1"))
+    return SinkConfig(
+        name=path.stem,
+        topics_regex=_topics(values),
+        topics_dir=values["topics.dir"].strip("/"),
+        bucket=values["s3.bucket.name"],
+        partitioner=partitioner,
+        flush_size=int(values["flush.size"]),
+        rotate_interval_ms=rotate_interval if by_time else None,
+        rotate_schedule_interval_ms=int(values["rotate.schedule.interval.ms"]),
+        # Folders by the time of a record or of its writing follow each other. One file at a time
+        # says by itself where to go on, so that no note of it is needed.
+        rotate_on_folder_change=not partitioner.is_by_value
+        or (by_time and values.get("rotate.file.on.partition.change", "true").lower() == "true"),
+        max_open_files=open_files if open_files > 0 else None,
+        codec=_codec(values) or "null",
+        tolerate_errors=values.get("errors.tolerance", "none") == "all",
+        position_fields=(
+            _field(values, "partition"),
+            _field(values, "offset"),
+            _field(values, "timestamp"),
+        ),
+    )
+
+
+def sink_problems(values: Mapping[str, str]) -> list[str]:
+    """What keeps this application from doing as the connector would, one sentence each.
+
+    A value that is still a reference is not looked at: what it stands for is not known yet. Values
+    are shown only of keys that are known to hold no secret.
+    """
+    problems = [f"{key} is missing" for key in (*_ONLY, *_READ) if key not in values]
+    if ("topics" in values) == ("topics.regex" in values):
+        problems.append("exactly one of topics and topics.regex is needed")
+    for key, value in values.items():
+        if "${" not in value and (problem := _problem(key, value)):
+            problems.append(problem)
+    return problems + partitioner_problems(values)
+
+
+def _problem(key: str, value: str) -> str | None:
+    wanted = _ONLY.get(key, _IF_THERE.get(key))
+    if wanted is not None:
+        shown = "" if "key" in key else f"={value}"
+        fits = value.strip().lower() == wanted.lower()
+        refused = f"{key}{shown} cannot be honoured, {wanted or 'an empty value'} can"
+    elif key in _COUNTS:
+        fits = value.isdecimal() and int(value) >= 1
+        refused = f"{key}={value} is not a whole number of 1 or more"
+    elif key in ("rotate.interval.ms", "partitioner.max.open.files"):
+        fits = value.removeprefix("-").isdecimal()
+        refused = f"{key}={value} is not a whole number"
+    elif key == "rotate.file.on.partition.change":
+        fits = value.strip().lower() in ("true", "false")
+        refused = f"{key}={value} is neither true nor false"
+    elif key == "avro.codec":
+        fits = value in CODECS
+        refused = f"{key}={value} cannot be honoured, {', '.join(CODECS)} can"
+    elif key in _POSITION:
+        fits = value.endswith("!")
+        refused = f"{key}={value} must be {value.rstrip('?')}! (a position is never missing)"
+    else:
+        fits = key in (*_READ, *_OPTIONAL, *_WITHOUT_EFFECT) or (
+            key.startswith(_UNREAD) and not key.startswith(_DECODING)
+        )
+        refused = f"{key} cannot be honoured without the connector itself"
+    return None if fits else refused
+
+
+def topics_taken(values: Mapping[str, str], topics: Iterable[str]) -> list[str]:
+    """Of `topics`, those that a sink connector with this configuration takes."""
+    try:
+        pattern = re.compile(_topics(values))
+    except re.error:
+        # A pattern in a form of Java's own, which Spark judges.
+        return list(topics)
+    return [topic for topic in topics if pattern.fullmatch(topic)]
+
+
+def _topics(values: Mapping[str, str]) -> str:
+    """An expression for the topics, be they listed or described by one."""
+    if "topics.regex" in values:
+        return values["topics.regex"]
+    names = (topic.strip() for topic in values.get("topics", "").split(","))
+    return "|".join(re.escape(name) for name in names)
+
+
+def _read(path: Path) -> dict[str, str]:
+    """The file's keys, which may stand in Connect's own `{"name": …, "config": {…}}`."""
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path} cannot be read: {error.strerror}", hint="Give the sink connector's JSON"
+        ) from None
+    except ValueError as error:
+        raise ConfigurationError(f"{path} is no JSON: {error}", hint="Correct the file") from None
+    held = raw.get("config", raw) if isinstance(raw, dict) else None
+    if not isinstance(held, dict):
+        raise ConfigurationError(
+            f"{path} holds no object of configuration keys", hint="Give the sink connector's JSON"
+        )
+    return {
+        key: str(value).lower() if isinstance(value, bool) else str(value)
+        for key, value in held.items()
+    }
+
+
+def _resolve(path: Path, key: str, value: str, secrets_dir: Path) -> str:
+    def looked_up(match: re.Match[str]) -> str:
+        file, name = secrets_dir / match[1], match[2]
+        found = read_properties(file)
+        if name not in found:
+            raise ConfigurationError(
+                f"{path}: {key} refers to `{name}`, which {file} does not have",
+                hint="Add it there",
+            )
+        return found[name]
+
+    return REFERENCE.sub(looked_up, value)
+
+
+def _codec(values: Mapping[str, str]) -> Codec | None:
+    return next((codec for codec in CODECS if codec == values.get("avro.codec")), None)
+
+
+def _field(values: Mapping[str, str], part: str) -> str:
+    return values[f"transforms.position.{part}.field"].removesuffix("!")

@@ -1,0 +1,31 @@
+"""What is told of bronze, whichever and however many sinks' files are written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["bronze_status"]
+
+_STATES = ("failed", "retrying", "running", "rebuilding", "starting", "done")
+"""What is worth knowing first: of several writers, the first state that one of them is in."""
+
+
+def bronze_status(writers: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """One entry for all writers, and each one's own; None when there is none."""
+    if not writers:
+        return None
+    own = sorted(writers.values(), key=lambda one: one["last_commit_at"] or "")
+    errors = {name: one["error"] for name, one in writers.items() if one["error"]}
+    return {
+        **own[-1],
+        "state": min((one["state"] for one in own), key=_STATES.index),
+        "error": "\n".join(dict.fromkeys(errors.values())) or None,
+        "waiting_for": next((one["waiting_for"] for one in own if one["waiting_for"]), None),
+        **{name: sum(one[name] for one in own) for name in ("restarts", "batches", "rows_total")},
+        **{
+            name: {topic: value for one in own for topic, value in one[name].items()}
+            for name in ("offsets", "stopped_topics")
+        },
+        "sinks": dict(writers),
+    }

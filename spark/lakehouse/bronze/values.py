@@ -1,0 +1,138 @@
+"""Which values can be spliced into a bronze file, the file's schema, and its folder."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import fastavro
+
+from lakehouse.bronze.files import with_position_fields
+from lakehouse.bronze.partitioner import FolderError, FolderOf, Place, check_folder
+from lakehouse.bronze.sink_config import SinkConfig
+from lakehouse.errors import UnusableSchemaError
+from lakehouse.registry import SchemaRegistry
+from lakehouse.wire import NO_SCHEMA, SCHEMA_ID_BYTES
+
+__all__ = ["BronzeValues", "UnfitValueError", "UsableValue"]
+
+
+class UnfitValueError(ValueError):
+    """A value that cannot go into a bronze file, with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsableValue:
+    """A value that can."""
+
+    schema_id: int
+    folder: str
+    time_ms: int | None
+    """The time its folder is named after; None where folders are not named by time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Schema:
+    of_file: str
+    """With the position fields."""
+    of_value: Any
+    """As fastavro reads with it."""
+    folder_of: FolderOf
+
+
+class BronzeValues:
+    """Checks values against the schemas they name. A schema is asked for and parsed once."""
+
+    def __init__(self, registry: SchemaRegistry, config: SinkConfig) -> None:
+        self._registry = registry
+        self._config = config
+        self._schemas: dict[int, _Schema] = {}
+
+    def file_schema(self, schema_id: int) -> str:
+        """The schema of files with values of `schema_id`, one that `check` has found usable.
+
+        Raises UnusableSchemaError, or OSError when the registry does not answer.
+        """
+        return self._schema(schema_id).of_file
+
+    def check(
+        self, schema_id: bytes | None, value: bytes, offset: int, place: Place
+    ) -> UsableValue:
+        """Look whether a value can be spliced into a file, and into which folder's.
+
+        `schema_id` and the bare `value` are what `wire.split` makes of the record. Raises
+        UnfitValueError when it cannot, and OSError when the registry does not answer: then nothing
+        is known of the value.
+        """
+        if schema_id is None or len(schema_id) != SCHEMA_ID_BYTES:
+            raise UnfitValueError(NO_SCHEMA)
+        number = int.from_bytes(schema_id, "big", signed=True)
+        try:
+            schema = self._schema(number)
+        except UnusableSchemaError as error:
+            raise UnfitValueError(error.what) from None
+        content = io.BytesIO(value)
+        try:
+            fields: Any = fastavro.schemaless_reader(content, schema.of_value, None)
+        except Exception as error:
+            raise UnfitValueError(f"it does not decode with schema {number}: {error!r}") from None
+        if content.tell() != len(value):
+            raise UnfitValueError(
+                f"{len(value) - content.tell()} bytes are left over by schema {number}"
+            )
+        try:
+            folder, time_ms = schema.folder_of(place, self._with_position(fields, offset, place))
+            check_folder(folder)
+        except FolderError as error:
+            raise UnfitValueError(f"{error} (schema {number})") from None
+        return UsableValue(number, folder, time_ms)
+
+    def _with_position(
+        self, fields: Mapping[str, Any], offset: int, place: Place
+    ) -> Mapping[str, Any]:
+        """The value as the partitioner sees it: behind the transform that adds the position."""
+        if not self._config.partitioner.is_by_value:
+            return fields
+        names = self._config.position_fields
+        return {
+            **fields,
+            **dict(zip(names, (place.partition, offset, place.timestamp_ms), strict=True)),
+        }
+
+    def _schema(self, schema_id: int) -> _Schema:
+        known = self._schemas.get(schema_id)
+        if known is None:
+            text = self._registry.text(schema_id)
+            try:
+                of_file = with_position_fields(text, self._config)
+                known = _Schema(
+                    of_file,
+                    fastavro.parse_schema(_without_logical_types(json.loads(text))),
+                    self._config.partitioner.for_schema(of_file),
+                )
+            except FolderError as error:
+                raise UnusableSchemaError(
+                    f"{error} (schema {schema_id})",
+                    hint="Correct the fields that the sink connector's JSON names",
+                ) from None
+            except Exception as error:
+                raise UnusableSchemaError(
+                    f"schema {schema_id} cannot be used: {error!r}",
+                    hint="Topic values must be Avro records",
+                ) from None
+            self._schemas[schema_id] = known
+        return known
+
+
+def _without_logical_types(node: Any) -> Any:
+    """Values are only walked over, so converting them would be wasted (and could overflow)."""
+    if isinstance(node, list):
+        return [_without_logical_types(item) for item in node]
+    if isinstance(node, dict):
+        return {
+            key: _without_logical_types(item) for key, item in node.items() if key != "logicalType"
+        }
+    return node

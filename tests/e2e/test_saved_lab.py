@@ -1,0 +1,44 @@
+"""A snapshot that was taken in the middle of a write load: the lab goes back to it as a whole."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from labctl.lab.snapshots import delete_snapshot, find_snapshot, restore_snapshot, save_snapshot
+from labctl.lab.up import SilentReporter, up
+from labctl.runtimes.native.runtime import NativeRuntime
+from labctl.sources import connect
+from tests.e2e.fault_trial import Trial
+from tests.e2e.numbered_load import TARGETS
+
+NAME = "of-a-test"
+
+
+def test_a_lab_goes_back_to_a_snapshot_and_on_from_there(trial: Trial) -> None:
+    if not isinstance(trial.lab.runtime, NativeRuntime):
+        pytest.skip("a lab in containers has no snapshots")
+    trial.begin()
+    before = trial.last_numbers()
+    save_snapshot(trial.lab, NAME, replace=True)
+    try:
+        trial.go_on()
+        after = trial.last_numbers()
+        trial.end()
+        restore_snapshot(trial.lab, find_snapshot(NAME))
+    finally:
+        delete_snapshot(NAME)
+    up(trial.lab, SilentReporter())
+    trial.wait_for_connectors()
+    trial.verify_equal()
+    for target in TARGETS:
+        assert trial.arrived(target, before[target])
+        assert not trial.arrived(target, after[target])
+        with connect(trial.lab.endpoints, target.engine) as source:
+            source.execute(target.insert.format(n=after[target]))
+        trial.eventually(
+            partial(trial.arrived, target, after[target]),
+            row=(target.silver, {target.key: after[target]}),
+        )
+    trial.verify_equal(*(target.silver for target in TARGETS))
