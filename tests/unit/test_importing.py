@@ -95,7 +95,7 @@ def test_a_whole_pipeline_becomes_a_project_that_a_lab_can_run(project: Path, ol
     topics = [table.topic for table in tables]
     assert list(topics_taken(sink.config, topics)) == topics
     for table in tables:
-        small = table.name in ("category", "date", "venue")
+        small = table.properties.table in ("category", "date", "venue")
         properties = table.properties
         assert properties.table_type == ("COPY_ON_WRITE" if small else "MERGE_ON_READ")
         assert properties.bronze_root == f"{sink.config['topics.dir']}/{table.topic}"

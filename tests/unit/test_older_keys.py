@@ -16,6 +16,7 @@ from lakehouse.older_keys import ORDERING, read_as_today
 from lakehouse.properties import load_tables
 
 TABLE = """\
+hoodie.datasource.hive_sync.database=tickit
 hoodie.table.name=sale
 hoodie.datasource.write.storage.type=MERGE_ON_READ
 hoodie.datasource.write.recordkey.field=salesid

@@ -33,6 +33,7 @@ def tables_of(tmp_path: Path, *topics: str, **properties: str) -> list[LabTable]
     folder.mkdir()
     for topic in topics:
         values = {
+            "hoodie.database.name": "tickit",
             "hoodie.table.name": topic.rsplit(".", 1)[1],
             "hoodie.datasource.write.table.type": "MERGE_ON_READ",
             "hoodie.datasource.write.recordkey.field": "id",
