@@ -16,13 +16,13 @@ from lakehouse.older_keys import ORDERING, read_as_today
 from lakehouse.properties import load_tables
 
 TABLE = """\
-hoodie.datasource.hive_sync.database=tickit
 hoodie.table.name=sale
 hoodie.datasource.write.storage.type=MERGE_ON_READ
 hoodie.datasource.write.recordkey.field=salesid
 hoodie.datasource.write.precombine.field=__source_ts_ms
 hoodie.deltastreamer.source.kafka.topic=tickit.ecomm.sale
 hoodie.deltastreamer.source.dfs.root=s3://lake/topics/tickit.ecomm.sale/partition=0/
+hoodie.datasource.hive_sync.database=tickit
 """
 TOPIC = "hoodie.streamer.source.kafka.topic"
 DESERIALIZER = "hoodie.deltastreamer.source.kafka.value.deserializer.class"

@@ -33,13 +33,13 @@ def tables_of(tmp_path: Path, *topics: str, **properties: str) -> list[LabTable]
     folder.mkdir()
     for topic in topics:
         values = {
-            "hoodie.database.name": "tickit",
             "hoodie.table.name": topic.rsplit(".", 1)[1],
             "hoodie.datasource.write.table.type": "MERGE_ON_READ",
             "hoodie.datasource.write.recordkey.field": "id",
             "hoodie.table.ordering.fields": "__kafka_offset",
             "hoodie.streamer.source.kafka.topic": topic,
             "hoodie.streamer.source.dfs.root": f"topics/{topic}",
+            "hoodie.database.name": "tickit",
             **properties,
         }
         text = "".join(f"{key}={value}\n" for key, value in values.items())
