@@ -106,7 +106,7 @@ def test_a_properties_file_of_hudi_0_is_a_table_as_it_is(tmp_path: Path) -> None
         f"{path}:{number}" for number in (2, 4, 5, 6)
     ]
     path.write_text(TABLE + "hoodie.deltastreamer.transformer.sql=SELECT 1\n")
-    with pytest.raises(ConfigurationError, match=rf"{path}:7: hoodie.deltastreamer.transformer"):
+    with pytest.raises(ConfigurationError, match=rf"{path}:8: hoodie.deltastreamer.transformer"):
         load_tables([path])
 
 
