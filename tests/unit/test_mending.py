@@ -106,6 +106,7 @@ def test_a_cause_counts_wherever_it_is_in_the_trace() -> None:
 
 
 POSTGRES = "org.postgresql.util.PSQLException: FATAL: "
+HISTORY = "Task io.debezium.storage.kafka.history.KafkaSchemaHistory$$Lambda rejected from …"
 SQL_SERVER = "com.microsoft.sqlserver.jdbc.SQLServerException: "
 
 
@@ -116,9 +117,11 @@ SQL_SERVER = "com.microsoft.sqlserver.jdbc.SQLServerException: "
         (f"{POSTGRES}the database system is in recovery mode", True),
         (f"{POSTGRES}the database system is shutting down", True),
         (f'{POSTGRES}password authentication failed for user "cdc"', False),
+        (f"java.util.concurrent.RejectedExecutionException: {HISTORY}", True),
+        ("java.util.concurrent.RejectedExecutionException: Task org.example.Mine", False),
         (f"{SQL_SERVER}SQL Server is not ready to accept new client connections: …", True),
         (f"{SQL_SERVER}Login failed for user 'cdc'.", False),
     ],
 )
-def test_a_database_that_is_not_up_yet_is_asked_again(cause: str, passing: bool) -> None:
+def test_what_passes_by_itself_is_told_by_its_cause(cause: str, passing: bool) -> None:
     assert is_passing(f"Caused by: {cause}\n\tat Y\n") is passing

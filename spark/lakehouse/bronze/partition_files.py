@@ -60,10 +60,14 @@ class PartitionFiles:
     def position(self, topic: str) -> Mapping[int, int]:
         return self._positions.get(topic, {})
 
+    def forget(self) -> None:
+        """Know of no topic how far it is: one that is away now may be another when it is back."""
+        self._positions.clear()
+        self._noted.clear()
+
     def open(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
         """Look how far a topic is, and go on there. Returns its position."""
         noted = self._topics.position_of(topic)
-        self._noted.discard(topic)
         if noted is None:
             self._positions[topic] = self._behind_last_files(topic, partitions)
         else:

@@ -86,6 +86,7 @@ class BronzeWriter(KafkaQuery):
         """Go on behind the last file of every partition, but for topics that were made again."""
         self._stopped = {}
         self._remembered = set()
+        self._files.forget()
         self._bronze_topics.retire(self._files.topics_path, self.reads)
         begin = {name: self._files.open(name, topic.ends) for name, topic in topics.items()}
         for name, topic in topics.items():

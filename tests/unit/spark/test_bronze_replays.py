@@ -275,3 +275,19 @@ def test_every_place_to_die_at(layout: str, tmp_path: Path) -> None:
             live(root, storage, config, rows, batch=4, now_ms=DAY_MS)
             check(root, config, rows)
     assert deaths > 20
+
+
+def test_a_topic_is_not_remembered_from_before_it_was_away(tmp_path: Path) -> None:
+    """One that comes back may be another, whose offsets begin again."""
+    storage: Any = LocalStorage()
+    topics = BronzeTopics(storage, lake=str(tmp_path), bronze_base_path=str(tmp_path))
+    config = LAYOUTS["field"]
+    schema = with_position_fields(SCHEMA, config)
+    files = PartitionFiles(storage, topics, config, lambda _: schema, base_path=str(tmp_path))
+    files.open(TOPIC, [0])
+    rows = [Row(0, offset, 0, "American", 0, 1) for offset in range(3)]
+    for rotation in cut(records_of(rows, config, now_ms=0), config):
+        assert list(files.append(rotation))
+    assert files.position(TOPIC) == {0: 3}
+    files.forget()
+    assert files.position(TOPIC) == {}
