@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Literal, cast
 
 from lakehouse.errors import ConfigurationError
-from lakehouse.older_keys import read_as_today
+from lakehouse.older_keys import ORDERING, TABLE, read_as_today
+from lakehouse.older_keys import ROOT as BRONZE_ROOT_KEY
+from lakehouse.older_keys import TOPIC as TOPIC_KEY
 
 __all__ = [
     "BRONZE_ROOT_KEY",
@@ -31,10 +33,6 @@ LAB_KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """Every key of ours that is a choice, with its values; the first is the default."""
 
-TOPIC_KEY = "hoodie.streamer.source.kafka.topic"
-"""Names the topic that a table is made from."""
-BRONZE_ROOT_KEY = "hoodie.streamer.source.dfs.root"
-"""Names the folder of that topic's bronze files."""
 BUCKETS = "hoodie.bucket.index.num.buckets"
 _COMPACT_COMMITS = "hoodie.compact.inline.max.delta.commits"
 _COMPACT_RECORDS = "lab.compact.after.records"
@@ -56,10 +54,10 @@ _KEY_GENERATOR = "hoodie.datasource.write.keygenerator.class"
 _NONPARTITIONED = "org.apache.hudi.keygen.NonpartitionedKeyGenerator"
 
 _REQUIRED = (
-    "hoodie.table.name",
+    TABLE,
     "hoodie.datasource.write.table.type",
     "hoodie.datasource.write.recordkey.field",
-    "hoodie.table.ordering.fields",
+    ORDERING,
     TOPIC_KEY,
     BRONZE_ROOT_KEY,
 )
@@ -233,7 +231,7 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
         raise ConfigurationError(
             f"{path}: table type {table_type} is unknown", hint=f"Use {' or '.join(_TABLE_TYPES)}"
         )
-    name = hoodie["hoodie.table.name"]
+    name = hoodie[TABLE]
     if not _TABLE_NAME.fullmatch(name):
         raise ConfigurationError(
             f"{path}: `{name}` is no table name", hint="Use a-z, 0-9 and _, a letter first"
@@ -248,7 +246,7 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
         key_fields=tuple(
             field.strip() for field in hoodie["hoodie.datasource.write.recordkey.field"].split(",")
         ),
-        ordering_field=hoodie["hoodie.table.ordering.fields"],
+        ordering_field=hoodie[ORDERING],
         table_type=cast("TableType", table_type),
         deletes=cast("Literal['soft', 'hard']", lab["lab.deletes"]),
         on_bad_record=cast("Literal['stop', 'deadletter']", lab["lab.on.bad.record"]),
