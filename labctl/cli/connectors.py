@@ -283,12 +283,9 @@ def _selected(lab: Lab, names: list[str] | None) -> list[ConnectorFile]:
         return files
     known = {file.name: file for file in files}
     chosen = [known.get(name) or _elsewhere(lab, name) for name in names]
-    check_apart(
-        [
-            *(file for file in source_files(lab) if file.name not in {c.name for c in chosen}),
-            *chosen,
-        ]
-    )
+    names_chosen = {file.name for file in chosen}
+    others = [file for file in source_files(lab) if file.name not in names_chosen]
+    check_apart([*others, *chosen])
     return chosen
 
 

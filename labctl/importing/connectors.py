@@ -11,7 +11,7 @@ from pathlib import Path
 from labctl.config.model import LabConfig, SourceEngine
 from labctl.config.model import Source as SourceSettings
 from labctl.importing.edits import Edits
-from labctl.importing.model import Import, ImportedFile
+from labctl.importing.model import UNFILLED, Import, ImportedFile, is_unfilled
 from labctl.importing.project import Project, files_of, shipped
 from labctl.importing.sink_keys import complete_sink
 from labctl.importing.source_keys import complete_source, schemas_of
@@ -31,7 +31,6 @@ _ENGINES: Mapping[str, SourceEngine] = {
 }
 _SINK = f"{CONNECTORS}/sink_connector_kafka_s3_avro_tickit.json"
 _NEEDED = (f"{CONNECTORS}/worker.properties",)
-_PLACEHOLDER = re.compile(r"<[^<>]+>")
 
 
 @dataclass
@@ -177,9 +176,9 @@ def _finish_source(source: _Source, result: Import) -> None:
 
 def _placeholders(parsed: ParsedFile, edits: Edits) -> list[str]:
     return [
-        f"{parsed.place(key)}: {key}: write the value itself in place of <…>"
+        f"{parsed.place(key)}: {key}: {UNFILLED}"
         for key, value in edits.config.items()
-        if _PLACEHOLDER.search(value)
+        if is_unfilled(value)
     ]
 
 

@@ -11,7 +11,15 @@ from pathlib import Path
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.redaction import HIDDEN, is_secret
 
-__all__ = ["Change", "Import", "ImportedFile"]
+__all__ = ["UNFILLED", "Change", "Import", "ImportedFile", "is_unfilled"]
+
+UNFILLED = "write the value itself in place of <…>"
+_PLACEHOLDER = re.compile(r"<[^<>]+>")
+
+
+def is_unfilled(value: str) -> bool:
+    """Whether a value still has a placeholder, `<your-bucket>`."""
+    return _PLACEHOLDER.search(value) is not None
 
 
 class Change(StrEnum):

@@ -53,7 +53,7 @@ def shipped(project: Project, names: Iterable[str]) -> list[ImportedFile]:
     """Those of these files that the project does not have, as labctl comes with them."""
     found = []
     for name in names:
-        origin, target = _SHIPPED / name, project.folder / name
+        origin, target = shipped_path(name), project.folder / name
         if origin.is_file() and not target.exists():
             text = origin.read_text(encoding="utf-8")
             found.append(ImportedFile(origin, target, text, text))

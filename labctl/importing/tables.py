@@ -9,7 +9,7 @@ from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
 from labctl.importing.hudi_keys import unknown_key
-from labctl.importing.model import Import, ImportedFile
+from labctl.importing.model import UNFILLED, Import, ImportedFile, is_unfilled
 from labctl.importing.project import Project, files_of, shipped, shipped_path
 from labctl.tables import PROPERTIES
 from lakehouse.errors import ConfigurationError
@@ -29,7 +29,6 @@ _INDEX = "hoodie.index.type"
 _OPERATION = "hoodie.datasource.write.operation"
 _SAME_IN_EVERY_ROW = ("__table", "__db", "__schema", "__name", "__connector")
 _INCLUDE = re.compile(r"\s*include\s*=")
-_PLACEHOLDER = re.compile(r"<[^<>]+>")
 
 
 @dataclass
@@ -182,8 +181,8 @@ def _check_rest(table: _Table, shared: Mapping[str, str]) -> None:
     for key, value in table.values.items():
         edit = table.edits.get(key)
         became = {key: value} if edit is None else edit.becomes
-        if any(_PLACEHOLDER.search(found) for found in became.values()):
-            table.refuse(key, "write the value itself in place of <…>")
+        if any(map(is_unfilled, became.values())):
+            table.refuse(key, UNFILLED)
         if edit is not None or key in own or key in {p.split(": ")[1] for p in table.problems}:
             continue
         if not key.startswith("hoodie."):

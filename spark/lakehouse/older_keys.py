@@ -16,7 +16,9 @@ from dataclasses import dataclass, field
 __all__ = ["ORDERING", "ROOT", "TABLE", "TOPIC", "Edit", "Reading", "read_as_today"]
 
 TOPIC = "hoodie.streamer.source.kafka.topic"
+"""Names the topic that a table is made from."""
 ROOT = "hoodie.streamer.source.dfs.root"
+"""Names the folder of that topic's bronze files."""
 TABLE = "hoodie.table.name"
 ORDERING = "hoodie.table.ordering.fields"
 _OFFSET = "__kafka_offset"

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Literal, cast
 
 from lakehouse.errors import ConfigurationError
-from lakehouse.older_keys import read_as_today
+from lakehouse.older_keys import ORDERING, read_as_today
+from lakehouse.older_keys import ROOT as BRONZE_ROOT_KEY
+from lakehouse.older_keys import TABLE as TABLE_KEY
+from lakehouse.older_keys import TOPIC as TOPIC_KEY
 from lakehouse.partitions import (
     FIELDS,
     KEY_GENERATOR,
@@ -42,14 +45,9 @@ LAB_KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """Every key of ours that is a choice, with its values; the first is the default."""
 
-TOPIC_KEY = "hoodie.streamer.source.kafka.topic"
-"""Names the topic that a table is made from."""
-TABLE_KEY = "hoodie.table.name"
 DATABASE_KEY = "hoodie.database.name"
 _SYNCED_DATABASE_KEY = "hoodie.datasource.hive_sync.database"
 """Where the table is registered: the same database, and what existing files name it by."""
-BRONZE_ROOT_KEY = "hoodie.streamer.source.dfs.root"
-"""Names the folder of that topic's bronze files."""
 BUCKETS = "hoodie.bucket.index.num.buckets"
 _COMPACT_COMMITS = "hoodie.compact.inline.max.delta.commits"
 _COMPACT_RECORDS = "lab.compact.after.records"
@@ -71,7 +69,7 @@ _REQUIRED = (
     TABLE_KEY,
     "hoodie.datasource.write.table.type",
     _RECORD_KEY,
-    "hoodie.table.ordering.fields",
+    ORDERING,
     TOPIC_KEY,
     BRONZE_ROOT_KEY,
 )
@@ -319,7 +317,7 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
         bronze_root=hoodie[BRONZE_ROOT_KEY].strip("/"),
         key_fields=keys,
         partition_fields=partition_fields(hoodie),
-        ordering_field=hoodie["hoodie.table.ordering.fields"],
+        ordering_field=hoodie[ORDERING],
         table_type=cast("TableType", table_type),
         deletes=cast("Literal['soft', 'hard']", lab["lab.deletes"]),
         on_bad_record=cast("Literal['stop', 'deadletter']", lab["lab.on.bad.record"]),

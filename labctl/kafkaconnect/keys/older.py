@@ -12,11 +12,10 @@ from dataclasses import dataclass
 
 from labctl.kafkaconnect.keys.check import known_keys, names
 from labctl.kafkaconnect.keys.renamed import renamed
-from labctl.kafkaconnect.keys.table import key_table
+from labctl.kafkaconnect.keys.table import SQLSERVER, key_table
 
 __all__ = ["Today", "as_today"]
 
-_SQLSERVER = "io.debezium.connector.sqlserver.SqlServerConnector"
 _UNWRAP = "io.debezium.transforms.ExtractNewRecordState"
 _ROUTER = "org.apache.kafka.connect.transforms.RegexRouter"
 _ROUTE = "route"
@@ -95,7 +94,7 @@ def as_today(config: Mapping[str, str]) -> Today:
         elif not _is_of_deletes(key):
             _rename(today, moved, key, value, renamed(key, known.keys, connector))
     _deletes(today, moved)
-    if connector == _SQLSERVER and "database.dbname" in config:
+    if connector == SQLSERVER and "database.dbname" in config:
         _one_database(today)
     return today
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from labctl.kafkaconnect.keys.table import SQLSERVER
+
 __all__ = ["renamed", "successor"]
 
 _RENAMED = tuple(
@@ -57,12 +59,11 @@ _NOT_RENAMED_ALONE = re.compile(
     r"|add\.source\.fields)"
 )
 """Keys whose value means something else under the new name."""
-_SQLSERVER = "io.debezium.connector.sqlserver.SqlServerConnector"
 
 
 def renamed(key: str, known: frozenset[str], connector: str) -> str | None:
     """The key among `known` that is `key` under its name of today, with a value of that meaning."""
-    if key == "database.dbname" and connector == _SQLSERVER:
+    if key == "database.dbname" and connector == SQLSERVER:
         return "database.names"
     if _NOT_RENAMED_ALONE.fullmatch(key):
         return None

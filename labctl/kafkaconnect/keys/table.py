@@ -9,11 +9,13 @@ from importlib.resources import files
 
 from lakehouse.bronze.sink_keys import SINK_CONNECTOR, SINK_KEYS
 
-__all__ = ["KeyTable", "key_table"]
+__all__ = ["SQLSERVER", "KeyTable", "key_table"]
 
+SQLSERVER = "io.debezium.connector.sqlserver.SqlServerConnector"
+"""The connector whose keys differ in meaning from those of the others."""
 _ALSO = {
     # Their own `config()` leaves these out, though the connector honours and documents them.
-    "io.debezium.connector.sqlserver.SqlServerConnector": {
+    SQLSERVER: {
         "schema.include.list",
         "schema.exclude.list",
     },

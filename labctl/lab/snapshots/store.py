@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ __all__ = [
     "check_name",
     "delete_snapshot",
     "find_snapshot",
+    "put_aside",
     "snapshot_home",
     "snapshots",
     "write_manifest",
@@ -71,10 +72,6 @@ class Snapshot:
     def size_bytes(self) -> int:
         """Of all its files together. Files that snapshots share count in each."""
         return sum(size for size, _ in self.manifest.files.values())
-
-    @property
-    def age_seconds(self) -> float:
-        return (datetime.now(UTC) - self.manifest.made_at).total_seconds()
 
 
 def snapshot_home() -> Path:
@@ -129,10 +126,15 @@ def delete_snapshot(name: str) -> None:
     folder = snapshot_home() / name
     if not folder.is_dir():
         find_snapshot(name)
-    # Under another name first: what an interruption leaves is not taken for a snapshot.
-    waiting = folder.with_name(f".deleted.{name}.{os.getpid()}")
-    folder.rename(waiting)
-    shutil.rmtree(waiting)
+    shutil.rmtree(put_aside(folder))
+
+
+def put_aside(folder: Path) -> Path:
+    """Give a snapshot's folder a name that none has; the new path, which is to be deleted.
+
+    What an interruption leaves of it is not taken for a snapshot.
+    """
+    return folder.rename(folder.with_name(f".deleted.{folder.name}.{os.getpid()}"))
 
 
 def _read(file: Path) -> Snapshot:

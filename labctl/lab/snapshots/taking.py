@@ -25,6 +25,7 @@ from labctl.lab.snapshots.store import (
     Manifest,
     Snapshot,
     check_name,
+    put_aside,
     snapshot_home,
     snapshots,
     write_manifest,
@@ -70,13 +71,10 @@ def save_snapshot(lab: Lab, name: str, *, replace: bool = False) -> Snapshot:
             earlier = [(one.folder, one.manifest.files) for one in snapshots()]
             link_unchanged(staged, manifest.files, earlier)
             write_manifest(staged, manifest)
-            if folder.exists():
-                old = folder.with_name(f".deleted.{name}.{os.getpid()}")
-                folder.rename(old)
-                staged.rename(folder)
+            old = put_aside(folder) if folder.exists() else None
+            staged.rename(folder)
+            if old is not None:
                 shutil.rmtree(old)
-            else:
-                staged.rename(folder)
     return Snapshot(name, manifest)
 
 

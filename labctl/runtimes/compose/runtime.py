@@ -48,11 +48,12 @@ ENGINE_IS_NOT_OURS = (
 )
 
 
-_NO_SNAPSHOTS = LabError(
-    "A lab in containers keeps its data in the engine's volumes: it has no snapshots",
-    hint="a native lab has them",
-    exit_code=ExitCode.USAGE,
-)
+def _no_snapshots() -> LabError:
+    return LabError(
+        "A lab in containers keeps its data in the engine's volumes: it has no snapshots",
+        hint="a native lab has them",
+        exit_code=ExitCode.USAGE,
+    )
 
 
 class ComposeRuntime:
@@ -259,10 +260,10 @@ class ComposeRuntime:
         return volume_folder(self._container(name))
 
     def require_files(self) -> None:
-        raise _NO_SNAPSHOTS
+        raise _no_snapshots()
 
     def frozen(self) -> AbstractContextManager[None]:
-        raise _NO_SNAPSHOTS
+        raise _no_snapshots()
 
     @contextmanager
     def with_environment(self, name: str, env: Mapping[str, str]) -> Iterator[None]:
