@@ -210,7 +210,7 @@ class AwsProfile(Section):
     runtime: Literal["aws"]
     account: AccountId
     region: Region
-    prefix: Prefix = "tickit"
+    prefix: Prefix = "lab"
     """What the name of everything begins with."""
     tags: dict[str, str] = Field(default_factory=dict)
     network: NetworkSettings

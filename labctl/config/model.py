@@ -95,7 +95,7 @@ class SilverSettings(Section):
 
 
 class LakeSettings(Section):
-    bucket: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$")] = "tickit-lake"
+    bucket: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$")] = "lake"
     region: str = "us-east-1"
 
 
@@ -125,7 +125,7 @@ _DEFAULT_PROFILES: dict[str, Profile] = {"native": NativeProfile(runtime="native
 class LabConfig(Section):
     """The whole of `lab.toml`."""
 
-    name: Annotated[str, Field(pattern=LAB_NAME_PATTERN)] = "tickit"
+    name: Annotated[str, Field(pattern=LAB_NAME_PATTERN)] = "lab"
     profile: str = "native"
     sources: Annotated[dict[Name, Source], Field(min_length=1)]
     """By name. Several may be of one engine, and several of one database."""
@@ -201,10 +201,9 @@ class LabConfig(Section):
 
 def _in_new_words(name: str, section: dict[str, Any]) -> str:
     """What to write in place of a source of earlier versions, whose name was its engine."""
-    known = {"postgres": "tickit", "sqlserver": "tickit"}
     lines = [
         f'engine = "{name}"',
-        *([f'database = "{known[name]}"'] if name in known else []),
+        *(['database = "…"'] if name in ("postgres", "sqlserver") else []),
         f'schemas = ["{section["schema"]}"]',
         f'connector = "{section.get("connector", "…")}"',
     ]

@@ -1,7 +1,7 @@
 """Data sets: rows that a lab's source databases can be filled with.
 
 A data set is a package with a `DataSet`, which it offers under the entry point `labctl.data_sets`;
-nothing here knows one. `seeds/tickit` is the example.
+nothing here knows one.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,12 +12,13 @@ from labctl.config.model import LabConfig, SourceEngine
 from labctl.config.model import Source as SourceSettings
 from labctl.importing.edits import Edits
 from labctl.importing.model import UNFILLED, Import, ImportedFile, is_unfilled
-from labctl.importing.project import Project, files_of, shipped
+from labctl.importing.project import Project, files_of, shipped, shipped_path
 from labctl.importing.sink_keys import complete_sink
 from labctl.importing.source_keys import complete_source, schemas_of
 from labctl.kafkaconnect.files import ParsedFile, parse_connector
 from labctl.kafkaconnect.keys import as_today, wrong_keys
 from labctl.lab.references import offered_keys
+from labctl.sources import ENGINES
 from labctl.tables import CONNECTORS
 from lakehouse.bronze.sink_config import sink_problems
 from lakehouse.bronze.sink_keys import SINK_CONNECTOR
@@ -25,11 +26,8 @@ from lakehouse.bronze.sink_keys import SINK_CONNECTOR
 __all__ = ["import_connectors"]
 
 _ENGINES: Mapping[str, SourceEngine] = {
-    "io.debezium.connector.postgresql.PostgresConnector": "postgres",
-    "io.debezium.connector.mysql.MySqlConnector": "mysql",
-    "io.debezium.connector.sqlserver.SqlServerConnector": "sqlserver",
+    engine.connector_class: name for name, engine in ENGINES.items()
 }
-_SINK = f"{CONNECTORS}/sink_connector_kafka_s3_avro_tickit.json"
 _NEEDED = (f"{CONNECTORS}/worker.properties",)
 
 
@@ -99,12 +97,25 @@ def import_connectors(folder: Path, project: Project) -> Import:
     known = {source.get("connector") for source in project.sources.values()}
     result.lab_toml = "\n".join(s.section for s in sources if s.connector not in known)
     if not sinks and not list((project.folder / CONNECTORS).glob("sink_connector_*.json")):
-        result.files += shipped(project, [_SINK])
+        prefixes = {
+            s.edits.config["topic.prefix"] for s in sources if "topic.prefix" in s.edits.config
+        }
+        result.files.append(_own_sink(project, prefixes))
         result.notes.append(
             f"{folder} has no file of the S3 sink connector: labctl's own comes in its place; its "
             "topics.regex says which topics go to bronze"
         )
     return result
+
+
+def _own_sink(project: Project, prefixes: Collection[str]) -> ImportedFile:
+    """The sink connector's file that labctl comes with, for topics of these prefixes."""
+    origin = min(shipped_path(str(CONNECTORS)).glob("sink_connector_*.json"))
+    text = origin.read_text(encoding="utf-8")
+    topics = json.dumps(rf"({'|'.join(sorted(map(re.escape, prefixes)))})\..+")
+    after = re.sub(r'(?<="topics\.regex": )".*"', lambda _: topics, text) if prefixes else text
+    target = project.folder / CONNECTORS / "sink_connector_kafka_s3_avro.json"
+    return ImportedFile(origin, target, text, after)
 
 
 def _read_source(parsed: ParsedFile, engine: SourceEngine, result: Import) -> _Source:

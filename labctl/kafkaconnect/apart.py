@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.files import DEFAULT_SLOT, ConnectorFile
+from labctl.kafkaconnect.files import DEFAULT_SLOT, POSTGRES, ConnectorFile
 
 __all__ = ["check_apart"]
 
@@ -23,7 +23,7 @@ def check_apart(files: Sequence[ConnectorFile]) -> None:
     for file in files:
         engine = file.config["connector.class"]
         for key, default in _OWN.items():
-            if key == "slot.name" and not engine.endswith(".PostgresConnector"):
+            if key == "slot.name" and engine != POSTGRES:
                 continue
             value = file.config.get(key, default)
             if value is None:

@@ -16,6 +16,7 @@ from lakehouse.references import REFERENCE
 __all__ = [
     "DEFAULT_PUBLICATION",
     "DEFAULT_SLOT",
+    "POSTGRES",
     "ConnectorFile",
     "ParsedFile",
     "connector_files",
@@ -24,6 +25,8 @@ __all__ = [
     "resolve_references",
 ]
 
+POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
+"""The connector that reads from a slot."""
 DEFAULT_SLOT, DEFAULT_PUBLICATION = "debezium", "dbz_publication"
 """What Debezium takes where a PostgreSQL connector's file names none."""
 

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 
 from labctl.errors import LabError
-from labctl.kafkaconnect.files import DEFAULT_SLOT, ConnectorFile
+from labctl.kafkaconnect.files import DEFAULT_SLOT, POSTGRES, ConnectorFile
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_files
 from labctl.sources import connect
@@ -64,7 +64,7 @@ class Slot:
 
 def slot_of(file: ConnectorFile) -> str | None:
     """The slot that a connector reads from; None of another engine's."""
-    if not file.config["connector.class"].endswith(".PostgresConnector"):
+    if file.config["connector.class"] != POSTGRES:
         return None
     return file.config.get("slot.name", DEFAULT_SLOT)
 

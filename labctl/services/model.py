@@ -104,7 +104,7 @@ class NativeService:
     """Names in the artefact lock."""
     process: Callable[[Context], Process]
     memory_mib: int
-    """What it takes at most with its own settings, a first load of TICKIT included."""
+    """What it takes at most with its own settings, a first load included."""
     prepare: Callable[[Context], None] = lambda _: None
     """Write configuration, initialise the data folder. Run before every start; idempotent."""
 

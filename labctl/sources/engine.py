@@ -62,8 +62,10 @@ class Engine:
     """How its types arrive in silver."""
     change_log: Callable[[Source, Mapping[str, str]], ChangeLog]
     """The log behind an open connection, as a connector's configuration reads it."""
+    connector_class: str
+    """Debezium's connector for it, as connector files name it."""
     plugin: str
-    """Debezium's connector for it, in the artefact lock."""
+    """That connector in the artefact lock."""
     reference: str
     """What connector files call the secret of the first source."""
     preparation: Callable[[Preparation], str]

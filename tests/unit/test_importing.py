@@ -107,6 +107,16 @@ def test_a_whole_pipeline_becomes_a_project_that_a_lab_can_run(project: Path, ol
     assert contents(project) == before, "a second time changes nothing"
 
 
+def test_a_pipeline_without_a_sink_gets_one_for_its_own_topics(project: Path, older: Path) -> None:
+    (older / "kafka_connect" / "sink_connector_kafka_s3_avro_tickit.json").unlink()
+    for path in (older / "kafka_connect").glob("*.json"):
+        path.write_text(path.read_text().replace('"tickit"', '"box-office"'))
+    run("connectors", "import", older / "kafka_connect", "--write")
+    (path,) = (project / "connectors").glob("sink_*.json")
+    topics = ["box-office.crm.user", "tickit.crm.user"]
+    assert list(topics_taken(read_connector(path).config, topics)) == topics[:1]
+
+
 def test_every_edit_is_told_with_its_line_and_shown(project: Path) -> None:
     shown = json.loads(run("tables", "import", OLDER / "deltastreamer", *TYPE, "-o", "json"))
     (sale,) = (f for f in shown["files"] if f["to"].endswith("tickit.ecomm.sale.properties"))

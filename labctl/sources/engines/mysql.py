@@ -39,6 +39,7 @@ ENGINE = Engine(
     ensure_database=ensure_database,
     types=MYSQL,
     change_log=lambda source, _: MySqlLog(source),
+    connector_class="io.debezium.connector.mysql.MySqlConnector",
     plugin="debezium-mysql",
     reference="mysql",
     preparation=_preparation,

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from labctl.kafkaconnect.files import DEFAULT_SLOT
+from labctl.kafkaconnect.files import POSTGRES as CONNECTOR
 from labctl.sources.base import TableRef
 from labctl.sources.change_log import PostgresLog
 from labctl.sources.engine import Engine, Preparation, Rds
@@ -45,8 +46,8 @@ ALTER DEFAULT PRIVILEGES IN SCHEMA "{schema}" GRANT SELECT ON TABLES TO {user};
     )
     return f"""\
 -- PostgreSQL on RDS, database {database}: the connector's login and its publication.
--- The tables must be there (`labctl --profile aws seed` makes TICKIT's), and the instance must have
--- been restarted with rds.logical_replication=1.
+-- The tables must be there (`labctl --profile aws seed` makes a data set's), and the instance must
+-- have been restarted with rds.logical_replication=1.
 \\connect "{database}"
 DO $$ BEGIN
     IF current_setting('wal_level') <> 'logical' THEN
@@ -83,6 +84,7 @@ ENGINE = Engine(
     change_log=lambda source, connector: PostgresLog(
         source, connector.get("slot.name", DEFAULT_SLOT)
     ),
+    connector_class=CONNECTOR,
     plugin="debezium-postgres",
     reference="postgres",
     preparation=_preparation,

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from labctl.kafkaconnect.keys.table import SQLSERVER as CONNECTOR
 from labctl.sources.change_log import SqlServerLog
 from labctl.sources.engine import Engine, Preparation, Rds
 from labctl.sources.sqlserver import SqlServerSource, ensure_database
@@ -76,6 +77,7 @@ ENGINE = Engine(
     ensure_database=ensure_database,
     types=SQLSERVER,
     change_log=lambda source, _: SqlServerLog(source),
+    connector_class=CONNECTOR,
     plugin="debezium-sqlserver",
     reference="mssql",
     preparation=_preparation,

@@ -67,7 +67,7 @@ def as_sql_error(error: PgError, *, verb: str = "") -> SqlError:
 
 
 def _shown(name: str) -> str:
-    """`tickit.crm.user` of PostgreSQL's message, as SQL Server names it."""
+    """`shop.crm.user` of PostgreSQL's message, as SQL Server names it."""
     parts = name.split(".")
     if len(parts) == 3:
         parts = parts[1:]
