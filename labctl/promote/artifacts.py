@@ -10,9 +10,8 @@ from pathlib import Path
 from labctl.artifacts import ArtifactStore
 from labctl.artifacts.lock import MavenArtifact, MavenFile
 from labctl.promote.archive import zip_bytes
-from labctl.promote.promotion import Promotion
+from labctl.promote.promotion import WORKER, Promotion
 from labctl.promote.secrets import known_values
-from labctl.tables import CONNECTORS
 
 __all__ = [
     "ARCHIVE",
@@ -75,8 +74,7 @@ def project_archive(promotion: Promotion) -> Upload:
     """
     entries = {
         path.relative_to(promotion.project).as_posix(): path.read_bytes()
-        for path in sorted((promotion.project / CONNECTORS).iterdir())
-        if path.suffix in (".properties", ".json")
+        for path in sorted([promotion.project / WORKER, *(file.path for file in promotion.files)])
     }
     entries |= {name: path.read_bytes() for name, path in promotion.properties_files.items()}
     for name, values in known_values(promotion).items():

@@ -13,7 +13,7 @@ from labctl.config.model import LabConfig, SourceEngine, lab_file
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.files import ConnectorFile, connector_files
-from labctl.sinks import Sink, used_sinks
+from labctl.sinks import Sink, require_readable, used_sinks
 from labctl.tables import CONNECTORS, LabTable, lab_tables
 from lakehouse.errors import ConfigurationError
 from lakehouse.properties import included_files, read_properties
@@ -136,16 +136,21 @@ def load_promotion(project: Path, config: LabConfig, profile_name: str) -> Promo
         worker = read_properties(project / WORKER)
     except ConfigurationError as error:
         raise LabError(str(error), exit_code=ExitCode.USAGE) from None
-    files = tuple(connector_files(project / CONNECTORS))
+    tables = tuple(lab_tables(project, config))
+    files = connector_files(project / CONNECTORS)
+    sinks = used_sinks(files, tables)
+    if profile.connect.sink and config.silver.source == "bronze":
+        require_readable(sinks)
     captured = {source.connector for source in config.sources.values()}
     check_apart([file for file in files if file.name in captured])
+    used = captured | {sink.file.name for sink in sinks}
     return Promotion(
         project=project,
         config=config,
         profile_name=profile_name,
         profile=profile,
-        tables=tuple(lab_tables(project, config)),
-        files=files,
+        tables=tables,
+        files=tuple(file for file in files if file.name in used),
         worker=worker,
         lock=load_lock(),
     )

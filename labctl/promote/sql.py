@@ -42,5 +42,6 @@ def _publication(promotion: Promotion, source: str) -> str:
 
 
 def _tables(promotion: Promotion, source: str) -> tuple[TableRef, ...]:
+    """Once each: several silver tables may be of one source table."""
     tables = promotion.tables_of(source)
-    return tuple(TableRef(table.db_schema, table.source_name) for table in tables)
+    return tuple(dict.fromkeys(TableRef(table.db_schema, table.source_name) for table in tables))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -56,6 +57,9 @@ def test_each_database_is_one_of_glues(project: Path) -> None:
     for name in DATABASES:
         assert f"table/{name}/*" in policies
     assert check(promotion, plan) == []
+    # Two silver tables of each source table are one table of the publication.
+    (published,) = re.findall("SET TABLE (.*);", plan.texts["sql/moma.sql"].decode())
+    assert published == '"public"."artists", "public"."artworks"'
 
 
 def test_the_application_gets_the_folders_of_all_tables(project: Path, tmp_path: Path) -> None:
