@@ -214,4 +214,4 @@ def test_bronze_schemas_are_what_a_streamer_needs(
     lacking = {finding.file for finding in findings}
     assert lacking
     for table in promotion.tables:
-        assert (f"schemas/{table.topic}.avsc" in lacking) == (table.name not in names)
+        assert (f"schemas/{table.topic}.avsc" in lacking) == (table.properties.table not in names)

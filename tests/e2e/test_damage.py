@@ -70,8 +70,10 @@ def test_a_base_file_that_is_lost(
 ) -> None:
     """Without it, fewer rows would be shown, or those of the version before."""
     lost = faults.corrupt(Damage.BASE_FILE, "date").rpartition("/")[2]
-    told(labctl("query", "SELECT count(*) FROM date", "--lab", lab.name), lost, "rebuild date")
-    told(labctl("verify", "date", "--lab", lab.name), lost, "rebuild date")
+    told(
+        labctl("query", "SELECT count(*) FROM date", "--lab", lab.name), lost, "rebuild tickit.date"
+    )
+    told(labctl("verify", "date", "--lab", lab.name), lost, "rebuild tickit.date")
     done_well(labctl("rebuild", "date", "--lab", lab.name))
     verify_equal("date")
 
@@ -99,7 +101,7 @@ def test_a_flipped_bit_of_a_log_file(
     with pytest.raises(LabError) as raised:
         lake.read("event")
     assert flipped in raised.value.what
-    assert "labctl rebuild event" in str(raised.value.hint)
+    assert "labctl rebuild tickit.event" in str(raised.value.hint)
     done_well(labctl("rebuild", "event", "--lab", lab.name))
     verify_equal("event")
 
@@ -112,7 +114,7 @@ def test_a_bronze_file_that_is_cut_short(
     cut = faults.corrupt(Damage.BRONZE_FILE, "venue")
     check = labctl("bronze", "check", topic, "--lab", lab.name)
     assert check.returncode == ExitCode.DIFFERENT
-    told(check, cut, "rebuild venue --from-topic")
+    told(check, cut, "rebuild tickit.venue --from-topic")
     told(labctl("rebuild", "venue", "--lab", lab.name), cut, "--from-topic")
     verify_equal("venue")  # Nothing was changed.
     done_well(labctl("rebuild", "venue", "--from-topic", "--lab", lab.name))
@@ -165,7 +167,7 @@ def test_records_that_kafka_has_lost(
         eventually(lambda: end() > before, seconds=WAIT_SECONDS)
         faults.corrupt(Damage.RECORDS, "category")
     said = problem("table category", "no longer in Kafka")
-    assert "labctl rebuild category --from-topic" in said
+    assert "labctl rebuild tickit.category --from-topic" in said
     done_well(labctl("connectors", "snapshot", CONNECTORS["postgres"], "--lab", lab.name))
     done_well(labctl("rebuild", "category", "--from-topic", "--lab", lab.name))
     verify_equal("category", "venue")

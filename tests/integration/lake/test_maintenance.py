@@ -261,7 +261,9 @@ def test_nothing_is_committed_before_what_is_there(
     monkeypatch.setattr(clock, "now", lambda: time.time() - 3600)
     for one in (made, anew):
         one.table.state()
-        with pytest.raises(ClockError, match=r"behind the latest commit of table clock_back"):
+        with pytest.raises(
+            ClockError, match=r"behind the latest commit of table [a-z.]*clock_back"
+        ):
             one.commit(range(3))
         with pytest.raises(ClockError):
             one.table.write_client()
