@@ -88,7 +88,7 @@ def replay_command(invocation: Invocation, table: TableArgument) -> None:
         invocation.format,
         {"table": table, **result},
         lambda: (
-            f"{table}: {result['taken_in']} put into it, {result['overtaken']} overtaken by later "
+            f"{table}: {result['ingested']} put into it, {result['overtaken']} overtaken by later "
             f"records, {result['still_bad']} still wait"
         ),
     )

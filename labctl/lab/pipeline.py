@@ -306,9 +306,9 @@ def _tables(
     ]
 
 
-def _behind(ends: Mapping[int, int], taken_in: Mapping[str, int]) -> int:
+def _behind(ends: Mapping[int, int], ingested: Mapping[str, int]) -> int:
     """Records before `ends` that were not taken in, over all partitions."""
-    return sum(max(0, end - taken_in.get(str(partition), 0)) for partition, end in ends.items())
+    return sum(max(0, end - ingested.get(str(partition), 0)) for partition, end in ends.items())
 
 
 def _instants(lab: Lab) -> dict[str, str | None]:

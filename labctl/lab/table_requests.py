@@ -76,7 +76,7 @@ def refill_table(lab: Lab, name: str) -> None:
 def replay_table(lab: Lab, name: str) -> dict[str, Any]:
     """Put a table's dead letters into it, those that can be decoded now.
 
-    Returns how many were `taken_in`, `overtaken` by later records and are `still_bad`. Raises
+    Returns how many were `ingested`, `overtaken` by later records and are `still_bad`. Raises
     LabError (USAGE) where the table is fed from bronze, which holds nothing undecodable.
     """
     table = lab.table(name)

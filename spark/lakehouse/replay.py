@@ -51,17 +51,17 @@ class Replay:
         Without `put_away` they wait on, for another table.
         """
         letters = self._dead_letters.waiting(self._writer.table.config.topic)
-        result: dict[str, Any] = {"at": now(), "taken_in": 0, "overtaken": 0, "error": None}
+        result: dict[str, Any] = {"at": now(), "ingested": 0, "overtaken": 0, "error": None}
         try:
             late = self._overtaken(letters)
             good = self._ingest([one for one in letters if one not in late])
             if put_away:
                 self._dead_letters.replayed([*good, *late])
-            result |= {"taken_in": len(good), "overtaken": len(late)}
+            result |= {"ingested": len(good), "overtaken": len(late)}
         except PermanentError as error:
             # The table itself has nothing wrong with it: it goes on without them.
             result["error"] = str(error)
-        result["still_bad"] = len(letters) - result["taken_in"] - result["overtaken"]
+        result["still_bad"] = len(letters) - result["ingested"] - result["overtaken"]
         _log.info("%s: replayed dead letters: %s", self._writer.table.config.name, result)
         return result
 

@@ -94,7 +94,7 @@ def test_spoiled_records_are_put_aside_with_place_and_reason(
 
     result = replay_table(silver.lab, "spoiled_aside")
 
-    assert (result["taken_in"], result["overtaken"], result["still_bad"]) == (2, 0, 3)
+    assert (result["ingested"], result["overtaken"], result["still_bad"]) == (2, 0, 3)
     assert {key: row["name"] for key, row in silver.rows("spoiled_aside").items()} == {
         1: "newer",
         2: "behind them",
