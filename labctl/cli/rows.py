@@ -44,7 +44,8 @@ def rows_table(answer: pa.Table, *, wide: bool = False) -> RenderableType:
     if not wide and answer.num_rows == 1 and not isinstance(body, Table):
         return body
     more = answer.num_rows - SHOWN_ROWS
-    count = f"{answer.num_rows:,} rows" + (f", {more:,} not shown" if more > 0 else "")
+    count = "1 row" if answer.num_rows == 1 else f"{answer.num_rows:,} rows"
+    count += f", {more:,} not shown" if more > 0 else ""
     return Group(body, count)
 
 
