@@ -25,6 +25,20 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if worker := getattr(config, "workerinput", None):
         _take_ports(int(worker["workerid"].removeprefix("gw")), worker["workercount"])
+    elif terminal := config.pluginmanager.get_plugin("terminalreporter"):
+        config.pluginmanager.register(FailuresAtOnce(terminal))
+
+
+class FailuresAtOnce:
+    """Names a test when it fails: its account follows at the end, some half an hour later."""
+
+    def __init__(self, terminal: pytest.TerminalReporter) -> None:
+        self._terminal = terminal
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self._terminal.ensure_newline()
+            self._terminal.write_line(f"FAILED {report.nodeid} ({report.when})")
 
 
 def _take_ports(worker: int, workers: int) -> None:

@@ -60,6 +60,13 @@ class SilverTable:
         """The active timeline now. Raises FileNotFoundError when there is no such table."""
         return Timeline.load(self.storage, self.path)
 
+    def has_commit(self) -> bool:
+        """Not when it is being written again from its topic, and its files are removed before."""
+        try:
+            return bool(self.timeline().writes)
+        except FileNotFoundError:
+            return False
+
     def check_files(self, timeline: Timeline, view: View = LATEST) -> list[fs.FileInfo]:
         """The table's files; `timeline` is read before. Raises LabError when one was lost."""
         entries, why = self._look(timeline, view)
@@ -158,6 +165,8 @@ def reading(tables: Sequence[SilverTable], read: Callable[[], T]) -> T:
         if type(error).__name__ not in ("HudiCoreError", "PanicException"):
             raise
         for table in tables:
+            if not table.has_commit():
+                raise _not_written(table.name) from None
             if path := table.unreadable_file():
                 raise LabError(
                     f"Silver table {table.name} is damaged: its file {path} cannot be read "
@@ -169,6 +178,14 @@ def reading(tables: Sequence[SilverTable], read: Callable[[], T]) -> T:
             hint="Try --engine spark, which reads whatever Hudi can write.",
         ) from None
     raise AssertionError("unreachable")
+
+
+def _not_written(name: str) -> LabError:
+    return LabError(
+        f"Silver table {name} has no commit yet.",
+        hint="Wait for the first rows to arrive: labctl status.",
+        exit_code=ExitCode.NOT_READY,
+    )
 
 
 def _rebuild(name: str) -> str:
@@ -183,11 +200,7 @@ class Snapshot:
         self._view = view
         self._table = _open(source)
         if not any(completed() for completed in self._completed_writes()):
-            raise LabError(
-                f"Silver table {source.name} has no commit yet.",
-                hint="Wait for the first rows to arrive: labctl status.",
-                exit_code=ExitCode.NOT_READY,
-            )
+            raise _not_written(source.name)
 
     @cached_property
     def schema(self) -> pa.Schema:

@@ -166,7 +166,7 @@ def test_records_that_kafka_has_lost(
         source("postgres").execute("UPDATE ems.category SET catdesc = 'lost' WHERE catid = 3")
         eventually(lambda: end() > before, seconds=WAIT_SECONDS)
         faults.corrupt(Damage.RECORDS, "category")
-    said = problem("table category", "no longer in Kafka")
+    said = problem("table tickit.category", "no longer in Kafka")
     assert "labctl rebuild tickit.category --from-topic" in said
     done_well(labctl("connectors", "snapshot", CONNECTORS["postgres"], "--lab", lab.name))
     done_well(labctl("rebuild", "category", "--from-topic", "--lab", lab.name))
