@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
-
-import pymysql
+from typing import TYPE_CHECKING, Any
 
 from labctl.config.endpoints import database_of
 from labctl.errors import LabError
@@ -15,6 +13,9 @@ from labctl.home.state import write_private
 from labctl.services.data_folder import is_made, made_whole
 from labctl.services.model import Container, Context, NativeService, Process, Recipe, Service
 from labctl.sources import CDC_USER
+
+if TYPE_CHECKING:
+    import pymysql
 
 __all__ = ["ADMIN", "CAPTURE_RIGHTS", "OPTIONS", "SERVICE"]
 
@@ -113,6 +114,8 @@ def _process(context: Context) -> Process:
 
 
 def _connect(context: Context) -> pymysql.connections.Connection[Any]:
+    import pymysql
+
     endpoint = context.endpoints.mysql
     assert endpoint is not None  # noqa: S101 - this service's own endpoint
     return pymysql.connect(

@@ -17,7 +17,6 @@ from labctl.home.state import write_private
 from labctl.services.data_folder import is_made, made_whole
 from labctl.services.model import Container, Context, NativeService, Process, Recipe, Service
 from labctl.sources import CDC_USER
-from labctl.sources.postgres import ensure_database
 
 __all__ = [
     "ADMIN",
@@ -159,6 +158,9 @@ def _setup(context: Context) -> None:
                     ),
                     (password,),
                 )
+            # Here: it brings Arrow, which every command would load.
+            from labctl.sources.postgres import ensure_database
+
             sources = _databases(context.config)
             for database in sources:
                 ensure_database(_endpoint(context, database))

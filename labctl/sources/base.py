@@ -8,13 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, ClassVar, Self
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
-from labctl.sources.types import Declared, TypeRule, rule_for
+
+if TYPE_CHECKING:
+    # Half of the commands do without Arrow, which takes 0.4 s to load.
+    import pyarrow as pa
+
+    from labctl.sources.types import Declared, TypeRule
 
 __all__ = [
     "LOCK_SECONDS",
@@ -104,6 +107,8 @@ class SourceTable:
         keys: Sequence[str],
     ) -> Self:
         """From what the catalogue says of each column: name, type, whether it may be null."""
+        from labctl.sources.types import rule_for
+
         found, unread = [], []
         for name, declared, nullable in columns:
             try:
@@ -118,6 +123,8 @@ class SourceTable:
     @property
     def arrow(self) -> pa.Schema:
         """Schema of the rows that `Source.read` returns."""
+        import pyarrow as pa
+
         return pa.schema([pa.field(c.name, c.arrow, nullable=c.nullable) for c in self.columns])
 
 

@@ -45,7 +45,7 @@ def render() -> str:
     return "\n".join(
         (
             INTRODUCTION,
-            *(_section(engine.title, engine.types) for engine in ENGINES.values()),
+            *(_section(engine.title, engine.types()) for engine in ENGINES.values()),
             CLOSING.rstrip(),
             "",
         )

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database, SourceDatabase
 from labctl.config.model import SourceEngine
 from labctl.sources.base import Source, TableRef
 from labctl.sources.change_log import ChangeLog
-from labctl.sources.types import TypeRule
+
+if TYPE_CHECKING:
+    from labctl.sources.types import TypeRule
 
 __all__ = ["CDC_USER", "Engine", "Preparation", "Rds"]
 
@@ -58,7 +61,7 @@ class Engine:
     """Opens a connection."""
     ensure_database: Callable[[Database], None]
     """Creates the endpoint's database when the server does not have it yet."""
-    types: Mapping[str, TypeRule]
+    types: Callable[[], Mapping[str, TypeRule]]
     """How its types arrive in silver."""
     change_log: Callable[[Source, Mapping[str, str]], ChangeLog]
     """The log behind an open connection, as a connector's configuration reads it."""

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from labctl.config.endpoints import Database
+from labctl.sources.base import Source
 from labctl.sources.change_log import MySqlLog
 from labctl.sources.engine import Engine, Preparation, Rds
-from labctl.sources.mysql import MySqlSource, ensure_database
-from labctl.sources.types import MYSQL
+
+if TYPE_CHECKING:
+    from labctl.sources.types import TypeRule
 
 __all__ = ["BINLOG_HOURS", "ENGINE"]
 
@@ -32,12 +38,31 @@ GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO '{
 {rights}"""
 
 
+# The classes are imported when they are needed: Arrow and a driver take half a second to load.
+def _client(database: Database) -> Source:
+    from labctl.sources.mysql import MySqlSource
+
+    return MySqlSource(database)
+
+
+def _ensure_database(database: Database) -> None:
+    from labctl.sources.mysql import ensure_database
+
+    ensure_database(database)
+
+
+def _types() -> Mapping[str, TypeRule]:
+    from labctl.sources.types import MYSQL
+
+    return MYSQL
+
+
 ENGINE = Engine(
     name="mysql",
     title="MySQL",
-    client=MySqlSource,
-    ensure_database=ensure_database,
-    types=MYSQL,
+    client=_client,
+    ensure_database=_ensure_database,
+    types=_types,
     change_log=lambda source, _: MySqlLog(source),
     connector_class="io.debezium.connector.mysql.MySqlConnector",
     plugin="debezium-mysql",

@@ -5,14 +5,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+from labctl.config.endpoints import Database
 from labctl.kafkaconnect.files import DEFAULT_SLOT
 from labctl.kafkaconnect.files import POSTGRES as CONNECTOR
-from labctl.sources.base import TableRef
+from labctl.sources.base import Source, TableRef
 from labctl.sources.change_log import PostgresLog
 from labctl.sources.engine import Engine, Preparation, Rds
-from labctl.sources.postgres import PostgresSource, ensure_database
-from labctl.sources.types import POSTGRES
+
+if TYPE_CHECKING:
+    from labctl.sources.types import TypeRule
 
 __all__ = ["ENGINE", "SPARE_SENDERS"]
 
@@ -75,12 +78,31 @@ def _named(table: TableRef) -> str:
     return f'"{table.schema}"."{table.name}"'
 
 
+# The classes are imported when they are needed: Arrow and a driver take half a second to load.
+def _client(database: Database) -> Source:
+    from labctl.sources.postgres import PostgresSource
+
+    return PostgresSource(database)
+
+
+def _ensure_database(database: Database) -> None:
+    from labctl.sources.postgres import ensure_database
+
+    ensure_database(database)
+
+
+def _types() -> Mapping[str, TypeRule]:
+    from labctl.sources.types import POSTGRES
+
+    return POSTGRES
+
+
 ENGINE = Engine(
     name="postgres",
     title="PostgreSQL",
-    client=PostgresSource,
-    ensure_database=ensure_database,
-    types=POSTGRES,
+    client=_client,
+    ensure_database=_ensure_database,
+    types=_types,
     change_log=lambda source, connector: PostgresLog(
         source, connector.get("slot.name", DEFAULT_SLOT)
     ),

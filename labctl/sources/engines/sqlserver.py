@@ -4,11 +4,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from labctl.config.endpoints import Database
 from labctl.kafkaconnect.keys.table import SQLSERVER as CONNECTOR
+from labctl.sources.base import Source
 from labctl.sources.change_log import SqlServerLog
 from labctl.sources.engine import Engine, Preparation, Rds
-from labctl.sources.sqlserver import SqlServerSource, ensure_database
-from labctl.sources.types import SQLSERVER
+
+if TYPE_CHECKING:
+    from labctl.sources.types import TypeRule
 
 __all__ = ["ADMIN", "ENGINE"]
 
@@ -70,12 +76,31 @@ GO
 """
 
 
+# The classes are imported when they are needed: Arrow and a driver take half a second to load.
+def _client(database: Database) -> Source:
+    from labctl.sources.sqlserver import SqlServerSource
+
+    return SqlServerSource(database)
+
+
+def _ensure_database(database: Database) -> None:
+    from labctl.sources.sqlserver import ensure_database
+
+    ensure_database(database)
+
+
+def _types() -> Mapping[str, TypeRule]:
+    from labctl.sources.types import SQLSERVER
+
+    return SQLSERVER
+
+
 ENGINE = Engine(
     name="sqlserver",
     title="SQL Server",
-    client=SqlServerSource,
-    ensure_database=ensure_database,
-    types=SQLSERVER,
+    client=_client,
+    ensure_database=_ensure_database,
+    types=_types,
     change_log=lambda source, _: SqlServerLog(source),
     connector_class=CONNECTOR,
     plugin="debezium-sqlserver",
