@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
         "deadletters": _Command("deadletters", "Show records that were put aside; replay them."),
         "snapshot": _Command("snapshot", "Save the whole lab, and go back to it in seconds."),
         "query": _Command("query", "Run SQL over silver: now, as of a time, what changed."),
+        "trace": _Command("trace", "Follow one row from its source to silver."),
         "verify": _Command("verify", "Compare every source row with silver, by content."),
         "rebuild": _Command("rebuild", "Write a silver table again from bronze."),
         "sqlserver": _Command("sqlserver", "Run the SQL Server stand-in outside a lab."),

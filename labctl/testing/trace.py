@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from labctl.kafka.topics import Topics
-from labctl.lab.bronze import lab_bronze
 from labctl.lab.in_flight import in_flight_records
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import read_pipeline
-from labctl.lake import Lake, View
-from labctl.lake.records import Record
-from labctl.sources import TableRef, connect
+from labctl.lab.row_trace import trace
 from labctl.tables import LabTable
-from lakehouse.table_names import quoted
 
 __all__ = ["trace_row"]
 
@@ -38,13 +33,17 @@ def trace_row(lab: Lab, row: tuple[str, Mapping[str, object]] | None) -> list[st
 
 
 def _stations(lab: Lab, table: LabTable, key: Mapping[str, object]) -> Iterator[str]:
-    endpoints = lab.endpoints
-    topics = Topics(endpoints.kafka, endpoints.registry)
     yield f"{table.name} {_pairs(key)}, from source to silver:"
-    yield from _told("source", lambda: _source(lab, table, key))
-    yield from _told("topic", lambda: _records(topics.find(table.topic, key)))
-    yield from _told("bronze", lambda: _records(lab_bronze(lab).find(table.topic, key)))
-    yield from _told("silver", lambda: _silver(lab, table, key))
+    try:
+        found = trace(lab, table, key)
+    except Exception as error:
+        yield f"  {type(error).__name__}: {error}"
+        return
+    for station in found.stations:
+        row = f": {_pairs(station.row)}" if station.row else ""
+        yield f"  {station.name}: {station.state}, {station.place}{row}"
+        if station.why:
+            yield f"  {station.name}: {station.why}"
     yield from _told("in flight", lambda: f"{in_flight_records(lab, table)} records")
 
 
@@ -55,44 +54,6 @@ def _told(station: str, look: Callable[[], str]) -> list[str]:
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
     return [f"  {station}: {line}" for line in said.splitlines() or ["nothing"]]
-
-
-def _source(lab: Lab, table: LabTable, key: Mapping[str, object]) -> str:
-    ref = TableRef(table.db_schema, table.source_name)
-    with connect(lab.endpoints, table.source) as source:
-        names = [column.name for column in source.describe(ref).columns]
-        where = " AND ".join(f"{source.quote(name)} = %s" for name in key)
-        shown = ", ".join(source.quote(name) for name in names)
-        rows = source.execute(
-            f"SELECT {shown} FROM {source.qualified(ref)} WHERE {where}",  # noqa: S608
-            tuple(key.values()),
-        )
-    return "\n".join(_pairs(dict(zip(names, row, strict=True))) for row in rows) or "no such row"
-
-
-def _records(found: list[Record]) -> str:
-    return "\n".join(map(_record, found)) or "no such record"
-
-
-def _record(record: Record) -> str:
-    place = f"partition {record.partition}, offset {record.offset}, at {record.timestamp}"
-    value = record.value
-    content = _pairs(value) if isinstance(value, dict) else str(value)
-    return f"{place}{f' in {record.file}' if record.file else ''}: {content}"
-
-
-def _silver(lab: Lab, table: LabTable, key: Mapping[str, object]) -> str:
-    where = " AND ".join(f'"{name}" = {_literal(value)}' for name, value in key.items())
-    rows = Lake(lab.endpoints.objectstore).query(
-        f"SELECT * FROM {quoted(table.name)} WHERE {where}",  # noqa: S608
-        View(deleted=True),
-    )
-    return "\n".join(map(_pairs, rows.to_pylist())) or "no such row"
-
-
-def _literal(value: object) -> str:
-    text = str(value)
-    return text if isinstance(value, int) else "'" + text.replace("'", "''") + "'"
 
 
 def _states(lab: Lab) -> Iterator[str]:

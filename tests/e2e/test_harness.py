@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
 from labctl.sources import Source
 from labctl.testing.eventually import Eventually, StuckError
 from labctl.testing.trace import trace_row
+from tests.e2e.conftest import Labctl
 
 
 def test_a_failed_wait_follows_the_row_through_every_station(eventually: Eventually) -> None:
@@ -21,10 +23,10 @@ def test_a_failed_wait_follows_the_row_through_every_station(eventually: Eventua
         "tickit.category catid=3, from source to silver:",
     ]
     for station, words in {
-        "source": "catid=3, catgroup=",
-        "topic": "partition 0, offset ",
-        "bronze": "in topics/tickit.ems.category/year=",
-        "silver": "__kafka_offset=",
+        "source": "current, postgres, ems.category: catid=3, catgroup=",
+        "topic": "current, tickit.ems.category, partition 0, offset ",
+        "bronze": "current, topics/tickit.ems.category/year=",
+        "silver": "current, commit ",
         "in flight": "0 records",
     }.items():
         (said,) = [line for line in lines if line.startswith(f"{station}: ")]
@@ -35,12 +37,25 @@ def test_a_failed_wait_follows_the_row_through_every_station(eventually: Eventua
 
 def test_a_row_that_is_nowhere_is_said_to_be_nowhere(lab: Lab) -> None:
     lines = [line.strip() for line in trace_row(lab, ("category", {"catid": -1}))]
-    assert lines[1:5] == [
-        "source: no such row",
-        "topic: no such record",
-        "bronze: no such record",
-        "silver: no such row",
+    assert [line.partition(",")[0] for line in lines[1:5]] == [
+        "source: missing",
+        "topic: missing",
+        "bronze: missing",
+        "silver: missing",
     ]
+
+
+def test_trace_shows_where_a_row_is_and_exits_by_it(lab: Lab, labctl: Labctl) -> None:
+    done = labctl("trace", "category", "--where", "catid=3", "--lab", lab.name)
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert "The row arrived." in done.stdout
+    assert (
+        "No station knows such a row."
+        in labctl("trace", "category", "--where", "catid=-1", "--lab", lab.name).stdout
+    )
+    refused = labctl("trace", "category", "--where", "catgroup=Sports", "--lab", lab.name)
+    assert refused.returncode == ExitCode.USAGE
+    assert "name one row by its key, catid" in refused.stderr
 
 
 def test_an_assertion_is_waited_for_and_another_error_is_not(eventually: Eventually) -> None:

@@ -1,0 +1,134 @@
+"""What each station on a row's way says of it, and why the row is not there."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from labctl.cli.trace import trace_text
+from labctl.lab.pipeline import BronzeStatus, PipelineStatus, SilverTableStatus
+from labctl.lab.row_trace import (
+    RowTrace,
+    State,
+    Station,
+    bronze_station,
+    silver_station,
+    topic_station,
+    why_not_in_bronze,
+    why_not_in_silver,
+)
+from labctl.lake.deadletters import DeadLetter
+from labctl.lake.records import Record
+from tests.unit.rendering import as_text
+
+TOPIC = "tickit.ecomm.sale"
+NOW = datetime(2026, 11, 25, 4, 0, 0, 123456, UTC)
+ROW = {"salesid": 200, "commission": Decimal("24.00"), "seller": "Ann "}
+
+
+def record(offset: int = 7, **value: Any) -> Record:
+    found = ROW | {"seller": "Ann", "__deleted": "false"} | value
+    return Record(TOPIC, 0, offset, NOW, {"salesid": 200}, found, file="topics/sale+0+7.avro")
+
+
+def silver(offset: int = 7, deleted: str = "false") -> dict[str, Any]:
+    hoodie = {"_hoodie_commit_time": "20261125040001000", "_hoodie_file_name": "a.parquet"}
+    return {**hoodie, **ROW, "__kafka_offset": offset, "__deleted": deleted}
+
+
+def table(**facts: Any) -> SilverTableStatus:
+    sound = {"records_behind": 0, "dead_letters": 0, "error": None}
+    return SilverTableStatus("sale", "running", "MERGE_ON_READ", "2026", **(sound | facts))
+
+
+@pytest.mark.parametrize(
+    ("found", "row", "state"),
+    [
+        (record(), ROW, State.CURRENT),
+        (record(commission=Decimal("23.00")), ROW, State.OLDER),
+        (record(seller="Bob"), ROW, State.OLDER),
+        (record(__deleted="true"), ROW, State.OLDER),
+        (record(__deleted="true"), None, State.DELETED),
+        (record(), None, State.OLDER),
+        (None, ROW, State.MISSING),
+        (None, None, State.MISSING),
+        (record(), "PostgreSQL does not answer", State.CURRENT),
+        ("Kafka does not answer", ROW, State.UNKNOWN),
+    ],
+)
+def test_the_topic_has_the_row_as_its_source_has_it(
+    found: Record | str | None, row: dict[str, Any] | str | None, state: State
+) -> None:
+    station = topic_station(found, row, why=lambda: "it lags")
+    assert station.state is state
+    behind = state is State.OLDER or (found is None and row is not None)
+    assert station.why == ("it lags" if behind else found if isinstance(found, str) else None)
+
+
+@pytest.mark.parametrize(
+    ("offset", "newest", "state"),
+    [
+        (7, record(7), State.CURRENT),
+        (6, record(7), State.OLDER),
+        (8, record(7), State.CURRENT),
+        (7, None, State.CURRENT),
+        (None, record(7), State.MISSING),
+        (None, None, State.MISSING),
+    ],
+)
+def test_bronze_and_silver_are_as_far_as_the_topic(
+    offset: int | None, newest: Record | None, state: State
+) -> None:
+    file = None if offset is None else record(offset)
+    row = None if offset is None else silver(offset)
+    for station in (
+        bronze_station(file, newest, why=lambda: "it lags"),
+        silver_station(row, newest, why=lambda: "it lags"),
+    ):
+        behind = state is State.OLDER or (offset is None and newest is not None)
+        assert (station.state, station.why) == (state, "it lags" if behind else None)
+
+
+def test_silver_says_commit_and_file_and_that_a_row_was_deleted() -> None:
+    station = silver_station(silver(deleted="true"), record(__deleted="true"), why=lambda: "?")
+    assert station.state is State.DELETED
+    assert station.place == "commit 20261125040001000 in a.parquet, offset 7"
+    assert station.at == datetime(2026, 11, 25, 4, 0, 1, tzinfo=UTC)
+    assert station.row == ROW
+
+
+def test_why_silver_has_no_such_row() -> None:
+    letter = DeadLetter(TOPIC, 0, 7, NOW, NOW, "a digit too many", False, None, None, {})
+    for tables, letters, said in (
+        ([table(error="no schema 4")], [], "the table is running: no schema 4"),
+        ([table(records_behind=1200)], [], "1,200 records of its topic are not in it yet"),
+        ([table()], [letter], "put aside: a digit too many (labctl deadletters show sale 0:7)"),
+        ([table()], "MinIO does not answer", "labctl verify sale compares it"),
+        ([], [], "the Spark application does not answer"),
+    ):
+        assert said in why_not_in_silver("sale", record(), tables, letters)
+
+
+def test_why_bronze_has_no_such_record() -> None:
+    stopped = BronzeStatus("spark", "running", stopped_topics={TOPIC: "its folder is a file"})
+    for bronze, said in (
+        (stopped, "its folder is a file"),
+        (BronzeStatus("connect", None), "the sink connector has not closed its file yet"),
+        (BronzeStatus("spark", "running"), "its file is not written yet"),
+        (None, "the Spark application does not answer"),
+    ):
+        assert said in why_not_in_bronze(PipelineStatus([], [], bronze), TOPIC)
+
+
+def test_the_command_shows_what_differs_and_where_the_row_stopped() -> None:
+    stations = (
+        Station("source", State.CURRENT, "mysql, ecomm.sale", row=ROW),
+        topic_station(record(commission=Decimal("23.00")), ROW, why=lambda: "it lags"),
+    )
+    said = as_text(trace_text(RowTrace("tickit.sale", {"salesid": 200}, stations)))
+    assert "topic    older    2026-11-25 04:00:00.123  tickit.ecomm.sale, partition 0" in said
+    assert "topic: commission=23.00" in said
+    assert said.rstrip().endswith("The row stopped before topic: it lags.")
