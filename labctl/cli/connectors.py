@@ -33,7 +33,7 @@ from labctl.lab.connectors import (
 from labctl.lab.lab import Lab
 from labctl.lab.references import offered_keys
 from labctl.lab.source_files import source_files
-from labctl.lab.starting_over import apply_anew
+from labctl.lab.starting_over import apply_and_start_over
 from lakehouse.references import reference
 
 __all__ = ["app"]
@@ -102,10 +102,10 @@ def apply_command(
         list[str] | None,
         typer.Argument(help="Which connectors, or paths of connector files [default: all]."),
     ] = None,
-    anew: Annotated[
+    start_over: Annotated[
         bool,
         typer.Option(
-            "--anew",
+            "--start-over",
             help="Then load every table again, and write silver and bronze from that alone: for "
             "a Kafka that has lost its data.",
         ),
@@ -113,19 +113,19 @@ def apply_command(
 ) -> None:
     """Create or update connectors from their files; each is validated by Connect first.
 
-    With --anew, time travel begins again, and the old bronze files are moved to the folder
+    With --start-over, time travel begins again, and the old bronze files are moved to the folder
     `retired`.
     """
     lab, _ = _open(invocation)
-    if anew and names:
+    if start_over and names:
         raise LabError(
-            "--anew is for all connectors: Kafka has lost what it had of each",
-            hint=f"of one: labctl connectors snapshot {names[0]} --anew",
+            "--start-over is for all connectors: Kafka has lost what it had of each",
+            hint=f"of one: labctl connectors snapshot {names[0]} --start-over",
             exit_code=ExitCode.USAGE,
         )
-    if anew:
+    if start_over:
         with stderr.status("every table is loaded again"):
-            applied = apply_anew(lab)
+            applied = apply_and_start_over(lab)
     else:
         files = _selected(lab, names)
         _tell_older_keys(files)
@@ -196,10 +196,10 @@ def delete_command(invocation: Invocation, name: Name) -> None:
 def snapshot_command(
     invocation: Invocation,
     name: Name,
-    anew: Annotated[
+    start_over: Annotated[
         bool,
         typer.Option(
-            "--anew",
+            "--start-over",
             help="Empty its topics first, and write its tables and bronze from the snapshot alone.",
         ),
     ] = False,
@@ -207,8 +207,9 @@ def snapshot_command(
     """Have a source connector load every table again, and go on from there.
 
     For a connector that was away longer than its database keeps its log. Rows that were deleted
-    meanwhile stay in silver: `labctl verify` lists them. With --anew they go too, and so does the
-    past: time travel begins again, and the old bronze files are moved to the folder `retired`.
+    meanwhile stay in silver: `labctl verify` lists them. With --start-over they go too, and so
+    does the past: time travel begins again, and the old bronze files are moved to the folder
+    `retired`.
     """
     lab, client = _open(invocation)
     _require(client, name)
@@ -219,7 +220,7 @@ def snapshot_command(
             exit_code=ExitCode.USAGE,
         )
     with stderr.status(f"{name} loads its tables again"):
-        snapshot_again(lab, name, anew=anew)
+        snapshot_again(lab, name, start_over=start_over)
     print_result(invocation.format, {"snapshot": name}, lambda: f"{name}: loads its tables again")
 
 

@@ -70,7 +70,7 @@ def _extra_rows(lab: Lab, report: VerifyReport) -> list[str]:
     )
     return [
         "Rows are extra that were deleted while nobody read the log. To be rid of them: "
-        f"labctl connectors snapshot {connector} --anew"
+        f"labctl connectors snapshot {connector} --start-over"
         for connector in connectors
     ]
 

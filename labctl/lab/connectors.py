@@ -118,24 +118,24 @@ def delete_connector(lab: Lab, name: str) -> list[str]:
     return [f"replication slot {found[1]} dropped", "its stored position forgotten"]
 
 
-def snapshot_again(lab: Lab, name: str, *, anew: bool = False) -> None:
+def snapshot_again(lab: Lab, name: str, *, start_over: bool = False) -> None:
     """Have a source connector forget its position and load every table again, then go on.
 
     For one whose position its database no longer has. Rows that were deleted while nobody read the
-    log stay in silver, unless the tables and bronze are written `anew`: from topics that have
-    nothing but the new snapshot, without what they were before. Raises LabError when the connector
-    does not run afterwards.
+    log stay in silver. With `start_over` the topics are emptied first, and the tables and bronze
+    are written again from the new snapshot alone, without their past. Raises LabError when the
+    connector does not run afterwards.
     """
     client = connect_client(lab.endpoints.connect)
     tables = [t for t in lab.tables if lab.config.sources[t.source].connector == name]
     client.forget_offsets(name)
-    if anew:
+    if start_over:
         delete_records(lab.endpoints.kafka, sorted({table.topic for table in tables}))
     if (found := _slot(lab, name)) is not None:
         drop_slot(lab, *found)
     client.act(name, "resume")
     wait_running(client, [name])
-    for table in tables if anew else ():
+    for table in tables if start_over else ():
         refill_table(lab, table.name)
 
 

@@ -216,8 +216,8 @@ def _lost_problems(topics: Sequence[str]) -> Iterable[str]:
     if topics:
         yield (
             f"Kafka has lost {', '.join(topics)}, and nothing more comes from there. Sources, "
-            "tables and bronze are as they were: labctl connectors apply --anew loads every table "
-            "again and writes silver and bronze from that"
+            "tables and bronze are as they were: labctl connectors apply --start-over loads every "
+            "table again and writes silver and bronze from that"
         )
 
 

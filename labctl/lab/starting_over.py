@@ -9,10 +9,10 @@ from labctl.lab.lab import Lab
 from labctl.lab.up import SilentReporter, restart_service
 from labctl.services import connect
 
-__all__ = ["apply_anew"]
+__all__ = ["apply_and_start_over"]
 
 
-def apply_anew(lab: Lab) -> list[Applied]:
+def apply_and_start_over(lab: Lab) -> list[Applied]:
     """Apply the connectors, and have each source connector load its tables into new topics.
 
     Silver and bronze are written from those alone; the old bronze files are kept in `retired`. It
@@ -25,5 +25,5 @@ def apply_anew(lab: Lab) -> list[Applied]:
         restart_service(lab, connect.SERVICE.name, SilentReporter())
     applied = apply_and_wait(lab)
     for source in lab.config.sources.values():
-        snapshot_again(lab, source.connector, anew=True)
+        snapshot_again(lab, source.connector, start_over=True)
     return applied

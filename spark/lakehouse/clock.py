@@ -1,7 +1,7 @@
 """Instants come from the clock, and a table's must not go back when the clock does.
 
 Hudi itself would wait in a loop, and say nothing, until the clock has passed the last instant that
-its process has made; of a process begun anew it knows none.
+its process has made; a process that begins again knows none of them.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class InstantClock:
         )
 
     def forget(self) -> None:
-        """The table is made anew."""
+        """The table is made again."""
         self._latest = 0.0
 
     def take(self) -> None:

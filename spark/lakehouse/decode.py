@@ -93,7 +93,7 @@ class _Decoding:
         return self.schema_ids == tuple(schema_ids) and self.target == target
 
     def apply(self, records: DataFrame, last: list[Column]) -> DataFrame:
-        # Each step is analysed anew in every batch, some milliseconds: so there are few.
+        # Each step is analysed again in every batch, some milliseconds: so there are few.
         rows = records
         for columns in (*self.steps, last):
             rows = rows.select(*columns)

@@ -28,7 +28,7 @@ _DATA_LOSS = "data may have been lost"
 class KafkaQuery(ABC):
     """Reads topics batch by batch. What was taken in is known to the target, not to Spark.
 
-    Spark's checkpoint is therefore begun anew at every start, from the target's own offsets: they
+    Spark's checkpoint is therefore begun again at every start, from the target's own offsets: they
     are exact also after a crash between writing a batch and noting it in the checkpoint.
     """
 

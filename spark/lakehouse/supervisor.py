@@ -106,7 +106,7 @@ class _Supervised:
         return True
 
     def _watch(self) -> Exception | None:
-        """Stay until the worker ends, or is to be stopped or started anew."""
+        """Stay until the worker ends, or is to be stopped or started again."""
         clock = ClockWatch()
         while self.worker.is_alive():
             if self._again.wait(_CHECK_SECONDS):
@@ -173,7 +173,7 @@ class Supervisor:
         self._stop.set()
 
     def restart(self, name: str) -> bool:
-        """Start a worker anew, also one that has given up. False when there is none such."""
+        """Start a worker again, also one that has given up. False when there is none such."""
         one = self._supervised.get(name)
         if one is None:
             return False

@@ -134,7 +134,7 @@ def test_a_schema_that_the_registry_has_lost(
     verify_equal: Verify,
     eventually: Eventually,
 ) -> None:
-    """The application remembers it; the converter registers it again when it is started anew."""
+    """The application remembers it; the converter registers it again when it starts again."""
     faults.corrupt(Damage.SCHEMA, "category")
     faults.kill("silver")
     postgres = source("postgres")
@@ -213,8 +213,8 @@ def test_a_schema_history_that_is_lost(
     done_well(labctl("connectors", "snapshot", name, "--lab", lab.name))
     verify = labctl("verify", table.silver, "--lab", lab.name)
     assert verify.returncode == ExitCode.DIFFERENT
-    told(verify, f"extra id={gone}", f"connectors snapshot {name} --anew")
-    done_well(labctl("connectors", "snapshot", name, "--anew", "--lab", lab.name))
+    told(verify, f"extra id={gone}", f"connectors snapshot {name} --start-over")
+    done_well(labctl("connectors", "snapshot", name, "--start-over", "--lab", lab.name))
     verify_equal(*(table.name for table in lab.tables if table.source == engine))
     assert silver(table.silver, f"id = {stays}")
 
@@ -237,8 +237,12 @@ def test_kafka_that_has_lost_its_data(
     # Nobody reads these from the log.
     source("mysql").execute(f"DELETE FROM {table.ref} WHERE id = {gone}")
     insert_row(source("mysql"), table, new, "typical")
-    assert "labctl connectors apply --anew" in problem("Kafka has lost", lab.table("sale").topic)
-    done_well(labctl("connectors", "apply", "--anew", "--lab", lab.name, seconds=LOAD_SECONDS))
+    assert "labctl connectors apply --start-over" in problem(
+        "Kafka has lost", lab.table("sale").topic
+    )
+    done_well(
+        labctl("connectors", "apply", "--start-over", "--lab", lab.name, seconds=LOAD_SECONDS)
+    )
     verify_equal()
     # The new offsets begin again, and no file of before is among those of the new topics.
     for one in lab.tables:

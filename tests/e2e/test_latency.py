@@ -84,7 +84,7 @@ def test_inserts_updates_and_deletes_of_all_sources_arrive_once(
 def test_a_snapshot_is_followed_row_by_row(
     lab: Lab, request: pytest.FixtureRequest, source: Callable[[str], Source]
 ) -> None:
-    # Not PostgreSQL's: its connector would read anew the extremes that other tests have streamed,
+    # Not PostgreSQL's: its connector would read the extremes that other tests have streamed again,
     # and a first load cannot read all of those.
     rows = source("sqlserver").count(TableRef("crm", "user"))
     report = run(lab, "snapshot", Watcher(request.config), tables=("user",))

@@ -44,7 +44,7 @@ def arrives(table: WideTable, silver: SilverReader, eventually: Eventually) -> C
 
 
 def generation(lab: Lab, table: WideTable) -> tuple[dict[str, int | None], int]:
-    """The services' processes, and how often the table's query was started anew."""
+    """The services' processes, and how often the table's query was started again."""
     pids = {service.name: service.pid for service in read_status(lab).services}
     return pids, silver_status(lab)["tables"][lab.table(table.silver).name]["restarts"]
 

@@ -137,7 +137,7 @@ def test_after_seeding_every_connector_is_missed(monkeypatch: pytest.MonkeyPatch
 def test_a_topic_that_a_table_was_written_from_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     (problem,) = ask(monkeypatch, ends={}).problems()
     assert f"Kafka has lost {TOPIC}," in problem
-    assert "labctl connectors apply --anew" in problem
+    assert "labctl connectors apply --start-over" in problem
     assert ask(monkeypatch, ends={}, commits={"sale": None}).problems() == []
 
 

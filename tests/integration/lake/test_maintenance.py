@@ -256,10 +256,10 @@ def test_nothing_is_committed_before_what_is_there(
 ) -> None:
     made = silver("clock_back", COW)
     made.commit(range(3))
-    anew = replace(made, table=HudiTable(made.spark, made.table.config, made.base_path))
+    again = replace(made, table=HudiTable(made.spark, made.table.config, made.base_path))
     before = made.expected
     monkeypatch.setattr(clock, "now", lambda: time.time() - 3600)
-    for one in (made, anew):
+    for one in (made, again):
         one.table.state()
         with pytest.raises(
             ClockError, match=r"behind the latest commit of table [a-z.]*clock_back"
