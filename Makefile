@@ -69,9 +69,9 @@ $(VENV)/uv: requirements-uv.lock | $(VENV)/python
 	$(BIN)/pip install --quiet --require-hashes --requirement $<
 	touch $@
 
-$(VENV)/run: requirements.lock pyproject.toml | $(VENV)/uv
-	@echo "installing the packages of requirements.lock"
-	@$(call install,$(quiet) --require-hashes --requirement requirements.lock)
+$(VENV)/run: requirements-extras.lock pyproject.toml | $(VENV)/uv
+	@echo "installing the packages of requirements-extras.lock"
+	@$(call install,$(quiet) --require-hashes --requirement requirements-extras.lock)
 	@$(call install,$(quiet) --no-deps --editable .)
 	touch $@
 
