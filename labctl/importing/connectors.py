@@ -18,7 +18,7 @@ from labctl.importing.source_keys import complete_source, schemas_of
 from labctl.kafkaconnect.files import ParsedFile, parse_connector
 from labctl.kafkaconnect.keys import as_today, wrong_keys
 from labctl.lab.references import offered_keys
-from labctl.shipped import shipped
+from labctl.scaffolding.connectors import SINK, sink_template, sink_text
 from labctl.sources import ENGINES
 from labctl.tables import CONNECTORS
 from lakehouse.bronze.sink_config import sink_problems
@@ -109,12 +109,10 @@ def import_connectors(folder: Path, project: Project) -> Import:
 
 def _own_sink(project: Project, prefixes: Collection[str]) -> ImportedFile:
     """The sink connector's file that labctl comes with, for topics of these prefixes."""
-    origin = min(shipped(str(CONNECTORS)).glob("sink_connector_*.json"))
-    text = origin.read_text(encoding="utf-8")
-    topics = json.dumps(rf"({'|'.join(sorted(map(re.escape, prefixes)))})\..+")
-    after = re.sub(r'(?<="topics\.regex": )".*"', lambda _: topics, text) if prefixes else text
-    target = project.folder / CONNECTORS / "sink_connector_kafka_s3_avro.json"
-    return ImportedFile(origin, target, text, after)
+    origin = sink_template()
+    before = origin.read_text(encoding="utf-8")
+    target = project.folder / CONNECTORS / f"{SINK}.json"
+    return ImportedFile(origin, target, before, sink_text(prefixes))
 
 
 def _read_source(parsed: ParsedFile, engine: SourceEngine, result: Import) -> _Source:
