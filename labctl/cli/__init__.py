@@ -20,6 +20,7 @@ class _Command(NamedTuple):
 
 COMMANDS: Mapping[str, _Command] = MappingProxyType(
     {
+        "init": _Command("init", "Make a new project: lab.toml, connectors, tables, a test."),
         "up": _Command("up", "Start the lab; fetch what is missing."),
         "down": _Command("down", "Stop the lab; its data stays."),
         "destroy": _Command("down", "Stop the lab and delete its data, secrets and logs."),

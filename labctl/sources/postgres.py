@@ -150,6 +150,10 @@ class PostgresSource(Source):
             cursor.copy_expert(copy, sink)
         return from_csv(sink.getvalue(), table.columns)
 
+    def sample(self, table: SourceTable, count: int) -> list[tuple[str, ...]]:
+        fields = [f"quote_nullable({self.quote(c.name)}::text)" for c in table.columns]
+        return self.execute(self._first(table, fields, count))
+
     def insert(self, ref: TableRef, rows: pa.Table) -> None:
         self._copy(f"{self.qualified(ref)} ({self._names(rows.column_names)})", rows)
 

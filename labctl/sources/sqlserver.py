@@ -182,6 +182,15 @@ class SqlServerSource(Source):
         ]
         return pa.Table.from_arrays(arrays, schema=table.arrow)
 
+    def sample(self, table: SourceTable, count: int) -> list[tuple[str, ...]]:
+        fields = ", ".join(self._field(column) for column in table.columns)
+        order = f" ORDER BY {self._names(table.keys)}" if table.keys else ""
+        rows = self.execute(
+            f"SELECT TOP ({count:d}) {fields} FROM {self.qualified(table.ref)}{order}"
+        )
+        declared = [column.declared for column in table.columns]
+        return [tuple(map(_literal, row, declared)) for row in rows]
+
     def _field(self, column: SourceColumn) -> str:
         """A column as it is read. The client's own times have six digits, not seven."""
         name = self.quote(column.name)
@@ -304,6 +313,21 @@ def _arrive(value: Any, declared: Declared) -> Any:
         case UUID():
             return str(value).upper()
     return value
+
+
+def _literal(value: Any, declared: Declared) -> str:
+    """A value of the driver's as SQL writes it."""
+    match value if isinstance(value, bytes) else _leave(_arrive(value, declared), declared):
+        case None:
+            return "NULL"
+        case bool() as flag:
+            return str(int(flag))
+        case bytes() as content:
+            return f"0x{content.hex()}"
+        case int() | float() as number:
+            return repr(number)
+        case text:
+            return "N'" + str(text).replace("'", "''") + "'"
 
 
 def _seconds(moment: datetime, *, of_day: bool) -> int:
