@@ -24,15 +24,21 @@ def base_text(database: str) -> str:
 
 
 def table_text(
-    *, topic: str, table: str, keys: Sequence[str], database: str | None = None, topics_dir: str
+    *,
+    topic: str,
+    table: str,
+    keys: Sequence[str],
+    topics_dir: str,
+    database: str | None = None,
+    base: str = BASE,
 ) -> str:
-    """The properties of one silver table, beside `BASE`.
+    """The properties of one silver table. `base` is the path of what it shares with others.
 
-    `database` is the silver table's where it is not the one that `BASE` names; `topics_dir` the
+    `database` is the silver table's where it is not the one that it names; `topics_dir` the
     folder that the sink connector writes.
     """
     lines = [
-        f"include={BASE}",
+        f"include={base}",
         "",
         *([f"{DATABASE_KEY}={database}"] if database else []),
         f"hoodie.table.name={table}",

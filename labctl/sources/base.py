@@ -277,6 +277,14 @@ class Source(ABC):
         """
 
     @abstractmethod
+    def captured(self, publication: str) -> set[TableRef] | None:
+        """The tables that `capture` was called for; None where all are recorded anyway."""
+
+    @abstractmethod
+    def release(self, ref: TableRef, publication: str) -> None:
+        """Undoes `capture` of a table, which may be gone. Safe to repeat."""
+
+    @abstractmethod
     def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
         """Lets the connector's user replicate, and read one schema; nothing else.
 

@@ -187,6 +187,12 @@ class MySqlSource(Source):
     def capture(self, refs: Sequence[TableRef], publication: str) -> None:
         """The binary log has every table."""
 
+    def captured(self, publication: str) -> None:
+        return None
+
+    def release(self, ref: TableRef, publication: str) -> None:
+        """The binary log keeps every table."""
+
     def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
         if password is not None:
             self.execute("CREATE USER IF NOT EXISTS %s@'%%'", (user,))

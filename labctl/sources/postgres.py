@@ -196,11 +196,7 @@ class PostgresSource(Source):
         # Made as the tables' owner, so that the connector's user need not own them.
         if not self.execute("SELECT 1 FROM pg_publication WHERE pubname = %s", (publication,)):
             self.execute(f"CREATE PUBLICATION {self.quote(publication)}")
-        rows = self.execute(
-            "SELECT schemaname, tablename FROM pg_publication_tables WHERE pubname = %s",
-            (publication,),
-        )
-        published = {TableRef(schema, name) for schema, name in rows}
+        published = self.captured(publication)
         for ref in refs:
             # With the whole old row a delete tells what was deleted.
             if self._identity(ref) != "f":
@@ -209,6 +205,19 @@ class PostgresSource(Source):
                 self.execute(
                     f"ALTER PUBLICATION {self.quote(publication)} ADD TABLE {self.qualified(ref)}"
                 )
+
+    def captured(self, publication: str) -> set[TableRef]:
+        rows = self.execute(
+            "SELECT schemaname, tablename FROM pg_publication_tables WHERE pubname = %s",
+            (publication,),
+        )
+        return {TableRef(schema, name) for schema, name in rows}
+
+    def release(self, ref: TableRef, publication: str) -> None:
+        if ref in self.captured(publication):
+            self.execute(
+                f"ALTER PUBLICATION {self.quote(publication)} DROP TABLE {self.qualified(ref)}"
+            )
 
     def _identity(self, ref: TableRef) -> str:
         """What the log tells of an old row: `d` its key, `f` everything."""

@@ -253,16 +253,36 @@ class SqlServerSource(Source):
         rows = self.execute("SELECT name FROM sys.filegroups WHERE name = %s", (_CDC_FILEGROUP,))
         filegroup = rows[0][0] if rows else None
         for ref in refs:
-            if not self.execute(
-                "SELECT 1 FROM sys.tables"
-                " WHERE object_id = OBJECT_ID(%s) AND is_tracked_by_cdc = 1",
-                (self.qualified(ref),),
-            ):
+            if not self._is_tracked(ref):
                 self.execute(
                     "EXEC sys.sp_cdc_enable_table @source_schema = %s, @source_name = %s,"
                     " @role_name = %s, @filegroup_name = %s, @supports_net_changes = 0",
                     (ref.schema, ref.name, _CDC_ROLE, filegroup),
                 )
+
+    def _is_tracked(self, ref: TableRef) -> bool:
+        return bool(
+            self.execute(
+                "SELECT 1 FROM sys.tables"
+                " WHERE object_id = OBJECT_ID(%s) AND is_tracked_by_cdc = 1",
+                (self.qualified(ref),),
+            )
+        )
+
+    def captured(self, publication: str) -> set[TableRef]:
+        rows = self.execute(
+            "SELECT s.name, t.name FROM sys.tables t JOIN sys.schemas s"
+            " ON s.schema_id = t.schema_id WHERE t.is_tracked_by_cdc = 1"
+        )
+        return {TableRef(schema, name) for schema, name in rows}
+
+    def release(self, ref: TableRef, publication: str) -> None:
+        if self._is_tracked(ref):
+            self.execute(
+                "EXEC sys.sp_cdc_disable_table @source_schema = %s, @source_name = %s,"
+                " @capture_instance = 'all'",
+                (ref.schema, ref.name),
+            )
 
     def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
         known = self.execute("SELECT 1 FROM sys.server_principals WHERE name = %s", (user,))
