@@ -66,6 +66,12 @@ def init_command(
     """
     if (folder / "lab.toml").exists():
         write_project(folder, NewProject("", {}, (), None, ()))
+    if copy_rows and from_database is None:
+        raise LabError(
+            "--copy-rows has no database to copy from",
+            hint="name it with --from-database",
+            exit_code=ExitCode.USAGE,
+        )
     chosen = lab_name(name or folder.resolve().name)
     if not (source or dataset or from_database):
         source = [_ask(chosen)]

@@ -47,6 +47,13 @@ down: ## stop the lab; its data stays
 destroy: ## remove the lab and its data
 	labctl destroy
 """
+_PROFILES = """\
+[profiles.native]
+runtime = "native"
+
+[profiles.compose]
+runtime = "compose"     # `labctl --profile compose up`: the same in containers
+"""
 _GITIGNORE = "__pycache__/\n.pytest_cache/\npromoted/\nplugins/\n"
 _PYTEST = """\
 [pytest]
@@ -237,5 +244,5 @@ def _lab_toml(
     parts = ["\n".join(head) + "\n", *sections]
     if list(folders) != [str(PROPERTIES)]:
         parts.append(f"[silver]\nproperties = {json.dumps(list(folders))}\n")
-    parts.append(f'[lake]\nbucket = "{name}-lake"\n')
+    parts += [f'[lake]\nbucket = "{name}-lake"\n', _PROFILES]
     return "\n".join(parts)

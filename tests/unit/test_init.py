@@ -128,6 +128,7 @@ def test_in_a_terminal_it_asks(here: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ["--source", "kafka=postgres"],
         ["--source", "a=mysql", "--source", "a=postgres"],
         ["--dataset", "none"],
+        ["--source", "a=mysql", "--copy-rows", "3"],
         ["--from-database", "postgresql://nobody@127.0.0.1:1/none"],
     ],
 )
