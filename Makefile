@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-compose soak fuzz check up down clean
+.PHONY: help demo test test-compose soak fuzz check wheel up down clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -34,6 +34,9 @@ check: $(VENV)/dev ## format, lint, types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+wheel: $(VENV)/dev ## labctl as one file, in dist/: what it needs is in it
+	$(BIN)/python -m build --wheel --no-isolation
+
 SEED := 1
 fuzz: $(VENV)/dev ## 100,000 T-SQL batches and 10,000 malformed packets against the stand-in's parsers
 	$(BIN)/python -m tests.unit.sqlserver.fuzz tsql --count 100000 --seed $(SEED) \
@@ -48,7 +51,7 @@ down: $(VENV)/run ## stop the lab; its data stays
 	$(BIN)/labctl down
 
 clean: ## remove the virtual environment and what tools left; labs and the cache stay
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
 
 $(VENV)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || \
@@ -69,9 +72,9 @@ $(VENV)/uv: requirements-uv.lock | $(VENV)/python
 	$(BIN)/pip install --quiet --require-hashes --requirement $<
 	touch $@
 
-$(VENV)/run: requirements.lock pyproject.toml | $(VENV)/uv
-	@echo "installing the packages of requirements.lock"
-	@$(call install,$(quiet) --require-hashes --requirement requirements.lock)
+$(VENV)/run: requirements-extras.lock pyproject.toml | $(VENV)/uv
+	@echo "installing the packages of requirements-extras.lock"
+	@$(call install,$(quiet) --require-hashes --requirement requirements-extras.lock)
 	@$(call install,$(quiet) --no-deps --editable .)
 	touch $@
 

@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 __all__ = ["Progress", "SilentProgress", "Unit"]
 
-Unit = Literal["bytes", "packages"]
+Unit = Literal["bytes", "packages", "statements"]
 
 
 class Progress(Protocol):

@@ -20,6 +20,7 @@ class _Command(NamedTuple):
 
 COMMANDS: Mapping[str, _Command] = MappingProxyType(
     {
+        "init": _Command("init", "Make a new project: lab.toml, connectors, tables, a test."),
         "up": _Command("up", "Start the lab; fetch what is missing."),
         "down": _Command("down", "Stop the lab; its data stays."),
         "destroy": _Command("down", "Stop the lab and delete its data, secrets and logs."),
@@ -37,6 +38,7 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
         "images": _Command("images", "Build images for Compose from packages alone."),
         "seed": _Command("seed", "Load data sets into the databases and stream them."),
         "connectors": _Command("connectors", "Validate, apply and look after connectors."),
+        "table": _Command("table", "Add a table, list, check and remove those captured."),
         "tables": _Command("tables", "Bring in properties files of Hudi's streamer."),
         "topics": _Command("topics", "List Kafka topics, show their records decoded."),
         "bronze": _Command("bronze", "List bronze files, show their records."),

@@ -12,7 +12,6 @@ from labctl.artifacts import ArtifactStore
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result
 from labctl.cli.progress import ConsoleProgress
-from labctl.config.model import find_project
 from labctl.images import ImageStatus, build, statuses
 
 __all__ = ["build_command", "list_command"]
@@ -24,7 +23,7 @@ Names = Annotated[list[str] | None, typer.Argument(help="Which images [default: 
 @command(app, "list", example="labctl images list")
 def list_command(invocation: Invocation) -> None:
     """List the images that can be built, and whether each is there and up to date."""
-    _show(invocation, statuses(find_project(), _store()))
+    _show(invocation, statuses(_store()))
 
 
 @command(app, "build", example="labctl images build kafka connect")
@@ -35,7 +34,7 @@ def build_command(invocation: Invocation, names: Names = None) -> None:
     interfaces of Kafka and Apicurio come in no package: they are not among the images.
     """
     with ConsoleProgress() as progress:
-        built = build(find_project(), _store(), names or None, progress=progress)
+        built = build(_store(), names or None, progress=progress)
     _show(invocation, built)
 
 

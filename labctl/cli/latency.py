@@ -14,6 +14,7 @@ from labctl.cli.output import print_result
 from labctl.cli.reports import chosen_seed, write_file
 from labctl.config.model import SilverSource
 from labctl.errors import ExitCode, LabError
+from labctl.extras import require_extra
 from labctl.latency.growth_report import GrowthName, GrowthReport
 from labctl.latency.scenario import TableType, find_scenario, scenario_files
 
@@ -55,9 +56,10 @@ def run_command(
     """
     from labctl.cli.latency_live import LiveView
     from labctl.cli.latency_text import run_summary
-    from labctl.latency.html import render_html
     from labctl.latency.run import run_scenario
 
+    if html is not None:
+        require_extra("reports")
     lab = invocation.lab()
     name, found = find_scenario(lab.project, scenario)
     found = found.with_options(
@@ -73,6 +75,8 @@ def run_command(
     if write is not None:
         write_file(write, report.to_json())
     if html is not None:
+        from labctl.latency.html import render_html
+
         write_file(html, render_html(report))
     print_result(invocation.format, report.model_dump(mode="json"), lambda: run_summary(report))
     if not report.sound:
@@ -106,6 +110,7 @@ def report_command(
     ] = None,
 ) -> None:
     """Make a page with charts of a run's report. It needs no network."""
+    require_extra("reports")
     from labctl.latency.html import render_html
     from labctl.latency.report import RunReport
 
@@ -155,8 +160,9 @@ def growth_command(
     from labctl.cli.latency_live import LiveView
     from labctl.cli.latency_text import growth_table
     from labctl.latency.growth import measure_growth
-    from labctl.latency.html import render_growth
 
+    if html is not None:
+        require_extra("reports")
     lab = invocation.lab()
     name, found = find_scenario(lab.project, scenario)
     chosen = chosen_seed(seed)
@@ -178,6 +184,8 @@ def growth_command(
             note=note,
         )
     if html is not None:
+        from labctl.latency.html import render_growth
+
         write_file(html, render_growth(report))
     print_result(invocation.format, report.model_dump(mode="json"), lambda: growth_table(report))
     if not report.sound:

@@ -13,6 +13,7 @@ from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
 from labctl.cli.reports import chosen_seed, write_file
 from labctl.errors import ExitCode, LabError
+from labctl.extras import require_extra
 from labctl.soak.faulting import FaultKind
 from labctl.soak.report import SoakReport
 
@@ -52,9 +53,10 @@ def run_command(
     bronze, is there twice, went back to an older version, or if the lab did not recover.
     """
     from labctl.soak.history import History
-    from labctl.soak.html import render_soak
     from labctl.soak.run import SoakPlan, run_soak
 
+    if html is not None:
+        require_extra("reports")
     plan = SoakPlan(
         seed=chosen_seed(seed),
         rate=rate,
@@ -69,6 +71,8 @@ def run_command(
     if write is not None:
         write_file(write, report.to_json())
     if html is not None:
+        from labctl.soak.html import render_soak
+
         write_file(html, render_soak(report))
     print_result(invocation.format, report.model_dump(mode="json"), lambda: _summary(report))
     if not report.sound:
@@ -84,6 +88,7 @@ def report_command(
     ] = None,
 ) -> None:
     """Make a page with charts of a run's report. It needs no network."""
+    require_extra("reports")
     from labctl.soak.html import render_soak
 
     target = write or run.with_suffix(".html")

@@ -40,6 +40,8 @@ def up_command(
             for name, version in started.versions.items()
         },
         "secrets": str(lab.state.secrets),
+        "schemas": list(started.schemas),
+        "connectors": list(started.connectors),
     }
     print_result(invocation.format, data, lambda: _render(invocation, lab, started))
 
@@ -60,11 +62,15 @@ def _urls(lab: Lab) -> dict[str, dict[str, str]]:
 
 
 def _render(invocation: Invocation, lab: Lab, started: Started) -> RenderableType:
+    own = [f"{one.source}: {one.what} applied" for one in started.schemas]
+    own += [f"{one.name}: {one.change}" for one in started.connectors if one.change != "unchanged"]
+    seeded = "labctl seed · " if lab.config.data_sets else ""
     return Group(
         urls_table(lab),
         "",
+        *own,
         f"Lab {lab.name!r} is up after {started.seconds:.1f} s. "
         f"Credentials: {lab.state.secrets} "
         + invocation.addressed("(`labctl env` points clients at them)."),
-        invocation.addressed("Next: labctl seed · labctl status · labctl down"),
+        invocation.addressed(f"Next: {seeded}labctl status · labctl down"),
     )

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from labctl.config.endpoints import Kafka
 from labctl.errors import ExitCode, LabError
+from labctl.extras import require_extra
 
 __all__ = [
     "LOGIN_KEYS",
@@ -128,6 +129,7 @@ def _user(kafka: Kafka) -> tuple[str, str]:
 
 def _iam_token(region: str) -> tuple[str, float]:
     """A login as the default AWS credentials; the token, and when it ends (seconds since 1970)."""
+    require_extra("promote")
     from aws_msk_iam_sasl_signer import MSKAuthTokenProvider
 
     token, expires_ms = MSKAuthTokenProvider.generate_auth_token(region)

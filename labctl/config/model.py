@@ -37,14 +37,15 @@ _NOT_SOURCES = ("kafka", "registry", "objectstore")
 """Secrets of the lab are called so, and each source has a secret of its name."""
 
 
-def _within_the_project(folder: str) -> str:
-    path = PurePosixPath(folder)
+def _within_the_project(name: str) -> str:
+    path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts:
-        raise ValueError("name a folder within the project")
+        raise ValueError("name what lies within the project's folder")
     return str(path)
 
 
 Folder = Annotated[str, AfterValidator(_within_the_project)]
+File = Folder
 Port = Annotated[int, Field(ge=1024, le=65535)]
 Memory = Annotated[str, Field(pattern=r"^[1-9][0-9]*[mg]$")]
 """A JVM-style size: `256m`, `2g`."""
@@ -72,6 +73,19 @@ class Source(Section):
     """The schemas whose tables are captured."""
     connector: str
     """Name of the file in `connectors/`, without `.json`."""
+    schema_file: File | None = None
+    """SQL that makes its tables, relative to the project's folder. Safe to run again: `up` does
+    when it has changed."""
+    migrate: Annotated[str, Field(min_length=1)] | None = None
+    """The command that makes its tables, run in the project's folder with the variables of
+    `labctl env`."""
+    rows_file: File | None = None
+    """SQL that is run once, behind them."""
+
+    @property
+    def makes_tables(self) -> bool:
+        """Whether the project says how its tables are made: then `up` makes and captures them."""
+        return any((self.schema_file, self.migrate, self.rows_file))
 
     @model_validator(mode="after")
     def _fits_engine(self) -> Self:

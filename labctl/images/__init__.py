@@ -3,10 +3,20 @@
 from labctl.images.build import (
     ImageStatus,
     build,
+    image_work,
     recipe_of,
     references,
-    source_digest,
     statuses,
 )
+from labctl.images.sources import source_digest, sources
 
-__all__ = ["ImageStatus", "build", "recipe_of", "references", "source_digest", "statuses"]
+__all__ = [
+    "ImageStatus",
+    "build",
+    "image_work",
+    "recipe_of",
+    "references",
+    "source_digest",
+    "sources",
+    "statuses",
+]

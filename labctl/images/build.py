@@ -16,15 +16,14 @@ from labctl.images import base, wheels
 from labctl.images.commands import image_id, image_label, remove_image, require_engine, run
 from labctl.images.context import stage
 from labctl.images.recipes import BASE, RECIPES, REPOSITORY, STEPS, with_parents
+from labctl.images.sources import SOURCES, contents, sources
 from labctl.services.model import Recipe
+from labctl.shipped import shipped
 
-__all__ = ["ImageStatus", "build", "recipe_of", "references", "source_digest", "statuses"]
+__all__ = ["ImageStatus", "build", "image_work", "recipe_of", "references", "statuses"]
 
 LABEL = "labctl.inputs"
 """On every image: a digest of all it was made from."""
-SOURCES = ("requirements.lock", "labctl", "seeds", "spark/lakehouse", ".dockerignore")
-"""Of the project, what the Spark application's image holds."""
-
 State = Literal["ready", "outdated", "missing"]
 
 
@@ -45,30 +44,25 @@ def references(store: ArtifactStore) -> dict[str, str]:
     return {name: _reference(store, name) for name in RECIPES if name not in STEPS}
 
 
+def image_work(store: ArtifactStore) -> Path:
+    """Where what images are built from is put together."""
+    return store.cache_dir / "images"
+
+
 def recipe_of(reference: str) -> str | None:
     """The recipe of an image of that name; None of another's."""
     repository, _, image = reference.partition("/")
     return image.partition(":")[0] if repository == REPOSITORY else None
 
 
-def source_digest(project: Path) -> str:
-    """Changes with whatever the Spark application's image holds of the project."""
-    digest = hashlib.sha256()
-    for source in (*SOURCES, "compose/images/silver"):
-        for part in _contents(project / source):
-            digest.update(len(part).to_bytes(8, "big") + part)
-    return digest.hexdigest()[:12]
-
-
-def statuses(project: Path, store: ArtifactStore) -> list[ImageStatus]:
+def statuses(store: ArtifactStore) -> list[ImageStatus]:
     """Every image, in the order in which they are built. Makes nothing; asks the engine."""
     require_engine()
-    plan = _Plan(project, store)
+    plan = _Plan(store)
     return [plan.status(name) for name in (BASE, *RECIPES)]
 
 
 def build(
-    project: Path,
     store: ArtifactStore,
     names: Iterable[str] | None = None,
     *,
@@ -82,7 +76,7 @@ def build(
     require_engine()
     report = progress or SilentProgress()
     store.fetch(_artifacts(wanted), progress=report)
-    plan = _Plan(project, store)
+    plan = _Plan(store)
     plan.work.mkdir(parents=True, exist_ok=True)
     for name in wanted:
         if plan.status(name).state != "ready":
@@ -112,13 +106,13 @@ def _reference(store: ArtifactStore, name: str) -> str:
 class _Plan:
     """What each image would be made from now."""
 
-    def __init__(self, project: Path, store: ArtifactStore) -> None:
-        self.project = project
+    def __init__(self, store: ArtifactStore) -> None:
         self.store = store
-        self.images = project / "compose" / "images"
+        self.images = shipped("compose/images")
         # Beside the artefacts: contexts are made of hard links to them.
-        self.work = store.cache_dir / "images"
-        self.requirements = wheels.locked_text(project)
+        self.work = image_work(store)
+        self.root = sources(self.work)
+        self.requirements = wheels.locked_text()
         self._digests: dict[str, str] = {}
 
     def reference(self, name: str) -> str:
@@ -152,23 +146,14 @@ class _Plan:
         for part in (*recipe.artifacts, *recipe.cached):
             locked = self.store.lock.artifacts[part]
             yield f"{part} {locked.digest} {self.store.status(part).version}".encode()
-        yield from _contents(self.images / recipe.folder)
+        yield from contents(self.images / recipe.folder)
         for shared in recipe.shared:
-            yield from _contents(self.images / "local" / shared)
+            yield from contents(self.images / "local" / shared)
         if recipe.wheels:
             yield self.requirements.encode()
         if recipe.project:
             for source in SOURCES:
-                yield from _contents(self.project / source)
-
-
-def _contents(path: Path) -> Iterator[bytes]:
-    """Names and contents of a file or of all files below a folder."""
-    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-    for file in files:
-        if "__pycache__" not in file.parts:
-            yield str(file.relative_to(path.parent)).encode()
-            yield file.read_bytes()
+                yield from contents(self.root / source)
 
 
 def _make(plan: _Plan, name: str, progress: Progress) -> None:
@@ -180,7 +165,7 @@ def _make(plan: _Plan, name: str, progress: Progress) -> None:
     if recipe.wheels:
         wheels.wheelhouse(plan.requirements, plan.wheels(), progress, name)
     with TemporaryDirectory(dir=plan.work, prefix=f"{name}-") as folder:
-        context = plan.project if recipe.project else Path(folder)
+        context = plan.root if recipe.project else Path(folder)
         if not recipe.project:
             progress.begin(name, "gathering", None, "bytes")
             stage(recipe, context, images=plan.images, store=plan.store, wheels=plan.wheels())

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from labctl.artifacts import Progress
-from labctl.errors import ExitCode, LabError
 from labctl.images.commands import run
+from labctl.shipped import shipped
 
 __all__ = ["locked_text", "wheelhouse"]
 
@@ -16,21 +16,14 @@ BUILD_TOOLS = ("setuptools", "wheel")
 """What packages that come as source (PySpark) are built with; pinned in requirements-dev.lock."""
 
 
-def locked_text(project: Path) -> str:
+def locked_text() -> str:
     """All requirements of a wheelhouse, with versions and hashes."""
-    try:
-        return "".join(
-            [
-                (project / "requirements.lock").read_text(encoding="utf-8"),
-                *_pinned((project / "requirements-dev.lock").read_text(encoding="utf-8")),
-            ]
-        )
-    except FileNotFoundError as error:
-        raise LabError(
-            f"Images are built from a checkout of the project, and {error.filename} is missing",
-            hint="run the command in the project's folder",
-            exit_code=ExitCode.USAGE,
-        ) from None
+    return "".join(
+        [
+            shipped("requirements.lock").read_text(encoding="utf-8"),
+            *_pinned(shipped("requirements-dev.lock").read_text(encoding="utf-8")),
+        ]
+    )
 
 
 def _pinned(lock: str) -> list[str]:

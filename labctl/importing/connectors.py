@@ -12,12 +12,13 @@ from labctl.config.model import LabConfig, SourceEngine
 from labctl.config.model import Source as SourceSettings
 from labctl.importing.edits import Edits
 from labctl.importing.model import UNFILLED, Import, ImportedFile, is_unfilled
-from labctl.importing.project import Project, files_of, shipped, shipped_path
+from labctl.importing.project import Project, files_of
 from labctl.importing.sink_keys import complete_sink
 from labctl.importing.source_keys import complete_source, schemas_of
 from labctl.kafkaconnect.files import ParsedFile, parse_connector
 from labctl.kafkaconnect.keys import as_today, wrong_keys
 from labctl.lab.references import offered_keys
+from labctl.scaffolding.connectors import SINK, sink_template, sink_text
 from labctl.sources import ENGINES
 from labctl.tables import CONNECTORS
 from lakehouse.bronze.sink_config import sink_problems
@@ -28,7 +29,6 @@ __all__ = ["import_connectors"]
 _ENGINES: Mapping[str, SourceEngine] = {
     engine.connector_class: name for name, engine in ENGINES.items()
 }
-_NEEDED = (f"{CONNECTORS}/worker.properties",)
 
 
 @dataclass
@@ -93,7 +93,6 @@ def import_connectors(folder: Path, project: Project) -> Import:
             ImportedFile(parsed.path, target, parsed.text, after, tuple(edits.said))
         )
     result.problems += _same_name(result)
-    result.files += shipped(project, _NEEDED)
     known = {source.get("connector") for source in project.sources.values()}
     result.lab_toml = "\n".join(s.section for s in sources if s.connector not in known)
     if not sinks and not list((project.folder / CONNECTORS).glob("sink_connector_*.json")):
@@ -110,12 +109,10 @@ def import_connectors(folder: Path, project: Project) -> Import:
 
 def _own_sink(project: Project, prefixes: Collection[str]) -> ImportedFile:
     """The sink connector's file that labctl comes with, for topics of these prefixes."""
-    origin = min(shipped_path(str(CONNECTORS)).glob("sink_connector_*.json"))
-    text = origin.read_text(encoding="utf-8")
-    topics = json.dumps(rf"({'|'.join(sorted(map(re.escape, prefixes)))})\..+")
-    after = re.sub(r'(?<="topics\.regex": )".*"', lambda _: topics, text) if prefixes else text
-    target = project.folder / CONNECTORS / "sink_connector_kafka_s3_avro.json"
-    return ImportedFile(origin, target, text, after)
+    origin = sink_template()
+    before = origin.read_text(encoding="utf-8")
+    target = project.folder / CONNECTORS / f"{SINK}.json"
+    return ImportedFile(origin, target, before, sink_text(prefixes))
 
 
 def _read_source(parsed: ParsedFile, engine: SourceEngine, result: Import) -> _Source:

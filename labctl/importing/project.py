@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import lakehouse
 from labctl.config.model import find_project
 from labctl.errors import ExitCode, LabError
-from labctl.importing.model import ImportedFile
 
-__all__ = ["Project", "files_of", "open_project", "shipped", "shipped_path"]
-
-_SHIPPED = Path(lakehouse.__file__).resolve().parents[2]
-"""The project that labctl comes with: what every lab needs besides is taken from there."""
+__all__ = ["Project", "files_of", "open_project"]
 
 
 @dataclass(frozen=True)
@@ -47,22 +41,6 @@ def open_project() -> Project:
     sources = content.get("sources", {})
     named = sources.items() if isinstance(sources, dict) else ()
     return Project(folder, {name: source for name, source in named if isinstance(source, dict)})
-
-
-def shipped(project: Project, names: Iterable[str]) -> list[ImportedFile]:
-    """Those of these files that the project does not have, as labctl comes with them."""
-    found = []
-    for name in names:
-        origin, target = shipped_path(name), project.folder / name
-        if origin.is_file() and not target.exists():
-            text = origin.read_text(encoding="utf-8")
-            found.append(ImportedFile(origin, target, text, text))
-    return found
-
-
-def shipped_path(name: str) -> Path:
-    """A file of the project that labctl comes with."""
-    return _SHIPPED / name
 
 
 def files_of(folder: Path, pattern: str) -> list[Path]:

@@ -10,7 +10,8 @@ from pathlib import Path
 from labctl.errors import ExitCode, LabError
 from labctl.importing.hudi_keys import unknown_key
 from labctl.importing.model import UNFILLED, Import, ImportedFile, is_unfilled
-from labctl.importing.project import Project, files_of, shipped, shipped_path
+from labctl.importing.project import Project, files_of
+from labctl.shipped import own_or_shipped
 from labctl.tables import PROPERTIES
 from lakehouse.errors import ConfigurationError
 from lakehouse.older_keys import ORDERING, ROOT, TABLE, TOPIC, Edit, read_as_today
@@ -19,7 +20,6 @@ from lakehouse.properties import LAB_KEYS, TableType, read_placed, read_properti
 __all__ = ["import_tables"]
 
 _BASE = "base.properties"
-_NEEDED = ("spark/spark-defaults.conf", "spark/log4j2.properties")
 _TYPE = "hoodie.datasource.write.table.type"
 _KEY = "hoodie.datasource.write.recordkey.field"
 _PARTITION = "hoodie.datasource.write.partitionpath.field"
@@ -76,7 +76,7 @@ def import_tables(folder: Path, project: Project, table_type: TableType | None =
     """
     result = Import()
     here = project.folder / PROPERTIES
-    base = here / _BASE if (here / _BASE).is_file() else shipped_path(f"{PROPERTIES}/{_BASE}")
+    base = own_or_shipped(project.folder, f"{PROPERTIES}/{_BASE}")
     shared = read_properties(base)
     seen: dict[str, Path] = {}
     for table in _read(folder, result):
@@ -97,7 +97,9 @@ def import_tables(folder: Path, project: Project, table_type: TableType | None =
             hint="a table's file has hoodie.* keys, and no other file includes it",
             exit_code=ExitCode.USAGE,
         )
-    result.files += shipped(project, (f"{PROPERTIES}/{_BASE}", *_NEEDED))
+    if base != here / _BASE:
+        text = base.read_text(encoding="utf-8")
+        result.files.append(ImportedFile(base, here / _BASE, text, text))
     return result
 
 

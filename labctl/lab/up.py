@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,15 +14,24 @@ from labctl.artifacts import Progress, SilentProgress
 from labctl.config.model import ServiceSettings
 from labctl.errors import ExitCode, LabError
 from labctl.home.sockets import is_free, owner_of
+from labctl.kafkaconnect.apply import Applied
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.busy import when_busy
 from labctl.lab.connectors import (
+    apply_and_wait,
     check_files,
     check_sink_files,
     give_logins,
+    lab_files,
     restart_failed_tasks,
 )
 from labctl.lab.lab import Lab
+from labctl.lab.own_schema import (
+    AppliedSchema,
+    apply_schema,
+    check_schemas,
+    sources_with_schema,
+)
 from labctl.lab.snapshots import finish_restore
 from labctl.runtimes.model import Level
 from labctl.services import Service
@@ -65,6 +74,10 @@ class Started:
     seconds: float
     versions: dict[str, str]
     """What each service said of itself."""
+    schemas: tuple[AppliedSchema, ...] = ()
+    """What was applied of the project's own schemas."""
+    connectors: tuple[Applied, ...] = ()
+    """Those of the sources that have one."""
 
 
 def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
@@ -79,6 +92,7 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
     wanted = _with_dependencies(lab, names)
     _require_one_profile(lab)
     check_files(lab)
+    check_schemas(lab)
     if any(service.name == "silver" for service in wanted):
         check_sink_files(lab)
     with lab.require_here().state.changing():
@@ -111,7 +125,32 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
             give_logins(client)
             # A task whose database or registry was still starting is dead by now.
             restart_failed_tasks(client)
-    return Started(seconds=time.monotonic() - begun, versions=versions)
+        schemas = _apply_schemas(lab, versions, reporter)
+        connectors = _apply_connectors(lab, versions)
+    return Started(time.monotonic() - begun, versions, tuple(schemas), tuple(connectors))
+
+
+def _apply_schemas(
+    lab: Lab, versions: Mapping[str, str], reporter: UpReporter
+) -> list[AppliedSchema]:
+    """Make the tables that the project describes, in the databases that are up."""
+    applied = []
+    for name in sources_with_schema(lab):
+        if lab.config.sources[name].engine in versions:
+            reporter.begin(name, "making its tables", None, "statements")
+            applied += apply_schema(lab, name)
+            reporter.finish(name)
+    return applied
+
+
+def _apply_connectors(lab: Lab, versions: Mapping[str, str]) -> list[Applied]:
+    """Have those tables captured. The connectors of other sources wait for `seed`, or `apply`."""
+    sources = [lab.config.sources[name] for name in sources_with_schema(lab)]
+    made = {source.connector for source in sources if source.engine in versions}
+    if not made or "connect" not in versions:
+        return []
+    files = [file for file in lab_files(lab) if file.name in made or not file.is_source]
+    return apply_and_wait(lab, files)
 
 
 def restart_service(lab: Lab, name: str, reporter: UpReporter) -> str:

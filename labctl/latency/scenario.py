@@ -11,6 +11,7 @@ from labctl.config.model import SilverSource
 from labctl.config.reading import read_section
 from labctl.config.section import Section
 from labctl.errors import ExitCode, LabError
+from labctl.shipped import shipped
 
 __all__ = [
     "Changes",
@@ -121,8 +122,10 @@ class Scenario(Section):
 
 
 def scenario_files(project: Path) -> dict[str, Path]:
-    """The project's own scenarios by name."""
-    return {path.stem: path for path in sorted((project / FOLDER).glob("*.toml"))}
+    """Scenarios by name: those that labctl comes with, and the project's own over them."""
+    folders = (shipped(FOLDER), project / FOLDER)
+    found = {path.stem: path for folder in folders for path in folder.glob("*.toml")}
+    return dict(sorted(found.items()))
 
 
 def find_scenario(project: Path, name: str) -> tuple[str, Scenario]:

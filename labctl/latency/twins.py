@@ -96,7 +96,10 @@ def _config(lab: Lab, source: SilverSource | None) -> LabConfig:
         files = [str(lab.project / file) for file in profile.files]
         there = profile.model_copy(update={"files": files})
         config = config.model_copy(update={"profiles": config.profiles | {lab.profile: there}})
-    return config.with_source(source)
+    # The tables are made already, by files that the copy does not have.
+    made = dict.fromkeys(("schema_file", "rows_file", "migrate"))
+    sources = {name: s.model_copy(update=made) for name, s in config.sources.items()}
+    return config.model_copy(update={"sources": sources}).with_source(source)
 
 
 def _copy_project(project: Path, folder: Path) -> None:

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import lakehouse
 from labctl.artifacts import ArtifactStore
 from labctl.artifacts.lock import MavenArtifact, MavenFile
 from labctl.promote.archive import zip_bytes
 from labctl.promote.promotion import WORKER, Promotion
 from labctl.promote.secrets import known_values
+from labctl.services.silver import APPLICATION
+from labctl.shipped import own_or_shipped
 
 __all__ = [
     "ARCHIVE",
@@ -56,12 +59,14 @@ def _upload(name: str, content: bytes) -> Upload:
 
 def application(promotion: Promotion) -> Upload:
     """What `spark-submit` is given."""
-    return _upload("silver.py", (promotion.project / "spark" / "silver.py").read_bytes())
+    return _upload("silver.py", own_or_shipped(promotion.project, APPLICATION).read_bytes())
 
 
 def python_package(promotion: Promotion) -> Upload:
     """The package beside it, for `--py-files`."""
-    root = promotion.project / "spark"
+    own = promotion.project / "spark"
+    # The project's own; else the package that is installed.
+    root = own if (own / "lakehouse").is_dir() else Path(lakehouse.__path__[0]).parent
     modules = sorted((root / "lakehouse").rglob("*.py"))
     content = {path.relative_to(root).as_posix(): path.read_bytes() for path in modules}
     return _upload("lakehouse.zip", zip_bytes(content))
@@ -74,8 +79,9 @@ def project_archive(promotion: Promotion) -> Upload:
     """
     entries = {
         path.relative_to(promotion.project).as_posix(): path.read_bytes()
-        for path in sorted([promotion.project / WORKER, *(file.path for file in promotion.files)])
+        for path in sorted(file.path for file in promotion.files)
     }
+    entries[str(WORKER)] = own_or_shipped(promotion.project, str(WORKER)).read_bytes()
     entries |= {name: path.read_bytes() for name, path in promotion.properties_files.items()}
     for name, values in known_values(promotion).items():
         if name in ("demo/objectstore", "demo/registry"):
@@ -86,7 +92,7 @@ def project_archive(promotion: Promotion) -> Upload:
 
 def bootstrap(promotion: Promotion) -> Upload:
     """EMR on EC2: the Python the application is written for, with the one package it needs."""
-    version = _fastavro_version(promotion.project / "requirements.lock")
+    version = _fastavro_version(own_or_shipped(promotion.project, "requirements.lock"))
     script = f"""#!/bin/bash
 set -euo pipefail
 sudo dnf install -y python3.11 python3.11-pip
@@ -96,9 +102,7 @@ sudo python3.11 -m pip install --no-cache-dir {FASTAVRO}{version}
 
 
 def _fastavro_version(lock: Path) -> str:
-    """`==…` as the project's own lock has it; nothing where there is none."""
-    if not lock.is_file():
-        return ""
+    """`==…` as the lock has it; nothing where it names none."""
     for line in lock.read_text(encoding="utf-8").splitlines():
         name, separator, rest = line.partition("==")
         if separator and name.strip() == FASTAVRO:

@@ -20,13 +20,14 @@ from labctl.promote.connectors import create_request, worker_text
 from labctl.promote.names import Stack
 from labctl.promote.outputs import plain
 from labctl.promote.plugins import build_plugin, parts_of, plugin_of
-from labctl.promote.promotion import Promotion
+from labctl.promote.promotion import WORKER, Promotion
 from labctl.promote.readme import render_readme
 from labctl.promote.spark import environment_key, work_items
 from labctl.promote.sql import source_sql
 from labctl.promote.streamer import generated_uploads, streamer_items, streamer_uploads
 from labctl.promote.values import profile_values, render_values
-from labctl.tables import CONNECTORS
+from labctl.services.silver import SPARK_DEFAULTS
+from labctl.shipped import own_or_shipped
 
 __all__ = ["MARKER", "Plan", "as_json", "needed_parts", "render", "write_plan"]
 
@@ -107,10 +108,8 @@ def needed_parts(promotion: Promotion) -> list[str]:
 def _unchanged(promotion: Promotion) -> dict[str, bytes]:
     """The project's own files, as they are."""
     files = {f"connectors/{f.path.name}": f.path.read_bytes() for f in promotion.files}
-    worker = promotion.project / CONNECTORS / "worker.properties"
-    files[f"connectors/{worker.name}"] = worker.read_bytes()
-    defaults = promotion.project / "spark" / "spark-defaults.conf"
-    files[f"spark/{defaults.name}"] = defaults.read_bytes()
+    for name in (str(WORKER), SPARK_DEFAULTS):
+        files[name] = own_or_shipped(promotion.project, name).read_bytes()
     return files | {n: path.read_bytes() for n, path in promotion.properties_files.items()}
 
 

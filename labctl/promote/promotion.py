@@ -13,6 +13,7 @@ from labctl.config.model import LabConfig, SourceEngine, lab_file
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.files import ConnectorFile, connector_files
+from labctl.shipped import own_or_shipped
 from labctl.sinks import Sink, require_readable, used_sinks
 from labctl.tables import CONNECTORS, LabTable, lab_tables
 from lakehouse.errors import ConfigurationError
@@ -133,7 +134,7 @@ def load_promotion(project: Path, config: LabConfig, profile_name: str) -> Promo
             exit_code=ExitCode.USAGE,
         )
     try:
-        worker = read_properties(project / WORKER)
+        worker = read_properties(own_or_shipped(project, str(WORKER)))
     except ConfigurationError as error:
         raise LabError(str(error), exit_code=ExitCode.USAGE) from None
     tables = tuple(lab_tables(project, config))

@@ -17,6 +17,8 @@ from labctl.promote.kafka import connect_authentication, java_client
 from labctl.promote.names import CREATOR_TAG, Names
 from labctl.promote.outputs import Output
 from labctl.promote.promotion import Promotion
+from labctl.services.silver import SPARK_DEFAULTS
+from labctl.shipped import own_or_shipped
 from lakehouse.options import KAFKA_CONF_PREFIX, Options
 
 __all__ = ["Argument", "application_arguments", "environment_key", "spark_conf", "work_items"]
@@ -33,7 +35,7 @@ def spark_conf(promotion: Promotion) -> dict[str, str]:
 
 
 def _shared(promotion: Promotion) -> dict[str, str]:
-    text = (promotion.project / "spark" / "spark-defaults.conf").read_text(encoding="utf-8")
+    text = own_or_shipped(promotion.project, SPARK_DEFAULTS).read_text(encoding="utf-8")
     pairs = (line.split(None, 1) for line in text.splitlines() if line and line[0] not in "# ")
     return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
 

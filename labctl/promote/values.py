@@ -29,6 +29,7 @@ from labctl.services import PASSWORDS, Context, Service, connect, services_of, s
 from labctl.services.connect import worker_settings
 from labctl.services.endpoints import loopback_endpoints
 from labctl.services.references import reference_values
+from labctl.shipped import own_or_shipped
 from labctl.tables import CONNECTORS, lab_tables
 from lakehouse.properties import read_properties
 
@@ -90,7 +91,7 @@ def _shared(project: Path, config: LabConfig) -> Iterator[tuple[str, Setting]]:
     for file in connector_files(project / CONNECTORS):
         path = f"{CONNECTORS}/{file.path.name}"
         yield from _part(f"connector {file.name}", file.config, path)
-    yield from _part("worker", read_properties(project / WORKER), str(WORKER))
+    yield from _part("worker", read_properties(own_or_shipped(project, str(WORKER))), str(WORKER))
     for table in lab_tables(project, config):
         source = table.properties.file.relative_to(project).as_posix()
         yield from _part(f"hudi {table.name}", table.properties.hoodie, source)
@@ -150,7 +151,7 @@ def _lab_here(
         yield from _part(
             f"reference {SECRET_PREFIX}/{name}", _hidden(values), "labctl/services/references.py"
         )
-    shared = project / "spark" / "spark-defaults.conf"
+    shared = own_or_shipped(project, silver.SPARK_DEFAULTS)
     yield from _part("spark conf", _pairs(shared), "spark/spark-defaults.conf")
     yield from _part("spark conf", _hidden(silver.spark_settings(context)), _SILVER)
     argv = silver.options(replace(context, project=project), status_host=status_host).argv()
@@ -190,7 +191,7 @@ def _aws(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[str, 
     for name, values in known_values(promotion).items():
         plain = {k: _shown(v) for k, v in values.items()}
         yield from _part(f"reference {name}", plain, _reference_source(promotion, name))
-    shared = project / "spark" / "spark-defaults.conf"
+    shared = own_or_shipped(project, silver.SPARK_DEFAULTS)
     yield from _part("spark conf", _pairs(shared), "spark/spark-defaults.conf")
     conf = {k: v for k, v in spark_conf(promotion).items() if _pairs(shared).get(k) != v}
     yield from _part("spark conf", conf, toml("emr"))

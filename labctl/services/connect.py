@@ -24,6 +24,7 @@ from labctl.services.model import (
     Service,
     Site,
 )
+from labctl.shipped import own_or_shipped
 from labctl.sources import ENGINES
 from lakehouse.references import reference
 
@@ -36,6 +37,7 @@ __all__ = [
     "SERVICE",
     "USER",
     "WORKER",
+    "WORKER_FILE",
     "rest_jaas",
     "rest_users",
     "worker_settings",
@@ -47,6 +49,8 @@ PLUGINS = tuple(engine.plugin for engine in ENGINES.values())
 CONVERTER = "apicurio-converter"
 PROVIDER = Path(__file__).parents[1] / "kafkaconnect" / "provider"
 """What answers `${secretManager:…}`, with its source."""
+WORKER_FILE = "connectors/worker.properties"
+"""What is the same for the worker wherever it runs."""
 JAAS = "rest.jaas"
 LOGIN_MODULE = "org.apache.kafka.connect.rest.basic.auth.extension.PropertyFileLoginModule"
 INTERNAL_TOPICS = {
@@ -94,7 +98,7 @@ QUIET = (
 
 def _prepare(context: Context) -> None:
     _link_plugins(context)
-    portable = (context.project / "connectors" / "worker.properties").read_text(encoding="utf-8")
+    portable = own_or_shipped(context.project, WORKER_FILE).read_text(encoding="utf-8")
     local = worker_settings(context)
     lines = "".join(f"{key}={value}\n" for key, value in local.items())
     write_private(context.conf / "worker.properties", f"{portable}\n{lines}")

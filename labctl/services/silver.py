@@ -21,19 +21,24 @@ from labctl.services.model import (
     Service,
     Site,
 )
+from labctl.shipped import own_or_shipped
 from labctl.sinks import sink_files, used_sinks
 from labctl.tables import lab_tables
-from lakehouse.options import APPLICATION_FILE, KAFKA_CONF_PREFIX, Options, submit_argv
+from lakehouse.options import KAFKA_CONF_PREFIX, Options, submit_argv
 
-__all__ = ["SERVICE", "options", "process", "spark_settings"]
+__all__ = ["APPLICATION", "SERVICE", "SPARK_DEFAULTS", "options", "process", "spark_settings"]
 
+APPLICATION = "spark/silver.py"
+"""What `spark-submit` is given. A project may have its own, and the two files below, too."""
+SPARK_DEFAULTS = "spark/spark-defaults.conf"
+LOG4J2 = "spark/log4j2.properties"
 LOOPBACK = "127.0.0.1"
 TOKEN = "status-token"  # noqa: S105 - a file's name
 
 
 def _prepare(context: Context) -> None:
     context.data.mkdir(parents=True, exist_ok=True, mode=0o700)
-    shared = (context.project / "spark" / "spark-defaults.conf").read_text(encoding="utf-8")
+    shared = own_or_shipped(context.project, SPARK_DEFAULTS).read_text(encoding="utf-8")
     class_path = {"spark.driver.extraClassPath": f"{context.artifacts.path('spark-packages')}/*"}
     local = spark_settings(context) | class_path
     lines = "".join(f"{key} {value}\n" for key, value in local.items())
@@ -63,7 +68,7 @@ def spark_settings(context: Context) -> dict[str, str]:
             # Spark loads 30,000 classes: growing by small steps, each would cost a full collection.
             "-XX:MetaspaceSize=320m -XX:NewRatio=1 "
             # Quoted: the project's path may have a blank.
-            f'-Dlog4j2.configurationFile="{context.project / "spark" / "log4j2.properties"}"'
+            f'-Dlog4j2.configurationFile="{own_or_shipped(context.project, LOG4J2)}"'
         ),
         "spark.local.dir": str(context.data / "scratch"),
         # Spark's own choice for local checkpoints starts 24 processes a batch, to ask for links.
@@ -108,12 +113,6 @@ def options(
     )
 
 
-def _application(project: Path) -> Path:
-    """The project's own; where it has none, the one that came with labctl."""
-    own = project / "spark" / APPLICATION_FILE.name
-    return own if own.is_file() else APPLICATION_FILE
-
-
 def process(
     context: Context, *, status_host: str = LOOPBACK, writes_bronze: bool = True
 ) -> Process:
@@ -127,7 +126,7 @@ def process(
                 options(context, status_host=status_host, writes_bronze=writes_bronze),
                 spark_submit=(str(spark_home / "bin" / "spark-submit"),),
                 properties_file=str(context.conf / "spark.properties"),
-                application=str(_application(context.project)),
+                application=str(own_or_shipped(context.project, APPLICATION)),
             )
         ),
         env={

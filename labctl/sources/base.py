@@ -249,6 +249,15 @@ class Source(ABC):
         """All rows in one consistent snapshot, schema `describe(ref).arrow`, in no order."""
 
     @abstractmethod
+    def sample(self, table: SourceTable, count: int) -> list[tuple[str, ...]]:
+        """The first rows by key, each value as a literal of this engine's SQL."""
+
+    def _first(self, table: SourceTable, fields: Sequence[str], count: int) -> str:
+        """The query for `fields` of the first rows by key."""
+        order = f" ORDER BY {self._names(table.keys)}" if table.keys else ""
+        return f"SELECT {', '.join(fields)} FROM {self.qualified(table.ref)}{order} LIMIT {count:d}"  # noqa: S608
+
+    @abstractmethod
     def insert(self, ref: TableRef, rows: pa.Table) -> None:
         """Adds rows in bulk: all of them or, by an error, none."""
 
@@ -273,6 +282,14 @@ class Source(ABC):
         PostgreSQL adds them to `publication`, SQL Server enables change data capture for them,
         and MySQL records all tables anyway.
         """
+
+    @abstractmethod
+    def captured(self, publication: str) -> set[TableRef] | None:
+        """The tables that `capture` was called for; None where all are recorded anyway."""
+
+    @abstractmethod
+    def release(self, ref: TableRef, publication: str) -> None:
+        """Undoes `capture` of a table, which may be gone. Safe to repeat."""
 
     @abstractmethod
     def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:

@@ -142,6 +142,18 @@ class MySqlSource(Source):
             lines = [line for (line,) in cursor]
         return from_csv("\n".join(lines).encode(), table.columns)
 
+    def sample(self, table: SourceTable, count: int) -> list[tuple[str, ...]]:
+        fields = [self._literal(column) for column in table.columns]
+        return self.execute(self._first(table, fields, count))
+
+    def _literal(self, column: SourceColumn) -> str:
+        """A column as SQL would write its value: text in quotes, bytes as hexadecimal digits."""
+        name = self.quote(column.name)
+        if pa.types.is_binary(column.arrow):
+            return f"IF({name} IS NULL, 'NULL', CONCAT('x', QUOTE(HEX({name}))))"
+        exact = column.rule.expression.format(name) if column.declared.name == "float" else name
+        return f"QUOTE({exact})"
+
     def _field(self, column: SourceColumn) -> str:
         """A column as one CSV field: null is empty, and text is always quoted."""
         value = column.rule.expression.format(self.quote(column.name))
@@ -174,6 +186,12 @@ class MySqlSource(Source):
 
     def capture(self, refs: Sequence[TableRef], publication: str) -> None:
         """The binary log has every table."""
+
+    def captured(self, publication: str) -> None:
+        return None
+
+    def release(self, ref: TableRef, publication: str) -> None:
+        """The binary log keeps every table."""
 
     def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
         if password is not None:

@@ -150,6 +150,10 @@ class PostgresSource(Source):
             cursor.copy_expert(copy, sink)
         return from_csv(sink.getvalue(), table.columns)
 
+    def sample(self, table: SourceTable, count: int) -> list[tuple[str, ...]]:
+        fields = [f"quote_nullable({self.quote(c.name)}::text)" for c in table.columns]
+        return self.execute(self._first(table, fields, count))
+
     def insert(self, ref: TableRef, rows: pa.Table) -> None:
         self._copy(f"{self.qualified(ref)} ({self._names(rows.column_names)})", rows)
 
@@ -192,11 +196,7 @@ class PostgresSource(Source):
         # Made as the tables' owner, so that the connector's user need not own them.
         if not self.execute("SELECT 1 FROM pg_publication WHERE pubname = %s", (publication,)):
             self.execute(f"CREATE PUBLICATION {self.quote(publication)}")
-        rows = self.execute(
-            "SELECT schemaname, tablename FROM pg_publication_tables WHERE pubname = %s",
-            (publication,),
-        )
-        published = {TableRef(schema, name) for schema, name in rows}
+        published = self.captured(publication)
         for ref in refs:
             # With the whole old row a delete tells what was deleted.
             if self._identity(ref) != "f":
@@ -205,6 +205,19 @@ class PostgresSource(Source):
                 self.execute(
                     f"ALTER PUBLICATION {self.quote(publication)} ADD TABLE {self.qualified(ref)}"
                 )
+
+    def captured(self, publication: str) -> set[TableRef]:
+        rows = self.execute(
+            "SELECT schemaname, tablename FROM pg_publication_tables WHERE pubname = %s",
+            (publication,),
+        )
+        return {TableRef(schema, name) for schema, name in rows}
+
+    def release(self, ref: TableRef, publication: str) -> None:
+        if ref in self.captured(publication):
+            self.execute(
+                f"ALTER PUBLICATION {self.quote(publication)} DROP TABLE {self.qualified(ref)}"
+            )
 
     def _identity(self, ref: TableRef) -> str:
         """What the log tells of an old row: `d` its key, `f` everything."""

@@ -182,6 +182,15 @@ class SqlServerSource(Source):
         ]
         return pa.Table.from_arrays(arrays, schema=table.arrow)
 
+    def sample(self, table: SourceTable, count: int) -> list[tuple[str, ...]]:
+        fields = ", ".join(self._field(column) for column in table.columns)
+        order = f" ORDER BY {self._names(table.keys)}" if table.keys else ""
+        rows = self.execute(
+            f"SELECT TOP ({count:d}) {fields} FROM {self.qualified(table.ref)}{order}"
+        )
+        declared = [column.declared for column in table.columns]
+        return [tuple(map(_literal, row, declared)) for row in rows]
+
     def _field(self, column: SourceColumn) -> str:
         """A column as it is read. The client's own times have six digits, not seven."""
         name = self.quote(column.name)
@@ -244,16 +253,36 @@ class SqlServerSource(Source):
         rows = self.execute("SELECT name FROM sys.filegroups WHERE name = %s", (_CDC_FILEGROUP,))
         filegroup = rows[0][0] if rows else None
         for ref in refs:
-            if not self.execute(
-                "SELECT 1 FROM sys.tables"
-                " WHERE object_id = OBJECT_ID(%s) AND is_tracked_by_cdc = 1",
-                (self.qualified(ref),),
-            ):
+            if not self._is_tracked(ref):
                 self.execute(
                     "EXEC sys.sp_cdc_enable_table @source_schema = %s, @source_name = %s,"
                     " @role_name = %s, @filegroup_name = %s, @supports_net_changes = 0",
                     (ref.schema, ref.name, _CDC_ROLE, filegroup),
                 )
+
+    def _is_tracked(self, ref: TableRef) -> bool:
+        return bool(
+            self.execute(
+                "SELECT 1 FROM sys.tables"
+                " WHERE object_id = OBJECT_ID(%s) AND is_tracked_by_cdc = 1",
+                (self.qualified(ref),),
+            )
+        )
+
+    def captured(self, publication: str) -> set[TableRef]:
+        rows = self.execute(
+            "SELECT s.name, t.name FROM sys.tables t JOIN sys.schemas s"
+            " ON s.schema_id = t.schema_id WHERE t.is_tracked_by_cdc = 1"
+        )
+        return {TableRef(schema, name) for schema, name in rows}
+
+    def release(self, ref: TableRef, publication: str) -> None:
+        if self._is_tracked(ref):
+            self.execute(
+                "EXEC sys.sp_cdc_disable_table @source_schema = %s, @source_name = %s,"
+                " @capture_instance = 'all'",
+                (ref.schema, ref.name),
+            )
 
     def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
         known = self.execute("SELECT 1 FROM sys.server_principals WHERE name = %s", (user,))
@@ -304,6 +333,21 @@ def _arrive(value: Any, declared: Declared) -> Any:
         case UUID():
             return str(value).upper()
     return value
+
+
+def _literal(value: Any, declared: Declared) -> str:
+    """A value of the driver's as SQL writes it."""
+    match value if isinstance(value, bytes) else _leave(_arrive(value, declared), declared):
+        case None:
+            return "NULL"
+        case bool() as flag:
+            return str(int(flag))
+        case bytes() as content:
+            return f"0x{content.hex()}"
+        case int() | float() as number:
+            return repr(number)
+        case text:
+            return "N'" + str(text).replace("'", "''") + "'"
 
 
 def _seconds(moment: datetime, *, of_day: bool) -> int:

@@ -14,7 +14,6 @@ from typing import Any, Literal
 from lakehouse.errors import ConfigurationError
 
 __all__ = [
-    "APPLICATION_FILE",
     "KAFKA_CONF_PREFIX",
     "REPLAYED",
     "Options",
@@ -23,9 +22,6 @@ __all__ = [
 ]
 
 SourceName = Literal["kafka", "bronze"]
-
-APPLICATION_FILE = Path(__file__).resolve().parent.parent / "silver.py"
-"""What `spark-submit` is given."""
 
 KAFKA_CONF_PREFIX = "spark.lakehouse.kafka."
 """Spark properties with this prefix are given to every Kafka client (`security.protocol`, …). The
@@ -165,7 +161,7 @@ def submit_argv(
     *,
     spark_submit: Sequence[str],
     properties_file: str,
-    application: str = str(APPLICATION_FILE),
+    application: str,
     submit_options: Sequence[str] = (),
 ) -> list[str]:
     """The whole `spark-submit` command line.

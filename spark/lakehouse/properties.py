@@ -25,6 +25,7 @@ from lakehouse.table_names import AmbiguousTableError, find_table
 __all__ = [
     "BRONZE_ROOT_KEY",
     "BUCKETS",
+    "DATABASE_KEY",
     "LAB_KEYS",
     "TABLE_KEY",
     "TOPIC_KEY",

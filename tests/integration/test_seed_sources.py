@@ -7,13 +7,16 @@ import uuid
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
+from urllib.parse import quote
 
 import pyarrow as pa
 import pytest
 
 from labctl.config.endpoints import Endpoints
 from labctl.errors import LabError
+from labctl.scaffolding.existing import existing_source
 from labctl.sources import ENGINES, Rollback, Source, TableRef, connect
+from labctl.sources.scripts import split_script
 from labctl.verify import verify_table
 
 EPOCH = dt.datetime(1970, 1, 1)
@@ -151,6 +154,13 @@ CASES = [
 ]
 
 
+CASES_OF = {
+    "postgres": POSTGRES_CASES,
+    "mysql": MYSQL_CASES,
+    "sqlserver": SQLSERVER_CASES,
+}
+
+
 @pytest.fixture(scope="module")
 def schemas(endpoints: Endpoints) -> Iterator[str]:
     """The name of a schema of this module's own, in every engine."""
@@ -213,6 +223,42 @@ def test_values_arrive_exactly(endpoints: Endpoints, schemas: str, engine: str, 
         diff = verify_table(numbered, read, ["id"])
         assert diff.equal, diff
         assert source.describe(ref).arrow.equals(read.schema)
+
+
+def test_a_database_that_is_there_is_made_again_from_what_is_read(
+    endpoints: Endpoints, source: Source
+) -> None:
+    """Types, keys and a sample: what `labctl init --from-database` writes makes the same tables."""
+    engine, database = ENGINES[source.engine], f"there_{uuid.uuid4().hex[:12]}"
+    server = endpoints.servers[source.engine]
+    assert server is not None
+    endpoint = server.model_copy(update={"database": database})
+    schema = {"postgres": "public", "mysql": database, "sqlserver": "dbo"}[source.engine]
+    ref, cases = TableRef(schema, "Odd name"), CASES_OF[source.engine]
+    engine.ensure_database(endpoint)
+    login = f"{endpoint.user}:{quote(endpoint.password.get_secret_value(), safe='')}"
+    dsn = f"{source.engine}://{login}@{endpoint.host}:{endpoint.port}/{database}"
+    with engine.client(endpoint) as there:
+        columns = ", ".join(f"c{n} {kind}" for n, (kind, _, _) in enumerate(cases))
+        there.execute(f"CREATE TABLE {there.qualified(ref)} (id integer PRIMARY KEY, {columns})")
+        for row in range(2):
+            values = ", ".join(literals[row % len(literals)] for _, literals, _ in cases)
+            there.execute(f"INSERT INTO {there.qualified(ref)} VALUES ({row}, {values})")
+        there.execute("CREATE TABLE keyless (v integer)")
+        before, held = there.describe(ref), there.read(ref)
+        found = existing_source(dsn, copy_rows=10)
+        assert [(t.ref, t.keys) for t in found.tables] == [(ref, ("id",))]
+        assert any("keyless has no primary key" in note for note in found.notes)
+        for table in there.tables(schema):
+            there.execute(f"DROP TABLE {there.qualified(table)}")
+        for script in (found.schema_sql, found.schema_sql, found.rows_sql or ""):
+            for statement in split_script(script, source.engine):
+                there.execute(statement.text)
+        assert there.describe(ref) == before
+        assert verify_table(held, there.read(ref), ["id"]).equal
+    with connect(endpoints, source.engine) as other:
+        name = other.quote(database)
+        other.execute(f"DROP {'DATABASE' if source.engine != 'mysql' else 'SCHEMA'} {name}")
 
 
 def test_large_tables_and_odd_text_survive_a_round_trip(source: Source, table: TableRef) -> None:

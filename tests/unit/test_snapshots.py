@@ -107,7 +107,7 @@ def test_an_interrupted_restore_is_completed(done: tuple[str, ...], aside: bool)
         (whole / part / "file").write_text("restored", encoding="utf-8")
         (state.folder / part).mkdir()
         (state.folder / part / "file").write_text("old", encoding="utf-8")
-    (whole / "restored.json").write_text(json.dumps({"tickit": {}}), encoding="utf-8")
+    (whole / "restored.json").write_text(json.dumps({"seeded": {"tickit": {}}}), encoding="utf-8")
     for part in done:
         shutil.move(state.folder / part, state.folder / f".{part}.1")
         shutil.move(whole / part, state.folder / part)

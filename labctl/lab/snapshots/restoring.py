@@ -42,7 +42,7 @@ def restore_snapshot(lab: Lab, snapshot: Snapshot) -> None:
         try:
             for part in FOLDERS:
                 copy_folder(snapshot.folder / part, copy / part)
-            write_private(copy / _RECORD, json.dumps(snapshot.manifest.seeded))
+            write_private(copy / _RECORD, _record(snapshot))
             if lab.running:
                 # What they would still write is deleted anyway.
                 lab.runtime.kill_all()
@@ -71,12 +71,18 @@ def finish_restore(state: LabState) -> bool:
             (whole / part).rename(own)
     record = whole / _RECORD
     if record.is_file():
-        state.save(seeded=json.loads(record.read_bytes()))
+        state.save(**json.loads(record.read_bytes()))
     shutil.rmtree(whole)
     for part in FOLDERS:
         for old in state.folder.glob(f".{part}.*"):
             shutil.rmtree(old, ignore_errors=True)
     return True
+
+
+def _record(snapshot: Snapshot) -> str:
+    """What lab.json is to say of the data."""
+    made = snapshot.manifest
+    return json.dumps({"seeded": made.seeded, "schemas": made.schemas})
 
 
 def builds(lab: Lab) -> dict[str, str]:

@@ -51,6 +51,8 @@ class Manifest(BaseModel):
     """Of that lab's lab.json."""
     seeded: dict[str, Any]
     """As in lab.json: what was loaded of each data set."""
+    schemas: dict[str, Any] = {}
+    """As in lab.json: what was applied of the project's own schemas."""
     builds: dict[str, str]
     """By service with data: which version wrote them."""
     files: dict[str, FileRecord]

@@ -64,7 +64,7 @@ def save_snapshot(lab: Lab, name: str, *, replace: bool = False) -> Snapshot:
                 lab=lab.name,
                 made_at=made_at,
                 state_version=STATE_VERSION,
-                seeded=lab.state.load().get("seeded", {}),
+                **{key: lab.state.load().get(key, {}) for key in ("seeded", "schemas")},
                 builds=builds(lab),
                 files=read_records(staged),
             )

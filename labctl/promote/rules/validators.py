@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from labctl.extras import require_extra
 from labctl.promote.outputs import outputs_in, resolve
 from labctl.promote.plan import as_json
 from labctl.promote.rules.registry import Finding, Subject, rule
@@ -17,6 +18,7 @@ _ONE_OF = {"capacity": ("autoScaling", "provisionedCapacity")}
 @rule
 def templates_lint(subject: Subject) -> Iterator[Finding]:
     """cfn-lint's errors and warnings, with the schemas of the profile's region."""
+    require_extra("promote")
     from cfnlint import lint
 
     region = subject.promotion.profile.region

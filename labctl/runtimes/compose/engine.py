@@ -15,10 +15,11 @@ import docker.errors
 import requests
 
 from labctl.errors import ExitCode, LabError
+from labctl.shipped import shipped
 
 __all__ = ["COMPOSE_FOLDER", "Compose", "Engine", "EngineMissingError", "compose_version"]
 
-COMPOSE_FOLDER = Path(__file__).resolve().parents[3] / "compose"
+COMPOSE_FOLDER = shipped("compose")
 INSTALL_HINT = "docs/compose.md says what is needed; the native profile needs no engine"
 QUERY_SECONDS = 60.0
 PROJECT_LABEL = "com.docker.compose.project"

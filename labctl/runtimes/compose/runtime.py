@@ -17,7 +17,7 @@ from labctl.config.endpoints import Endpoints
 from labctl.config.model import ComposeProfile, LabConfig, lab_file
 from labctl.errors import ExitCode, LabError
 from labctl.home.state import LabState, write_private
-from labctl.images import build, recipe_of, references, source_digest
+from labctl.images import build, image_work, recipe_of, references, source_digest, sources
 from labctl.runtimes.compose.checks import check_engine
 from labctl.runtimes.compose.containers import moment_of, pause, state_of
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER, Compose, Engine
@@ -37,8 +37,9 @@ from labctl.runtimes.model import (
     ProcessState,
     Usage,
 )
-from labctl.services import Context, Service, services_of, silver
+from labctl.services import Context, Service, connect, services_of, silver
 from labctl.services.endpoints import loopback_endpoints
+from labctl.shipped import own_or_shipped
 
 __all__ = ["ComposeRuntime"]
 
@@ -111,7 +112,7 @@ class ComposeRuntime:
             names = {
                 name for image in self._images(services).values() if (name := recipe_of(image))
             }
-            build(COMPOSE_FOLDER.parent, _store(), sorted(names), progress=progress)
+            build(_store(), sorted(names), progress=progress)
         missing = self._missing(services)
         for service, image in missing.items():
             verb = "build" if self._definitions[service].get("build") else "pull"
@@ -355,16 +356,19 @@ class ComposeRuntime:
             for service, endpoints in self._ports.items()
             for endpoint, port in endpoints.items()
         }
+        root = sources(image_work(_store()))
         if self._profile.images == "local":
             images = references(_store())
         else:
             # Named after what it holds: another version of the code is another image.
-            images = {"silver": f"labctl/silver:{source_digest(COMPOSE_FOLDER.parent)}"}
+            images = {"silver": f"labctl/silver:{source_digest(root)}"}
         images |= self._profile.image
         return {
             "COMPOSE_PROJECT_NAME": self.name,
             "LAB_NAME": self.name,
             "LAB_PROJECT": str(self._project),
+            "LAB_SOURCES": str(root),
+            "LAB_WORKER": str(own_or_shipped(self._project, connect.WORKER_FILE)),
             "LAB_FILE": str(lab_file(self._project, self._state.name)),
             "LAB_SECRETS": str(self._state.secrets),
             "LAB_BUCKET": self._config.lake.bucket,

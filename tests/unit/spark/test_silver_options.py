@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lakehouse.errors import ConfigurationError
-from lakehouse.options import APPLICATION_FILE, Options, submit_argv
+from lakehouse.options import Options, submit_argv
 
 OPTIONS = Options(
     properties=("spark/properties",),
@@ -55,6 +55,7 @@ def test_submit_names_properties_application_and_arguments() -> None:
         OPTIONS,
         spark_submit=("/opt/spark/bin/spark-submit",),
         properties_file="/run/spark.properties",
+        application="spark/silver.py",
         submit_options=("--deploy-mode", "cluster"),
     )
 
@@ -63,10 +64,9 @@ def test_submit_names_properties_application_and_arguments() -> None:
         "--properties-file=/run/spark.properties",
         "--deploy-mode",
         "cluster",
-        str(APPLICATION_FILE),
+        "spark/silver.py",
     ]
     assert argv[5:] == OPTIONS.argv()
-    assert APPLICATION_FILE.is_file()
 
 
 def test_dead_letters_and_rebuild_requests_lie_beside_silver() -> None:

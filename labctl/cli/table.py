@@ -1,0 +1,145 @@
+"""`labctl table`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from labctl.cli.app import Invocation, command, group
+from labctl.cli.output import print_result, stderr
+from labctl.cli.progress import ConsoleProgress
+from labctl.errors import ExitCode
+from labctl.lab.lab import Lab
+from labctl.lab.table_stations import TableCheck, check_tables
+from labctl.scaffolding.tables import add_table, remove_table
+from labctl.tables import LabTable
+
+__all__ = ["add_command", "check_command", "list_command", "remove_command"]
+
+app = group("table")
+SourceTable = Annotated[str, typer.Argument(metavar="SOURCE.SCHEMA.TABLE", help="Which one.")]
+
+
+@command(app, "list", example="labctl table list")
+def list_command(invocation: Invocation) -> None:
+    """List the tables that the project captures: source, topic, silver table and file."""
+    lab = invocation.lab()
+    rows = [_row(lab, table) for table in lab.tables]
+    print_result(invocation.format, {"tables": rows}, lambda: _table(rows))
+
+
+@command(app, "add", example="labctl table add orders.public.invoice")
+def add_command(invocation: Invocation, name: SourceTable) -> None:
+    """Capture a table of a source: write what it needs, start it, wait for its first rows.
+
+    The table must be there and have a primary key. Its properties file is written, and the
+    connector's filter extended where it has one. A table that the project has already is started.
+    """
+    lab = invocation.lab()
+    with ConsoleProgress() as progress:
+        added = add_table(lab, name, progress, say=lambda line: stderr.print(line, highlight=False))
+    files = [_path(lab, path) for path in added.files]
+    data = {
+        "table": added.table.name,
+        "topic": added.table.topic,
+        "files": files,
+        "source_rows": added.source_rows,
+        "silver_rows": added.silver_rows,
+    }
+    said = [f"{file} written" for file in files]
+    rows = f"{added.silver_rows:,} of {added.source_rows:,} rows are in silver"
+    query = f'Next: labctl query "SELECT * FROM {added.table.name}"'  # noqa: S608
+    print_result(
+        invocation.format,
+        data,
+        lambda: "\n".join([*said, f"{added.table.name}: {rows}", invocation.addressed(query)]),
+    )
+
+
+@command(app, "remove", example="labctl table remove orders.public.invoice")
+def remove_command(
+    invocation: Invocation,
+    name: Annotated[str, typer.Argument(help="SOURCE.SCHEMA.TABLE, or the silver table's name.")],
+) -> None:
+    """Capture a table no more: delete its properties file, and take it from the connector.
+
+    The source's table, its topic, bronze files and silver table stay as they are.
+    """
+    lab = invocation.lab()
+    with ConsoleProgress() as progress:
+        removed = remove_table(lab, name, progress)
+    files = [_path(lab, path) for path in removed.files]
+    print_result(
+        invocation.format,
+        {"table": removed.table.name, "files": files},
+        lambda: f"{removed.table.name} is not captured any more ({', '.join(files)})",
+    )
+
+
+@command(app, "check", example="labctl table check")
+def check_command(
+    invocation: Invocation,
+    names: Annotated[list[str] | None, typer.Argument(help="Silver tables [default: all].")] = None,
+) -> None:
+    """Say where each table stands from its source to silver, and what is missing.
+
+    Exits 3 if something is missing.
+    """
+    lab = invocation.lab().require_running()
+    checks = check_tables(lab, [lab.table(name) for name in names or ()] or lab.tables)
+    print_result(invocation.format, {"tables": checks}, lambda: _checks(invocation, checks))
+    if any(check.missing for check in checks):
+        raise typer.Exit(int(ExitCode.NOT_READY))
+
+
+def _row(lab: Lab, table: LabTable) -> dict[str, Any]:
+    return {
+        "source": table.source,
+        "table": f"{table.db_schema}.{table.source_name}",
+        "topic": table.topic,
+        "silver": table.name,
+        "file": _path(lab, table.properties.file),
+    }
+
+
+def _path(lab: Lab, path: Any) -> str:
+    return str(path.relative_to(lab.project))
+
+
+def _table(rows: list[dict[str, Any]]) -> RenderableType:
+    shown = Table(box=None, pad_edge=False)
+    for title in ("source", "table", "topic", "silver", "file"):
+        shown.add_column(title, overflow="fold")
+    for row in rows:
+        shown.add_row(*row.values())
+    return shown
+
+
+def _checks(invocation: Invocation, checks: list[TableCheck]) -> RenderableType:
+    shown = Table(box=None, pad_edge=False)
+    for title in ("source", "rows", "connector", "records", "silver", "rows", "state"):
+        shown.add_column(title, justify="right" if title in ("rows", "records") else "left")
+    for one in checks:
+        shown.add_row(
+            one.source,
+            _count(one.source_rows),
+            one.connector,
+            _count(one.topic_records),
+            one.table,
+            _count(one.silver_rows),
+            one.silver,
+        )
+    lines = [
+        Text(invocation.addressed(f"{one.table}: {missing}"))
+        for one in checks
+        for missing in one.missing
+    ]
+    return Group(shown, *lines) if lines else Group(shown, "Nothing is missing.")
+
+
+def _count(number: int | None) -> str:
+    return "-" if number is None else f"{number:,}"

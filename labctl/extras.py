@@ -1,0 +1,27 @@
+"""Packages that not every lab needs: what installs them, and one error where they are missing."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Literal
+
+from labctl.errors import ExitCode, LabError
+
+__all__ = ["require_extra"]
+
+_MODULES = {"promote": ("cfnlint", "aws_msk_iam_sasl_signer"), "reports": ("plotly", "jinja2")}
+"""By extra of pyproject.toml, what is imported of it."""
+_PURPOSE = {
+    "promote": "Promotion and logins to MSK need",
+    "reports": "Pages with charts need",
+}
+
+
+def require_extra(extra: Literal["promote", "reports"]) -> None:
+    """Raises LabError (ENVIRONMENT) where the packages of `extra` are not installed."""
+    if missing := [name for name in _MODULES[extra] if find_spec(name) is None]:
+        raise LabError(
+            f"{_PURPOSE[extra]} packages that are not installed: {', '.join(missing)}",
+            hint=f"pip install 'labctl[{extra}]'",
+            exit_code=ExitCode.ENVIRONMENT,
+        )

@@ -1,0 +1,74 @@
+"""The folder that the Spark application's image is built in."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import labctl
+import lakehouse
+import seeds
+from labctl.shipped import IN_WHEEL, shipped
+
+__all__ = ["SOURCES", "contents", "source_digest", "sources"]
+
+SOURCES = (
+    "requirements.lock",
+    "labctl",
+    "seeds",
+    "spark/lakehouse",
+    "spark/silver.py",
+    "spark/spark-defaults.conf",
+    "spark/log4j2.properties",
+    ".dockerignore",
+)
+"""What the image holds, by its path in the repository."""
+_PACKAGES = {"labctl": labctl, "seeds": seeds, "spark/lakehouse": lakehouse}
+
+
+def sources(work: Path) -> Path:
+    """A folder that has `SOURCES`: the checkout, else a copy in `work` of what is installed."""
+    if not IN_WHEEL.is_dir():
+        return shipped("")
+    work.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=work, prefix="sources-") as folder:
+        copy = Path(folder, "copy")
+        for name in SOURCES:
+            _copy(name, copy / name)
+        shutil.copytree(shipped("compose/images/silver"), copy / "compose/images/silver")
+        # Named after what it holds: another version of labctl is another folder.
+        target = work / f"sources-{source_digest(copy)}"
+        if not target.is_dir():
+            copy.rename(target)
+    return target
+
+
+def _copy(name: str, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if package := _PACKAGES.get(name):
+        # Without the copy of the repository's files: they lie where they do there.
+        ignored = shutil.ignore_patterns("__pycache__", IN_WHEEL.name)
+        shutil.copytree(Path(package.__path__[0]), target, ignore=ignored)
+    else:
+        shutil.copy(shipped(name), target)
+
+
+def source_digest(root: Path) -> str:
+    """Changes with whatever the Spark application's image holds of `sources`."""
+    digest = hashlib.sha256()
+    for source in (*SOURCES, "compose/images/silver"):
+        for part in contents(root / source):
+            digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()[:12]
+
+
+def contents(path: Path) -> Iterator[bytes]:
+    """Names and contents of a file or of all files below a folder."""
+    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    for file in files:
+        if "__pycache__" not in file.parts:
+            yield str(file.relative_to(path.parent)).encode()
+            yield file.read_bytes()

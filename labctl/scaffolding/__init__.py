@@ -1,0 +1,1 @@
+"""Writing the files of a project: connectors, tables' properties, a whole new folder."""

@@ -1,0 +1,79 @@
+"""Connector files for new sources and their sink: labctl's own, with other names in them."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from labctl.config.model import SourceEngine
+from labctl.kafkaconnect.files import parse_connector
+from labctl.shipped import shipped
+from labctl.sources import ENGINES
+from labctl.tables import CONNECTORS
+
+__all__ = ["SINK", "connector_name", "sink_template", "sink_text", "source_text"]
+
+SINK = "sink_connector_kafka_s3_avro"
+"""The connector that writes bronze, where a project has no other."""
+_SERVER_IDS = range(200_000, 1_000_000)
+"""What MySQL tells its readers apart by."""
+
+
+def connector_name(source: str) -> str:
+    """What the connector of a source is called."""
+    return f"source_connector_{source}"
+
+
+def source_text(source: str, engine: SourceEngine, schemas: Sequence[str]) -> str:
+    """The file of a source's connector. Its topics are `<source>.<schema>.<table>`."""
+    config = dict(parse_connector(_template(engine)).config)
+    reference = f"demo/{ENGINES[engine].reference}:"
+    config = {key: value.replace(reference, f"demo/{source}:") for key, value in config.items()}
+    own_name = f"{source.replace('-', '_')}_debezium"
+    changed = {
+        "topic.prefix": source,
+        "schema.include.list": ",".join(schemas),
+        "database.include.list": ",".join(schemas),
+        "slot.name": own_name,
+        "publication.name": own_name,
+        "database.server.id": str(_server_id(source)),
+        "schema.history.internal.kafka.topic": f"schema-history.{source}",
+        # Of every TINYINT(1): Debezium would send numbers, and silver has booleans.
+        "boolean.selector": ",".join(rf"{re.escape(schema)}[.].*" for schema in schemas),
+        # The database is left out of SQL Server's topics.
+        "transforms.route.regex": (
+            rf"{re.escape(source)}[.][^.]+[.]((?:{'|'.join(map(re.escape, schemas))})[.].+)"
+        ),
+        "transforms.route.replacement": f"{source}.$1",
+    }
+    config |= {key: value for key, value in changed.items() if key in config}
+    return json.dumps(config, indent=2, ensure_ascii=False) + "\n"
+
+
+def sink_text(prefixes: Collection[str]) -> str:
+    """The file of the sink connector, for topics that begin with these prefixes."""
+    text = sink_template().read_text(encoding="utf-8")
+    if not prefixes:
+        return text
+    topics = json.dumps(rf"({'|'.join(sorted(map(re.escape, prefixes)))})\..+")
+    return re.sub(r'(?<="topics\.regex": )".*"', lambda _: topics, text)
+
+
+def sink_template() -> Path:
+    """The sink connector's file that labctl comes with."""
+    return min(shipped(str(CONNECTORS)).glob("sink_connector_*.json"))
+
+
+def _template(engine: SourceEngine) -> Path:
+    """A file of the engine's connector that labctl comes with: the last by name, TICKIT's."""
+    files = sorted(shipped(str(CONNECTORS)).glob("source_connector_*.json"))
+    class_ = ENGINES[engine].connector_class
+    return [f for f in files if parse_connector(f).config["connector.class"] == class_][-1]
+
+
+def _server_id(source: str) -> int:
+    """The same for a source in every lab, and hardly another one's."""
+    return _SERVER_IDS[zlib.crc32(source.encode()) % len(_SERVER_IDS)]

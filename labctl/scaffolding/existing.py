@@ -1,0 +1,192 @@
+"""A source made after a database that is there: tables, keys and types, and a sample of rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import unquote, urlsplit
+
+from pydantic import SecretStr
+
+from labctl.config.endpoints import Database
+from labctl.config.model import SourceEngine
+from labctl.errors import ExitCode, LabError
+from labctl.scaffolding.model import ENGINE_NAMES, NewSource, NewTable
+from labctl.sources import ENGINES, Source, SourceTable, TableRef
+
+__all__ = ["existing_source", "parse_dsn"]
+
+_PORTS: dict[SourceEngine, int] = {"postgres": 5432, "mysql": 3306, "sqlserver": 1433}
+_FORM = "engine://user:password@host:port/database, with postgresql, mysql or mssql as the engine"
+_SYSTEM = re.compile(
+    r"pg_.*|information_schema|mysql|performance_schema|sys|cdc|guest|db_.*", re.IGNORECASE
+)
+"""Schemas that are the server's own."""
+_ROWS = 100
+"""Rows in one INSERT."""
+_MARK = {"postgres": ";\n", "mysql": ";\n", "sqlserver": ";\nGO\n"}
+"""What ends a statement."""
+
+
+def parse_dsn(dsn: str) -> tuple[SourceEngine, Database]:
+    """Where the database is. Raises LabError (USAGE); no password is part of a message."""
+    try:
+        parts = urlsplit(dsn)
+        engine = ENGINE_NAMES.get(parts.scheme.partition("+")[0])
+        port = parts.port
+    except ValueError:
+        engine, port = None, None
+    database = unquote(parts.path.strip("/")) if engine else ""
+    if engine is None or not parts.hostname or not parts.username or not database:
+        raise LabError(
+            "--from-database does not name a database, its server and a user",
+            hint=f"write {_FORM}; a character such as @ in a password is %40",
+            exit_code=ExitCode.USAGE,
+        )
+    return engine, Database(
+        host=parts.hostname,
+        port=port or _PORTS[engine],
+        user=unquote(parts.username),
+        password=SecretStr(unquote(parts.password or "")),
+        database=database,
+    )
+
+
+def existing_source(dsn: str, *, name: str | None = None, copy_rows: int = 0) -> NewSource:
+    """The source that a database would be in a lab. The database is only read.
+
+    `name` is its own by default. `copy_rows` of each table, the first by key, come along. Raises
+    LabError (USAGE) when there is no such database, or nothing in it.
+    """
+    engine, endpoint = parse_dsn(dsn)
+    try:
+        database = ENGINES[engine].client(endpoint)
+    except LabError as error:
+        raise LabError(
+            error.what, hint="check the address given to --from-database", exit_code=ExitCode.USAGE
+        ) from None
+    with database:
+        tables = _tables(database, engine, endpoint)
+        keyed = [table for table in tables if table.keys]
+        if not keyed:
+            raise LabError(
+                f"{endpoint.database} at {endpoint.host}:{endpoint.port} has no table with a "
+                f"primary key that {endpoint.user} may read",
+                hint="name another database, or another user",
+                exit_code=ExitCode.USAGE,
+            )
+        source = name or _source_name(endpoint.database)
+        rows = _rows(database, keyed, copy_rows) if copy_rows else None
+        schema = "".join(_statements(database, source, tables))
+    return NewSource(
+        source,
+        engine,
+        None if engine == "mysql" else endpoint.database,
+        tuple(dict.fromkeys(table.ref.schema for table in tables)),
+        tuple(NewTable(table.ref, table.keys) for table in keyed),
+        schema,
+        rows,
+        tuple(_notes(tables)),
+    )
+
+
+def _tables(database: Source, engine: SourceEngine, endpoint: Database) -> list[SourceTable]:
+    """All of the database's own; of MySQL those of the database that was named."""
+    schemas = [endpoint.database] if engine == "mysql" else sorted(database.schemas())
+    return [
+        database.describe(ref)
+        for schema in schemas
+        if _SYSTEM.fullmatch(schema) is None
+        for ref in database.tables(schema)
+    ]
+
+
+def _source_name(database: str) -> str:
+    name = re.sub(r"[^a-z0-9_-]", "_", database.lower()).lstrip("0123456789_-")[:30]
+    return name if name and name not in ("kafka", "objectstore", "registry") else "source"
+
+
+def _notes(tables: Sequence[SourceTable]) -> Iterator[str]:
+    for table in tables:
+        if not table.keys:
+            yield f"{table.ref} has no primary key: it is made, and not captured"
+        if table.unread:
+            yield f"{table.ref}: `labctl verify` cannot compare {', '.join(table.unread)}"
+
+
+def _statements(database: Source, source: str, tables: Sequence[SourceTable]) -> Iterator[str]:
+    end = _MARK[database.engine]
+    yield (
+        f"-- The tables of the source `{source}`, read from a database: columns, types and\n"
+        "-- primary keys. Defaults, foreign keys, indexes and views are left out. `labctl up`\n"
+        "-- runs this file when it has changed, so write it for a database that has some of it.\n"
+    )
+    for schema in dict.fromkeys(table.ref.schema for table in tables):
+        if statement := _make_schema(database, schema):
+            yield f"\n{statement}{end}"
+    for statement in _enums(database, {table.ref.schema for table in tables}):
+        yield f"\n{statement}{end}"
+    for table in tables:
+        yield f"\n{_make_table(database, table)}{end}"
+
+
+def _make_schema(database: Source, schema: str) -> str | None:
+    """None where every database has it, or `labctl up` makes it."""
+    if database.engine == "postgres" and schema != "public":
+        return f"CREATE SCHEMA IF NOT EXISTS {database.quote(schema)}"
+    if database.engine == "sqlserver" and schema != "dbo":
+        made = f"CREATE SCHEMA {database.quote(schema)}"
+        return f"IF SCHEMA_ID({_text(schema)}) IS NULL EXEC({_text(made)})"
+    return None
+
+
+def _enums(database: Source, schemas: set[str]) -> Iterator[str]:
+    """PostgreSQL's: they are types of a schema, and of no table."""
+    if database.engine != "postgres":
+        return
+    rows = database.execute(
+        "SELECT n.nspname, t.typname, string_agg(quote_literal(e.enumlabel), ', '"
+        " ORDER BY e.enumsortorder) FROM pg_type t JOIN pg_enum e ON e.enumtypid = t.oid"
+        " JOIN pg_namespace n ON n.oid = t.typnamespace GROUP BY 1, 2 ORDER BY 1, 2"
+    )
+    for schema, name, labels in rows:
+        if schema in schemas:
+            made = f"CREATE TYPE {database.qualified(TableRef(schema, name))} AS ENUM ({labels})"
+            yield f"DO $$ BEGIN {made}; EXCEPTION WHEN duplicate_object THEN NULL; END $$"
+
+
+def _make_table(database: Source, table: SourceTable) -> str:
+    name = database.qualified(table.ref)
+    lines = [
+        f"{database.quote(column.name)} {column.declared.full}"
+        + (" NOT NULL" if not column.nullable or column.name in table.keys else "")
+        for column in table.columns
+    ]
+    for unread in table.unread:
+        column, _, kind = unread.partition(": ")
+        lines.append(f"{database.quote(column)} {kind}")
+    if table.keys:
+        lines.append(f"PRIMARY KEY ({', '.join(map(database.quote, table.keys))})")
+    body = ",\n".join(f"    {line}" for line in lines)
+    if database.engine == "sqlserver":
+        return f"IF OBJECT_ID({_text(name)}) IS NULL\nCREATE TABLE {name} (\n{body}\n)"
+    return f"CREATE TABLE IF NOT EXISTS {name} (\n{body}\n)"
+
+
+def _text(text: str) -> str:
+    return "N'" + text.replace("'", "''") + "'"
+
+
+def _rows(database: Source, tables: Sequence[SourceTable], count: int) -> str:
+    """INSERTs of the first rows of each table."""
+    end = _MARK[database.engine]
+    parts = ["-- A sample of rows. `labctl up` runs this file once.\n"]
+    for table in tables:
+        found = database.sample(table, count)
+        names = ", ".join(database.quote(column.name) for column in table.columns)
+        for start in range(0, len(found), _ROWS):
+            values = ",\n".join(f"    ({', '.join(row)})" for row in found[start : start + _ROWS])
+            parts.append(
+                f"\nINSERT INTO {database.qualified(table.ref)} ({names}) VALUES\n{values}{end}"
+            )
+    return "".join(parts)

@@ -1,0 +1,89 @@
+"""What a new project is made of."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+
+from labctl.config.model import SourceEngine
+from labctl.errors import ExitCode, LabError
+from labctl.sources import TableRef
+
+__all__ = ["ENGINE_NAMES", "NewSource", "NewTable", "named_source"]
+
+ENGINE_NAMES: dict[str, SourceEngine] = {
+    "postgres": "postgres",
+    "postgresql": "postgres",
+    "mysql": "mysql",
+    "sqlserver": "sqlserver",
+    "mssql": "sqlserver",
+}
+"""What people call the engines."""
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,29}")
+_NOT_SOURCES = ("kafka", "objectstore", "registry")
+
+
+@dataclass(frozen=True)
+class NewTable:
+    """A table that is to be captured."""
+
+    ref: TableRef
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NewSource:
+    """A source database of a new project, with its tables."""
+
+    name: str
+    engine: SourceEngine
+    database: str | None
+    """None of MySQL, whose databases are its schemas."""
+    schemas: tuple[str, ...]
+    tables: tuple[NewTable, ...]
+    schema_sql: str
+    rows_sql: str | None = None
+    notes: tuple[str, ...] = field(default=())
+    """What a person should know of it, one sentence each."""
+
+    @property
+    def schema_file(self) -> str:
+        return f"db/{self.name}.sql"
+
+    @property
+    def rows_file(self) -> str | None:
+        return None if self.rows_sql is None else f"db/{self.name}-rows.sql"
+
+    def section(self, connector: str) -> str:
+        """Its section of lab.toml."""
+        lines = [f"[sources.{self.name}]", f'engine = "{self.engine}"']
+        if self.database is not None:
+            lines.append(f"database = {json.dumps(self.database)}")
+        lines += [
+            f"schemas = {json.dumps(list(self.schemas))}",
+            f'connector = "{connector}"',
+            f'schema_file = "{self.schema_file}"',
+        ]
+        if self.rows_file is not None:
+            lines.append(f'rows_file = "{self.rows_file}"')
+        return "\n".join(lines) + "\n"
+
+
+def named_source(text: str) -> tuple[str, SourceEngine]:
+    """Name and engine in `orders=postgres`. Raises LabError (USAGE)."""
+    name, _, engine = text.partition("=")
+    if _NAME.fullmatch(name) is None or name in _NOT_SOURCES:
+        raise LabError(
+            f"{name!r} cannot name a source",
+            hint="write NAME=ENGINE, as in orders=postgres: lower-case letters, digits, _ and -, a "
+            f"letter first, 30 at most, and none of {', '.join(_NOT_SOURCES)}",
+            exit_code=ExitCode.USAGE,
+        )
+    if engine not in ENGINE_NAMES:
+        raise LabError(
+            f"{text!r} names no engine",
+            hint=f"write {name}=ENGINE with one of postgres, mysql, sqlserver",
+            exit_code=ExitCode.USAGE,
+        )
+    return name, ENGINE_NAMES[engine]

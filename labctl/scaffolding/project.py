@@ -1,0 +1,248 @@
+"""A new project: every file that a lab of one's own begins with."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from labctl.config.model import LabConfig, Source
+from labctl.datasets import data_set
+from labctl.errors import ExitCode, LabError
+from labctl.scaffolding.connectors import SINK, connector_name, sink_text, source_text
+from labctl.scaffolding.examples import EXAMPLE_TABLE
+from labctl.scaffolding.model import NewSource
+from labctl.scaffolding.properties import (
+    BASE,
+    base_text,
+    free_table_name,
+    silver_name,
+    table_text,
+)
+from labctl.scaffolding.tests_text import tests_text
+from labctl.shipped import shipped
+from labctl.sinks import sink_files, used_sinks
+from labctl.tables import CONNECTORS, PROPERTIES, lab_tables
+from lakehouse.properties import included_files
+
+__all__ = ["NewProject", "Written", "lab_name", "new_project", "write_project"]
+
+_TOPICS_DIR = "topics"
+"""Where labctl's own sink file puts bronze."""
+_NAME_LENGTH = 30
+_MAKEFILE = """\
+.PHONY: up test down destroy
+
+up: ## start the lab; make and capture its tables
+	labctl up
+
+test: up ## the tests, on the lab that runs
+	pytest
+
+down: ## stop the lab; its data stays
+	labctl down
+
+destroy: ## remove the lab and its data
+	labctl destroy
+"""
+_PROFILES = """\
+[profiles.native]
+runtime = "native"
+
+[profiles.compose]
+runtime = "compose"     # `labctl --profile compose up`: the same in containers
+"""
+_GITIGNORE = "__pycache__/\n.pytest_cache/\npromoted/\nplugins/\n"
+_PYTEST = """\
+[pytest]
+testpaths = tests
+# The lab that `labctl up` has started. Without this line, each run makes a lab and removes it.
+addopts = --lab {name}
+"""
+
+
+@dataclass(frozen=True)
+class NewProject:
+    """The files of a project, by their path in its folder, and what is to be known of it."""
+
+    name: str
+    files: Mapping[str, str]
+    data_sets: tuple[str, ...]
+    table: str | None
+    """A silver table to look at first."""
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What writing a project did."""
+
+    written: tuple[str, ...]
+    kept: tuple[str, ...]
+    """Files that were there, and were left as they are."""
+
+
+def lab_name(text: str) -> str:
+    """A name for a lab, made of a folder's. Raises LabError (USAGE) where nothing is left of it."""
+    name = (
+        re.sub(r"[^a-z0-9-]+", "-", text.lower()).lstrip("-0123456789")[:_NAME_LENGTH].rstrip("-")
+    )
+    if LabConfig.valid_name(name):
+        return name
+    raise LabError(
+        f"{text!r} cannot name a lab",
+        hint="give one with --name: lower-case letters, digits and dashes, a letter first",
+        exit_code=ExitCode.USAGE,
+    )
+
+
+def new_project(
+    name: str, sources: Sequence[NewSource], data_sets: Sequence[str] = ()
+) -> NewProject:
+    """The project of a lab with these sources, and with those that the data sets fill.
+
+    Raises LabError (USAGE) for two sources of one name, or a data set that labctl has no lab for.
+    """
+    files: dict[str, str] = {}
+    sections: list[str] = []
+    folders: list[str] = []
+    taken = [source.name for source in sources]
+    for one in data_sets:
+        config, copied = _data_set_files(one)
+        files |= copied
+        folders += config.silver.properties
+        sections += [_section(source, found) for source, found in config.sources.items()]
+        taken += config.sources
+    if twice := next((one for one in taken if taken.count(one) > 1), None):
+        raise LabError(
+            f"Two sources are called {twice!r}",
+            hint="give each a name of its own, and leave those of the data sets to them",
+            exit_code=ExitCode.USAGE,
+        )
+    if sources:
+        folders.insert(0, str(PROPERTIES))
+        sections += [source.section(connector_name(source.name)) for source in sources]
+        files |= _source_files(sources, silver_name(name), has_base=bool(data_sets))
+    files["lab.toml"] = _lab_toml(name, sections, data_sets, list(dict.fromkeys(folders)))
+    examples = [s for s in sources if [t.ref.name for t in s.tables] == [EXAMPLE_TABLE]]
+    files["tests/test_lab.py"] = tests_text(examples[0] if examples else None)
+    files["pytest.ini"] = _PYTEST.format(name=name)
+    files["Makefile"] = _MAKEFILE
+    files[".gitignore"] = _GITIGNORE
+    tables = [silver_name(table.ref.name) for source in sources for table in source.tables]
+    return NewProject(
+        name,
+        dict(sorted(files.items())),
+        tuple(data_sets),
+        next(iter(tables), None),
+        tuple(note for source in sources for note in source.notes),
+    )
+
+
+def write_project(folder: Path, project: NewProject) -> Written:
+    """Write the files that are not there. Raises LabError (USAGE) where a lab.toml is."""
+    if (folder / "lab.toml").exists():
+        raise LabError(
+            f"{folder / 'lab.toml'} is there: this is a project already",
+            hint="nothing was written; `labctl table add` adds a table, or name another folder",
+            exit_code=ExitCode.USAGE,
+        )
+    written, kept = [], []
+    try:
+        for name, text in project.files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                with path.open("x", encoding="utf-8") as file:
+                    file.write(text)
+            except FileExistsError:
+                kept.append(name)
+            else:
+                written.append(name)
+    except OSError as error:
+        raise LabError(
+            f"{error.filename or folder} cannot be written: {error.strerror}",
+            hint="name a folder that you may write to",
+            exit_code=ExitCode.USAGE,
+        ) from None
+    return Written(tuple(written), tuple(kept))
+
+
+def _source_files(sources: Sequence[NewSource], database: str, *, has_base: bool) -> dict[str, str]:
+    """Connectors, properties and SQL of the sources that no data set has."""
+    files = {f"{CONNECTORS}/{SINK}.json": sink_text([source.name for source in sources])}
+    if not has_base:
+        files[f"{PROPERTIES}/{BASE}"] = base_text(database)
+    taken: set[str] = set()
+    for source in sources:
+        connector = source_text(source.name, source.engine, source.schemas)
+        files[f"{CONNECTORS}/{connector_name(source.name)}.json"] = connector
+        files[source.schema_file] = source.schema_sql
+        if source.rows_file is not None and source.rows_sql is not None:
+            files[source.rows_file] = source.rows_sql
+        for table in source.tables:
+            topic = f"{source.name}.{table.ref.schema}.{table.ref.name}"
+            other, name = free_table_name(
+                database, source.name, table.ref.schema, table.ref.name, taken
+            )
+            # A data set's base names its own database.
+            other = other or (database if has_base else None)
+            taken.add(f"{other or database}.{name}")
+            files[f"{PROPERTIES}/{topic}.properties"] = table_text(
+                topic=topic, table=name, keys=table.keys, database=other, topics_dir=_TOPICS_DIR
+            )
+    return files
+
+
+def _data_set_files(name: str) -> tuple[LabConfig, dict[str, str]]:
+    """A lab that is filled with the data set, as labctl comes with it, and its files."""
+    _ = data_set(name)
+    root = shipped("")
+    for path in (root / "lab.toml", *sorted((root / "labs").glob("*.toml"))):
+        config = LabConfig.load(path)
+        if name in config.data_sets:
+            break
+    else:
+        raise LabError(
+            f"labctl comes with no lab for the data set {name!r}",
+            hint="name its sources with --source, and the data set in lab.toml",
+            exit_code=ExitCode.USAGE,
+        )
+    tables = lab_tables(root, config)
+    properties = {table.properties.file for table in tables}
+    paths = {
+        *properties,
+        *(file.resolve() for one in properties for file in included_files(one)),
+        *(sink.file.path for sink in used_sinks(sink_files(root), tables)),
+        *(root / CONNECTORS / f"{s.connector}.json" for s in config.sources.values()),
+    }
+    texts = {
+        path.resolve().relative_to(root.resolve()).as_posix(): path.read_text(encoding="utf-8")
+        for path in paths
+    }
+    return config, texts
+
+
+def _section(name: str, source: Source) -> str:
+    lines = [f"[sources.{name}]", f'engine = "{source.engine}"']
+    if source.database is not None:
+        lines.append(f"database = {json.dumps(source.database)}")
+    lines += [f"schemas = {json.dumps(list(source.schemas))}", f'connector = "{source.connector}"']
+    return "\n".join(lines) + "\n"
+
+
+def _lab_toml(
+    name: str, sections: Iterable[str], data_sets: Sequence[str], folders: Sequence[str]
+) -> str:
+    head = [
+        "# The lab. Every key is explained in labctl's docs/configuration.md.",
+        f'name = "{name}"',
+        *([f"data_sets = {json.dumps(list(data_sets))}"] if data_sets else []),
+    ]
+    parts = ["\n".join(head) + "\n", *sections]
+    if list(folders) != [str(PROPERTIES)]:
+        parts.append(f"[silver]\nproperties = {json.dumps(list(folders))}\n")
+    parts += [f'[lake]\nbucket = "{name}-lake"\n', _PROFILES]
+    return "\n".join(parts)

@@ -1,0 +1,73 @@
+"""Properties files for new tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from labctl.shipped import shipped
+from labctl.tables import PROPERTIES
+from lakehouse.properties import DATABASE_KEY
+
+__all__ = ["BASE", "base_text", "free_table_name", "silver_name", "table_text"]
+
+BASE = "base.properties"
+"""What every table of a folder shares."""
+
+
+def base_text(database: str) -> str:
+    """What every table shares, as labctl comes with it, for silver tables of `database`."""
+    text = shipped(str(PROPERTIES / BASE)).read_text(encoding="utf-8")
+    return re.sub(
+        rf"^{re.escape(DATABASE_KEY)}=.*$", f"{DATABASE_KEY}={database}", text, flags=re.M
+    )
+
+
+def table_text(
+    *,
+    topic: str,
+    table: str,
+    keys: Sequence[str],
+    topics_dir: str,
+    database: str | None = None,
+    base: str = BASE,
+) -> str:
+    """The properties of one silver table. `base` is the path of what it shares with others.
+
+    `database` is the silver table's where it is not the one that it names; `topics_dir` the
+    folder that the sink connector writes.
+    """
+    lines = [
+        f"include={base}",
+        "",
+        *([f"{DATABASE_KEY}={database}"] if database else []),
+        f"hoodie.table.name={table}",
+        "hoodie.datasource.write.table.type=MERGE_ON_READ",
+        f"hoodie.datasource.write.recordkey.field={','.join(keys)}",
+        "",
+        f"hoodie.streamer.source.kafka.topic={topic}",
+        f"hoodie.streamer.source.dfs.root={topics_dir}/{topic}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def silver_name(name: str) -> str:
+    """A name as silver tables and databases may have it: lower case, digits and underscores."""
+    lowered = re.sub(r"[^a-z0-9_]", "_", name.lower())
+    return lowered if lowered[:1].isalpha() or lowered[:1] == "_" else f"_{lowered}"
+
+
+def free_table_name(
+    database: str, source: str, schema: str, table: str, taken: Collection[str]
+) -> tuple[str | None, str]:
+    """Where a new table goes: its database, None for the usual one, and its name.
+
+    It is called as in its source; where another is called so already, it goes to a database of the
+    source's name, and then gets its schema in front. `taken` has the full names there are.
+    """
+    plain, own = silver_name(table), silver_name(source)
+    if f"{database}.{plain}" not in taken:
+        return None, plain
+    if f"{own}.{plain}" not in taken:
+        return own, plain
+    return own, f"{silver_name(schema)}_{plain}"

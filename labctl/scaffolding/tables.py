@@ -1,0 +1,268 @@
+"""Adding a table to a lab's project, and taking it out: files first, then what runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.files import DEFAULT_PUBLICATION, ConnectorFile
+from labctl.kafkaconnect.opening import connect_client
+from labctl.kafkaconnect.topic_names import topic_of
+from labctl.lab.connectors import apply_and_wait, check_files, check_sink_files, snapshot_again
+from labctl.lab.lab import Lab
+from labctl.lab.source_files import source_file
+from labctl.lab.table_stations import wait_for_rows
+from labctl.lab.up import UpReporter, up
+from labctl.scaffolding.filters import with_table, without_table
+from labctl.scaffolding.properties import BASE, base_text, free_table_name, silver_name, table_text
+from labctl.sinks import Sink, sink_files
+from labctl.sources import Source, SourceTable, TableRef, connect
+from labctl.tables import LabTable
+from lakehouse.bronze.sink_config import topics_taken
+from lakehouse.properties import DATABASE_KEY, read_properties
+
+__all__ = ["Added", "Removed", "add_table", "named_table", "remove_table"]
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Added:
+    """A table that is captured now."""
+
+    table: LabTable
+    files: tuple[Path, ...]
+    """Those that were written or changed; none where the table was in the project already."""
+    source_rows: int
+    silver_rows: int
+
+
+@dataclass(frozen=True)
+class Removed:
+    """A table that is captured no more."""
+
+    table: LabTable
+    files: tuple[Path, ...]
+    """Those that were deleted or changed."""
+
+
+def named_table(lab: Lab, text: str) -> tuple[str, TableRef]:
+    """Source and table in `orders.public.customer`, or `orders.customer` of its only schema.
+
+    In place of the source's name its database's will do. Raises LabError (USAGE).
+    """
+    first, _, rest = text.partition(".")
+    sources = lab.config.sources
+    named = [name for name, source in sources.items() if first in (name, source.database)]
+    if first in named:
+        named = [first]
+    if len(named) != 1 or not rest:
+        known = ", ".join(f"{n}.{schema}.…" for n, s in sources.items() for schema in s.schemas)
+        raise LabError(
+            f"{text!r} names no table of a source of this lab",
+            hint=f"write SOURCE.SCHEMA.TABLE; there are {known}",
+            exit_code=ExitCode.USAGE,
+        )
+    schemas = sources[named[0]].schemas
+    schema = next((one for one in schemas if rest.startswith(f"{one}.")), None)
+    if schema is not None:
+        return named[0], TableRef(schema, rest.removeprefix(f"{schema}."))
+    if len(schemas) == 1 and "." not in rest:
+        return named[0], TableRef(schemas[0], rest)
+    raise LabError(
+        f"sources.{named[0]} does not capture the schema of {rest!r}",
+        hint=f"its schemas are {', '.join(schemas)}; add others to lab.toml and to its connector",
+        exit_code=ExitCode.USAGE,
+    )
+
+
+def add_table(lab: Lab, text: str, reporter: UpReporter, *, say: Say = lambda _: None) -> Added:
+    """Capture one more table, and wait until its first rows are in silver. Safe to repeat.
+
+    Raises LabError (USAGE), and changes nothing, for a table that is not there, has no primary key,
+    or that a filter or sink of the project keeps away.
+    """
+    lab.require_running()
+    name, ref = named_table(lab, text)
+    with connect(lab.endpoints, name) as database:
+        described = _described(database, name, ref)
+        rows = database.count(ref)
+        recorded = database.captured(_publication(source_file(lab, name)))
+    files = _new_files(lab, name, described)
+    with _written(files):
+        lab = replace(lab)  # what it has read by now is of before
+        check_files(lab)
+        check_sink_files(lab)
+    table = next(table for table in lab.tables if _is(table, name, ref))
+    connector = source_file(lab, name)
+    was_there = connector.name in connect_client(lab.endpoints.connect).names()
+    # Of what was written while nobody recorded it, the log says nothing.
+    unread = connector.path in files if recorded is None else ref not in recorded
+    say("starting the Spark application with it")
+    up(lab, reporter)
+    apply_and_wait(lab, [connector])
+    if rows and was_there and unread:
+        say(f"loading the tables of {connector.name} again: {ref} has rows already")
+        snapshot_again(lab, connector.name)
+    say("waiting for its rows" if rows else "waiting for the table")
+    found = wait_for_rows(lab, table, at_least=min(rows, 1))
+    return Added(table, tuple(files), rows, found)
+
+
+def remove_table(lab: Lab, text: str, reporter: UpReporter) -> Removed:
+    """Take a table out of the project, and capture it no more. What was written of it stays.
+
+    `text` names it as `add_table` does, or as silver does. Raises LabError (USAGE), and changes
+    nothing, for the last table of a lab.
+    """
+    lab.require_running()
+    table = _captured(lab, text)
+    if len(lab.tables) == 1:
+        raise LabError(
+            f"{table.name} is the only table of this lab",
+            hint="add another one before, or `labctl destroy` the lab",
+            exit_code=ExitCode.USAGE,
+        )
+    ref = TableRef(table.db_schema, table.source_name)
+    connector = source_file(lab, table.source)
+    others = [t for t in lab.tables if t != table and _is(t, table.source, ref)]
+    text_left = None if others else without_table(connector, ref)
+    changed = {connector.path: text_left} if text_left is not None else {}
+    with _written({**changed, table.properties.file: None}):
+        lab = replace(lab)
+        check_files(lab)
+    up(lab, reporter)
+    apply_and_wait(lab, [source_file(lab, table.source)])
+    if not others:
+        with connect(lab.endpoints, table.source) as database:
+            database.release(ref, _publication(connector))
+    return Removed(table, (table.properties.file, *changed))
+
+
+def _publication(connector: ConnectorFile) -> str:
+    return connector.config.get("publication.name", DEFAULT_PUBLICATION)
+
+
+def _captured(lab: Lab, text: str) -> LabTable:
+    """A table of the lab by either name. Raises LabError (USAGE)."""
+    try:
+        name, ref = named_table(lab, text)
+    except LabError:
+        return lab.table(text)
+    found = [table for table in lab.tables if _is(table, name, ref)]
+    return found[0] if len(found) == 1 else lab.table(text)
+
+
+def _is(table: LabTable, source: str, ref: TableRef) -> bool:
+    return table.source == source and TableRef(table.db_schema, table.source_name) == ref
+
+
+def _described(database: Source, source: str, ref: TableRef) -> SourceTable:
+    """The table in its database. Raises LabError (USAGE) where it cannot be captured."""
+    there = database.tables(ref.schema)
+    if ref not in there:
+        names = ", ".join(f"{source}.{one}" for one in there) or "none"
+        raise LabError(
+            f"sources.{source} has no table {ref}",
+            hint=f"create it first; tables there: {names}",
+            exit_code=ExitCode.USAGE,
+        )
+    described = database.describe(ref)
+    if not described.keys:
+        raise LabError(
+            f"{ref} has no primary key: its rows could not be told apart in silver",
+            hint=f"ALTER TABLE {database.qualified(ref)} ADD PRIMARY KEY (…), then add it again",
+            exit_code=ExitCode.USAGE,
+        )
+    return described
+
+
+def _new_files(lab: Lab, name: str, described: SourceTable) -> dict[Path, str | None]:
+    """What has to be written for a table, by path; nothing where the project has it."""
+    ref = described.ref
+    if any(_is(table, name, ref) for table in lab.tables):
+        return {}
+    settings, connector = lab.config.sources[name], source_file(lab, name)
+    database = settings.database if settings.engine == "sqlserver" else None
+    topic = topic_of(connector.config, ref.schema, ref.name, database=database)
+    folder = lab.project / lab.config.silver.properties[0]
+    files: dict[Path, str | None] = {}
+    base = _base(lab, folder)
+    if base is None:
+        base = folder / BASE
+        files[base] = base_text(silver_name(lab.config.name))
+        usual = silver_name(lab.config.name)
+    else:
+        usual = read_properties(base).get(DATABASE_KEY, "")
+    taken = {table.name for table in lab.tables}
+    other, table = free_table_name(usual, name, ref.schema, ref.name, taken)
+    path = folder / f"{topic}.properties"
+    if path.exists():
+        raise LabError(
+            f"{path} is there, and is of another table",
+            hint="nothing was changed; rename that file",
+            exit_code=ExitCode.USAGE,
+        )
+    files[path] = table_text(
+        topic=topic,
+        table=table,
+        keys=described.keys,
+        database=other,
+        topics_dir=_sink_of(lab, topic).topics_dir,
+        base=os.path.relpath(base, folder),
+    )
+    if (text := with_table(connector, settings.engine, ref)) is not None:
+        files[connector.path] = text
+    return files
+
+
+def _base(lab: Lab, folder: Path) -> Path | None:
+    """What the tables of a folder share: a file in it, or above it in the project."""
+    for parent in (folder, *folder.parents):
+        if (parent / BASE).is_file():
+            return parent / BASE
+        if parent == lab.project:
+            break
+    return None
+
+
+def _sink_of(lab: Lab, topic: str) -> Sink:
+    """The sink that takes the new topic. Raises LabError (USAGE) where none does."""
+    files = sink_files(lab.project)
+    if found := [file for file in files if topics_taken(file.config, [topic])]:
+        return Sink(found[0], ())
+    known = [Sink(file, ()) for file in files]
+    raise LabError(
+        f"No sink takes the topic {topic!r}, so it would not be in bronze",
+        details=tuple(f"{one.place} takes {one.file.config.get(one.topics_key)}" for one in known),
+        hint="nothing was changed; add the topic to one of these files",
+        exit_code=ExitCode.USAGE,
+    )
+
+
+@contextmanager
+def _written(files: Mapping[Path, str | None]) -> Iterator[None]:
+    """Write files (None: delete them), and put them back if the block ends with an error."""
+    before = {path: path.read_bytes() if path.exists() else None for path in files}
+    try:
+        for path, text in files.items():
+            _put(path, None if text is None else text.encode())
+        yield
+    except BaseException:
+        for path, content in before.items():
+            _put(path, content)
+        raise
+
+
+def _put(path: Path, content: bytes | None) -> None:
+    if content is None:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_bytes(content)
+    beside.replace(path)

@@ -1,0 +1,41 @@
+"""The test that a new project begins with."""
+
+from __future__ import annotations
+
+from labctl.scaffolding.model import NewSource
+
+__all__ = ["tests_text"]
+
+_EVERY_ROW = '''\
+"""The project's tests, on the lab that runs: `labctl up`, then `pytest`.
+
+The fixtures `lab`, `source`, `silver` and `eventually` come with labctl.
+"""
+
+from labctl.lab.verification import verify_lab
+
+
+def test_every_row_is_in_silver(lab):
+    report = verify_lab(lab)
+    assert report.equal, [(table.silver, table.state, table.reason) for table in report.tables]
+'''
+_UPDATE = """
+
+def test_a_change_arrives(source, silver, eventually):
+    database = source("{source}")
+    (row,) = database.execute("SELECT email FROM {table} WHERE customer_id = 1")
+    email = "ada@example.org" if row[0] != "ada@example.org" else "ada@example.com"
+    database.execute("UPDATE {table} SET email = %s WHERE customer_id = 1", (email,))
+    eventually(
+        lambda: [row["email"] for row in silver("customer", "customer_id = 1")] == [email],
+        row=("customer", {{"customer_id": 1}}),
+    )
+"""
+
+
+def tests_text(example: NewSource | None) -> str:
+    """`example`: the source whose table `customer` a test changes."""
+    if example is None:
+        return _EVERY_ROW
+    (table,) = example.tables
+    return _EVERY_ROW + _UPDATE.format(source=example.name, table=table.ref)

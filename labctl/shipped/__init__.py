@@ -1,0 +1,26 @@
+"""Where the files lie that labctl comes with: the one place that knows.
+
+In a checkout they are the repository's own; the wheel has a copy of them inside the package
+(`hatch_build.py`). What a project has itself wins.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["IN_WHEEL", "own_or_shipped", "shipped"]
+
+IN_WHEEL = Path(__file__).resolve().with_name("files")
+"""There in an installed wheel alone."""
+
+
+def shipped(name: str) -> Path:
+    """A file or folder that labctl comes with, by its path in the repository."""
+    root = IN_WHEEL if IN_WHEEL.is_dir() else Path(__file__).resolve().parents[2]
+    return root / name
+
+
+def own_or_shipped(project: Path, name: str) -> Path:
+    """The project's own file of that path; where it has none, the one that labctl comes with."""
+    own = project / name
+    return own if own.exists() else shipped(name)

@@ -1,0 +1,156 @@
+"""SQL scripts: the statements of a file, each with its line, and running them one by one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from labctl.config.model import SourceEngine
+from labctl.errors import ExitCode, LabError
+from labctl.sources.base import Source
+
+if TYPE_CHECKING:
+    from sqlglot import Token
+
+__all__ = ["Statement", "read_script", "run_statements", "split_script"]
+
+_GO = re.compile(r"\s*GO(?:\s+(?P<times>\d+))?\s*;?\s*", re.IGNORECASE)
+_DELIMITER = re.compile(r"\s*DELIMITER\s+(?P<end>\S+)\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement of a script; of SQL Server one batch."""
+
+    text: str
+    line: int
+    """Where it begins, from 1."""
+
+
+def read_script(path: Path, engine: SourceEngine) -> list[Statement]:
+    """The statements of a file. Raises LabError (USAGE) for one that cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LabError(
+            f"{path} cannot be read: {error}",
+            hint="schema files are SQL, in UTF-8",
+            exit_code=ExitCode.USAGE,
+        ) from None
+    try:
+        return list(split_script(text, engine))
+    except ValueError as error:
+        raise LabError(
+            f"{path}: {error}", hint="correct the file", exit_code=ExitCode.USAGE
+        ) from None
+
+
+def split_script(text: str, engine: SourceEngine) -> Iterator[Statement]:
+    """The statements of a script: they end with a semicolon, of SQL Server with a line `GO`.
+
+    Semicolons in quotes, comments and PostgreSQL's `$$ … $$` end none; of MySQL, the line
+    `DELIMITER //` changes what does. Raises ValueError for a quote that nothing closes.
+    """
+    if engine == "sqlserver":
+        yield from _batches(text)
+    elif engine == "mysql":
+        for end, part, line in _delimited(text):
+            if end == ";":
+                yield from _tokenized(part, "mysql", line)
+            else:
+                yield from _ended_by(end, part, line)
+    else:
+        yield from _tokenized(text, "postgres", 1)
+
+
+def _batches(text: str) -> Iterator[Statement]:
+    batch: list[str] = []
+    begun = 1
+    lines = text.splitlines()
+    for number, line in enumerate([*lines, "GO"], 1):
+        if match := _GO.fullmatch(line):
+            if any(part.strip() for part in batch):
+                for _ in range(int(match["times"] or 1)):
+                    yield Statement("\n".join(batch), begun)
+            batch = []
+        elif batch or line.strip():
+            begun = begun if batch else number
+            batch.append(line)
+
+
+def _delimited(text: str) -> Iterator[tuple[str, str, int]]:
+    """What ends statements, the text where it does, and that text's first line."""
+    end, part, begun = ";", list[str](), 1
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
+        if match := _DELIMITER.fullmatch(line):
+            yield end, "".join(part), begun
+            end, part, begun = match["end"], [], number + 1
+        else:
+            part.append(line)
+    yield end, "".join(part), begun
+
+
+def _ended_by(end: str, text: str, line: int) -> Iterator[Statement]:
+    for part in text.split(end):
+        if stripped := part.strip():
+            before = part[: len(part) - len(part.lstrip())]
+            yield Statement(stripped, line + before.count("\n"))
+        line += part.count("\n")
+
+
+def _tokenized(text: str, dialect: str, first: int) -> Iterator[Statement]:
+    from sqlglot import TokenType, tokenize
+    from sqlglot.errors import TokenError
+
+    try:
+        tokens = tokenize(text, read=dialect)
+    except TokenError as error:
+        raise ValueError(f"it is no SQL: {error}") from None
+
+    def statement(part: Sequence[Token]) -> Statement:
+        start, end = part[0].start, part[-1].end + 1
+        return Statement(text[start:end], first + text.count("\n", 0, start))
+
+    begun: list[Token] = []
+    for token in tokens:
+        if token.token_type is not TokenType.SEMICOLON:
+            begun.append(token)
+        elif begun:
+            yield statement(begun)
+            begun = []
+    if begun:
+        yield statement(begun)
+
+
+def run_statements(source: Source, path: Path, statements: Sequence[Statement]) -> None:
+    """Run the statements of a file, in order, until one fails.
+
+    PostgreSQL runs all or none. The other engines cannot take back what changes tables: there,
+    those in front of the failing one stay. Raises LabError with its file and line.
+    """
+    takes_back = source.engine == "postgres"
+    with source.transaction() if takes_back else nullcontext():
+        for statement in statements:
+            try:
+                source.execute(statement.text)
+            except LabError as error:
+                line = statement.line + _lines_into(statement.text, error)
+                what = error.what.splitlines()[0]
+                rest = "nothing of the file" if takes_back else "what stands in front of it"
+                raise LabError(
+                    f"{path}:{line}: {what}",
+                    details=tuple(statement.text.splitlines()[:8]),
+                    hint=f"{rest} was applied; correct the file, then `labctl up`",
+                    exit_code=ExitCode.USAGE,
+                ) from error
+
+
+def _lines_into(text: str, error: LabError) -> int:
+    """How many lines into a statement its mistake is, where the server says so."""
+    diagnosis = getattr(error.__cause__, "diag", None)
+    position = getattr(diagnosis, "statement_position", None)
+    return text.count("\n", 0, int(position) - 1) if position else 0

@@ -1,0 +1,227 @@
+"""Adding and removing a table: its files as a lab needs them, and nothing changed by bad input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from labctl.artifacts.progress import SilentProgress
+from labctl.config.model import LabConfig
+from labctl.errors import ExitCode, LabError
+from labctl.home.state import LabState
+from labctl.kafkaconnect.files import ConnectorFile, read_connector
+from labctl.lab.lab import Lab
+from labctl.lab.up import UpReporter
+from labctl.scaffolding import tables as module
+from labctl.scaffolding.examples import example_source
+from labctl.scaffolding.filters import lets_through, with_table, without_table
+from labctl.scaffolding.project import new_project, write_project
+from labctl.scaffolding.tables import add_table, named_table, remove_table
+from labctl.sources import TableRef
+
+CUSTOMER, INVOICE = TableRef("public", "customer"), TableRef("public", "invoice")
+
+
+class Database:
+    """A source with two tables, and one without a key."""
+
+    def __init__(self) -> None:
+        self.published = {CUSTOMER}
+        self.released: list[TableRef] = []
+
+    def tables(self, schema: str) -> list[TableRef]:
+        assert schema == "public"
+        return [CUSTOMER, INVOICE, TableRef(schema, "keyless")]
+
+    def describe(self, ref: TableRef) -> Any:
+        return SimpleNamespace(ref=ref, keys=() if ref.name == "keyless" else ("a", "b"))
+
+    def count(self, ref: TableRef) -> int:
+        del ref
+        return 3
+
+    def captured(self, publication: str) -> set[TableRef]:
+        assert publication == "orders_debezium"
+        return self.published
+
+    def release(self, ref: TableRef, publication: str) -> None:
+        del publication
+        self.released.append(ref)
+
+    @staticmethod
+    def qualified(ref: TableRef) -> str:
+        return str(ref)
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def done() -> list[str]:
+    """What was done to the lab, in order."""
+    return []
+
+
+@pytest.fixture
+def database(monkeypatch: pytest.MonkeyPatch, done: list[str]) -> Database:
+    made = Database()
+    running = SimpleNamespace(names=lambda: ["source_connector_orders"])
+
+    def noting(what: str, result: Any = None) -> Callable[..., Any]:
+        def note(*_: object, **__: object) -> Any:
+            done.append(what)
+            return result
+
+        return note
+
+    monkeypatch.setattr(Lab, "require_running", lambda self: self)
+    monkeypatch.setattr(module, "connect", lambda *_: made)
+    monkeypatch.setattr(module, "connect_client", lambda *_: running)
+    monkeypatch.setattr(module, "up", noting("up"))
+    monkeypatch.setattr(module, "apply_and_wait", noting("apply"))
+    monkeypatch.setattr(module, "snapshot_again", noting("snapshot"))
+    monkeypatch.setattr(module, "wait_for_rows", noting("wait", 3))
+    monkeypatch.setattr(Lab, "endpoints", SimpleNamespace(connect=None, sources={}), raising=False)
+    return made
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    project = new_project("shop", [example_source("orders", "postgres")])
+    write_project(tmp_path, project)
+    return Lab(tmp_path, LabConfig.load(tmp_path / "lab.toml"), "native", LabState("shop"))
+
+
+REPORTER = cast("UpReporter", SilentProgress())
+
+
+def contents(lab: Lab) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in lab.project.rglob("*") if path.is_file()}
+
+
+def connector_of(lab: Lab) -> Path:
+    return lab.project / "connectors" / "source_connector_orders.json"
+
+
+def set_keys(lab: Lab, **keys: str) -> None:
+    path = connector_of(lab)
+    config = json.loads(path.read_text()) | {k.replace("_", "."): v for k, v in keys.items()}
+    path.write_text(json.dumps(config, indent=2))
+
+
+@pytest.mark.parametrize("named", ["orders.public.invoice", "orders.invoice"])
+def test_a_table_gets_its_file_and_is_started(
+    lab: Lab, database: Database, done: list[str], named: str
+) -> None:
+    del database
+    added = add_table(lab, named, REPORTER)
+    (path,) = added.files
+    assert path.name == "orders.public.invoice.properties"
+    assert (added.table.name, added.table.properties.key_fields) == ("shop.invoice", ("a", "b"))
+    assert added.table.properties.bronze_root == "topics/orders.public.invoice"
+    # It had rows before its changes were recorded.
+    assert done == ["up", "apply", "snapshot", "wait"]
+    done.clear()
+    fresh = Lab(lab.project, lab.config, lab.profile, lab.state)
+    assert add_table(fresh, "orders.public.customer", REPORTER).files == ()
+    assert done == ["up", "apply", "wait"]
+
+
+def test_a_filter_is_extended_and_the_rest_of_the_file_stays(lab: Lab, database: Database) -> None:
+    del database
+    set_keys(lab, table_include_list="public.customer")
+    before = connector_of(lab).read_text()
+    added = add_table(lab, "orders.public.invoice", REPORTER)
+    assert connector_of(lab) in added.files
+    after = connector_of(lab).read_text()
+    assert after == before.replace('"public.customer"', '"public.customer,public.invoice"')
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ("orders.public.none", "no table public.none"),
+        ("orders.public.keyless", "no primary key"),
+        ("tills.public.invoice", "names no table of a source"),
+        ("orders.sales.invoice", "does not capture the schema"),
+        ("orders", "names no table of a source"),
+    ],
+)
+def test_what_cannot_be_captured_changes_nothing(
+    lab: Lab, database: Database, done: list[str], named: str, message: str
+) -> None:
+    del database
+    before = contents(lab)
+    with pytest.raises(LabError, match=message) as caught:
+        add_table(lab, named, REPORTER)
+    assert caught.value.exit_code is ExitCode.USAGE
+    assert contents(lab) == before
+    assert done == []
+
+
+def test_a_topic_in_no_sink_changes_nothing(lab: Lab, database: Database) -> None:
+    del database
+    (sink,) = (lab.project / "connectors").glob("sink_*.json")
+    sink.write_text(sink.read_text().replace('"(orders)\\\\..+"', '"orders\\\\.public\\\\.c.+"'))
+    before = contents(lab)
+    with pytest.raises(LabError, match="No sink takes the topic"):
+        add_table(lab, "orders.public.invoice", REPORTER)
+    assert contents(lab) == before
+
+
+def test_a_table_is_removed_from_files_and_publication(
+    lab: Lab, database: Database, done: list[str]
+) -> None:
+    with pytest.raises(LabError, match="only table"):
+        remove_table(lab, "customer", REPORTER)
+    set_keys(lab, table_include_list="public.customer")
+    before = contents(lab)
+    added = add_table(lab, "orders.public.invoice", REPORTER)
+    done.clear()
+    fresh = Lab(lab.project, lab.config, lab.profile, lab.state)
+    removed = remove_table(fresh, "orders.public.invoice", REPORTER)
+    assert removed.table.name == added.table.name
+    assert contents(lab) == before
+    assert database.released == [INVOICE]
+    assert done == ["up", "apply"]
+
+
+def test_a_database_names_its_only_source(lab: Lab) -> None:
+    config = lab.config.model_copy(
+        update={
+            "sources": {
+                "tills": lab.config.sources["orders"].model_copy(update={"database": "shop"})
+            }
+        }
+    )
+    named = named_table(Lab(lab.project, config, "native", lab.state), "shop.public.a.b")
+    assert named == ("tills", TableRef("public", "a.b"))
+
+
+def test_filters_are_read_as_debezium_reads_them(tmp_path: Path) -> None:
+    def file(**keys: str) -> ConnectorFile:
+        path = tmp_path / "source_connector_x.json"
+        config = {"connector.class": "io.debezium.connector.mysql.MySqlConnector"}
+        path.write_text(
+            json.dumps(config | {key.replace("_", "."): value for key, value in keys.items()})
+        )
+        return read_connector(path)
+
+    assert lets_through(file().config, "postgres", INVOICE)
+    assert lets_through(file(table_include_list="public[.](a|INVOICE)").config, "mysql", INVOICE)
+    assert not lets_through(file(table_include_list="public.inv").config, "mysql", INVOICE)
+    assert not lets_through(file(database_include_list="other").config, "mysql", INVOICE)
+    with pytest.raises(LabError, match=r"table\.exclude\.list leaves public\.invoice out"):
+        with_table(file(table_exclude_list="public.*"), "postgres", INVOICE)
+    listed = file(database_include_list="other", table_include_list="other.a")
+    text = with_table(listed, "mysql", INVOICE)
+    assert text is not None
+    assert lets_through(json.loads(text), "mysql", INVOICE)
+    assert without_table(file(table_include_list="public.invoice"), INVOICE) is None

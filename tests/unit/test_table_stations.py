@@ -1,0 +1,104 @@
+"""`labctl table check` says what is missing on a table's way, the first part of it first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from labctl.config.model import LabConfig
+from labctl.home.state import LabState
+from labctl.lab import table_stations as module
+from labctl.lab.lab import Lab
+from labctl.lab.pipeline import ConnectorStatus, PipelineStatus, SilverTableStatus
+from labctl.lab.table_stations import check_tables
+from labctl.scaffolding.examples import example_source
+from labctl.scaffolding.project import new_project, write_project
+from labctl.sources import TableRef
+
+REF = TableRef("public", "customer")
+TOPIC = "orders.public.customer"
+CONNECTOR = ConnectorStatus("source_connector_orders", "RUNNING", ["RUNNING"])
+SILVER = SilverTableStatus("shop.customer", "running", "MERGE_ON_READ", "1", 0, 0, None)
+
+
+class World:
+    """What the parts of a lab say; all is well."""
+
+    def __init__(self) -> None:
+        self.there = [REF]
+        self.keys: tuple[str, ...] = ("customer_id",)
+        self.recorded: set[TableRef] | None = {REF}
+        self.connectors = [CONNECTOR]
+        self.silver = [SILVER]
+        self.records = {0: 2}
+        self.rows = 2
+
+    def tables(self, schema: str) -> list[TableRef]:
+        del schema
+        return self.there
+
+    def describe(self, ref: TableRef) -> Any:
+        return SimpleNamespace(ref=ref, keys=self.keys)
+
+    def count(self, ref: TableRef) -> int:
+        del ref
+        return 2
+
+    def captured(self, publication: str) -> set[TableRef] | None:
+        del publication
+        return self.recorded
+
+    def __enter__(self) -> World:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    made = World()
+    monkeypatch.setattr(module, "connect", lambda *_: made)
+    monkeypatch.setattr(
+        module, "read_pipeline", lambda _: PipelineStatus(made.connectors, made.silver, None)
+    )
+    monkeypatch.setattr(module, "end_offsets", lambda *_: {TOPIC: made.records})
+    monkeypatch.setattr(module, "silver_rows", lambda *_: made.rows)
+    monkeypatch.setattr(Lab, "endpoints", SimpleNamespace(kafka=None))
+    return made
+
+
+def missing(folder: Path) -> list[str]:
+    write_project(folder / "shop", new_project("shop", [example_source("orders", "postgres")]))
+    config = LabConfig.load(folder / "shop" / "lab.toml")
+    lab = Lab(folder / "shop", config, "native", LabState("shop"))
+    (check,) = check_tables(lab, lab.tables)
+    assert (check.table, check.source, check.topic) == ("shop.customer", f"orders {REF}", TOPIC)
+    return list(check.missing)
+
+
+def test_nothing_is_missing_where_all_is_well(world: World, tmp_path: Path) -> None:
+    del world
+    assert missing(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"there": []}, "its source has no table public.customer"),
+        ({"keys": ()}, "has no primary key"),
+        ({"recorded": set()}, "does not record its changes: labctl connectors apply"),
+        ({"connectors": []}, "is not applied: labctl connectors apply"),
+        ({"connectors": [ConnectorStatus(CONNECTOR.name, "FAILED", [], "lost")]}, "FAILED: lost"),
+        ({"records": {}}, "has nothing: the connector has not read it yet"),
+        ({"silver": []}, "does not know it: labctl up"),
+        ({"rows": 1}, "2 rows in the source, 1 in silver now: labctl verify shop.customer"),
+    ],
+)
+def test_the_first_thing_that_is_missing_is_said_first(
+    world: World, tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    vars(world).update(change)
+    assert said in missing(tmp_path)[0]
