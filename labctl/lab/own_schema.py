@@ -57,7 +57,8 @@ def check_schemas(lab: Lab) -> None:
                     hint="write the file, or take the key out",
                     exit_code=ExitCode.USAGE,
                 )
-            if _kept(lab, name).get(file) != _digest(path):
+            # Rows may be many, and are read once, when they are run.
+            if file == source.schema_file and _kept(lab, name).get(file) != _digest(path):
                 _ = read_script(path, source.engine)
 
 

@@ -225,6 +225,18 @@ def test_values_arrive_exactly(endpoints: Endpoints, schemas: str, engine: str, 
         assert source.describe(ref).arrow.equals(read.schema)
 
 
+def test_what_is_captured_is_known_and_can_be_released(source: Source, table: TableRef) -> None:
+    publication = f"labctl_{uuid.uuid4().hex[:12]}"
+    source.capture([table], publication)
+    known = source.captured(publication)
+    assert known is None if source.engine == "mysql" else table in (known or ())
+    for _ in range(2):
+        source.release(table, publication)
+    assert table not in (source.captured(publication) or ())
+    if source.engine == "postgres":
+        source.execute(f"DROP PUBLICATION {publication}")
+
+
 def test_a_database_that_is_there_is_made_again_from_what_is_read(
     endpoints: Endpoints, source: Source
 ) -> None:
