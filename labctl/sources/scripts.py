@@ -111,9 +111,13 @@ def _tokenized(text: str, dialect: str, first: int) -> Iterator[Statement]:
     except TokenError as error:
         raise ValueError(f"it is no SQL: {error}") from None
 
+    line, counted = first, 0
+
     def statement(part: Sequence[Token]) -> Statement:
+        nonlocal line, counted
         start, end = part[0].start, part[-1].end + 1
-        return Statement(text[start:end], first + text.count("\n", 0, start))
+        line, counted = line + text.count("\n", counted, start), start
+        return Statement(text[start:end], line)
 
     begun: list[Token] = []
     for token in tokens:
