@@ -28,7 +28,7 @@ class Storage:
         path = self.path(uri)
         if isinstance(self.filesystem, fs.SubTreeFileSystem):
             self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
-        with self.filesystem.open_output_stream(path) as stream:
+        with self.filesystem.open_output_stream(path, compression=None) as stream:
             stream.write(data)
 
     def read(self, uri: str) -> bytes:

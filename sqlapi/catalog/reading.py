@@ -48,6 +48,8 @@ class Reader:
         self._catalog = catalog.lower()
         self._sources: dict[str, tuple[SourceTable, MergeView]] = {}
         self._stored: dict[str, dict[str, Any]] = {}
+        self._names: dict[str, dict[str, str]] = {}
+        """The names of a source's columns as they are written there, by those in small letters."""
 
     def table(self, catalog: str | None, database: str, name: str, as_of: str | None) -> Table:
         """Raises SqlError when there is no such table, or it is of a kind that is not read."""
@@ -85,6 +87,7 @@ class Reader:
         schema = self._all.source.schema(source, view)
         key = f"{database}.{name}"
         self._sources[key] = found
+        self._names[key] = {name.lower(): name for name in schema.names}
         return Table(key, database, name, _columns(schema))
 
     def _of_store(self, database: str, name: str, definition: dict[str, Any]) -> Table:
@@ -115,7 +118,10 @@ class Reader:
     def _rows(self, key: str, columns: Mapping[str, Type]) -> pa.Table:
         if key in self._sources:
             source, view = self._sources[key]
-            rows = self._of(source, view, list(columns))
+            # a count of rows reads one column
+            names = self._names[key]
+            wanted = [names[c] for c in columns] or list(names.values())[:1]
+            rows = self._all.source.read(source, wanted, view)
         else:
             rows = self._files(self._stored[key], columns)
         arrays = [
@@ -125,13 +131,6 @@ class Reader:
         if not arrays:
             return pa.table({"t_row": pa.nulls(rows.num_rows, pa.int8())})
         return pa.table(arrays, names=list(columns))
-
-    def _of(self, source: SourceTable, view: MergeView, columns: list[str]) -> pa.Table:
-        names = self._all.source.schema(source, view).names
-        by_small = {name.lower(): name for name in names}
-        # a count of rows reads one column
-        wanted = [by_small[c] for c in columns] or names[:1]
-        return self._all.source.read(source, wanted, view)
 
     def _files(self, definition: dict[str, Any], columns: Mapping[str, Type]) -> pa.Table:
         storage = definition.get("StorageDescriptor") or {}

@@ -11,6 +11,7 @@ from sqlapi.sql.code import Code, coerced, text
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions import AGGREGATES, LAMBDAS, SCALARS, WINDOWS
 from sqlapi.sql.functions.aggregates import Call
+from sqlapi.sql.parts import check_parts
 from sqlapi.sql.types import INTEGER, UNKNOWN, VARCHAR, Type, common
 
 if TYPE_CHECKING:
@@ -223,6 +224,7 @@ class Calls:
         return " ".join(parts)
 
     def _frame(self, spec: exp.WindowSpec) -> str:
+        check_parts(spec)
         kind = str(spec.args["kind"]).upper()
         if spec.args.get("exclude"):
             raise SqlError("NOT_SUPPORTED", "EXCLUDE in a window's frame")
@@ -243,5 +245,6 @@ class Calls:
 
 def ordering(item: exp.Ordered) -> str:
     """Direction and place of NULL: last, both ways, as in Trino."""
+    check_parts(item)
     first = item.args.get("nulls_first")
     return f"{' DESC' if item.args.get('desc') else ' ASC'} NULLS {'FIRST' if first else 'LAST'}"

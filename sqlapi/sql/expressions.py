@@ -9,12 +9,13 @@ from sqlglot import exp
 
 from sqlapi.sql.calls import Calls
 from sqlapi.sql.casts import cast, type_of
-from sqlapi.sql.code import Code, coerced, failing, not_applicable, text
+from sqlapi.sql.code import FAILURE, Code, coerced, failing, not_applicable, text
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.dates import field
 from sqlapi.sql.functions.registry import SCALARS
 from sqlapi.sql.literals import interval, number, timestamp_literal
 from sqlapi.sql.operators import arithmetic, compare, concatenated, negated
+from sqlapi.sql.parts import check_parts
 from sqlapi.sql.scope import Context, Scope
 from sqlapi.sql.types import (
     BIGINT,
@@ -51,6 +52,7 @@ class Expressions(Calls):
 
     def code(self, tree: exp.Expr) -> Code:
         """The code of an expression."""
+        check_parts(tree)
         handler = self._HANDLERS.get(type(tree))
         if handler is None:
             raise SqlError("NOT_SUPPORTED", f"Unsupported expression: {tree.sql('trino')[:100]}")
@@ -215,6 +217,9 @@ class Expressions(Calls):
         return cast(self.code(literal), kind)
 
     def _try_cast(self, tree: exp.TryCast) -> Code:
+        if FAILURE in self.code(tree.this).sql:
+            # what fails within is not to be NULL, only the cast
+            raise SqlError("NOT_SUPPORTED", "TRY_CAST of an expression that may fail itself")
         code = self._cast(tree)
         return Code(f"TRY({code.sql})", code.type)
 
@@ -280,7 +285,8 @@ class Expressions(Calls):
     def _is(self, tree: exp.Is) -> Code:
         if not isinstance(tree.expression, exp.Null):
             raise SqlError("SYNTAX_ERROR", "mismatched input after IS. Expecting: NULL")
-        return Code(f"({self.code(tree.this).sql} IS NULL)", BOOLEAN)
+        word = "IS NOT NULL" if tree.args.get("negate") else "IS NULL"
+        return Code(f"({self.code(tree.this).sql} {word})", BOOLEAN)
 
     def _between(self, tree: exp.Between) -> Code:
         value = self.code(tree.this)
@@ -322,9 +328,14 @@ class Expressions(Calls):
             if not isinstance(sign.value, str) or len(sign.value) != 1:
                 raise SqlError("INVALID_FUNCTION_ARGUMENT", "Escape must be a single character")
             sql += f" ESCAPE {sign.sql}"
+        if tree.args.get("negate"):
+            sql = f"NOT ({sql})"
         return Code(f"({sql})", BOOLEAN)
 
     def _escape(self, tree: exp.Escape) -> Code:
+        if not isinstance(tree.this, exp.Like):
+            raise SqlError("NOT_SUPPORTED", f"Unsupported: {tree.sql('trino')[:100]}")
+        check_parts(tree.this)
         return self._like(tree.this, tree.expression)
 
     # operators with a function's name

@@ -50,11 +50,16 @@ MACROS: tuple[str, ...] = (
     " - ((epoch_us(t) + u // 2) % u + u) % u)",
     # whole units between, as a clock that is full counts; DuckDB's date_diff counts boundaries,
     # and its date_sub takes the last days of two months for the same day
-    "t_months(a, b) AS (CAST((year(b) - year(a)) * 12 + month(b) - month(a) AS BIGINT)"
+    "t_months(a, b) AS CASE WHEN b >= a AND day(a) > day(b) AND day(b) = day(last_day(b))"
+    " OR b < a AND day(b) > day(a) AND day(a) = day(last_day(a)) THEN "
+    # whether a month is full there is told in two ways
+    + _fail("NOT_SUPPORTED", "'date_diff of months to the end of a shorter month'", "BIGINT")
+    + " ELSE (CAST((year(b) - year(a)) * 12 + month(b) - month(a) AS BIGINT)"
     " - CASE WHEN b >= a AND (day(b) < day(a) OR day(b) = day(a) AND"
-    " CAST(b AS TIME) < CAST(a AS TIME)) THEN 1"
+    " CAST(CAST(b AS TIMESTAMP) AS TIME) < CAST(CAST(a AS TIMESTAMP) AS TIME)) THEN 1"
     " WHEN b < a AND (day(b) > day(a) OR day(b) = day(a) AND"
-    " CAST(b AS TIME) > CAST(a AS TIME)) THEN -1 ELSE 0 END)",
+    " CAST(CAST(b AS TIMESTAMP) AS TIME) > CAST(CAST(a AS TIMESTAMP) AS TIME)) THEN -1"
+    " ELSE 0 END) END",
     "t_micros(a, b) AS (epoch_us(b) - epoch_us(a))",
     # arrays and maps
     "t_at(a, i) AS CASE WHEN i = 0 THEN NULL ELSE list_extract(a, i) END",

@@ -34,15 +34,20 @@ def compare(operator: str, left: Code, right: Code) -> Code:
         raise not_applicable(operator, [left, right])
     _check_comparable(kind, operator)
     a, b = coerced(left, kind), coerced(right, kind)
-    return Code(f"({a.sql} {operator} {b.sql})", BOOLEAN)
+    plain = f"({a.sql} {operator} {b.sql})"
+    if kind.name in ("double", "real") and operator in ("=", "<>", "<", "<=", ">", ">="):
+        # NaN is equal to nothing, and neither more nor less; to DuckDB it is the largest number
+        unequal = "true" if operator == "<>" else "false"
+        null = f"{a.sql} IS NOT NULL AND {b.sql} IS NOT NULL"
+        nan = f"(isnan({a.sql}) OR isnan({b.sql})) AND {null}"
+        plain = f"CASE WHEN {nan} THEN {unequal} ELSE {plain} END"
+    return Code(plain, BOOLEAN)
 
 
 def _check_comparable(kind: Type, operator: str) -> None:
     if kind.name in _COMPARABLE or kind.args:
         # NULL inside of arrays and rows: Trino does not know, DuckDB orders it
         raise SqlError("NOT_SUPPORTED", f"Operator {operator} of {kind} is not supported")
-    if kind.name in ("double", "real"):
-        return
 
 
 def negated(code: Code) -> Code:

@@ -12,6 +12,7 @@ from sqlapi.sql.calls import is_aggregate, ordering
 from sqlapi.sql.code import Code, coerced
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.expressions import Expressions
+from sqlapi.sql.parts import check_parts
 from sqlapi.sql.relations import Relations
 from sqlapi.sql.scope import Context, Scope
 from sqlapi.sql.types import Type, common
@@ -80,6 +81,8 @@ class Queries(Relations):
             self.ctes[cte.alias.lower()] = found
 
     def _query(self, tree: exp.Expr, outer: Scope | None) -> Selected:
+        if not isinstance(tree, exp.Select):
+            check_parts(tree)
         if isinstance(tree, exp.Subquery):
             found = self.query(tree.this, outer)
             return self._modified(tree, found)

@@ -13,6 +13,7 @@ from sqlapi.sql.dialect import parse_query
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.expressions import Expressions
 from sqlapi.sql.operators import compare
+from sqlapi.sql.parts import check_parts
 from sqlapi.sql.scope import Column, Context, Relation, Scope
 from sqlapi.sql.types import BIGINT, Type, common
 
@@ -54,6 +55,7 @@ class Relations:
     ) -> str:
         if isinstance(tree, exp.Table):
             return self._table(tree, scope)
+        check_parts(tree)
         if isinstance(tree, exp.Unnest):
             return self._unnest(tree, scope)
         if isinstance(tree, exp.Lateral):
@@ -168,6 +170,7 @@ class Relations:
     # joins
 
     def _join(self, left: str, join: exp.Join, scope: Scope) -> str:
+        check_parts(join)
         side, kind = (join.args.get("side") or "").upper(), (join.args.get("kind") or "").upper()
         if join.args.get("method") or kind not in ("", "INNER", "OUTER", "CROSS"):
             raise SqlError("NOT_SUPPORTED", f"Unsupported join: {join.sql('trino')[:80]}")
@@ -270,6 +273,7 @@ class Relations:
 
 
 def _sample(tree: exp.Expr) -> str:
+    check_parts(tree)
     method, percent = str(tree.args.get("method") or "").upper(), tree.args.get("percent")
     if method not in ("BERNOULLI", "SYSTEM") or not isinstance(percent, exp.Literal):
         raise SqlError("NOT_SUPPORTED", f"Unsupported sample: {tree.sql('trino')}")

@@ -307,8 +307,6 @@ def check_pattern(name: str, pattern: str) -> None:
 Udf = tuple[Callable[..., Any], list[str], str]
 _DD = ["DOUBLE"]
 UDFS: dict[str, Udf] = {
-    "t_double_text": (java_double, _DD, "VARCHAR"),
-    "t_real_text": (java_real, ["FLOAT"], "VARCHAR"),
     "t_codepoint": (_codepoint, ["VARCHAR"], "INTEGER"),
     "t_hamming": (_hamming, ["VARCHAR", "VARCHAR"], "BIGINT"),
     "t_levenshtein": (_levenshtein, ["VARCHAR", "VARCHAR"], "BIGINT"),

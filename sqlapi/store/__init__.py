@@ -16,7 +16,7 @@ __all__ = ["Row", "Store"]
 Row = dict[str, Any]
 _SCHEMA = "sqlapi"
 _LOCK = 8_402_117
-_WAIT_SECONDS = 10.0
+_WAIT_SECONDS = 5.0
 
 
 class Store:

@@ -76,7 +76,7 @@ def _array_position(code: Code, value: Code) -> Code:
 @function("array_join")
 def _array_join(code: Code, separator: Code, null: Code | None = None) -> Code:
     element = _element(code, "array_join", separator)
-    if element.name in _PLAIN and element.name not in ("double", "real"):
+    if element.name in _PLAIN:
         raise wrong_arguments("array_join", [code, separator])
     inner = cast(Code('"t_x"', element), VARCHAR).sql
     texts = f'list_transform({code.sql}, lambda "t_x": {inner})'
@@ -222,14 +222,16 @@ def _unique(sql: str) -> str:
 def _array_intersect(a: Code, b: Code) -> Code:
     x, y, kind = _pair("array_intersect", a, b)
     kept = f'list_filter({_unique(x)}, lambda "t_x": list_contains({y}, "t_x"))'
-    return Code(f"list_sort({kept})", array(kind))
+    # the order of several is not the same in all versions
+    several = failing("NOT_SUPPORTED", "'array_intersect of several values'", array(kind).duck)
+    return Code(f"CASE WHEN len({kept}) > 1 THEN {several} ELSE {kept} END", array(kind))
 
 
 @function("array_except")
 def _array_except(a: Code, b: Code) -> Code:
     x, y, kind = _pair("array_except", a, b)
     kept = f'list_filter({_unique(x)}, lambda "t_x": NOT list_contains({y}, "t_x"))'
-    return Code(f"list_sort({kept})", array(kind))
+    return Code(kept, array(kind))
 
 
 @function("array_remove")
