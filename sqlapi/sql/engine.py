@@ -14,7 +14,7 @@ from sqlapi.sql.code import FAILURE
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.macros import MACROS
 from sqlapi.sql.translate import Translation
-from sqlapi.sql.udfs import UDFS
+from sqlapi.sql.udfs import UDFS, null_safe
 
 __all__ = ["Engine", "Run", "StoppedError"]
 
@@ -42,7 +42,8 @@ class Engine:
         )
         make: Any = self._base.create_function
         for name, (call, takes, gives) in UDFS.items():
-            make(name, call, takes, gives)
+            # a result may be NULL, which DuckDB takes only from functions that are given NULL, too
+            make(name, null_safe(call, len(takes)), takes, gives, null_handling="special")
         for macro in MACROS:
             self._base.execute(f"CREATE MACRO {macro}")
         self._base.execute("set lock_configuration = true")

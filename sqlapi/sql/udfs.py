@@ -19,7 +19,7 @@ import numpy as np
 from sqlapi.sql.code import FAILURE
 from sqlapi.sql.errors import SqlError
 
-__all__ = ["UDFS", "check_pattern", "java_double", "java_real"]
+__all__ = ["UDFS", "check_pattern", "java_double", "java_real", "null_safe"]
 
 EPOCH = datetime(1970, 1, 1)
 
@@ -302,6 +302,17 @@ def check_pattern(name: str, pattern: str) -> None:
         parts(name, pattern)
     except ValueError as error:
         raise SqlError("NOT_SUPPORTED", str(error)) from None
+
+
+def null_safe(call: Callable[..., Any], arity: int) -> Callable[..., Any]:
+    """The same function with NULL for NULL. DuckDB counts the parameters it sees."""
+    if arity == 1:
+        return lambda a: None if a is None else call(a)
+    if arity == 2:
+        return lambda a, b: None if a is None or b is None else call(a, b)
+    if arity == 3:
+        return lambda a, b, c: None if None in (a, b, c) else call(a, b, c)
+    return lambda a, b, c, d: None if None in (a, b, c, d) else call(a, b, c, d)
 
 
 Udf = tuple[Callable[..., Any], list[str], str]
