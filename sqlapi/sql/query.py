@@ -74,6 +74,7 @@ class Queries(Relations):
         if clause.args.get("recursive"):
             raise SqlError("NOT_SUPPORTED", "WITH RECURSIVE is not supported")
         for cte in clause.expressions:
+            check_parts(cte)
             found = self.query(cte.this, outer)
             names = [name.name for name in cte.args["alias"].columns]
             if names:
