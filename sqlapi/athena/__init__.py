@@ -1,0 +1,1 @@
+"""Athena: executions of statements, and what is kept beside them."""

@@ -1,0 +1,279 @@
+"""SHOW, DESCRIBE, and what makes and drops databases and views."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from sqlapi.athena.outcome import Outcome, Work
+from sqlapi.athena.results import Output
+from sqlapi.athena.statements import Statement
+from sqlapi.catalog.definitions import Definitions
+from sqlapi.catalog.glue import Glue
+from sqlapi.catalog.reading import Reader, view_text
+from sqlapi.protocol.errors import ApiError
+from sqlapi.sql.errors import SqlError
+from sqlapi.sql.translate import translate
+from sqlapi.storage import Storage
+
+__all__ = ["DefinitionStatements", "full_name"]
+
+_WIDTH = 20
+
+
+def full_name(names: tuple[str, ...], database: str) -> tuple[str, str]:
+    """Database and table of a dotted name."""
+    return (names[-2] if len(names) > 1 else database), names[-1]
+
+
+def _lines(name: str, values: list[str]) -> Outcome:
+    return Outcome(Output.of_lines([name], [(value,) for value in values]))
+
+
+def _nothing() -> Outcome:
+    return Outcome(Output.of_lines([], []))
+
+
+class DefinitionStatements:
+    """Each method answers a statement. Raises SqlError."""
+
+    def __init__(self, definitions: Definitions, storage: Storage, catalog: str) -> None:
+        self._all = definitions
+        self._glue = Glue(definitions)
+        self._storage = storage
+        self._catalog = catalog
+
+    def answers(self) -> dict[str, Callable[[Statement, Work], Outcome]]:
+        return {
+            "SHOW_DATABASES": self.show_databases,
+            "SHOW_TABLES": self.show_tables,
+            "SHOW_VIEWS": self.show_views,
+            "SHOW_COLUMNS": self.show_columns,
+            "SHOW_PARTITIONS": self.show_partitions,
+            "SHOW_CREATE_TABLE": self.show_create_table,
+            "SHOW_CREATE_VIEW": self.show_create_view,
+            "SHOW_TBLPROPERTIES": self.show_properties,
+            "DESCRIBE": self.describe,
+            "CREATE_DATABASE": self.create_database,
+            "DROP_DATABASE": self.drop_database,
+            "CREATE_VIEW": self.create_view,
+            "DROP_VIEW": self.drop_view,
+            "DROP_TABLE": self.drop_table,
+        }
+
+    def _table(self, statement: Statement, work: Work) -> dict[str, Any]:
+        database, name = full_name(statement.names, work.database)
+        try:
+            return self._all.table(database, name)
+        except ApiError:
+            raise SqlError("TABLE_NOT_FOUND", f"Table {database}.{name} does not exist") from None
+
+    def _is_view(self, table: dict[str, Any]) -> bool:
+        return table.get("TableType") == "VIRTUAL_VIEW"
+
+    def show_databases(self, statement: Statement, work: Work) -> Outcome:
+        names = [database["Name"] for database in self._all.databases()]
+        return _lines("database_name", _matching(names, statement.pattern))
+
+    def show_tables(self, statement: Statement, work: Work) -> Outcome:
+        return _lines("tab_name", _matching(self._names(statement, work), statement.pattern))
+
+    def _names(self, statement: Statement, work: Work) -> list[str]:
+        database = statement.names[-1] if statement.names else work.database
+        try:
+            return self._all.names(database)
+        except ApiError:
+            raise SqlError("SCHEMA_NOT_FOUND", f"Schema {database} not found") from None
+
+    def show_views(self, statement: Statement, work: Work) -> Outcome:
+        database = statement.names[-1] if statement.names else work.database
+        names = [
+            name for name in self._names(statement, work)
+            if self._is_view((self._all.stored(database, name) or {"definition": {}})["definition"])
+        ]  # fmt: skip
+        return _lines("views", _matching(names, statement.pattern))
+
+    def show_columns(self, statement: Statement, work: Work) -> Outcome:
+        table = self._table(statement, work)
+        names = [c["Name"] for c in _columns(table)]
+        return _lines("field", [name.ljust(_WIDTH) for name in names])
+
+    def show_partitions(self, statement: Statement, work: Work) -> Outcome:
+        table = self._table(statement, work)
+        keys = [key["Name"] for key in table.get("PartitionKeys") or []]
+        if not keys:
+            raise SqlError("INVALID_TABLE", f"Table {table['Name']} is not a partitioned table")
+        given = {"DatabaseName": table["DatabaseName"], "TableName": table["Name"]}
+        found = self._glue.get_partitions({**given, "MaxResults": 100_000})["Partitions"]
+        return _lines(
+            "partition",
+            [
+                "/".join(f"{k}={v}" for k, v in zip(keys, one["Values"], strict=True))
+                for one in found
+            ],
+        )
+
+    def show_create_table(self, statement: Statement, work: Work) -> Outcome:
+        table = self._table(statement, work)
+        if self._is_view(table):
+            raise SqlError("INVALID_TABLE", f"{table['Name']} is a view")
+        storage = table["StorageDescriptor"]
+        lines = [f"CREATE EXTERNAL TABLE `{table['DatabaseName']}.{table['Name']}`("]
+        lines += _column_lines(storage["Columns"])
+        if keys := table.get("PartitionKeys"):
+            lines += ["PARTITIONED BY ( ", *_column_lines(keys)]
+        lines += ["ROW FORMAT SERDE ", f"  '{storage['SerdeInfo']['SerializationLibrary']}' "]
+        lines += ["STORED AS INPUTFORMAT ", f"  '{storage['InputFormat']}' "]
+        lines += ["OUTPUTFORMAT ", f"  '{storage['OutputFormat']}'"]
+        lines += ["LOCATION", f"  '{storage['Location']}'"]
+        properties = [f"  '{k}'='{v}'" for k, v in sorted((table.get("Parameters") or {}).items())]
+        lines += ["TBLPROPERTIES (", ", \n".join(properties) + ")"]
+        return _lines("createtab_stmt", "\n".join(lines).split("\n"))
+
+    def show_create_view(self, statement: Statement, work: Work) -> Outcome:
+        table = self._table(statement, work)
+        told = view_text(table.get("ViewOriginalText") or "") if self._is_view(table) else None
+        if told is None:
+            raise SqlError("INVALID_TABLE", f"{table['Name']} is not a view")
+        text = f"CREATE VIEW {table['DatabaseName']}.{table['Name']} AS\n{told['originalSql']}"
+        return _lines("Create View", text.split("\n"))
+
+    def show_properties(self, statement: Statement, work: Work) -> Outcome:
+        found = sorted((self._table(statement, work).get("Parameters") or {}).items())
+        return Outcome(Output.of_lines(["prpt_name", "prpt_value"], found))
+
+    def describe(self, statement: Statement, work: Work) -> Outcome:
+        table = self._table(statement, work)
+        columns = _columns(table)
+        lines = [_described(c) for c in columns]
+        if keys := table.get("PartitionKeys"):
+            head = ["\t \t ", "# Partition Information\t \t ", _heading(), "\t \t "]
+            lines += [*head, *(_described(key) for key in keys)]
+        return _lines("field", [line.replace("\t", " \t") for line in lines])
+
+    # databases and views
+
+    def create_database(self, statement: Statement, work: Work) -> Outcome:
+        try:
+            self._glue.create_database({"DatabaseInput": {"Name": statement.names[-1]}})
+        except ApiError as error:
+            if "exists" not in statement.flags or error.code != "AlreadyExistsException":
+                raise SqlError(
+                    "ALREADY_EXISTS", f"Database {statement.names[-1]} already exists"
+                ) from None
+        return _nothing()
+
+    def drop_database(self, statement: Statement, work: Work) -> Outcome:
+        name = statement.names[-1]
+        try:
+            names = self._all.names(name)
+            if names and "cascade" not in statement.flags:
+                raise SqlError(
+                    "SCHEMA_NOT_EMPTY", f"Database {name} is not empty. One or more tables exist."
+                )
+            if name in self._all.of_source():
+                raise SqlError("NOT_SUPPORTED", f"Database {name} is one of the lake")
+            self._glue.delete_database({"Name": name})
+        except ApiError:
+            if "exists" not in statement.flags:
+                raise SqlError("SCHEMA_NOT_FOUND", f"Database does not exist: {name}") from None
+        return _nothing()
+
+    def create_view(self, statement: Statement, work: Work) -> Outcome:
+        database, name = full_name(statement.names, work.database)
+        reader = Reader(self._all, self._storage, self._catalog)
+        made = translate(statement.query, reader, work.database)
+        labels = [label.lower() for label, _ in made.columns]
+        if len(set(labels)) < len(labels):
+            raise SqlError("DUPLICATE_COLUMN_NAME", "Column name specified more than once")
+        told = {
+            "originalSql": statement.query,
+            "catalog": self._catalog.lower(),
+            "schema": work.database,
+            "columns": [
+                {"name": n, "type": str(k)} for n, (_, k) in zip(labels, made.columns, strict=True)
+            ],
+        }
+        text = base64.b64encode(json.dumps(told).encode()).decode()
+        definition = {
+            "Name": name,
+            "TableType": "VIRTUAL_VIEW",
+            "Parameters": {"presto_view": "true", "comment": "Presto View"},
+            "ViewOriginalText": f"/* Presto View: {text} */",
+            "ViewExpandedText": "/* Presto View */",
+            "PartitionKeys": [],
+            "StorageDescriptor": {
+                "Columns": [{"Name": n.lower(), "Type": k.glue} for n, k in made.columns],
+                "Location": "", "SerdeInfo": {},
+            },
+        }  # fmt: skip
+        given = {"DatabaseName": database, "TableInput": definition}
+        row = self._all.stored(database, name)
+        try:
+            if row is None:
+                if self._all.source_name(database, name):
+                    raise SqlError("ALREADY_EXISTS", f"Table already exists: {database}.{name}")
+                self._glue.create_table(given)
+            elif not self._is_view(row["definition"]):
+                raise SqlError("ALREADY_EXISTS", f"Table already exists: {database}.{name}")
+            elif "replace" not in statement.flags:
+                raise SqlError("ALREADY_EXISTS", f"View already exists: {database}.{name}")
+            else:
+                self._glue.update_table(given)
+        except ApiError as error:
+            raise SqlError("SCHEMA_NOT_FOUND", error.message) from None
+        return _nothing()
+
+    def drop_view(self, statement: Statement, work: Work) -> Outcome:
+        return self._drop(statement, work, view=True)
+
+    def drop_table(self, statement: Statement, work: Work) -> Outcome:
+        return self._drop(statement, work, view=False)
+
+    def _drop(self, statement: Statement, work: Work, *, view: bool) -> Outcome:
+        database, name = full_name(statement.names, work.database)
+        row = self._all.stored(database, name)
+        word = "View" if view else "Table"
+        if row is None and not view and self._all.source_name(database, name):
+            raise SqlError(
+                "NOT_SUPPORTED", f"{database}.{name} is a table of the lake: it is read only"
+            )
+        if row is None or self._is_view(row["definition"]) != view:
+            if row is None and "exists" in statement.flags:
+                return _nothing()
+            raise SqlError("TABLE_NOT_FOUND", f"{word} '{database}.{name}' does not exist")
+        self._glue.delete_table({"DatabaseName": database, "Name": name})
+        return _nothing()
+
+
+def _columns(table: dict[str, Any]) -> list[dict[str, Any]]:
+    storage = table.get("StorageDescriptor") or {}
+    return [*(storage.get("Columns") or []), *(table.get("PartitionKeys") or [])]
+
+
+def _described(column: dict[str, Any]) -> str:
+    parts = (column["Name"], column["Type"], column.get("Comment") or "")
+    return "\t".join(part.ljust(_WIDTH) for part in parts)
+
+
+def _heading() -> str:
+    return "\t".join(part.ljust(_WIDTH) for part in ("# col_name", "data_type", "comment"))
+
+
+def _column_lines(columns: list[dict[str, Any]]) -> list[str]:
+    shown = [f"  `{c['Name']}` {c['Type']}" for c in columns]
+    return [f"{line}, " for line in shown[:-1]] + [f"{shown[-1]})"] if shown else [")"]
+
+
+def _matching(names: list[str], pattern: str | None) -> list[str]:
+    """Hive's patterns: `*` for anything, `|` for a choice."""
+    if pattern is None:
+        return names
+    choices = [
+        ".*".join(re.escape(part) for part in choice.split("*")) for choice in pattern.split("|")
+    ]
+    wanted = re.compile("|".join(choices), re.IGNORECASE)
+    return [name for name in names if wanted.fullmatch(name)]

@@ -1,0 +1,271 @@
+"""SELECT, EXPLAIN, CTAS, UNLOAD, and prepared statements."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+
+from sqlapi.athena.definitions_sql import full_name
+from sqlapi.athena.outcome import Outcome, Work
+from sqlapi.athena.results import Output
+from sqlapi.athena.statements import Statement, parse
+from sqlapi.athena.tables_written import FORMATS, Target, storage_descriptor, write
+from sqlapi.catalog.definitions import Definitions
+from sqlapi.catalog.glue import Glue
+from sqlapi.catalog.reading import Reader
+from sqlapi.protocol.errors import ApiError
+from sqlapi.sql.engine import Run, StoppedError
+from sqlapi.sql.errors import SqlError
+from sqlapi.sql.translate import Translation, translate, with_parameters
+from sqlapi.sql.types import Type
+from sqlapi.storage import Storage
+
+__all__ = ["QueryStatements"]
+
+Answer = Callable[[Statement, Work, Run], Outcome]
+
+
+class QueryStatements:
+    """Each method answers a statement. Raises SqlError and StoppedError."""
+
+    def __init__(self, definitions: Definitions, storage: Storage, catalog: str) -> None:
+        self._all = definitions
+        self._glue = Glue(definitions)
+        self._store = definitions.store
+        self._storage = storage
+        self._catalog = catalog
+
+    def answers(self) -> dict[str, Answer]:
+        return {
+            "SELECT": self.select,
+            "EXPLAIN": self.explain,
+            "CREATE_TABLE_AS_SELECT": self.create_table,
+            "UNLOAD": self.unload,
+            "PREPARE": self.prepare,
+            "EXECUTE": self.execute,
+            "DEALLOCATE": self.deallocate,
+        }
+
+    def _rows(self, sql: str, work: Work, run: Run) -> tuple[Translation, pa.Table, Outcome]:
+        sql = with_parameters(sql, work.parameters)
+        reader = Reader(self._all, self._storage, self._catalog)
+        made = translate(sql, reader, work.database)
+        tables = reader.rows(made.read)
+        if run.stopped:
+            raise StoppedError
+        scanned = sum(table.nbytes for table in tables.values())
+        if work.limit is not None and scanned > work.limit:
+            raise SqlError("EXCEEDED_SCAN_LIMIT", "Bytes scanned limit was exceeded")
+        rows = run.answer(made, tables)
+        outcome = Outcome(Output([], pa.table({})), scanned)
+        outcome.input_rows = sum(table.num_rows for table in tables.values())
+        return made, rows, outcome
+
+    def select(self, statement: Statement, work: Work, run: Run) -> Outcome:
+        made, rows, outcome = self._rows(statement.query, work, run)
+        outcome.output = Output.of_query(rows, list(made.columns), self._catalog)
+        return outcome
+
+    def explain(self, statement: Statement, work: Work, run: Run) -> Outcome:
+        inner = parse(statement.query)
+        if inner.verb != "SELECT":
+            raise SqlError("NOT_SUPPORTED", f"EXPLAIN of {inner.verb}")
+        reader = Reader(self._all, self._storage, self._catalog)
+        sql = with_parameters(inner.query, work.parameters)
+        made = translate(sql, reader, work.database)
+        plan = run.explain(made, reader.rows(made.read))
+        return Outcome(Output.of_lines(["Query Plan"], [(line,) for line in plan.split("\n")]))
+
+    # files
+
+    def create_table(self, statement: Statement, work: Work, run: Run) -> Outcome:
+        database, name = full_name(statement.names, work.database)
+        self._check_new(database, name, statement)
+        options = statement.options
+        known = {"format", "external_location", "partitioned_by", "write_compression",
+                 "parquet_compression", "field_delimiter", "table_type", "is_external",
+                 "format_version"}  # fmt: skip
+        if extra := set(options) - known:
+            raise SqlError(
+                "INVALID_TABLE_PROPERTY", f"Table property '{min(extra)}' does not exist"
+            )
+        if _text(options.get("table_type", "'HIVE'")).upper() != "HIVE":
+            raise SqlError("NOT_SUPPORTED", "Only tables of type HIVE can be made")
+        given = _text(options["external_location"]) if "external_location" in options else ""
+        location = given or f"{work.location.rpartition('/')[0]}/tables/{work.id}"
+        target = self._target(options, location, _list(options.get("partitioned_by", "ARRAY[]")))
+        made, rows, outcome = self._rows(statement.query, work, run)
+        columns = [(label.lower(), kind) for label, kind in made.columns]
+        labels = [label for label, _ in columns]
+        if len(set(labels)) < len(labels):
+            raise SqlError("DUPLICATE_COLUMN_NAME", "Column name specified more than once")
+        if any(re.fullmatch(r"_col\d+", label) for label in labels):
+            raise SqlError("MISSING_COLUMN_NAME", "Column name not specified")
+        keys = list(target.partitioned_by)
+        if keys and labels[-len(keys) :] != keys:
+            raise SqlError(
+                "HIVE_COLUMN_ORDER_MISMATCH",
+                "Partition keys must be the last columns in the table and in the same order as "
+                "the table properties",
+            )
+        files = [] if "nodata" in statement.flags else self._write(target, rows, columns, work)
+        plain = [c for c in columns if c[0] not in keys]
+        definition: dict[str, Any] = {
+            "Name": name,
+            "TableType": "EXTERNAL_TABLE",
+            "Parameters": {"EXTERNAL": "TRUE", "has_encrypted_data": "false",
+                           "auto.purge": "false", "numRows": str(rows.num_rows)},
+            "PartitionKeys": [{"Name": n, "Type": k.glue} for n, k in columns if n in keys],
+            "StorageDescriptor": storage_descriptor(target, plain),
+        }  # fmt: skip
+        self._register(database, name, definition, files, work)
+        outcome.output = Output.of_lines(["rows"], [])
+        outcome.update_count = rows.num_rows
+        outcome.manifest = self._manifest(files, work)
+        return outcome
+
+    def _check_new(self, database: str, name: str, statement: Statement) -> None:
+        try:
+            self._all.database(database)
+        except ApiError:
+            raise SqlError("SCHEMA_NOT_FOUND", f"Schema {database} not found") from None
+        if self._all.stored(database, name) or self._all.source_name(database, name):
+            raise SqlError("TABLE_ALREADY_EXISTS", f"Table '{database}.{name}' already exists")
+
+    def _register(
+        self, database: str, name: str, definition: dict[str, Any],
+        files: list[tuple[str, list[str]]], work: Work,
+    ) -> None:  # fmt: skip
+        try:
+            self._glue.create_table({"DatabaseName": database, "TableInput": definition})
+        except ApiError:
+            raise SqlError(
+                "TABLE_ALREADY_EXISTS", f"Table '{database}.{name}' already exists"
+            ) from None
+        work.made.clear()
+        for uri, values in files:
+            if values:
+                storage = definition["StorageDescriptor"] | {"Location": uri.rpartition("/")[0]}
+                partition = {"Values": values, "StorageDescriptor": storage}
+                given = {"DatabaseName": database, "TableName": name}
+                self._glue.create_partition({**given, "PartitionInput": partition})
+
+    def unload(self, statement: Statement, work: Work, run: Run) -> Outcome:
+        options = statement.options
+        if "format" not in options:
+            raise SqlError("INVALID_UNLOAD_PROPERTY", "The format property is required for UNLOAD")
+        if extra := set(options) - {"format", "compression", "field_delimiter", "partitioned_by"}:
+            raise SqlError(
+                "INVALID_UNLOAD_PROPERTY", f"Unload property '{min(extra)}' does not exist"
+            )
+        target = self._target(
+            options, statement.pattern or "", _list(options.get("partitioned_by", "ARRAY[]"))
+        )
+        made, rows, outcome = self._rows(statement.query, work, run)
+        columns = [(label.lower(), kind) for label, kind in made.columns]
+        if len({label for label, _ in columns}) < len(columns):
+            raise SqlError("DUPLICATE_COLUMN_NAME", "Column name specified more than once")
+        files = self._write(target, rows, columns, work)
+        work.made.clear()
+        outcome.output = Output.of_lines(["rows"], [])
+        outcome.update_count = rows.num_rows
+        outcome.manifest = self._manifest(files, work)
+        return outcome
+
+    def _target(self, options: dict[str, str], location: str, keys: tuple[str, ...]) -> Target:
+        kind = _text(options.get("format", "'PARQUET'")).upper()
+        if kind not in FORMATS:
+            raise SqlError("NOT_SUPPORTED", f"Format {kind} is not supported")
+        compression = ""
+        for key in ("compression", "write_compression", "parquet_compression"):
+            if key in options:
+                compression = _text(options[key]).upper()
+        allowed = (
+            ("", "NONE", "GZIP", "SNAPPY", "ZSTD") if kind == "PARQUET" else ("", "NONE", "GZIP")
+        )
+        if compression not in allowed:
+            raise SqlError("NOT_SUPPORTED", f"Compression {compression} is not supported")
+        try:
+            Storage.path(location)
+        except ValueError:
+            raise SqlError("INVALID_TABLE_PROPERTY", f"Not an S3 location: {location}") from None
+        if self._storage.list(location):
+            raise SqlError(
+                "HIVE_PATH_ALREADY_EXISTS", f"Target directory already exists: {location}"
+            )
+        delimiter = _text(options["field_delimiter"]) if "field_delimiter" in options else "\x01"
+        return Target(location.rstrip("/"), kind, compression, delimiter, keys)
+
+    def _write(
+        self,
+        target: Target,
+        rows: pa.Table,
+        columns: list[tuple[str, Type]],
+        work: Work,
+    ) -> list[tuple[str, list[str]]]:
+        files = write(self._storage, target, rows, columns, f"{work.id}_00000")
+        work.made.extend(uri for uri, _ in files)
+        return files
+
+    def _manifest(self, files: list[tuple[str, list[str]]], work: Work) -> str:
+        uri = f"{work.location.rpartition('/')[0]}/{work.id}-manifest.csv"
+        self._storage.write(uri, "".join(f"{file}\n" for file, _ in files).encode())
+        return uri
+
+    # prepared statements
+
+    def prepare(self, statement: Statement, work: Work, run: Run) -> Outcome:
+        parse(statement.query)
+        self._store.run(
+            "INSERT INTO prepared_statement (workgroup, name, statement) VALUES (%s, %s, %s)"
+            " ON CONFLICT (workgroup, name) DO UPDATE"
+            " SET statement = excluded.statement, modified = now()",
+            [work.workgroup, statement.names[-1], statement.query],
+        )
+        return Outcome(Output.of_lines([], []))
+
+    def _prepared(self, name: str, work: Work) -> str:
+        row = self._store.row(
+            "SELECT statement FROM prepared_statement WHERE workgroup = %s AND lower(name) = %s",
+            [work.workgroup, name],
+        )
+        if row is None:
+            raise SqlError("NOT_FOUND", f"Prepared statement not found: {name}")
+        return str(row["statement"])
+
+    def execute(self, statement: Statement, work: Work, run: Run) -> Outcome:
+        inner = parse(self._prepared(statement.names[-1], work))
+        if inner.verb not in ("SELECT", "UNLOAD", "CREATE_TABLE_AS_SELECT"):
+            raise SqlError("NOT_SUPPORTED", f"EXECUTE of {inner.verb}")
+        values = statement.values or work.parameters
+        again = Work(
+            work.id, work.location, work.database, work.workgroup, values, work.limit, work.made
+        )
+        return self.answers()[inner.verb](inner, again, run)
+
+    def deallocate(self, statement: Statement, work: Work, run: Run) -> Outcome:
+        self._prepared(statement.names[-1], work)
+        self._store.run(
+            "DELETE FROM prepared_statement WHERE workgroup = %s AND lower(name) = %s",
+            [work.workgroup, statement.names[-1]],
+        )
+        return Outcome(Output.of_lines([], []))
+
+
+def _text(value: str) -> str:
+    """The value of a property in quotes."""
+    found = re.fullmatch(r"'((?:[^']|'')*)'", value.strip())
+    if found:
+        return found[1].replace("''", "'")
+    if re.fullmatch(r"\w+", value.strip()):
+        return value.strip()
+    raise SqlError("INVALID_TABLE_PROPERTY", f"Not a text: {value}")
+
+
+def _list(value: str) -> tuple[str, ...]:
+    if not re.fullmatch(r"ARRAY\s*\[.*\]", value.strip(), re.IGNORECASE | re.DOTALL):
+        raise SqlError("INVALID_TABLE_PROPERTY", f"Not an array: {value}")
+    return tuple(name.lower() for name in re.findall(r"'([^']*)'", value))

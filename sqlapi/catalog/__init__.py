@@ -1,0 +1,1 @@
+"""Databases and tables: those that were defined by Glue's API, and those of the source."""

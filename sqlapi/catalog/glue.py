@@ -1,0 +1,348 @@
+"""The operations of Glue's catalog."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+from sqlapi.catalog.definitions import Definitions, page, seconds
+from sqlapi.protocol.app import Operations
+from sqlapi.protocol.errors import ApiError
+from sqlapi.store import Row
+
+__all__ = ["Glue"]
+
+Members = dict[str, Any]
+_PAGE = 100
+_NAME = re.compile(r"[^\x00-\x1f]+")
+
+
+class Glue:
+    """Each method answers the operation of its name."""
+
+    def __init__(self, definitions: Definitions) -> None:
+        self._all = definitions
+        self._store = definitions.store
+
+    def operations(self) -> Operations:
+        return {
+            "CreateDatabase": self.create_database,
+            "GetDatabase": self.get_database,
+            "GetDatabases": self.get_databases,
+            "UpdateDatabase": self.update_database,
+            "DeleteDatabase": self.delete_database,
+            "CreateTable": self.create_table,
+            "GetTable": self.get_table,
+            "GetTables": self.get_tables,
+            "UpdateTable": self.update_table,
+            "DeleteTable": self.delete_table,
+            "BatchDeleteTable": self.batch_delete_table,
+            "GetTableVersion": self.get_table_version,
+            "GetTableVersions": self.get_table_versions,
+            "CreatePartition": self.create_partition,
+            "BatchCreatePartition": self.batch_create_partition,
+            "GetPartition": self.get_partition,
+            "GetPartitions": self.get_partitions,
+            "BatchGetPartition": self.batch_get_partition,
+            "UpdatePartition": self.update_partition,
+            "DeletePartition": self.delete_partition,
+            "BatchDeletePartition": self.batch_delete_partition,
+        }
+
+    # databases
+
+    def create_database(self, given: Members) -> Members:
+        definition = given["DatabaseInput"]
+        name = _name(definition["Name"])
+        made = self._store.run(
+            "INSERT INTO glue_database (name, definition) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+            [name, Jsonb(definition | {"Name": name})],
+        )
+        if not made:
+            raise ApiError("AlreadyExistsException", "Database already exists.")
+        return {}
+
+    def get_database(self, given: Members) -> Members:
+        return {"Database": self._all.database(given["Name"])}
+
+    def get_databases(self, given: Members) -> Members:
+        found = self._all.databases()
+        items, token = page(found, given.get("NextToken"), given.get("MaxResults", _PAGE))
+        return _with_token({"DatabaseList": items}, token)
+
+    def update_database(self, given: Members) -> Members:
+        name = given["Name"].lower()
+        self._all.database(name)
+        self._all.store_database(name)
+        definition = given["DatabaseInput"] | {"Name": name}
+        self._store.run(
+            "UPDATE glue_database SET definition = %s WHERE name = %s", [Jsonb(definition), name]
+        )
+        return {}
+
+    def delete_database(self, given: Members) -> Members:
+        name = given["Name"].lower()
+        if not self._store.run("DELETE FROM glue_database WHERE name = %s", [name]):
+            raise ApiError("EntityNotFoundException", f"Database {name} not found.")
+        return {}
+
+    # tables
+
+    def create_table(self, given: Members) -> Members:
+        database = given["DatabaseName"].lower()
+        self._all.database(database)
+        self._all.store_database(database)
+        definition = given["TableInput"]
+        name = _name(definition["Name"])
+        made = self._store.run(
+            "INSERT INTO glue_table (database, name, definition) VALUES (%s, %s, %s)"
+            " ON CONFLICT DO NOTHING",
+            [database, name, Jsonb(definition | {"Name": name})],
+        )
+        if not made:
+            raise ApiError("AlreadyExistsException", "Table already exists.")
+        for keys in given.get("PartitionIndexes") or []:
+            raise ApiError("OperationNotSupportedException", f"Partition index {keys['IndexName']}")
+        return {}
+
+    def get_table(self, given: Members) -> Members:
+        return {"Table": self._all.table(given["DatabaseName"], given["Name"])}
+
+    def get_tables(self, given: Members) -> Members:
+        names = self._all.names(given["DatabaseName"])
+        if pattern := given.get("Expression"):
+            try:
+                names = [name for name in names if re.fullmatch(pattern, name)]
+            except re.error:
+                raise ApiError("InvalidInputException", f"Invalid expression: {pattern}") from None
+        items, token = page(names, given.get("NextToken"), given.get("MaxResults", _PAGE))
+        found = [self._all.table(given["DatabaseName"], name) for name in items]
+        return _with_token({"TableList": found}, token)
+
+    def update_table(self, given: Members) -> Members:
+        database = given["DatabaseName"].lower()
+        definition = given["TableInput"]
+        name = _name(definition["Name"])
+        row = self._stored(database, name)
+        version = given.get("VersionId")
+        if version and version != str(row["version"]):
+            raise ApiError(
+                "ConcurrentModificationException",
+                "Update table failed due to concurrent modifications.",
+            )
+        if not given.get("SkipArchive"):
+            self._store.run(
+                "INSERT INTO glue_table_version (database, name, version, definition, updated)"
+                " SELECT database, name, version, definition, updated FROM glue_table"
+                " WHERE database = %s AND name = %s ON CONFLICT DO NOTHING",
+                [database, name],
+            )
+        changed = self._store.run(
+            "UPDATE glue_table SET definition = %s, version = version + 1, updated = now()"
+            " WHERE database = %s AND name = %s AND version = %s",
+            [Jsonb(definition | {"Name": name}), database, name, row["version"]],
+        )
+        if not changed:
+            raise ApiError(
+                "ConcurrentModificationException",
+                "Update table failed due to concurrent modifications.",
+            )
+        return {}
+
+    def delete_table(self, given: Members) -> Members:
+        deleted = self._store.run(
+            "DELETE FROM glue_table WHERE database = %s AND name = %s",
+            [given["DatabaseName"].lower(), given["Name"].lower()],
+        )
+        if not deleted:
+            raise _no_table(given["Name"])
+        return {}
+
+    def batch_delete_table(self, given: Members) -> Members:
+        errors = []
+        for name in given["TablesToDelete"]:
+            try:
+                self.delete_table({"DatabaseName": given["DatabaseName"], "Name": name})
+            except ApiError as error:
+                detail = {"ErrorCode": error.code, "ErrorMessage": error.message}
+                errors.append({"TableName": name, "ErrorDetail": detail})
+        return {"Errors": errors} if errors else {}
+
+    def get_table_version(self, given: Members) -> Members:
+        found = self._versions(given)
+        wanted = given.get("VersionId") or found[0]["VersionId"]
+        for version in found:
+            if version["VersionId"] == wanted:
+                return {"TableVersion": version}
+        raise ApiError("EntityNotFoundException", f"Version {wanted} not found.")
+
+    def get_table_versions(self, given: Members) -> Members:
+        found = self._versions(given)
+        items, token = page(found, given.get("NextToken"), given.get("MaxResults", _PAGE))
+        return _with_token({"TableVersions": items}, token)
+
+    def _versions(self, given: Members) -> list[Members]:
+        row = self._stored(given["DatabaseName"], given["TableName"])
+        older = self._store.rows(
+            "SELECT * FROM glue_table_version WHERE database = %s AND name = %s"
+            " ORDER BY version DESC",
+            [row["database"], row["name"]],
+        )
+        return [
+            {"Table": self._all.shown(one), "VersionId": str(one["version"])}
+            for one in [row, *older]
+        ]
+
+    def _stored(self, database: str, name: str) -> Row:
+        row = self._all.stored(database, name)
+        if row is None:
+            raise _no_table(name)
+        return row
+
+    # partitions
+
+    def create_partition(self, given: Members) -> Members:
+        row = self._stored(given["DatabaseName"], given["TableName"])
+        definition = given["PartitionInput"]
+        values = definition.get("Values") or []
+        if len(values) != len(row["definition"].get("PartitionKeys") or []):
+            raise ApiError(
+                "InvalidInputException",
+                "The number of partition keys do not match the number of partition values",
+            )
+        try:
+            self._store.run(
+                "INSERT INTO glue_partition (database, name, partition_values, definition)"
+                " VALUES (%s, %s, %s, %s)",
+                [row["database"], row["name"], values, Jsonb(definition)],
+            )
+        except psycopg.errors.UniqueViolation:
+            raise ApiError("AlreadyExistsException", "Partition already exists.") from None
+        return {}
+
+    def batch_create_partition(self, given: Members) -> Members:
+        errors = []
+        for definition in given["PartitionInputList"]:
+            try:
+                self.create_partition({**given, "PartitionInput": definition})
+            except ApiError as error:
+                if error.code == "EntityNotFoundException":
+                    raise
+                detail = {"ErrorCode": error.code, "ErrorMessage": error.message}
+                errors.append(
+                    {"PartitionValues": definition.get("Values") or [], "ErrorDetail": detail}
+                )
+        return {"Errors": errors} if errors else {}
+
+    def _partition(self, row: Row) -> Members:
+        made = {
+            "DatabaseName": row["database"],
+            "TableName": row["name"],
+            "CreationTime": seconds(row["created"]),
+        }
+        return dict(row["definition"]) | made
+
+    def _partitions(self, given: Members) -> list[Row]:
+        table = self._all.table(given["DatabaseName"], given["TableName"])
+        return self._store.rows(
+            "SELECT * FROM glue_partition WHERE database = %s AND name = %s"
+            " ORDER BY partition_values",
+            [table["DatabaseName"], table["Name"]],
+        )
+
+    def get_partition(self, given: Members) -> Members:
+        for row in self._partitions(given):
+            if row["partition_values"] == given["PartitionValues"]:
+                return {"Partition": self._partition(row)}
+        raise ApiError("EntityNotFoundException", "Cannot find partition.")
+
+    def get_partitions(self, given: Members) -> Members:
+        rows = self._partitions(given)
+        if given.get("Expression"):
+            keys = self._stored(given["DatabaseName"], given["TableName"])["definition"]
+            rows = _where(rows, [k["Name"] for k in keys["PartitionKeys"]], given["Expression"])
+        items, token = page(rows, given.get("NextToken"), given.get("MaxResults", _PAGE))
+        return _with_token({"Partitions": [self._partition(row) for row in items]}, token)
+
+    def batch_get_partition(self, given: Members) -> Members:
+        wanted = [one["Values"] for one in given["PartitionsToGet"]]
+        rows = [row for row in self._partitions(given) if row["partition_values"] in wanted]
+        return {"Partitions": [self._partition(row) for row in rows], "UnprocessedKeys": []}
+
+    def update_partition(self, given: Members) -> Members:
+        changed = self._store.run(
+            "UPDATE glue_partition SET definition = %s, partition_values = %s"
+            " WHERE database = %s AND name = %s AND partition_values = %s",
+            [
+                Jsonb(given["PartitionInput"]),
+                given["PartitionInput"].get("Values") or given["PartitionValueList"],
+                given["DatabaseName"].lower(), given["TableName"].lower(),
+                given["PartitionValueList"],
+            ],
+        )  # fmt: skip
+        if not changed:
+            raise ApiError("EntityNotFoundException", "Cannot find partition.")
+        return {}
+
+    def delete_partition(self, given: Members) -> Members:
+        deleted = self._store.run(
+            "DELETE FROM glue_partition"
+            " WHERE database = %s AND name = %s AND partition_values = %s",
+            [given["DatabaseName"].lower(), given["TableName"].lower(), given["PartitionValues"]],
+        )
+        if not deleted:
+            raise ApiError("EntityNotFoundException", "Cannot find partition.")
+        return {}
+
+    def batch_delete_partition(self, given: Members) -> Members:
+        errors = []
+        for one in given["PartitionsToDelete"]:
+            try:
+                self.delete_partition({**given, "PartitionValues": one["Values"]})
+            except ApiError as error:
+                detail = {"ErrorCode": error.code, "ErrorMessage": error.message}
+                errors.append({"PartitionValues": one["Values"], "ErrorDetail": detail})
+        return {"Errors": errors} if errors else {}
+
+
+_TERM = re.compile(r"\s*\(?\s*(\w+)\s*(=|<>|!=|>=|<=|>|<)\s*'?([^'()]*?)'?\s*\)?\s*")
+_TESTS = {
+    "=": lambda a, b: a == b, "<>": lambda a, b: a != b, "!=": lambda a, b: a != b,
+    ">=": lambda a, b: a >= b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b,
+    "<": lambda a, b: a < b,
+}  # fmt: skip
+
+
+def _where(rows: list[Row], keys: list[str], expression: str) -> list[Row]:
+    """Comparisons joined by AND; whole numbers are compared as such."""
+    for term in re.split(r"\s+(?i:and)\s+", expression):
+        found = _TERM.fullmatch(term)
+        if not found or found[1].lower() not in keys:
+            raise ApiError("InvalidInputException", f"Unsupported expression '{expression}'")
+        index = keys.index(found[1].lower())
+        value, test = found[3], _TESTS[found[2]]
+        rows = [row for row in rows if _test(test, row["partition_values"][index], value)]
+    return rows
+
+
+def _test(test: Any, a: str, b: str) -> bool:
+    if a.lstrip("-").isdigit() and b.lstrip("-").isdigit():
+        return bool(test(int(a), int(b)))
+    return bool(test(a, b))
+
+
+def _name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ApiError("InvalidInputException", f"Invalid name: {name!r}")
+    return name.lower()
+
+
+def _no_table(name: str) -> ApiError:
+    return ApiError("EntityNotFoundException", f"Entity Not Found: Table {name} not found.")
+
+
+def _with_token(members: Members, token: str | None) -> Members:
+    return members | ({"NextToken": token} if token else {})

@@ -1,0 +1,245 @@
+"""The rows behind a table's name, for a query."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv, dataset
+
+from sqlapi.catalog.definitions import Definitions
+from sqlapi.catalog.glue_types import of_glue
+from sqlapi.protocol.errors import ApiError
+from sqlapi.source import MergeView, SourceError, SourceTable
+from sqlapi.sql.arrow import arrow_type, positional
+from sqlapi.sql.errors import SqlError
+from sqlapi.sql.scope import Table
+from sqlapi.sql.types import Type, of_arrow
+from sqlapi.storage import Storage
+
+__all__ = ["PRESTO_VIEW", "Reader", "view_text"]
+
+PRESTO_VIEW = re.compile(r"/\* Presto View: (\S+) \*/")
+_PARALLEL = 4
+
+
+def view_text(original: str) -> dict[str, Any] | None:
+    """What the text of a Presto view says: originalSql, catalog, schema, columns."""
+    found = PRESTO_VIEW.fullmatch(original.strip())
+    if not found:
+        return None
+    told: dict[str, Any] = json.loads(base64.b64decode(found[1]))
+    return told
+
+
+class Reader:
+    """Finds tables for the translation of one query, and reads them once."""
+
+    def __init__(self, definitions: Definitions, storage: Storage, catalog: str) -> None:
+        self._all = definitions
+        self._storage = storage
+        self._catalog = catalog.lower()
+        self._sources: dict[str, tuple[SourceTable, MergeView]] = {}
+        self._stored: dict[str, dict[str, Any]] = {}
+        self._names: dict[str, dict[str, str]] = {}
+        """The names of a source's columns as they are written there, by those in small letters."""
+
+    def table(self, catalog: str | None, database: str, name: str, as_of: str | None) -> Table:
+        """Raises SqlError when there is no such table, or it is of a kind that is not read."""
+        if catalog and catalog.lower() != self._catalog:
+            raise SqlError("CATALOG_NOT_FOUND", f"Catalog '{catalog}' not found")
+        try:
+            row = self._all.stored(database, name)
+            found = self._all.source_name(database, name)
+            if found and (row is None or _same(row["definition"], found[0])):
+                return self._of_source(database, name, found, as_of)
+            if row is None:
+                raise self._missing(database, name)
+        except SourceError as error:
+            raise SqlError("GENERIC_INTERNAL_ERROR", str(error)) from None
+        if as_of:
+            raise SqlError("NOT_SUPPORTED", "This connector does not support versioned tables")
+        return self._of_store(database, name, row["definition"])
+
+    def _missing(self, database: str, name: str) -> SqlError:
+        try:
+            self._all.database(database)
+        except ApiError:
+            return SqlError("SCHEMA_NOT_FOUND", f"Schema '{database}' does not exist")
+        return SqlError(
+            "TABLE_NOT_FOUND", f"Table '{self._catalog}.{database}.{name}' does not exist"
+        )
+
+    def _of_source(
+        self, database: str, name: str, found: tuple[SourceTable, MergeView], as_of: str | None
+    ) -> Table:
+        source, view = found
+        if as_of:
+            # Athena reads Hudi tables as they are
+            raise SqlError("NOT_SUPPORTED", "This connector does not support versioned tables")
+        schema = self._all.source.schema(source, view)
+        key = f"{database}.{name}"
+        self._sources[key] = found
+        self._names[key] = {name.lower(): name for name in schema.names}
+        return Table(key, database, name, _columns(schema))
+
+    def _of_store(self, database: str, name: str, definition: dict[str, Any]) -> Table:
+        if definition.get("TableType") == "VIRTUAL_VIEW":
+            told = view_text(definition.get("ViewOriginalText") or "")
+            if told is None:
+                raise SqlError("INVALID_VIEW", f"View {database}.{name} is no Presto view")
+            return Table("", database, name, {}, told["originalSql"], told["schema"])
+        key = f"{database}.{name}"
+        self._stored[key] = definition
+        storage = definition.get("StorageDescriptor") or {}
+        columns = [*(storage.get("Columns") or []), *(definition.get("PartitionKeys") or [])]
+        return Table(key, database, name, {c["Name"].lower(): of_glue(c["Type"]) for c in columns})
+
+    def rows(self, read: Mapping[str, Mapping[str, Type]]) -> dict[str, pa.Table]:
+        """The columns that a query reads, by table. Raises SqlError."""
+        try:
+            if len(read) < 2:
+                return {key: self._rows(key, columns) for key, columns in read.items()}
+            with ThreadPoolExecutor(_PARALLEL) as pool:
+                found = pool.map(lambda item: self._rows(*item), read.items())
+                return dict(zip(read, found, strict=True))
+        except SourceError as error:
+            raise SqlError("GENERIC_INTERNAL_ERROR", str(error)) from None
+        except (OSError, pa.ArrowException) as error:
+            raise SqlError("HIVE_CANNOT_OPEN_SPLIT", str(error)) from None
+
+    def _rows(self, key: str, columns: Mapping[str, Type]) -> pa.Table:
+        if key in self._sources:
+            source, view = self._sources[key]
+            # a count of rows reads one column
+            names = self._names[key]
+            wanted = [names[c] for c in columns] or list(names.values())[:1]
+            rows = self._all.source.read(source, wanted, view)
+        else:
+            rows = self._files(self._stored[key], columns)
+        arrays = [
+            positional(_clocks(rows.column(index)), kind)
+            for index, kind in enumerate(columns.values())
+        ]
+        if not arrays:
+            return pa.table({"t_row": pa.nulls(rows.num_rows, pa.int8())})
+        return pa.table(arrays, names=list(columns))
+
+    def _files(self, definition: dict[str, Any], columns: Mapping[str, Type]) -> pa.Table:
+        storage = definition.get("StorageDescriptor") or {}
+        location, serde = storage.get("Location") or "", storage.get("InputFormat") or ""
+        library = (storage.get("SerdeInfo") or {}).get("SerializationLibrary") or ""
+        if "hudi" in serde.lower():
+            raise SqlError("NOT_SUPPORTED", f"Hudi table at {location} is not one of this lake")
+        keys = [k["Name"] for k in definition.get("PartitionKeys") or []]
+        if "parquet" in serde.lower():
+            return self._parquet(location, definition, columns)
+        if keys:
+            raise SqlError("NOT_SUPPORTED", "Partitioned tables of text files are not read")
+        if "json" in library.lower():
+            return self._json(location, columns)
+        if "LazySimple" in library and not storage.get("Compressed"):
+            parameters = (storage.get("SerdeInfo") or {}).get("Parameters") or {}
+            names = [c["Name"].lower() for c in storage["Columns"]]
+            return self._text(location, parameters.get("field.delim", "\x01"), names, columns)
+        raise SqlError("HIVE_UNSUPPORTED_FORMAT", f"Unsupported storage format: {serde}")
+
+    def _parquet(
+        self, location: str, definition: dict[str, Any], columns: Mapping[str, Type]
+    ) -> pa.Table:
+        stored = [
+            *definition["StorageDescriptor"]["Columns"], *(definition.get("PartitionKeys") or []),
+        ]  # fmt: skip
+        schema = pa.schema([(c["Name"].lower(), arrow_type(of_glue(c["Type"]))) for c in stored])
+        keys = pa.schema([schema.field(k["Name"]) for k in definition.get("PartitionKeys") or []])
+        files = [
+            Storage.path(uri)
+            for uri in self._storage.list(location)
+            if not uri.rpartition("/")[2].startswith(("_", "."))
+        ]
+        if not files:
+            return schema.empty_table().select(list(columns))
+        found = dataset.dataset(
+            files,
+            schema=schema,
+            filesystem=self._storage.filesystem,
+            format="parquet",
+            partitioning=dataset.partitioning(keys, flavor="hive") if len(keys) else None,
+            partition_base_dir=Storage.path(location),
+        )
+        return found.to_table(columns=list(columns) or schema.names[:1])
+
+    def _json(self, location: str, columns: Mapping[str, Type]) -> pa.Table:
+        rows: list[dict[str, Any]] = []
+        for uri in self._storage.list(location):
+            for line in self._storage.read(uri).decode().splitlines():
+                told = json.loads(line)
+                rows.append({key.lower(): value for key, value in told.items()})
+        return pa.table(
+            {
+                name: pa.array([_value(row.get(name)) for row in rows], pa.string()).cast(
+                    arrow_type(kind)
+                )
+                for name, kind in columns.items()
+            }
+        )
+
+    def _text(
+        self, location: str, delimiter: str, names: list[str], columns: Mapping[str, Type]
+    ) -> pa.Table:
+        tables = [
+            csv.read_csv(
+                io.BytesIO(self._storage.read(uri)),
+                csv.ReadOptions(column_names=names),
+                csv.ParseOptions(delimiter=delimiter, quote_char=False),
+                csv.ConvertOptions(
+                    column_types={n: arrow_type(k) for n, k in columns.items()},
+                    null_values=["\\N"],
+                    strings_can_be_null=True,
+                    include_columns=list(columns) or names[:1],
+                ),
+            )
+            for uri in self._storage.list(location)
+        ]
+        return pa.concat_tables(tables) if tables else pa.table({n: [] for n in columns})
+
+
+def _value(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value)
+
+
+def _same(definition: dict[str, Any], source: SourceTable) -> bool:
+    """Whether a stored table is what the source has at that place, not another of its name."""
+    location = (definition.get("StorageDescriptor") or {}).get("Location") or ""
+    return location.rstrip("/").replace("s3a://", "s3://") == source.location.rstrip("/")
+
+
+def _columns(schema: pa.Schema) -> dict[str, Type]:
+    """By names in small letters; a column of a type that Athena has not is not there."""
+    found: dict[str, Type] = {}
+    for field in schema:
+        try:
+            found[field.name.lower()] = of_arrow(field.type)
+        except SqlError:
+            continue
+    return found
+
+
+def _clocks(column: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
+    """Timestamps in milliseconds, as Athena reads them, without a zone."""
+    if not pa.types.is_timestamp(column.type):
+        return column
+    plain = column.cast(pa.timestamp(column.type.unit))
+    if column.type.unit == "us":
+        rounded: Any = pc.round_temporal
+        plain = rounded(plain, 1, "millisecond")
+    return plain.cast(pa.timestamp("us"), safe=False)

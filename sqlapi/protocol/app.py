@@ -1,0 +1,140 @@
+"""The HTTP application: one address for Athena, Glue and the one question that clients ask STS."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qs
+from uuid import uuid4
+
+import botocore.session
+import psycopg
+from botocore.model import OperationModel, ServiceModel
+from botocore.validate import ParamValidator
+from psycopg_pool import PoolTimeout
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request as HttpRequest
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from sqlapi.protocol.errors import ApiError
+from sqlapi.protocol.signature import Request, check
+from sqlapi.settings import Settings
+
+__all__ = ["Operations", "application"]
+
+Operations = Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]
+"""What answers an operation, by its name: members in, members out."""
+
+_JSON = "application/x-amz-json-1.1"
+_PREFIXES = {"AmazonAthena": "athena", "AWSGlue": "glue"}
+_INVALID = {"athena": "InvalidRequestException", "glue": "InvalidInputException"}
+_LONGEST_BODY = 4 * 1024 * 1024
+log = logging.getLogger("sqlapi")
+
+
+@cache
+def _model(service: str) -> ServiceModel:
+    """AWS's own description of a service, which botocore carries."""
+    session = botocore.session.get_session()
+    return ServiceModel(
+        session.get_component("data_loader").load_service_model(service, "service-2"), service
+    )
+
+
+def application(settings: Settings, services: Mapping[str, Operations]) -> Starlette:
+    """`services` are the operations by service: athena, glue."""
+
+    async def post(http: HttpRequest) -> Response:
+        body = await http.body()
+        request = Request(
+            http.method,
+            str(http.url),
+            {name.lower(): value for name, value in http.headers.items()},
+            body,
+        )
+        request_id = str(uuid4())
+        try:
+            if len(body) > _LONGEST_BODY:
+                raise ApiError(
+                    "RequestEntityTooLargeException", "Request is too large.", status=413
+                )
+            check(request, settings.keys)
+            if "x-amz-target" not in request.headers:
+                return _sts(settings, body, request_id)
+            answer = await run_in_threadpool(_answer, services, request)
+            return _respond(answer, 200, request_id)
+        except ApiError as error:
+            return _respond(error.body(), error.status, request_id)
+        except (psycopg.OperationalError, PoolTimeout):
+            log.exception("PostgreSQL cannot be asked")
+            unreachable = ApiError(
+                "InternalServerException", "The state of the service cannot be reached.", status=500
+            )
+            return _respond(unreachable.body(), 500, request_id)
+        except Exception:
+            log.exception("request %s failed", request_id)
+            internal = ApiError(
+                "InternalServerException", "An internal error occurred.", status=500
+            )
+            return _respond(internal.body(), 500, request_id)
+
+    async def health(_: HttpRequest) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    return Starlette(
+        routes=[Route("/", post, methods=["POST"]), Route("/health", health, methods=["GET"])]
+    )
+
+
+def _answer(services: Mapping[str, Operations], request: Request) -> dict[str, Any]:
+    prefix, _, name = request.headers["x-amz-target"].partition(".")
+    service = _PREFIXES.get(prefix, "")
+    operation = services.get(service, {}).get(name)
+    if operation is None:
+        raise ApiError("UnknownOperationException", f"Unknown operation: {prefix}.{name}")
+    try:
+        members = json.loads(request.body or b"{}")
+    except ValueError:
+        raise ApiError("SerializationException", "The request is no JSON.") from None
+    if not isinstance(members, dict):
+        raise ApiError("SerializationException", "The request is no JSON object.")
+    _validate(service, _model(service).operation_model(name), members)
+    return operation(members)
+
+
+def _validate(service: str, operation: OperationModel, members: dict[str, Any]) -> None:
+    shape = operation.input_shape
+    if shape is None:
+        return
+    # a member with no value counts as absent
+    for key in [key for key, value in members.items() if value is None]:
+        del members[key]
+    report = ParamValidator().validate(members, shape)
+    if report.has_errors():
+        raise ApiError(_INVALID[service], report.generate_report())
+
+
+def _respond(body: dict[str, Any], status: int, request_id: str) -> Response:
+    headers = {"x-amzn-RequestId": request_id}
+    if status >= 400:
+        headers["x-amzn-ErrorType"] = str(body.get("__type"))
+    return Response(json.dumps(body), status, headers, media_type=_JSON)
+
+
+def _sts(settings: Settings, body: bytes, request_id: str) -> Response:
+    action = parse_qs(body.decode("utf-8", "replace")).get("Action", [""])[0]
+    if action != "GetCallerIdentity":
+        raise ApiError("UnknownOperationException", f"Unknown operation: {action}")
+    text = (
+        '<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">'
+        f"<GetCallerIdentityResult><Arn>{settings.arn('iam', 'user/lab')}</Arn>"
+        f"<UserId>lab</UserId><Account>{settings.account}</Account></GetCallerIdentityResult>"
+        f"<ResponseMetadata><RequestId>{request_id}</RequestId></ResponseMetadata>"
+        "</GetCallerIdentityResponse>"
+    )
+    return Response(text, media_type="text/xml")

@@ -1,0 +1,98 @@
+"""AWS's signature version 4, checked by signing the request again."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
+from sqlapi.protocol.errors import ApiError
+
+__all__ = ["Request", "check"]
+
+_SKEW = timedelta(minutes=15)
+_AUTHORIZATION = re.compile(
+    r"AWS4-HMAC-SHA256 Credential=(?P<key>[^/,]+)/(?P<day>\d{8})/(?P<region>[^/,]+)/"
+    r"(?P<service>[^/,]+)/aws4_request,\s*SignedHeaders=(?P<headers>[^,]+),\s*"
+    r"Signature=(?P<signature>[0-9a-f]{64})"
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """An HTTP request as it came; names of headers in small letters."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def check(request: Request, keys: Mapping[str, str], *, now: datetime | None = None) -> str:
+    """The access key that signed a request. Raises ApiError (403, or 400) for others."""
+    given = request.headers.get("authorization")
+    if not given:
+        raise ApiError(
+            "MissingAuthenticationTokenException", "Missing Authentication Token", status=403
+        )
+    parts = _AUTHORIZATION.fullmatch(given.strip())
+    if not parts:
+        raise ApiError(
+            "IncompleteSignatureException", "Authorization header is incomplete.", status=403
+        )
+    secret = keys.get(parts["key"])
+    if secret is None:
+        raise ApiError(
+            "UnrecognizedClientException", "The security token included in the request is invalid."
+        )
+    stamp = request.headers.get("x-amz-date", "")
+    _check_time(stamp, parts["day"], now or datetime.now(UTC))
+    signed = parts["headers"].split(";")
+    if "host" not in signed or any(name not in request.headers for name in signed):
+        raise ApiError("IncompleteSignatureException", "A signed header is missing.", status=403)
+    stated = request.headers.get("x-amz-content-sha256")
+    if stated and stated not in (sha256(request.body).hexdigest(), "UNSIGNED-PAYLOAD"):
+        raise _mismatch()
+    made = _signature(request, parts, secret, signed, stamp)
+    if not hmac.compare_digest(made, parts["signature"]):
+        raise _mismatch()
+    return parts["key"]
+
+
+def _signature(
+    request: Request, parts: re.Match[str], secret: str, signed: list[str], stamp: str
+) -> str:
+    signer = SigV4Auth(Credentials(parts["key"], secret), parts["service"], parts["region"])
+    again = AWSRequest(method=request.method, url=request.url, data=request.body)
+    for name in signed:
+        again.headers[name] = request.headers[name]
+    again.context["timestamp"] = stamp
+    text = signer.string_to_sign(again, signer.canonical_request(again))
+    return str(signer.signature(text, again))
+
+
+def _check_time(stamp: str, day: str, now: datetime) -> None:
+    try:
+        at = datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    except ValueError:
+        raise ApiError(
+            "IncompleteSignatureException", "X-Amz-Date is missing.", status=403
+        ) from None
+    if not stamp.startswith(day) or abs(now - at) > _SKEW:
+        raise ApiError("InvalidSignatureException", f"Signature not current: {stamp}", status=403)
+
+
+def _mismatch() -> ApiError:
+    return ApiError(
+        "InvalidSignatureException",
+        "The request signature we calculated does not match the signature you provided. "
+        "Check your AWS Secret Access Key and signing method.",
+        status=403,
+    )

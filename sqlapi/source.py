@@ -1,0 +1,55 @@
+"""Where tables come from that nobody had to define: the lake of a lab, a bucket, Arrow tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pyarrow as pa
+
+__all__ = ["MergeView", "SourceError", "SourceTable", "TableSource"]
+
+
+class SourceError(Exception):
+    """A table could not be read; the message says why."""
+
+
+@dataclass(frozen=True)
+class MergeView:
+    """Which state of a table is read."""
+
+    read_optimized: bool = False
+    """Only what has been compacted into base files (`t_ro`)."""
+    as_of: str | None = None
+    """A moment of the past, as SQL writes it; in UTC."""
+
+
+@dataclass(frozen=True)
+class SourceTable:
+    """A table of a source. Names are in small letters."""
+
+    database: str
+    name: str
+    location: str
+    """`s3://…` of its folder."""
+    kind: str = "COPY_ON_WRITE"
+    """`COPY_ON_WRITE`, `MERGE_ON_READ` or `PARQUET`. Of the second there are `t_ro` and `t_rt`."""
+    partition_keys: tuple[str, ...] = ()
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+class TableSource(Protocol):
+    """What the service asks of a lake."""
+
+    def tables(self) -> Sequence[SourceTable]:
+        """All tables. Raises SourceError."""
+        ...
+
+    def schema(self, table: SourceTable, view: MergeView) -> pa.Schema:
+        """Its columns, in order. Raises SourceError."""
+        ...
+
+    def read(self, table: SourceTable, columns: Sequence[str], view: MergeView) -> pa.Table:
+        """Those columns of all rows the view shows; deleted rows are not. Raises SourceError."""
+        ...

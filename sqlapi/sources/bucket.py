@@ -1,0 +1,113 @@
+"""A bucket, `folder/<database>/<table>`, of Hudi tables and folders of Parquet files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+from pyarrow import dataset, fs
+
+from sqlapi.source import MergeView, SourceError, SourceTable
+from sqlapi.storage import Storage
+
+__all__ = ["BucketSource"]
+
+_DELETED = "__deleted"
+
+
+class BucketSource:
+    """Reads Hudi tables by hudi-rs, other folders by Arrow."""
+
+    def __init__(
+        self, storage: Storage, uri: str, hudi_options: Mapping[str, str] | None = None
+    ) -> None:
+        """`uri` is the folder of databases, `s3://bucket/folder`; options are hudi-rs's."""
+        self._storage = storage
+        self._uri = uri.rstrip("/")
+        self._options = dict(hudi_options or {})
+
+    def tables(self) -> Sequence[SourceTable]:
+        found = []
+        try:
+            for database in self._folders(self._uri):
+                for name in self._folders(f"{self._uri}/{database}"):
+                    found.append(self._table(database, name))
+        except OSError as error:
+            raise SourceError(f"The bucket could not be read: {error}") from None
+        return found
+
+    def _folders(self, uri: str) -> list[str]:
+        selector = fs.FileSelector(self._storage.path(uri), allow_not_found=True)
+        entries = self._storage.filesystem.get_file_info(selector)
+        names = (e.base_name for e in entries if e.type == fs.FileType.Directory)
+        return sorted(name for name in names if not name.startswith("."))
+
+    def _table(self, database: str, name: str) -> SourceTable:
+        location = f"{self._uri}/{database}/{name}"
+        properties = self._properties(location)
+        kind = properties.get("hoodie.table.type", "PARQUET")
+        keys = properties.get("hoodie.table.partition.fields", "")
+        return SourceTable(
+            database.lower(), name.lower(), location, kind, tuple(k for k in keys.split(",") if k)
+        )
+
+    def _properties(self, location: str) -> dict[str, str]:
+        try:
+            text = self._storage.read(f"{location}/.hoodie/hoodie.properties").decode()
+        except FileNotFoundError:
+            return {}
+        lines = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
+        return {key.strip(): value.strip() for key, _, value in lines if key}
+
+    def schema(self, table: SourceTable, view: MergeView) -> pa.Schema:
+        if table.kind == "PARQUET":
+            return self._dataset(table).schema
+        found: pa.Schema = self._hudi(table).get_schema_with_meta_fields()
+        return found
+
+    def read(self, table: SourceTable, columns: Sequence[str], view: MergeView) -> pa.Table:
+        if view.as_of:
+            raise SourceError("Time travel is not offered for this table")
+        if table.kind == "PARQUET":
+            return self._dataset(table).to_table(columns=list(columns))
+        from hudi import HudiReadOptions
+
+        hudi = self._hudi(table)
+        schema = hudi.get_schema_with_meta_fields()
+        needed = [n for n in schema.names if n in columns or n == _DELETED]
+        options = HudiReadOptions(projection=needed)
+        if view.read_optimized:
+            options = options.with_hudi_option("hoodie.read.use.read_optimized.mode", "true")
+        wanted = pa.schema([schema.field(n) for n in needed])
+        rows = pa.Table.from_batches(
+            [pa.record_batch(b.select(needed)) for b in hudi.read(options)] or [], wanted
+        )
+        if _DELETED in needed:
+            import pyarrow.compute as pc
+
+            marked = pc.field(_DELETED).cast(pa.string())
+            rows = rows.filter(marked.is_null() | (marked != "true"))
+        return rows.select(list(columns))
+
+    def _dataset(self, table: SourceTable) -> dataset.Dataset:
+        try:
+            return dataset.dataset(
+                self._storage.path(table.location),
+                filesystem=self._storage.filesystem,
+                format="parquet",
+                partitioning="hive",
+            )
+        except (OSError, pa.ArrowInvalid) as error:
+            raise SourceError(f"{table.location} could not be read: {error}") from None
+
+    def _hudi(self, table: SourceTable):  # type: ignore[no-untyped-def]
+        from hudi import HudiTableBuilder
+
+        try:
+            return (
+                HudiTableBuilder.from_base_uri(table.location)
+                .with_storage_options(self._options)
+                .build()
+            )
+        except Exception as error:
+            raise SourceError(f"{table.location} could not be read: {error}") from None

@@ -1,0 +1,39 @@
+"""Arrow tables in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
+from sqlapi.source import MergeView, SourceTable
+
+__all__ = ["MemorySource"]
+
+
+class MemorySource:
+    """Tables by `database.table`; those of `optimized` are what `t_ro` shows of some of them."""
+
+    def __init__(
+        self, tables: Mapping[str, pa.Table], optimized: Mapping[str, pa.Table] | None = None
+    ) -> None:
+        self._tables = tables
+        self._optimized = optimized or {}
+
+    def tables(self) -> Sequence[SourceTable]:
+        return [self._table(name) for name in self._tables]
+
+    def _table(self, name: str) -> SourceTable:
+        database, _, table = name.partition(".")
+        kind = "MERGE_ON_READ" if name in self._optimized else "COPY_ON_WRITE"
+        return SourceTable(database, table, f"s3://memory/{database}/{table}", kind)
+
+    def _rows(self, table: SourceTable, view: MergeView) -> pa.Table:
+        name = f"{table.database}.{table.name}"
+        return (self._optimized if view.read_optimized else self._tables)[name]
+
+    def schema(self, table: SourceTable, view: MergeView) -> pa.Schema:
+        return self._rows(table, view).schema
+
+    def read(self, table: SourceTable, columns: Sequence[str], view: MergeView) -> pa.Table:
+        return self._rows(table, view).select(list(columns))

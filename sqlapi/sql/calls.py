@@ -1,0 +1,250 @@
+"""Calls of functions: scalar ones, those with lambdas, aggregates and windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sqlapi.sql.code import Code, coerced, text
+from sqlapi.sql.errors import SqlError
+from sqlapi.sql.functions import AGGREGATES, LAMBDAS, SCALARS, WINDOWS
+from sqlapi.sql.functions.aggregates import Call
+from sqlapi.sql.parts import check_parts
+from sqlapi.sql.types import INTEGER, UNKNOWN, VARCHAR, Type, common
+
+if TYPE_CHECKING:
+    from sqlapi.sql.scope import Context, Scope
+
+__all__ = ["Calls", "is_aggregate"]
+
+_SPECIAL = ("if", "coalesce", "nullif", "try", "typeof", "row", "grouping", "now", "version")
+_LISTED = ("array_agg",)
+
+
+def is_aggregate(tree: exp.Expr) -> bool:
+    """Whether an aggregate is called, outside of windows and of queries within."""
+    for node in tree.walk(prune=lambda n: isinstance(n, exp.Query | exp.Window)):
+        if isinstance(node, exp.Anonymous) and str(node.this).lower() in AGGREGATES:
+            return True
+        if isinstance(node, exp.GroupConcat):
+            return True
+    return False
+
+
+class Calls:
+    """The part of `Expressions` that knows functions."""
+
+    context: Context
+    scope: Scope
+
+    def code(self, tree: exp.Expr) -> Code:
+        raise NotImplementedError
+
+    def condition(self, tree: exp.Expr, clause: str = "WHERE") -> str:
+        raise NotImplementedError
+
+    def if_of(self, asked: exp.Expr, then: exp.Expr, other: exp.Expr | None) -> Code:
+        raise NotImplementedError
+
+    @staticmethod
+    def row_of(codes: Sequence[Code]) -> Code:
+        raise NotImplementedError
+
+    def call(self, tree: exp.Anonymous) -> Code:
+        """A function's call. Raises SqlError (FUNCTION_NOT_FOUND) for one that is not offered."""
+        name, trees = str(tree.this).lower(), tree.expressions
+        if name in _SPECIAL:
+            return self._special(name, trees)
+        if name in LAMBDAS:
+            return LAMBDAS[name](self, trees)
+        if name in AGGREGATES:
+            return self._aggregate(name, trees, "", "")
+        if name in SCALARS:
+            return SCALARS[name](*(self.code(argument) for argument in trees))
+        if name in WINDOWS:
+            raise SqlError(
+                "EXPRESSION_NOT_SCALAR", f"Window function {name} requires an OVER clause"
+            )
+        raise SqlError("FUNCTION_NOT_FOUND", f"Function '{name}' not registered")
+
+    def _special(self, name: str, trees: Sequence[exp.Expr]) -> Code:  # noqa: PLR0911
+        if name == "if" and len(trees) in (2, 3):
+            return self.if_of(trees[0], trees[1], trees[2] if len(trees) > 2 else None)
+        if name == "now" and not trees:
+            return self.code(exp.CurrentTimestamp())
+        codes = [self.code(argument) for argument in trees]
+        if name == "coalesce" and len(codes) > 1:
+            kind = self.meeting(codes)
+            return Code(f"coalesce({', '.join(coerced(c, kind).sql for c in codes)})", kind)
+        if name == "nullif" and len(codes) == 2:
+            kind = self.meeting(codes)
+            first = codes[0]
+            a, b = coerced(first, kind).sql, coerced(codes[1], kind).sql
+            return Code(f"CASE WHEN {a} = {b} THEN NULL ELSE {first.sql} END", first.type)
+        if name == "try" and len(codes) == 1:
+            return Code(f"TRY({codes[0].sql})", codes[0].type)
+        if name == "typeof" and len(codes) == 1:
+            return Code(text(str(codes[0].type)), VARCHAR)
+        if name == "row" and codes:
+            return self.row_of(codes)
+        if name == "grouping" and codes:
+            inside = ", ".join(code.sql for code in codes)
+            return Code(f"CAST(grouping({inside}) AS INTEGER)", INTEGER)
+        raise SqlError("FUNCTION_NOT_FOUND", f"Function '{name}' not registered")
+
+    @staticmethod
+    def meeting(codes: Sequence[Code]) -> Type:
+        kind = UNKNOWN
+        for code in codes:
+            met = common(kind, code.type)
+            if met is None:
+                raise SqlError("TYPE_MISMATCH", f"All values must be of one type: {code.type}")
+            kind = met
+        return kind
+
+    # lambdas
+
+    def lambda_name(self, parameter: exp.Expr) -> str:
+        return f"l_{parameter.name.lower()}_{id(parameter) % 100_000}"
+
+    def lambda_body(self, tree: exp.Lambda, kinds: Sequence[Type]) -> tuple[str, Code]:
+        """The parameters' names for DuckDB, and the code of the body."""
+        kept = dict(self.scope.variables)
+        names = []
+        for parameter, kind in zip(tree.expressions, kinds, strict=True):
+            name = f'"{self.lambda_name(parameter)}"'
+            names.append(name)
+            self.scope.variables[parameter.name.lower()] = Code(name, kind)
+        try:
+            return ", ".join(names), self.code(tree.this)
+        finally:
+            self.scope.variables.clear()
+            self.scope.variables.update(kept)
+
+    # aggregates
+
+    def filtered(self, tree: exp.Filter, over: str = "") -> Code:
+        """`aggregate(…) FILTER (WHERE …)`."""
+        inner = tree.this
+        if not isinstance(inner, exp.Anonymous) or str(inner.this).lower() not in AGGREGATES:
+            raise SqlError("FUNCTION_NOT_AGGREGATE", "Filter is only valid for aggregates")
+        clause = f" FILTER (WHERE {self.condition(tree.expression.this, 'FILTER')})"
+        return self._aggregate(str(inner.this).lower(), inner.expressions, clause, over)
+
+    def _aggregate(self, name: str, trees: Sequence[exp.Expr], clause: str, over: str) -> Code:
+        distinct, order = "", ""
+        if len(trees) == 1 and isinstance(trees[0], exp.Distinct):
+            distinct, trees = "DISTINCT ", trees[0].expressions
+        if trees and isinstance(trees[-1], exp.Order):
+            # the order stands on the last argument
+            last = trees[-1]
+            order = self.order(last)
+            trees = [*trees[:-1], last.this]
+            if isinstance(last.this, exp.Distinct):
+                distinct, trees = "DISTINCT ", last.this.expressions
+        if len(trees) == 1 and isinstance(trees[0], exp.Star):
+            trees = []
+        if distinct and (len(trees) != 1 or (order and name not in _LISTED)):
+            raise SqlError("NOT_SUPPORTED", f"DISTINCT of these arguments of {name}")
+        if over and (distinct or order):
+            raise SqlError("NOT_SUPPORTED", f"DISTINCT or ORDER BY in the window function {name}")
+        codes = [self.code(argument) for argument in trees]
+        if name == "approx_distinct" and (over or distinct):
+            raise SqlError("NOT_SUPPORTED", f"Function {name} as a window")
+
+        def call(sql: str) -> str:
+            head, _, rest = sql.partition("(")
+            inside = rest[:-1]
+            return f"{head}({distinct}{inside}{order}){clause}{over}"
+
+        maker: Call = call
+        return AGGREGATES[name](maker, codes)
+
+    def order(self, tree: exp.Order) -> str:
+        """ORDER BY of an aggregate or window; NULL last unless it is told."""
+        terms = []
+        for item in tree.expressions:
+            code = self.code(item.this)
+            terms.append(f"{code.sql}{ordering(item)}")
+        return f" ORDER BY {', '.join(terms)}"
+
+    def listagg(self, tree: exp.GroupConcat) -> Code:
+        inner, separator = tree.this, tree.args.get("separator")
+        order = ""
+        if isinstance(inner, exp.Order):
+            order, inner = self.order(inner), inner.this
+        if isinstance(inner, exp.Distinct) or not order or tree.args.get("on_overflow"):
+            raise SqlError("NOT_SUPPORTED", "This form of listagg is not supported")
+        value = coerced(self.code(inner), VARCHAR).sql
+        with_ = self.code(separator) if separator is not None else Code("''", VARCHAR)
+        return Code(f"string_agg({value}, {with_.sql}{order})", VARCHAR)
+
+    # windows
+
+    def call_with_nulls(self, tree: exp.IgnoreNulls) -> Code:
+        raise SqlError("NOT_SUPPORTED", "IGNORE NULLS stands before OVER")
+
+    def window(self, tree: exp.Window) -> Code:
+        """`function(…) OVER (…)`."""
+        if tree.args.get("alias"):
+            raise SqlError("NOT_SUPPORTED", "Named windows are not supported")
+        over = f" OVER ({self._specification(tree)})"
+        inner, nulls = tree.this, ""
+        if isinstance(inner, exp.IgnoreNulls):
+            inner, nulls = inner.this, " IGNORE NULLS"
+        if isinstance(inner, exp.Filter):
+            return self.filtered(inner, over)
+        if not isinstance(inner, exp.Anonymous):
+            raise SqlError("NOT_SUPPORTED", f"Unsupported window: {tree.sql('trino')[:100]}")
+        name = str(inner.this).lower()
+        if name in WINDOWS:
+            code = WINDOWS[name]([self.code(argument) for argument in inner.expressions])
+            if (
+                name not in ("row_number", "ntile")
+                and not tree.args.get("order")
+                and (name in ("rank", "dense_rank", "percent_rank", "cume_dist"))
+            ):
+                raise SqlError("NOT_SUPPORTED", f"{name} without ORDER BY")
+            sql = f"{code.sql[:-1]}{nulls}){over}"
+            return Code(f"CAST({sql} AS {code.type.duck})", code.type)
+        if name in AGGREGATES and not nulls:
+            return self._aggregate(name, inner.expressions, "", over)
+        raise SqlError("FUNCTION_NOT_FOUND", f"Function '{name}' not registered")
+
+    def _specification(self, tree: exp.Window) -> str:
+        parts = []
+        if by := tree.args.get("partition_by"):
+            parts.append(f"PARTITION BY {', '.join(self.code(item).sql for item in by)}")
+        if order := tree.args.get("order"):
+            parts.append(self.order(order).strip())
+        if spec := tree.args.get("spec"):
+            parts.append(self._frame(spec))
+        return " ".join(parts)
+
+    def _frame(self, spec: exp.WindowSpec) -> str:
+        check_parts(spec)
+        kind = str(spec.args["kind"]).upper()
+        if spec.args.get("exclude"):
+            raise SqlError("NOT_SUPPORTED", "EXCLUDE in a window's frame")
+        ends = []
+        for side in ("start", "end"):
+            bound, where = spec.args.get(side), spec.args.get(f"{side}_side")
+            if bound is None:
+                ends.append("CURRENT ROW")
+            elif isinstance(bound, exp.Expr):
+                code = self.code(bound)
+                if kind == "RANGE" or not isinstance(code.value, int):
+                    raise SqlError("NOT_SUPPORTED", f"{kind} frame with this bound")
+                ends.append(f"{code.value} {where}")
+            else:
+                ends.append(f"{bound} {where or ''}".strip())
+        return f"{kind} BETWEEN {ends[0]} AND {ends[1]}"
+
+
+def ordering(item: exp.Ordered) -> str:
+    """Direction and place of NULL: last, both ways, as in Trino."""
+    check_parts(item)
+    first = item.args.get("nulls_first")
+    return f"{' DESC' if item.args.get('desc') else ' ASC'} NULLS {'FIRST' if first else 'LAST'}"

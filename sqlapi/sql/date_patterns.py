@@ -1,0 +1,108 @@
+"""Patterns of date_format (MySQL's) and of format_datetime (Joda's)."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from functools import cache
+
+__all__ = ["formatted", "parsed", "parts"]
+
+_MYSQL = {
+    "%Y": "Y", "%y": "y", "%m": "m", "%c": "m1", "%d": "d", "%e": "d1", "%H": "H", "%k": "H1",
+    "%h": "I", "%I": "I", "%l": "I1", "%i": "M", "%s": "S", "%S": "S", "%f": "f", "%p": "p",
+    "%M": "B", "%b": "b", "%W": "A", "%a": "a", "%j": "j", "%T": "T",
+}  # fmt: skip
+_JODA = {
+    "yyyy": "Y", "yy": "y", "MM": "m", "M": "m1", "dd": "d", "d": "d1", "HH": "H", "H": "H1",
+    "hh": "I", "h": "I1", "mm": "M", "ss": "S", "SSS": "ms", "a": "p", "MMMM": "B", "MMM": "b",
+    "EEEE": "A", "EEE": "a", "DDD": "j", "m": "M1", "s": "S1",
+}  # fmt: skip
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+_READ = {
+    "Y": r"(?P<Y>\d{4})", "m": r"(?P<m>\d{1,2})", "m1": r"(?P<m>\d{1,2})",
+    "d": r"(?P<d>\d{1,2})", "d1": r"(?P<d>\d{1,2})", "H": r"(?P<H>\d{1,2})",
+    "H1": r"(?P<H>\d{1,2})", "M": r"(?P<M>\d{1,2})", "M1": r"(?P<M>\d{1,2})",
+    "S": r"(?P<S>\d{1,2})", "S1": r"(?P<S>\d{1,2})", "ms": r"(?P<ms>\d{3})",
+}  # fmt: skip
+
+
+@cache
+def parts(name: str, pattern: str) -> tuple[tuple[str, str], ...]:
+    """`(kind, text)` in order; kind '' is for text that stands for itself.
+
+    Raises ValueError for a part that is not offered.
+    """
+    if name in ("t_date_format", "t_date_parse"):
+        found = re.findall(r"%.|[^%]+", pattern)
+        known = _MYSQL
+        literal = [p if not p.startswith("%") else None for p in found]
+    else:
+        found = re.findall(r"'[^']+'|([A-Za-z])\1*|[^A-Za-z']+", pattern)
+        found = [m[0] for m in re.finditer(r"'[^']+'|([A-Za-z])\1*|[^A-Za-z']+", pattern)]
+        known = _JODA
+        literal = [
+            p.strip("'") if p.startswith("'") else None if p[0].isalpha() else p for p in found
+        ]
+    if "".join(found) != pattern:
+        raise ValueError(f"Date format {pattern} is not supported")
+    made: list[tuple[str, str]] = []
+    for part, plain in zip(found, literal, strict=True):
+        if plain is not None:
+            made.append(("", plain))
+        elif part in known:
+            made.append((known[part], part))
+        else:
+            raise ValueError(f"Date format {part} is not supported")
+    if name in ("t_date_parse", "t_parse_datetime"):
+        kinds = [kind for kind, _ in made if kind]
+        if any(kind not in _READ for kind in kinds) or len({k[0] for k in kinds}) < len(kinds):
+            raise ValueError(f"Date format {pattern} is not supported")
+    return tuple(made)
+
+
+def formatted(name: str, value: datetime, pattern: str) -> str:
+    """The text of a clock time."""
+    return "".join(plain if not kind else _one(kind, value) for kind, plain in parts(name, pattern))
+
+
+def _one(kind: str, value: datetime) -> str:
+    hour = value.hour % 12 or 12
+    shown = {
+        "Y": f"{value.year:04}", "y": f"{value.year % 100:02}", "m": f"{value.month:02}",
+        "m1": str(value.month), "d": f"{value.day:02}", "d1": str(value.day),
+        "H": f"{value.hour:02}", "H1": str(value.hour), "I": f"{hour:02}", "I1": str(hour),
+        "M": f"{value.minute:02}", "M1": str(value.minute), "S": f"{value.second:02}",
+        "S1": str(value.second), "f": f"{value.microsecond:06}",
+        "ms": f"{value.microsecond // 1000:03}", "p": "AM" if value.hour < 12 else "PM",
+        "B": _MONTHS[value.month - 1], "b": _MONTHS[value.month - 1][:3],
+        "A": _DAYS[value.weekday()], "a": _DAYS[value.weekday()][:3],
+        "j": f"{value.timetuple().tm_yday:03}",
+        "T": f"{value.hour:02}:{value.minute:02}:{value.second:02}",
+    }  # fmt: skip
+    return shown[kind]
+
+
+@cache
+def _reader(name: str, pattern: str) -> re.Pattern[str]:
+    pieces = (_READ[kind] if kind else re.escape(plain) for kind, plain in parts(name, pattern))
+    return re.compile("".join(pieces))
+
+
+def parsed(name: str, value: str, pattern: str) -> datetime:
+    """The clock time that a text tells. Raises ValueError."""
+    found = _reader(name, pattern).fullmatch(value)
+    if not found:
+        raise ValueError(f'Invalid format: "{value}"')
+    given = {kind: int(digits) for kind, digits in found.groupdict().items()}
+    try:
+        return datetime(
+            given.get("Y", 1970), given.get("m", 1), given.get("d", 1), given.get("H", 0),
+            given.get("M", 0), given.get("S", 0), given.get("ms", 0) * 1000,
+        )  # fmt: skip
+    except ValueError:
+        raise ValueError(f'Cannot parse "{value}"') from None

@@ -1,0 +1,132 @@
+"""Runs what was translated in DuckDB, and can be stopped meanwhile."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from sqlapi.sql.code import FAILURE
+from sqlapi.sql.errors import SqlError
+from sqlapi.sql.macros import MACROS
+from sqlapi.sql.translate import Translation
+from sqlapi.sql.udfs import UDFS, null_safe
+
+__all__ = ["Engine", "Run", "StoppedError"]
+
+_FAILED = re.compile(f"{FAILURE}([A-Z_]+){FAILURE}(.*?){FAILURE}", re.DOTALL)
+_KINDS = {
+    "ConversionException": "INVALID_CAST_ARGUMENT",
+    "OutOfRangeException": "NUMERIC_VALUE_OUT_OF_RANGE",
+    "OutOfMemoryException": "EXCEEDED_LOCAL_MEMORY_LIMIT",
+}
+_UNGROUPED = re.compile(r"must appear in the GROUP BY clause|must be part of an aggregate")
+
+
+class StoppedError(Exception):
+    """The run was stopped."""
+
+
+class Engine:
+    """One DuckDB in memory that sees nothing but the tables it is given."""
+
+    def __init__(self, *, memory: str = "1GB", threads: int = 2) -> None:
+        self._base = duckdb.connect(":memory:")
+        self._base.execute(
+            f"set TimeZone = 'UTC'; set memory_limit = '{memory}'; set threads = {threads};"
+            "set python_enable_replacements = false; set enable_external_access = false"
+        )
+        make: Any = self._base.create_function
+        for name, (call, takes, gives) in UDFS.items():
+            # a result may be NULL, which DuckDB takes only from functions that are given NULL, too
+            make(name, null_safe(call, len(takes)), takes, gives, null_handling="special")
+        for macro in MACROS:
+            self._base.execute(f"CREATE MACRO {macro}")
+        self._base.execute("set lock_configuration = true")
+        self._lock = threading.Lock()
+
+    def run(self) -> Run:
+        """A run of its own, with tables of its own."""
+        with self._lock:
+            return Run(self._base.cursor())
+
+    def close(self) -> None:
+        self._base.close()
+
+
+class Run:
+    """One query's run."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._stopped = False
+        self._running = threading.Event()
+
+    def answer(self, translation: Translation, tables: Mapping[str, pa.Table]) -> pa.Table:
+        """The rows, in columns c0, c1 and so on, of DuckDB's types.
+
+        Raises SqlError for what Trino refuses while it runs, and StoppedError.
+        """
+        try:
+            for name, table in tables.items():
+                self._connection.register(name, table)
+            if self._stopped:
+                raise StoppedError
+            self._running.set()
+            rows: pa.Table = self._connection.sql(translation.sql).to_arrow_table()
+            return rows
+        except duckdb.Error as error:
+            if self._stopped or isinstance(error, duckdb.InterruptException):
+                raise StoppedError from None
+            raise _explained(error) from error
+        finally:
+            self._running.clear()
+            self.close(tables)
+
+    def explain(self, translation: Translation, tables: Mapping[str, pa.Table]) -> str:
+        """DuckDB's plan."""
+        for name, table in tables.items():
+            self._connection.register(name, table)
+        try:
+            rows = self._connection.execute(f"EXPLAIN {translation.sql}").fetchall()
+        except duckdb.Error as error:
+            raise _explained(error) from error
+        finally:
+            self.close(tables)
+        return "\n".join(text for _, text in rows)
+
+    def stop(self) -> None:
+        """Ends it at once. A run that has not begun will not."""
+        self._stopped = True
+        self._connection.interrupt()
+
+    @property
+    def stopped(self) -> bool:
+        return self._stopped
+
+    def close(self, tables: Mapping[str, pa.Table]) -> None:
+        for name in tables:
+            try:
+                self._connection.unregister(name)
+            except duckdb.Error:
+                return
+
+
+def _explained(error: duckdb.Error) -> SqlError:
+    text = str(error)
+    if found := _FAILED.search(text):
+        return SqlError(found[1], found[2])
+    first = text.splitlines()[0].partition(" Error: ")[2] or text.splitlines()[0]
+    if _UNGROUPED.search(text):
+        return SqlError(
+            "EXPRESSION_NOT_AGGREGATE",
+            "An expression must be an aggregate expression or appear in GROUP BY clause",
+        )
+    if "Division by zero" in text:
+        return SqlError("DIVISION_BY_ZERO", "Division by zero")
+    kind = _KINDS.get(type(error).__name__, "NOT_SUPPORTED")
+    return SqlError(kind, first)

@@ -1,0 +1,19 @@
+"""What went wrong with a statement, in Athena's words."""
+
+from __future__ import annotations
+
+__all__ = ["SqlError"]
+
+
+class SqlError(Exception):
+    """A statement that fails: `SYNTAX_ERROR: line 1:8: Function 'f' not registered`.
+
+    `kind` is one of Trino's error names; user errors are those that a change of the text mends.
+    """
+
+    def __init__(self, kind: str, message: str, *, position: tuple[int, int] | None = None) -> None:
+        self.kind = kind
+        self.position = position
+        where = f"line {position[0]}:{position[1]}: " if position else ""
+        super().__init__(f"{kind}: {where}{message}")
+        self.message = message

@@ -1,0 +1,13 @@
+"""The functions known to agree with Trino's: whatever is not here fails by name."""
+
+from sqlapi.sql.functions import (  # noqa: F401 - they register what they define
+    arrays,
+    dates,
+    maps,
+    numbers,
+    texts,
+)
+from sqlapi.sql.functions.aggregates import AGGREGATES, WINDOWS
+from sqlapi.sql.functions.registry import LAMBDAS, SCALARS
+
+__all__ = ["AGGREGATES", "LAMBDAS", "SCALARS", "WINDOWS"]

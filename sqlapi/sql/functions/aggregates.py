@@ -1,0 +1,217 @@
+"""Aggregate and window functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlapi.sql.code import Code, coerced
+from sqlapi.sql.functions.registry import wrong_arguments
+from sqlapi.sql.operators import quotient
+from sqlapi.sql.types import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    MAX_PRECISION,
+    UNKNOWN,
+    array,
+    common,
+    decimal,
+    map_of,
+)
+
+__all__ = ["AGGREGATES", "WINDOWS", "Call"]
+
+Call = Callable[[str], str]
+"""Adds FILTER and OVER to the call of one of DuckDB's aggregates."""
+Aggregate = Callable[[Call, Sequence[Code]], Code]
+
+AGGREGATES: dict[str, Aggregate] = {}
+WINDOWS: dict[str, Callable[[Sequence[Code]], Code]] = {}
+
+
+def _one(name: str, codes: Sequence[Code]) -> Code:
+    if len(codes) != 1:
+        raise wrong_arguments(name, codes)
+    return codes[0]
+
+
+def _sum(call: Call, codes: Sequence[Code]) -> Code:
+    code = _one("sum", codes)
+    if code.type.is_integer:
+        return Code(f"CAST({call(f'sum({code.sql})')} AS BIGINT)", BIGINT)
+    if code.type.name == "decimal":
+        kind = decimal(MAX_PRECISION, code.type.scale)
+        return Code(f"CAST({call(f'sum({code.sql})')} AS {kind.duck})", kind)
+    if code.type == DOUBLE:
+        return Code(call(f"sum({code.sql})"), DOUBLE)
+    raise wrong_arguments("sum", codes)
+
+
+def _avg(call: Call, codes: Sequence[Code]) -> Code:
+    code = _one("avg", codes)
+    if code.type.is_integer:
+        return Code(call(f"avg({code.sql})"), DOUBLE)
+    if code.type == DOUBLE:
+        return Code(call(f"avg({code.sql})"), DOUBLE)
+    if code.type.name == "decimal":
+        wide = decimal(MAX_PRECISION, code.type.scale)
+        total = Code(f"CAST({call(f'sum({code.sql})')} AS {wide.duck})", wide)
+        number = Code(f"CAST({call(f'count({code.sql})')} AS DECIMAL(19,0))", decimal(19))
+        made = quotient(total, number, code.type)
+        return Code(f"CASE WHEN {number.sql} = 0 THEN NULL ELSE {made.sql} END", code.type)
+    raise wrong_arguments("avg", codes)
+
+
+def _count(call: Call, codes: Sequence[Code]) -> Code:
+    if len(codes) > 1:
+        raise wrong_arguments("count", codes)
+    return Code(call(f"count({codes[0].sql if codes else '*'})"), BIGINT)
+
+
+def _count_if(call: Call, codes: Sequence[Code]) -> Code:
+    condition = coerced(_one("count_if", codes), BOOLEAN).sql
+    return Code(call(f"count(CASE WHEN {condition} THEN 1 END)"), BIGINT)
+
+
+def _of_same(name: str, duck: str) -> Aggregate:
+    def make(call: Call, codes: Sequence[Code]) -> Code:
+        code = _one(name, codes)
+        if name in ("min", "max") and (code.type.args or code.type.name in ("json", "unknown")):
+            raise wrong_arguments(name, codes)
+        return Code(call(f"{duck}({code.sql})"), code.type)
+
+    return make
+
+
+def _boolean(name: str, duck: str) -> Aggregate:
+    def make(call: Call, codes: Sequence[Code]) -> Code:
+        return Code(call(f"{duck}({coerced(_one(name, codes), BOOLEAN).sql})"), BOOLEAN)
+
+    return make
+
+
+def _spread(name: str) -> Aggregate:
+    def make(call: Call, codes: Sequence[Code]) -> Code:
+        return Code(call(f"{name}({coerced(_one(name, codes), DOUBLE).sql})"), DOUBLE)
+
+    return make
+
+
+def _by(name: str, duck: str) -> Aggregate:
+    def make(call: Call, codes: Sequence[Code]) -> Code:
+        if len(codes) != 2 or codes[1].type.args:
+            raise wrong_arguments(name, codes)
+        return Code(call(f"{duck}({codes[0].sql}, {codes[1].sql})"), codes[0].type)
+
+    return make
+
+
+def _array_agg(call: Call, codes: Sequence[Code]) -> Code:
+    code = _one("array_agg", codes)
+    if code.type == UNKNOWN:
+        raise wrong_arguments("array_agg", codes)
+    return Code(call(f"list({code.sql})"), array(code.type))
+
+
+def _approx_distinct(call: Call, codes: Sequence[Code]) -> Code:
+    # the exact number is within the error that is allowed
+    return Code(call(f"count(DISTINCT {_one('approx_distinct', codes).sql})"), BIGINT)
+
+
+def _histogram(call: Call, codes: Sequence[Code]) -> Code:
+    code = _one("histogram", codes)
+    if code.type.args or code.type.name in ("double", "real", "json", "unknown"):
+        raise wrong_arguments("histogram", codes)
+    kind = map_of(code.type, BIGINT)
+    return Code(f"CAST({call(f'histogram({code.sql})')} AS {kind.duck})", kind)
+
+
+AGGREGATES.update(
+    {
+        "sum": _sum,
+        "avg": _avg,
+        "count": _count,
+        "count_if": _count_if,
+        "min": _of_same("min", "min"),
+        "max": _of_same("max", "max"),
+        "any_value": _of_same("any_value", "any_value"),
+        "arbitrary": _of_same("arbitrary", "any_value"),
+        "bool_and": _boolean("bool_and", "bool_and"),
+        "every": _boolean("every", "bool_and"),
+        "bool_or": _boolean("bool_or", "bool_or"),
+        "stddev": _spread("stddev_samp"),
+        "stddev_samp": _spread("stddev_samp"),
+        "stddev_pop": _spread("stddev_pop"),
+        "variance": _spread("var_samp"),
+        "var_samp": _spread("var_samp"),
+        "var_pop": _spread("var_pop"),
+        "min_by": _by("min_by", "arg_min_null"),
+        "max_by": _by("max_by", "arg_max_null"),
+        "array_agg": _array_agg,
+        "approx_distinct": _approx_distinct,
+        "histogram": _histogram,
+    }
+)
+
+
+def _rank(name: str, gives: str) -> Callable[[Sequence[Code]], Code]:
+    def make(codes: Sequence[Code]) -> Code:
+        if codes:
+            raise wrong_arguments(name, codes)
+        return Code(f"{name}()", BIGINT if gives == "bigint" else DOUBLE)
+
+    return make
+
+
+def _ntile(codes: Sequence[Code]) -> Code:
+    return Code(f"ntile({coerced(_one('ntile', codes), BIGINT).sql})", BIGINT)
+
+
+def _offset(name: str) -> Callable[[Sequence[Code]], Code]:
+    def make(codes: Sequence[Code]) -> Code:
+        if not 1 <= len(codes) <= 3:
+            raise wrong_arguments(name, codes)
+        code = codes[0]
+        given = [code.sql]
+        if len(codes) > 1:
+            if not isinstance(codes[1].value, int) or codes[1].value < 0:
+                raise wrong_arguments(name, codes)
+            given.append(codes[1].sql)
+        if len(codes) > 2:
+            kind = common(code.type, codes[2].type)
+            if kind is None:
+                raise wrong_arguments(name, codes)
+            given[0] = coerced(code, kind).sql
+            given.append(coerced(codes[2], kind).sql)
+            code = Code(given[0], kind)
+        return Code(f"{name}({', '.join(given)})", code.type)
+
+    return make
+
+
+def _value(name: str) -> Callable[[Sequence[Code]], Code]:
+    def make(codes: Sequence[Code]) -> Code:
+        code = _one(name, codes)
+        return Code(f"{name}({code.sql})", code.type)
+
+    return make
+
+
+def _nth(codes: Sequence[Code]) -> Code:
+    if len(codes) != 2 or not isinstance(codes[1].value, int) or codes[1].value < 1:
+        raise wrong_arguments("nth_value", codes)
+    return Code(f"nth_value({codes[0].sql}, {codes[1].sql})", codes[0].type)
+
+
+WINDOWS.update(
+    {
+        **{name: _rank(name, "bigint") for name in ("row_number", "rank", "dense_rank")},
+        **{name: _rank(name, "double") for name in ("percent_rank", "cume_dist")},
+        "ntile": _ntile,
+        "lag": _offset("lag"),
+        "lead": _offset("lead"),
+        "first_value": _value("first_value"),
+        "last_value": _value("last_value"),
+        "nth_value": _nth,
+    }
+)

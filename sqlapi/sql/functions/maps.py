@@ -1,0 +1,58 @@
+"""Maps. Two equal keys fail, as in Trino."""
+
+from __future__ import annotations
+
+from sqlapi.sql.code import Code, coerced
+from sqlapi.sql.functions.registry import function, simple, wrong_arguments
+from sqlapi.sql.types import UNKNOWN, VARCHAR, Type, array, map_of
+
+simple("split_to_map", [VARCHAR, VARCHAR, VARCHAR], map_of(VARCHAR, VARCHAR),
+       "t_split_to_map({0}, {1}, {2})")  # fmt: skip
+
+
+def _map(code: Code, name: str) -> tuple[Type, Type]:
+    if code.type.name != "map":
+        raise wrong_arguments(name, [code])
+    key, value = code.type.args
+    return key, value
+
+
+@function("map")
+def _of_arrays(keys: Code | None = None, values: Code | None = None) -> Code:
+    if keys is None or values is None:
+        kind = map_of(UNKNOWN, UNKNOWN)
+        return Code(f"CAST(map([], []) AS {kind.duck})", kind)
+    if keys.type.name != "array" or values.type.name != "array":
+        raise wrong_arguments("map", [keys, values])
+    kind = map_of(keys.type.args[0], values.type.args[0])
+    return Code(f"map({keys.sql}, {values.sql})", kind)
+
+
+@function("map_keys")
+def _map_keys(code: Code) -> Code:
+    return Code(f"map_keys({code.sql})", array(_map(code, "map_keys")[0]))
+
+
+@function("map_values")
+def _map_values(code: Code) -> Code:
+    return Code(f"map_values({code.sql})", array(_map(code, "map_values")[1]))
+
+
+@function("map_entries")
+def _map_entries(code: Code) -> Code:
+    from sqlapi.sql.types import row
+
+    kind = array(row(_map(code, "map_entries")))
+    entries = f'list_transform(map_entries({code.sql}), lambda "t_e": '
+    return Code(f'{entries}struct_pack("f0" := "t_e".key, "f1" := "t_e".value))', kind)
+
+
+@function("map_concat")
+def _map_concat(first: Code, second: Code) -> Code:
+    _map(first, "map_concat")
+    if first.type != second.type:
+        second = coerced(second, first.type)
+    a, b = first.sql, second.sql
+    # DuckDB takes a NULL for an empty map
+    return Code(f"CASE WHEN {a} IS NULL OR {b} IS NULL THEN NULL ELSE map_concat({a}, {b}) END",
+                first.type)  # fmt: skip

@@ -1,0 +1,231 @@
+"""Texts, regular expressions, binary values, JSON and addresses."""
+
+from __future__ import annotations
+
+import re
+
+from sqlapi.sql.code import Code, coerced, text
+from sqlapi.sql.errors import SqlError
+from sqlapi.sql.functions.registry import constant, function, simple, wrong_arguments
+from sqlapi.sql.operators import concatenated
+from sqlapi.sql.types import (
+    BIGINT,
+    BOOLEAN,
+    INTEGER,
+    JSON,
+    VARBINARY,
+    VARCHAR,
+    array,
+)
+
+V, B, N = VARCHAR, VARBINARY, BIGINT
+
+simple("length", [V], N, "length({0})")
+simple("length", [B], N, "octet_length({0})")
+simple("upper", [V], V, "upper({0})")
+simple("lower", [V], V, "lower({0})")
+simple("reverse", [V], V, "t_reverse({0})")
+simple("trim", [V], V, "t_trim({0})")
+simple("ltrim", [V], V, "t_ltrim({0})")
+simple("rtrim", [V], V, "t_rtrim({0})")
+simple("trim", [V, V], V, "trim({0}, {1})")
+simple("ltrim", [V, V], V, "ltrim({0}, {1})")
+simple("rtrim", [V, V], V, "rtrim({0}, {1})")
+simple("substr substring", [V, N], V, "t_substr({0}, {1})")
+simple("substr substring", [V, N, N], V, "t_substr3({0}, {1}, {2})")
+simple("strpos", [V, V], N, "CAST(strpos({0}, {1}) AS BIGINT)")
+simple("starts_with", [V, V], BOOLEAN, "starts_with({0}, {1})")
+simple("ends_with", [V, V], BOOLEAN, "ends_with({0}, {1})")
+simple("lpad", [V, N, V], V, "t_lpad({0}, {1}, {2})")
+simple("rpad", [V, N, V], V, "t_rpad({0}, {1}, {2})")
+simple("split", [V, V], array(V), "t_split({0}, {1})")
+simple("split_part", [V, V, N], V, "t_split_part({0}, {1}, {2})")
+simple("replace", [V, V], V, "replace({0}, {1}, '')")
+simple("chr", [N], V, "chr(CAST({0} AS INTEGER))")
+simple("codepoint", [V], INTEGER, "t_codepoint({0})")
+simple("levenshtein_distance", [V, V], N, "t_levenshtein({0}, {1})")
+simple("hamming_distance", [V, V], N, "t_hamming({0}, {1})")
+simple("normalize", [V], V, "t_nfc({0})")
+simple("to_utf8", [V], B, "encode({0})")
+simple("from_utf8", [B], V, "decode({0})")
+simple("to_hex", [B], V, "hex({0})")
+simple("from_hex", [V], B, "unhex({0})")
+simple("to_base64", [B], V, "to_base64({0})")
+simple("from_base64", [V], B, "from_base64({0})")
+simple("sha256", [B], B, "unhex(sha256({0}))")
+simple("md5", [B], B, "unhex(md5({0}))")
+simple("translate", [V, V, V], V, "translate({0}, {1}, {2})")
+simple("url_extract_host", [V], V, "t_url({0}, 'host')")
+simple("url_extract_path", [V], V, "t_url({0}, 'path')")
+simple("url_extract_protocol", [V], V, "t_url({0}, 'protocol')")
+simple("url_extract_query", [V], V, "t_url({0}, 'query')")
+simple("json_array_length", [V], N, "t_json_array_length({0})")
+simple("json_parse", [V], JSON, "t_json_parse({0})")
+simple("json_format", [JSON], V, "{0}")
+simple("is_json_scalar", [V], BOOLEAN, "t_json_scalar({0})")
+simple("uuid", [], V, "CAST(uuid() AS VARCHAR)")
+
+
+@function("replace")
+def _replace(*codes: Code) -> Code:
+    if len(codes) not in (2, 3) or any(c.type.name != "varchar" for c in codes):
+        raise wrong_arguments("replace", codes)
+    value, search = codes[0], codes[1]
+    other = codes[2].sql if len(codes) == 3 else "''"
+    if search.value == "":
+        raise SqlError("NOT_SUPPORTED", "Function replace of an empty text")
+    return Code(f"replace({value.sql}, {search.sql}, {other})", VARCHAR)
+
+
+@function("concat")
+def _concat(first: Code, second: Code, *others: Code) -> Code:
+    found = concatenated(first, second)
+    for code in others:
+        found = concatenated(found, code)
+    return found
+
+
+_REFUSED = re.compile(
+    r"\\[pPkKGXRhHvVcuxQEzZ]|\(\?[<=!>#]|\(\?[a-z]*[^:a-z)i]|[*+?}]\+|&&|\[\[|\$.|\\$"
+)
+
+
+def _pattern(code: Code, name: str) -> str:
+    """A pattern that means the same to Joni and to RE2. Raises SqlError for others."""
+    pattern = constant(code, name)
+    if _REFUSED.search(pattern) or not pattern.isascii():
+        raise SqlError("NOT_SUPPORTED", f"Regular expression {pattern} is not supported")
+    # Java's \s has the vertical tab, too; its $ matches before a last line's end as well
+    return pattern.replace(r"\s", r"[\t-\r ]") if "[" not in pattern else _outside(pattern)
+
+
+def _outside(pattern: str) -> str:
+    if r"\s" in pattern:
+        raise SqlError("NOT_SUPPORTED", f"Regular expression {pattern} is not supported")
+    return pattern
+
+
+@function("regexp_like")
+def _regexp_like(value: Code, pattern: Code) -> Code:
+    source = _pattern(pattern, "regexp_like")
+    if source.endswith("$") and not source.endswith("\\$"):
+        source = source[:-1] + r"(?:\n?\z)"
+    return Code(f"regexp_matches({coerced(value, VARCHAR).sql}, {text(source)})", BOOLEAN)
+
+
+@function("regexp_extract")
+def _regexp_extract(value: Code, pattern: Code, group: Code | None = None) -> Code:
+    source = _pattern(pattern, "regexp_extract")
+    _no_dollar(source)
+    number = _group(source, group, "regexp_extract")
+    if number and "(" in source and re.search(r"\)[?*{]|\|", source):
+        # a group that took no part is NULL there, and '' here
+        raise SqlError("NOT_SUPPORTED", f"Regular expression {source} is not supported")
+    sql = coerced(value, VARCHAR).sql
+    found = f"regexp_extract({sql}, {text(source)}, {number})"
+    return Code(f"CASE WHEN regexp_matches({sql}, {text(source)}) THEN {found} END", VARCHAR)
+
+
+@function("regexp_extract_all")
+def _regexp_extract_all(value: Code, pattern: Code, group: Code | None = None) -> Code:
+    source = _pattern(pattern, "regexp_extract_all")
+    _no_dollar(source)
+    number = _group(source, group, "regexp_extract_all")
+    if re.fullmatch(source, "") or (number and re.search(r"\)[?*{]|\|", source)):
+        raise SqlError("NOT_SUPPORTED", f"Regular expression {source} is not supported")
+    sql = coerced(value, VARCHAR).sql
+    return Code(f"regexp_extract_all({sql}, {text(source)}, {number})", array(VARCHAR))
+
+
+@function("regexp_replace")
+def _regexp_replace(value: Code, pattern: Code, other: Code | None = None) -> Code:
+    source = _pattern(pattern, "regexp_replace")
+    _no_dollar(source)
+    if re.fullmatch(source, ""):
+        raise SqlError("NOT_SUPPORTED", f"Regular expression {source} is not supported")
+    replacement = constant(other, "regexp_replace") if other else ""
+    if "\\" in replacement or re.search(r"\$(?!\d(?!\d))", replacement):
+        raise SqlError("NOT_SUPPORTED", f"Replacement {replacement} is not supported")
+    groups = re.compile(source).groups
+    if any(int(n) > groups for n in re.findall(r"\$(\d)", replacement)):
+        raise SqlError("INVALID_FUNCTION_ARGUMENT", f"Illegal replacement sequence: {replacement}")
+    to = re.sub(r"\$(\d)", r"\\\1", replacement)
+    sql = coerced(value, VARCHAR).sql
+    return Code(f"regexp_replace({sql}, {text(source)}, {text(to)}, 'g')", VARCHAR)
+
+
+def _no_dollar(source: str) -> None:
+    if source.endswith("$") and not source.endswith("\\$"):
+        raise SqlError("NOT_SUPPORTED", f"Regular expression {source} is not supported")
+
+
+def _group(source: str, code: Code | None, name: str) -> int:
+    if code is None:
+        return 0
+    if not isinstance(code.value, int):
+        raise SqlError("NOT_SUPPORTED", f"Function {name} with a computed group")
+    try:
+        groups = re.compile(source).groups
+    except re.error:
+        raise SqlError("INVALID_FUNCTION_ARGUMENT", f"Invalid pattern: {source}") from None
+    if not 0 <= code.value <= groups:
+        raise SqlError(
+            "INVALID_FUNCTION_ARGUMENT",
+            f"Pattern has {groups} groups. Cannot access group {code.value}",
+        )
+    return code.value
+
+
+@function("json_extract_scalar")
+def _json_extract_scalar(value: Code, path: Code) -> Code:
+    return _json("t_json_scalar_at", value, path)
+
+
+@function("json_extract")
+def _json_extract(value: Code, path: Code) -> Code:
+    found = _json("t_json_at", value, path)
+    return Code(found.sql, JSON)
+
+
+_PATH = re.compile(r"\$((\.[A-Za-z_][A-Za-z0-9_]*)|(\[[0-9]+\])|(\[\"[^\"\\]*\"\]))*")
+
+
+def _json(name: str, value: Code, path: Code) -> Code:
+    steps = constant(path, "json_extract")
+    if not _PATH.fullmatch(steps):
+        raise SqlError("NOT_SUPPORTED", f"JSON path {steps} is not supported")
+    if value.type not in (VARCHAR, JSON) and value.type.name != "varchar":
+        raise wrong_arguments("json_extract", [value, path])
+    return Code(f"{name}({value.sql}, {text(steps)})", VARCHAR)
+
+
+@function("format")
+def _format(pattern: Code, *values: Code) -> Code:
+    source = constant(pattern, "format")
+    found = re.findall(r"%(?:0(\d+))?(?:\.(\d+))?([sdf%])", source)
+    if source.count("%") != sum(2 if kind == "%" else 1 for *_, kind in found):
+        raise SqlError("NOT_SUPPORTED", f"Format {source} is not supported")
+    pieces, rest = [], list(values)
+    for literal in re.split(r"(%(?:0\d+)?(?:\.\d+)?[sdf%])", source):
+        if not re.fullmatch(r"%(?:0\d+)?(?:\.\d+)?[sdf%]", literal):
+            pieces.append(text(literal))
+        elif literal == "%%":
+            pieces.append("'%'")
+        elif not rest:
+            raise SqlError("INVALID_FUNCTION_ARGUMENT", f"Format specifier '{literal}'")
+        else:
+            pieces.append(_formatted(literal, rest.pop(0)))
+    return Code(f"({' || '.join(pieces)})", VARCHAR)
+
+
+def _formatted(spec: str, code: Code) -> str:
+    from sqlapi.sql.casts import cast
+
+    if spec == "%s" and (code.type.name == "varchar" or code.type.is_integer):
+        return f"coalesce({cast(code, VARCHAR).sql}, 'null')"
+    if spec[-1] == "d" and code.type.is_integer and "." not in spec:
+        return f"printf({text(spec.replace('d', 'd'))}, {coerced(code, BIGINT).sql})"
+    if spec[-1] == "f" and code.type.name == "decimal" and spec[1] != "0":
+        digits = int(spec[2:-1]) if "." in spec else 6
+        return f"CAST(CAST({code.sql} AS DECIMAL(38,{digits})) AS VARCHAR)"
+    raise SqlError("NOT_SUPPORTED", f"Format {spec} of {code.type} is not supported")

@@ -1,0 +1,56 @@
+"""Which parts of sqlglot's trees are understood: one that is not is never passed over."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlapi.sql.errors import SqlError
+
+__all__ = ["check_parts"]
+
+_ALWAYS = {"this", "expression", "expressions"}
+_QUERY = {"with_", "order", "limit", "offset"}
+_PARTS: dict[type, set[str]] = {
+    exp.Column: {"table", "db", "catalog"},
+    exp.Identifier: {"quoted"},
+    exp.Literal: {"is_string"},
+    exp.Interval: {"unit"},
+    exp.Alias: {"alias"},
+    exp.Case: {"ifs", "default"},
+    exp.If: {"true", "false"},
+    exp.Cast: {"to"},
+    exp.TryCast: {"to", "safe"},
+    exp.AtTimeZone: {"zone"},
+    exp.Between: {"low", "high"},
+    exp.In: {"query"},
+    exp.Like: {"negate"},
+    exp.Is: {"negate"},
+    exp.StrPosition: {"substr"},
+    exp.Substring: {"start", "length"},
+    exp.Trim: {"position"},
+    exp.Window: {"over", "order", "alias", "spec", "partition_by"},
+    exp.WindowSpec: {"kind", "start", "start_side", "end", "end_side", "exclude"},
+    exp.GroupConcat: {"separator", "on_overflow"},
+    exp.Div: {"typed", "safe"},
+    exp.Ordered: {"desc", "nulls_first"},
+    exp.Subquery: _QUERY | {"alias", "sample", "joins"},
+    exp.Union: _QUERY | {"distinct", "by_name"},
+    exp.Intersect: _QUERY | {"distinct", "by_name"},
+    exp.Except: _QUERY | {"distinct", "by_name"},
+    exp.Values: _QUERY | {"alias", "sample"},
+    exp.Unnest: {"alias", "offset", "joins"},
+    exp.Lateral: {"alias", "joins"},
+    exp.Join: {"side", "kind", "on", "using", "method"},
+    exp.From: set(),
+    exp.CTE: {"alias"},
+    exp.TableSample: {"method", "percent"},
+    exp.Filter: set(),
+}
+
+
+def check_parts(tree: exp.Expr) -> None:
+    """Raises SqlError (NOT_SUPPORTED) where a tree has a part that nothing looks at."""
+    known = _ALWAYS | _PARTS.get(type(tree), set())
+    for name, value in tree.args.items():
+        if name not in known and value not in (None, False, []):
+            raise SqlError("NOT_SUPPORTED", f"Unsupported: {tree.sql('trino')[:100]}")

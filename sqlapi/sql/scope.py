@@ -1,0 +1,146 @@
+"""Which columns there are where an expression stands, and which of them are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol
+
+from sqlapi.sql.code import Code
+from sqlapi.sql.errors import SqlError
+from sqlapi.sql.types import Type
+
+__all__ = ["Column", "Context", "Relation", "Schema", "Scope", "Table"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a name in FROM stands for: rows to read, or the text of a view."""
+
+    key: str
+    """What the reader calls it."""
+    database: str
+    name: str
+    columns: Mapping[str, Type]
+    """By names in small letters."""
+    view: str | None = None
+    """The SELECT of a view."""
+    view_database: str = ""
+
+
+class Schema(Protocol):
+    """What the translation asks about tables."""
+
+    def table(self, catalog: str | None, database: str, name: str, as_of: str | None) -> Table:
+        """The table of that name. Raises SqlError when there is none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that an expression may name."""
+
+    name: str
+    sql: str
+    type: Type
+    used: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Columns under one alias."""
+
+    alias: str | None
+    columns: tuple[Column, ...]
+    database: str | None = None
+
+
+@dataclass
+class Scope:
+    """The relations of one SELECT; those of the SELECT around it are behind."""
+
+    relations: list[Relation] = field(default_factory=list)
+    merged: list[Column] = field(default_factory=list)
+    """Columns of JOIN … USING, once for both sides."""
+    hidden: set[tuple[str | None, str]] = field(default_factory=set)
+    outer: Scope | None = None
+    variables: dict[str, Code] = field(default_factory=dict)
+    """Parameters of lambdas, by name."""
+
+    def columns(self, alias: str | None = None) -> list[Column]:
+        """What `*`, or `alias.*`, stands for. Raises SqlError for an unknown alias."""
+        if alias is not None:
+            for relation in self.relations:
+                if relation.alias == alias:
+                    return list(relation.columns)
+            if self.outer:
+                return self.outer.columns(alias)
+            raise SqlError("SYNTAX_ERROR", f"Unable to resolve reference {alias}")
+        rest = [
+            column
+            for relation in self.relations
+            for column in relation.columns
+            if (relation.alias, column.name) not in self.hidden
+        ]
+        return [*self.merged, *rest]
+
+    def find(self, parts: list[str]) -> tuple[Column, list[str]] | None:
+        """The column that a dotted name begins with, and the fields that follow.
+
+        Raises SqlError when there are two.
+        """
+        found = self._qualified(parts) or self._plain(parts[0])
+        if found:
+            column, used = found
+            return column, parts[used:]
+        return self.outer.find(parts) if self.outer else None
+
+    def _qualified(self, parts: list[str]) -> tuple[Column, int] | None:
+        for length in (3, 2, 1):
+            if len(parts) <= length:
+                continue
+            *_, table = parts[:length]
+            database = parts[length - 2] if length > 1 else None
+            hits = [
+                column
+                for relation in self.relations
+                if relation.alias == table and database in (None, relation.database)
+                for column in relation.columns
+                if column.name == parts[length]
+            ]
+            if hits:
+                return _only(hits, ".".join(parts)), length + 1
+        return None
+
+    def _plain(self, name: str) -> tuple[Column, int] | None:
+        hits = [column for column in self.columns() if column.name == name]
+        return (_only(hits, name), 1) if hits else None
+
+
+def _only(columns: list[Column], name: str) -> Column:
+    if len(columns) > 1:
+        raise SqlError("SYNTAX_ERROR", f"Column '{name}' is ambiguous")
+    return columns[0]
+
+
+@dataclass
+class Context:
+    """What one translation shares: tables asked for, names given out, columns read."""
+
+    schema: Schema
+    database: str
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    read: dict[str, dict[str, Type]] = field(default_factory=dict)
+    """By key of a table, the columns that are read of it, in the table's order by name."""
+    tables: dict[str, Table] = field(default_factory=dict)
+    _names: int = 0
+    depth: int = 0
+
+    def name(self, prefix: str) -> str:
+        """A name that nothing else has."""
+        self._names += 1
+        return f"{prefix}{self._names}"
+
+    def use(self, table: Table, column: str) -> None:
+        self.read.setdefault(table.key, {})[column] = table.columns[column]

@@ -1,0 +1,69 @@
+"""The state of the service, in a schema of its own of a PostgreSQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+from psycopg.rows import dict_row
+from psycopg_pool import ConnectionPool
+
+__all__ = ["Row", "Store"]
+
+Row = dict[str, Any]
+_SCHEMA = "sqlapi"
+_LOCK = 8_402_117
+_WAIT_SECONDS = 5.0
+
+
+class Store:
+    """A few connections; every statement is a transaction of its own."""
+
+    def __init__(self, dsn: str, *, connections: int = 6) -> None:
+        """Makes the schema, or brings it up to date. Raises psycopg.OperationalError."""
+        self._pool: ConnectionPool[Any] = ConnectionPool(
+            make_conninfo(dsn, options=f"-c search_path={_SCHEMA} -c timezone=UTC"),
+            min_size=1,
+            max_size=connections,
+            timeout=_WAIT_SECONDS,
+            kwargs={"autocommit": True, "row_factory": dict_row},
+            check=ConnectionPool.check_connection,
+            open=True,
+        )
+        self._migrate()
+
+    def _migrate(self) -> None:
+        with self._pool.connection() as connection, connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+            connection.execute(
+                sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(_SCHEMA))
+            )
+            connection.execute("CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY)")
+            done = {row["name"] for row in connection.execute("SELECT name FROM migration")}
+            for file in sorted(
+                (files("sqlapi.store") / "migrations").iterdir(), key=lambda f: f.name
+            ):
+                if file.name.endswith(".sql") and file.name not in done:
+                    connection.execute(file.read_text(encoding="utf-8").encode())
+                    connection.execute("INSERT INTO migration VALUES (%s)", [file.name])
+
+    def rows(self, text: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
+        """What a statement returns."""
+        with self._pool.connection() as connection:
+            cursor = connection.execute(text.encode(), values)
+            return list(cursor.fetchall()) if cursor.description else []
+
+    def row(self, text: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Row | None:
+        """The first row, if there is one."""
+        return next(iter(self.rows(text, values)), None)
+
+    def run(self, text: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> int:
+        """How many rows a statement changed."""
+        with self._pool.connection() as connection:
+            return int(connection.execute(text.encode(), values).rowcount)
+
+    def close(self) -> None:
+        self._pool.close()

@@ -1,0 +1,113 @@
+"""Glue's catalog, by boto3."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.integration.sqlapi.conftest import BUCKET, Endpoint
+
+COLUMNS = [{"Name": "id", "Type": "int", "Comment": "the key"}]
+
+
+@pytest.fixture
+def glue(endpoint: Endpoint) -> Any:
+    return endpoint.client("glue")
+
+
+@pytest.fixture
+def database(glue: Any) -> str:
+    name = f"d_{uuid4().hex[:8]}"
+    glue.create_database(DatabaseInput={"Name": name, "Description": "of a test"})
+    return name
+
+
+def _table(name: str, columns: list[dict[str, str]] = COLUMNS, **more: Any) -> dict[str, Any]:
+    parquet = "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat"
+    place = {"Location": f"s3://{BUCKET}/nothing", "InputFormat": parquet, "SerdeInfo": {}}
+    storage = {"Columns": columns, **place}
+    return {"Name": name, "TableType": "EXTERNAL_TABLE", "StorageDescriptor": storage, **more}
+
+
+def test_databases(glue: Any, database: str) -> None:
+    assert glue.get_database(Name=database)["Database"]["Description"] == "of a test"
+    with pytest.raises(glue.exceptions.AlreadyExistsException):
+        glue.create_database(DatabaseInput={"Name": database.upper()})
+    glue.update_database(Name=database, DatabaseInput={"Name": database, "Description": "new"})
+    assert glue.get_database(Name=database)["Database"]["Description"] == "new"
+    pages = glue.get_paginator("get_databases").paginate(PaginationConfig={"PageSize": 2})
+    names = [d["Name"] for p in pages for d in p["DatabaseList"]]
+    assert names == sorted(names)
+    assert database in names
+    glue.delete_database(Name=database)
+    with pytest.raises(glue.exceptions.EntityNotFoundException):
+        glue.get_database(Name=database)
+
+
+def test_tables_and_their_versions(glue: Any, database: str) -> None:
+    glue.create_table(DatabaseName=database, TableInput=_table("One"))
+    with pytest.raises(glue.exceptions.AlreadyExistsException):
+        glue.create_table(DatabaseName=database, TableInput=_table("one"))
+    wider = [*COLUMNS, {"Name": "name", "Type": "string"}]
+    glue.update_table(DatabaseName=database, TableInput=_table("one", wider))
+    got = glue.get_table(DatabaseName=database, Name="ONE")["Table"]
+    assert (got["VersionId"], got["StorageDescriptor"]["Columns"]) == ("1", wider)
+    versions = glue.get_table_versions(DatabaseName=database, TableName="one")["TableVersions"]
+    assert [v["VersionId"] for v in versions] == ["1", "0"]
+    first = glue.get_table_version(DatabaseName=database, TableName="one", VersionId="0")
+    assert first["TableVersion"]["Table"]["StorageDescriptor"]["Columns"] == COLUMNS
+    with pytest.raises(glue.exceptions.ConcurrentModificationException):
+        glue.update_table(DatabaseName=database, TableInput=_table("one"), VersionId="0")
+    glue.create_table(DatabaseName=database, TableInput=_table("two"))
+    listed = glue.get_tables(DatabaseName=database, Expression="t.*")["TableList"]
+    assert [t["Name"] for t in listed] == ["two"]
+    failed = glue.batch_delete_table(DatabaseName=database, TablesToDelete=["two", "three"])
+    assert [e["TableName"] for e in failed["Errors"]] == ["three"]
+    glue.delete_table(DatabaseName=database, Name="one")
+    with pytest.raises(glue.exceptions.EntityNotFoundException):
+        glue.get_table(DatabaseName=database, Name="one")
+
+
+def test_partitions(glue: Any, database: str) -> None:
+    keys = [{"Name": "year", "Type": "int"}, {"Name": "kind", "Type": "string"}]
+    glue.create_table(DatabaseName=database, TableInput=_table("t", PartitionKeys=keys))
+    one = {"DatabaseName": database, "TableName": "t"}
+    made = glue.batch_create_partition(
+        **one, PartitionInputList=[{"Values": [str(y), "a"]} for y in (2023, 2024, 2024, 999)]
+    )
+    assert [e["ErrorDetail"]["ErrorCode"] for e in made["Errors"]] == ["AlreadyExistsException"]
+    with pytest.raises(ClientError, match="number of partition"):
+        glue.create_partition(**one, PartitionInput={"Values": ["1"]})
+    found = glue.get_partitions(**one, Expression="year > 2000 AND kind = 'a'")["Partitions"]
+    assert [p["Values"][0] for p in found] == ["2023", "2024"]
+    glue.update_partition(
+        **one, PartitionValueList=["2023", "a"],
+        PartitionInput={"Values": ["2023", "a"], "Parameters": {"x": "1"}},
+    )  # fmt: skip
+    got = glue.get_partition(**one, PartitionValues=["2023", "a"])["Partition"]
+    assert got["Parameters"] == {"x": "1"}
+    several = glue.batch_get_partition(**one, PartitionsToGet=[{"Values": ["2024", "a"]}])
+    assert len(several["Partitions"]) == 1
+    glue.delete_partition(**one, PartitionValues=["2023", "a"])
+    failed = glue.batch_delete_partition(
+        **one, PartitionsToDelete=[{"Values": ["2023", "a"]}, {"Values": ["2024", "a"]}]
+    )
+    assert len(failed["Errors"]) == 1
+
+
+def test_tables_of_the_source_are_there_undefined(glue: Any) -> None:
+    table = glue.get_table(DatabaseName="moma", Name="artists_ro")["Table"]
+    assert table["StorageDescriptor"]["InputFormat"].endswith("HoodieParquetInputFormat")
+    names = [t["Name"] for t in glue.get_tables(DatabaseName="moma")["TableList"]]
+    assert names == ["artists", "artists_ro", "artists_rt"]
+
+
+def test_what_is_wrong_is_said(glue: Any, endpoint: Endpoint) -> None:
+    with pytest.raises(ClientError) as caught:
+        endpoint.client("athena").get_query_results(QueryExecutionId="x", MaxResults=5000)
+    assert caught.value.response["Error"]["Code"] == "InvalidRequestException"
+    with pytest.raises(glue.exceptions.EntityNotFoundException):
+        glue.get_tables(DatabaseName="none")

@@ -1,0 +1,153 @@
+"""Views, CTAS, UNLOAD, prepared statements, SHOW and DESCRIBE."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from io import BytesIO
+from uuid import uuid4
+
+import pytest
+from pyarrow import parquet
+
+from tests.integration.sqlapi.conftest import BUCKET, Athena, Endpoint
+
+
+@pytest.fixture
+def name() -> str:
+    """A name of the test's own."""
+    return f"t_{uuid4().hex[:8]}"
+
+
+def _object(endpoint: Endpoint, uri: str) -> bytes:
+    key = uri.removeprefix(f"s3://{BUCKET}/")
+    body: bytes = endpoint.client("s3").get_object(Bucket=BUCKET, Key=key)["Body"].read()
+    return body
+
+
+def test_views_are_stored_as_presto_views(athena: Athena, endpoint: Endpoint, name: str) -> None:
+    athena.rows(
+        f"CREATE VIEW {name} AS SELECT id AS ID2, price * 2 AS twice FROM sale WHERE id < 3"
+    )
+    assert athena.rows(f"SELECT * FROM tickit.{name} ORDER BY id2", "default") == [
+        ["1", "21.00"],
+        ["2", "6.50"],
+    ]
+    table = endpoint.client("glue").get_table(DatabaseName="tickit", Name=name)["Table"]
+    assert table["TableType"] == "VIRTUAL_VIEW"
+    assert table["ViewOriginalText"].startswith("/* Presto View: ")
+    columns = table["StorageDescriptor"]["Columns"]
+    assert columns == [{"Name": "id2", "Type": "int"}, {"Name": "twice", "Type": "decimal(18,2)"}]
+    assert "already exists" in athena.error(f"CREATE VIEW {name} AS SELECT 1 AS x")
+    athena.rows(f"CREATE OR REPLACE VIEW {name} AS SELECT 1 AS x")
+    assert athena.rows(f"SELECT * FROM {name}") == [["1"]]
+    assert [name] in athena.rows("SHOW VIEWS")
+    shown = athena.rows(f"SHOW CREATE VIEW {name}")
+    assert shown == [[f"CREATE VIEW tickit.{name} AS"], ["SELECT 1 AS x"]]
+    athena.rows(f"DROP VIEW {name}")
+    assert "does not exist" in athena.error(f"DROP VIEW {name}")
+    athena.rows(f"DROP VIEW IF EXISTS {name}")
+
+
+def test_a_view_over_nothing_is_refused(athena: Athena, name: str) -> None:
+    assert "TABLE_NOT_FOUND" in athena.error(f"CREATE VIEW {name} AS SELECT * FROM nowhere")
+
+
+def test_ctas_makes_a_table_of_parquet(athena: Athena, endpoint: Endpoint, name: str) -> None:
+    execution = athena.ended(
+        athena.start(f"CREATE TABLE {name} AS SELECT id, price, note, at, day FROM sale")
+    )
+    assert execution["Status"]["State"] == "SUCCEEDED", execution["Status"]
+    assert execution["SubstatementType"] == "CREATE_TABLE_AS_SELECT"
+    manifest = _object(endpoint, execution["Statistics"]["DataManifestLocation"]).decode()
+    (file,) = manifest.splitlines()
+    assert parquet.read_table(BytesIO(_object(endpoint, file))).num_rows == 3
+    same = "SELECT id, price, note, at, day FROM {} ORDER BY id"
+    assert athena.rows(same.format(name)) == athena.rows(same.format("sale"))
+    assert "already exists" in athena.error(f"CREATE TABLE {name} AS SELECT 1 AS x")
+    assert "read only" in athena.error(f"INSERT INTO {name} SELECT 1")
+    athena.rows(f"DROP TABLE {name}")
+    assert "does not exist" in athena.error(f"SELECT * FROM {name}")
+
+
+def test_ctas_keeps_nested_columns(athena: Athena, name: str) -> None:
+    athena.rows(f"CREATE TABLE {name} AS SELECT a, s FROM shape")
+    assert athena.rows(f"SELECT a, s.y FROM {name} ORDER BY s.y") == [["[1, 2]", "p"], ["[]", "q"]]
+
+
+def test_ctas_by_partition(athena: Athena, endpoint: Endpoint, name: str) -> None:
+    athena.rows(
+        f"CREATE TABLE {name} WITH (format = 'PARQUET', partitioned_by = ARRAY['categoryid'])"
+        " AS SELECT id, categoryid FROM sale"
+    )
+    assert athena.rows(f"SELECT id FROM {name} WHERE categoryid = 1 ORDER BY id") == [["1"], ["3"]]
+    assert athena.rows(f"SHOW PARTITIONS {name}") == [["categoryid=1"], ["categoryid=2"]]
+    found = endpoint.client("glue").get_partitions(
+        DatabaseName="tickit", TableName=name, Expression="categoryid = 2"
+    )
+    assert [p["Values"] for p in found["Partitions"]] == [["2"]]
+
+
+@pytest.mark.parametrize("kind", ["JSON", "TEXTFILE"])
+def test_ctas_in_text_is_read_again(athena: Athena, name: str, kind: str) -> None:
+    athena.rows(f"CREATE TABLE {name} WITH (format = '{kind}') AS SELECT id, price, day FROM sale")
+    assert athena.rows(f"SELECT id, price, day FROM {name} ORDER BY id") == [
+        ["1", "10.50", "2024-03-01"],
+        ["2", "3.25", "2024-03-02"],
+        ["3", None, None],
+    ]
+
+
+def test_unload(athena: Athena, endpoint: Endpoint) -> None:
+    to = f"s3://{BUCKET}/unloaded/{uuid4()}"
+    sql = f"UNLOAD (SELECT id, note FROM sale WHERE id < 3 ORDER BY id) TO '{to}/'"
+    execution = athena.ended(athena.start(f"{sql} WITH (format = 'JSON', compression = 'gzip')"))
+    assert execution["Status"]["State"] == "SUCCEEDED", execution["Status"]
+    (file,) = _object(endpoint, execution["Statistics"]["DataManifestLocation"]).decode().split()
+    lines = gzip.decompress(_object(endpoint, file)).decode().splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"id": 1, "note": 'a,"b"'},
+        {"id": 2, "note": ""},
+    ]
+    assert "HIVE_PATH_ALREADY_EXISTS" in athena.error(f"{sql} WITH (format = 'JSON')")
+
+
+def test_prepared_statements(athena: Athena, name: str) -> None:
+    athena.rows(f"PREPARE {name} FROM SELECT id FROM sale WHERE categoryid = ? ORDER BY id")
+    assert athena.rows(f"EXECUTE {name} USING 1") == [["1"], ["3"]]
+    assert athena.rows(f"EXECUTE {name}", ExecutionParameters=["2"]) == [["2"]]
+    got = athena.client.get_prepared_statement(StatementName=name, WorkGroup="primary")
+    assert got["PreparedStatement"]["QueryStatement"].startswith("SELECT id FROM sale")
+    athena.rows(f"DEALLOCATE PREPARE {name}")
+    assert "not found" in athena.error(f"EXECUTE {name} USING 1")
+
+
+def test_show_and_describe(athena: Athena) -> None:
+    assert ["tickit"] in athena.rows("SHOW DATABASES")
+    assert athena.rows("SHOW TABLES IN moma") == [["artists"], ["artists_ro"], ["artists_rt"]]
+    assert athena.rows("SHOW TABLES 'cat*'") == [["category"]]
+    assert [r[0] and r[0].strip() for r in athena.rows("SHOW COLUMNS IN category")] == [
+        "id",
+        "name",
+    ]
+    described = [(r[0] or "").split() for r in athena.rows("DESCRIBE sale")]
+    assert described[1:4] == [["id", "int"], ["categoryid", "int"], ["price", "decimal(8,2)"]]
+    shown = "\n".join(r[0] or "" for r in athena.rows("SHOW CREATE TABLE moma.artists_rt"))
+    assert "HoodieParquetRealtimeInputFormat" in shown
+    assert "does not exist" in athena.error("DESCRIBE nowhere")
+
+
+def test_explain(athena: Athena) -> None:
+    assert len(athena.rows("EXPLAIN SELECT id FROM sale WHERE id = 1")) > 1
+    assert "COLUMN_NOT_FOUND" in athena.error("EXPLAIN SELECT nope FROM sale")
+
+
+def test_databases(athena: Athena, name: str) -> None:
+    athena.rows(f"CREATE DATABASE {name}")
+    athena.rows(f"CREATE DATABASE IF NOT EXISTS {name}")
+    assert "already exists" in athena.error(f"CREATE DATABASE {name}")
+    athena.rows("CREATE TABLE one AS SELECT 1 AS x", name)
+    assert "not empty" in athena.error(f"DROP DATABASE {name}")
+    athena.rows(f"DROP DATABASE {name} CASCADE")
+    assert [name] not in athena.rows("SHOW DATABASES")
+    assert "one of the lake" in athena.error("DROP DATABASE moma CASCADE")

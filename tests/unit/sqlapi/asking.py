@@ -1,0 +1,59 @@
+"""SQL translated and run over tables in memory, without a service."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pyarrow as pa
+
+from sqlapi.sql.arrow import positional
+from sqlapi.sql.engine import Engine
+from sqlapi.sql.errors import SqlError
+from sqlapi.sql.scope import Table
+from sqlapi.sql.text import as_text
+from sqlapi.sql.translate import Translation, translate
+from sqlapi.sql.types import of_arrow
+
+__all__ = ["Tables", "ask", "translated"]
+
+
+class Tables:
+    """Arrow tables of database `default`, by name."""
+
+    def __init__(self, **tables: pa.Table) -> None:
+        self._tables = tables
+
+    def table(self, catalog: str | None, database: str, name: str, as_of: str | None) -> Table:
+        if name not in self._tables:
+            raise SqlError("TABLE_NOT_FOUND", f"Table '{database}.{name}' does not exist")
+        columns = {f.name.lower(): of_arrow(f.type) for f in self._tables[name].schema}
+        return Table(name, database, name, columns)
+
+    def rows(self, made: Translation) -> dict[str, pa.Table]:
+        """The columns that are read, and no others."""
+        found = {}
+        for key, columns in made.read.items():
+            stored = self._tables[key]
+            by_small = {name.lower(): name for name in stored.column_names}
+            arrays = [positional(stored[by_small[c]], kind) for c, kind in columns.items()]
+            rows = pa.table(arrays, names=list(columns))
+            found[key] = rows if columns else pa.table({"t": pa.nulls(len(stored), pa.int8())})
+        return found
+
+
+@cache
+def _engine() -> Engine:
+    return Engine()
+
+
+def translated(sql: str, tables: Tables | None = None) -> Translation:
+    return translate(sql, tables or Tables(), "default")
+
+
+def ask(sql: str, tables: Tables | None = None) -> list[list[str | None]]:
+    """The rows as Athena shows them. Raises SqlError."""
+    tables = tables or Tables()
+    made = translated(sql, tables)
+    rows = _engine().run().answer(made, tables.rows(made))
+    texts = [as_text(rows.column(i), k).to_pylist() for i, (_, k) in enumerate(made.columns)]
+    return [list(line) for line in zip(*texts, strict=True)]

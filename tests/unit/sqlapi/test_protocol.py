@@ -1,0 +1,95 @@
+"""Signatures, and which statement a text is."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
+from sqlapi.athena.statements import parse
+from sqlapi.protocol.errors import ApiError
+from sqlapi.protocol.signature import Request, check
+from sqlapi.sql.errors import SqlError
+from sqlapi.sql.translate import with_parameters
+
+KEYS = {"lab": "secret"}
+URL = "http://127.0.0.1:8085/"
+
+
+def _signed(body: bytes, *, key: str = "lab", secret: str = "secret") -> Request:  # noqa: S107
+    made = AWSRequest("POST", URL, {"X-Amz-Target": "AmazonAthena.ListWorkGroups"}, body)
+    made.headers["Host"] = "127.0.0.1:8085"
+    SigV4Auth(Credentials(key, secret), "athena", "us-east-1").add_auth(made)
+    headers = {name.lower(): str(value) for name, value in made.headers.items()}
+    return Request("POST", URL, headers, body)
+
+
+def _refused(request: Request, now: datetime | None = None) -> str:
+    with pytest.raises(ApiError) as caught:
+        check(request, KEYS, now=now)
+    return caught.value.code
+
+
+def test_signatures() -> None:
+    request = _signed(b"{}")
+    assert check(request, KEYS) == "lab"
+    changed = Request("POST", URL, request.headers, b'{"MaxResults": 1}')
+    assert _refused(changed) == "InvalidSignatureException"
+    other = Request("POST", URL, {**request.headers, "x-amz-target": "AWSGlue.X"}, b"{}")
+    assert _refused(other) == "InvalidSignatureException"
+    wrong = _signed(b"{}", secret="x")  # noqa: S106
+    assert _refused(wrong) == "InvalidSignatureException"
+    assert _refused(_signed(b"{}", key="x")) == "UnrecognizedClientException"
+    late = datetime.now(UTC) + timedelta(hours=1)
+    assert _refused(request, late) == "InvalidSignatureException"
+    assert _refused(Request("POST", URL, {}, b"")) == "MissingAuthenticationTokenException"
+    bad = {**request.headers, "authorization": "AWS4-HMAC-SHA256 nonsense"}
+    assert _refused(Request("POST", URL, bad, b"{}")) == "IncompleteSignatureException"
+
+
+@pytest.mark.parametrize(
+    ("text", "verb", "names"),
+    [
+        ("-- a note\nSELECT 1;", "SELECT", ()),
+        ("show tables in `db` 'a*'", "SHOW_TABLES", ("db",)),
+        ('CREATE OR REPLACE VIEW "D".v AS SELECT 1', "CREATE_VIEW", ("d", "v")),
+        ("CREATE TABLE a.b WITH (format = 'PARQUET', partitioned_by = ARRAY['x']) AS SELECT 1",
+         "CREATE_TABLE_AS_SELECT", ("a", "b")),
+        ("UNLOAD (SELECT (1)) TO 's3://b/k/' WITH (format = 'JSON')", "UNLOAD", ()),
+        ("EXECUTE s USING 'a,b', 1", "EXECUTE", ("s",)),
+        ("DROP DATABASE IF EXISTS x CASCADE", "DROP_DATABASE", ("x",)),
+        ("describe formatted t", "DESCRIBE", ("t",)),
+    ],
+)  # fmt: skip
+def test_statements(text: str, verb: str, names: tuple[str, ...]) -> None:
+    statement = parse(text)
+    assert (statement.verb, statement.names) == (verb, names)
+
+
+def test_parts_of_statements() -> None:
+    made = parse(
+        "CREATE TABLE t WITH (format = 'PARQUET', partitioned_by = ARRAY['x', 'y']) AS SELECT 1"
+    )
+    assert made.options == {"format": "'PARQUET'", "partitioned_by": "ARRAY['x', 'y']"}
+    assert made.query == "SELECT 1"
+    assert parse("EXECUTE s USING 'a,b', f(1, 2)").values == ("'a,b'", "f(1, 2)")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "ALTER TABLE t ADD COLUMNS (x int)", "EXPLAIN ANALYZE SELECT 1"]
+)
+def test_statements_that_are_refused(text: str) -> None:
+    with pytest.raises(SqlError):
+        parse(text)
+
+
+def test_parameters_are_literals_in_their_places() -> None:
+    sql = "SELECT '?' FROM t -- ?\nWHERE a = ? AND b = ?"
+    made = with_parameters(sql, ["'x?'", "2"])
+    assert made == "SELECT '?' FROM t -- ?\nWHERE a = 'x?' AND b = 2"
+    for bad in (["1"], ["1", "2, 3"], ["1", "2 FROM u"], ["1", "2)"]):
+        with pytest.raises(SqlError):
+            with_parameters(sql, bad)
