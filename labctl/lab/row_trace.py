@@ -125,7 +125,9 @@ def trace(lab: Lab, table: LabTable, key: Mapping[str, object]) -> RowTrace:
         silver_station(
             silver,
             record,
-            why=lambda: why_not_in_silver(table.name, record, status.tables, letters.result()),
+            why=lambda: why_not_in_silver(
+                table.name, record, status.tables, letters.result() or []
+            ),
         ),
     ]
     return RowTrace(table.name, key, tuple(stations))
@@ -185,10 +187,12 @@ def why_not_in_silver(
 
 
 def _asked(ask: Callable[[], Any]) -> Any:
-    """The answer; as text, why there is none."""
+    """The answer; as text, why there is none. No such topic, folder or table: nothing yet."""
     try:
         return ask()
     except (LabError, OSError) as error:
+        if isinstance(error, LabError) and error.exit_code is ExitCode.USAGE:
+            return None
         return str(error)
 
 
@@ -229,7 +233,7 @@ def _source_row(
                 exit_code=ExitCode.USAGE,
             )
         capture = source_capture(lab, table.source, lambda: source)
-        state = _asked(lambda: capture.state(capture.end(ref)))
+        state = _asked(lambda: capture.state(capture.end(ref))) or CaptureState()
     return (dict(zip(names, rows[0], strict=True)) if rows else None), state
 
 

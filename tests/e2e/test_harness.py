@@ -8,10 +8,23 @@ import pytest
 
 from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
+from labctl.lab.row_trace import trace
 from labctl.sources import Source
 from labctl.testing.eventually import Eventually, StuckError
 from labctl.testing.trace import trace_row
+from labctl.verify import VerifyReport
 from tests.e2e.conftest import Labctl
+
+
+@pytest.fixture(scope="module", autouse=True)
+def arrived(lab: Lab, snapshot: VerifyReport) -> None:
+    """A row that these tests follow is everywhere: bronze files are closed by time."""
+    del snapshot
+
+    def is_everywhere() -> bool:
+        return trace(lab, lab.table("category"), {"catid": 3}).stopped is None
+
+    Eventually(lab)(is_everywhere, row=("category", {"catid": 3}))
 
 
 def test_a_failed_wait_follows_the_row_through_every_station(eventually: Eventually) -> None:
