@@ -35,7 +35,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
 
 def test_the_wheel_has_the_packages_and_all_their_files(wheel: ZipFile) -> None:
     packed = set(wheel.namelist())
-    for folder in ("labctl", "seeds", "spark/lakehouse"):
+    for folder in ("labctl", "seeds", "sqlapi", "spark/lakehouse"):
         tracked = subprocess.run(
             ["git", "ls-files", folder], cwd=PROJECT, check=True, capture_output=True, text=True
         ).stdout.splitlines()
@@ -59,6 +59,7 @@ def test_the_wheel_has_a_copy_of_what_a_checkout_has_beside_them(wheel: ZipFile)
         "labctl",
         "lakehouse",
         "seeds",
+        "sqlapi",
     }
 
 
