@@ -17,6 +17,9 @@ from labctl.lab import own_schema
 from labctl.lab.lab import Lab
 from labctl.lab.own_schema import apply_schema, check_schemas
 
+# A socket's path is short, and pytest's own folders are deep.
+pytestmark = pytest.mark.usefixtures("state_home")
+
 
 class Database:
     engine = "postgres"
@@ -47,8 +50,7 @@ def database(monkeypatch: pytest.MonkeyPatch) -> Database:
     return made
 
 
-def lab_of(project: Path, monkeypatch: pytest.MonkeyPatch, **keys: str) -> Lab:
-    monkeypatch.setenv("XDG_STATE_HOME", str(project / "state"))
+def lab_of(project: Path, **keys: str) -> Lab:
     source: dict[str, Any] = {
         "engine": "postgres",
         "database": "shop",
@@ -66,12 +68,12 @@ def lab_of(project: Path, monkeypatch: pytest.MonkeyPatch, **keys: str) -> Lab:
 
 
 def test_a_file_is_applied_when_it_has_changed_and_rows_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: Database
+    tmp_path: Path, database: Database
 ) -> None:
     schema, rows = tmp_path / "schema.sql", tmp_path / "rows.sql"
     schema.write_text("CREATE TABLE a ()")
     rows.write_text("INSERT INTO a DEFAULT VALUES")
-    lab = lab_of(tmp_path, monkeypatch, schema_file="schema.sql", rows_file="rows.sql")
+    lab = lab_of(tmp_path, schema_file="schema.sql", rows_file="rows.sql")
     assert [one.kind for one in apply_schema(lab, "orders")] == ["schema_file", "rows_file"]
     assert apply_schema(lab, "orders") == []
     schema.write_text("CREATE TABLE b ()")
@@ -85,9 +87,9 @@ def test_a_file_is_applied_when_it_has_changed_and_rows_once(
 
 
 def test_what_is_wrong_with_a_file_is_said_before_anything_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    lab = lab_of(tmp_path, monkeypatch, schema_file="db/schema.sql")
+    lab = lab_of(tmp_path, schema_file="db/schema.sql")
     with pytest.raises(LabError) as missing:
         check_schemas(lab)
     assert "sources.orders: there is no" in missing.value.what
@@ -99,21 +101,21 @@ def test_what_is_wrong_with_a_file_is_said_before_anything_starts(
 
 
 def test_a_migration_is_run_in_the_project_with_the_labs_variables(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: Database
+    tmp_path: Path, database: Database
 ) -> None:
     del database
     write = 'echo "$PGDATABASE $PGPORT $LABCTL_SOURCE" >> said'
-    lab = lab_of(tmp_path, monkeypatch, migrate=write)
+    lab = lab_of(tmp_path, migrate=write)
     for _ in range(2):
         assert [one.kind for one in apply_schema(lab, "orders")] == ["migrate"]
     assert (tmp_path / "said").read_text() == "shop 5433 orders\n" * 2
 
 
 def test_a_migration_that_fails_is_told_with_its_last_lines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: Database
+    tmp_path: Path, database: Database
 ) -> None:
     del database
-    lab = lab_of(tmp_path, monkeypatch, migrate="echo cannot find head; exit 3")
+    lab = lab_of(tmp_path, migrate="echo cannot find head; exit 3")
     with pytest.raises(LabError) as caught:
         apply_schema(lab, "orders")
     assert "exited with 3" in caught.value.what
