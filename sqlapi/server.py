@@ -27,7 +27,7 @@ from sqlapi.store import Store
 
 __all__ = ["build", "serve"]
 
-HOST = "127.0.0.1"
+LOOPBACK = "127.0.0.1"
 
 
 def build(settings: Settings, source: TableSource, storage: Storage) -> Starlette:
@@ -68,7 +68,9 @@ def build(settings: Settings, source: TableSource, storage: Storage) -> Starlett
     return app
 
 
-def serve(settings: Settings, source: TableSource, storage: Storage, *, port: int) -> None:
-    """Serves until it is told to end (SIGTERM, SIGINT). Only on loopback."""
+def serve(
+    settings: Settings, source: TableSource, storage: Storage, *, port: int, host: str = LOOPBACK
+) -> None:
+    """Serves until it is told to end (SIGTERM, SIGINT)."""
     app = build(settings, source, storage)
-    uvicorn.run(app, host=HOST, port=port, log_level="warning", timeout_graceful_shutdown=5)
+    uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=5)

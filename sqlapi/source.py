@@ -46,8 +46,22 @@ class TableSource(Protocol):
         """All tables. Raises SourceError."""
         ...
 
-    def schema(self, table: SourceTable, view: MergeView) -> pa.Schema:
-        """Its columns, in order. Raises SourceError."""
+    def schema(self, table: SourceTable) -> pa.Schema:
+        """Its columns, in order, with what may be null; every view has them. Raises SourceError."""
+        ...
+
+    def partitions(self, table: SourceTable) -> Sequence[str]:
+        """Folders of its partitions, below its location: `year=2024/kind=a%2Fb`.
+
+        None of a table without partition keys. Raises SourceError.
+        """
+        ...
+
+    def last_commit(self, table: SourceTable) -> str | None:
+        """A text that is another one after every commit; None where there is none to tell.
+
+        It is asked for often, and must be cheap. Raises SourceError.
+        """
         ...
 
     def read(self, table: SourceTable, columns: Sequence[str], view: MergeView) -> pa.Table:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +11,8 @@ from sqlapi.athena.results import Output
 from sqlapi.athena.statements import Statement
 from sqlapi.catalog.definitions import Definitions
 from sqlapi.catalog.glue import Glue
-from sqlapi.catalog.reading import Reader, view_text
+from sqlapi.catalog.reading import Reader
+from sqlapi.catalog.views import is_view, view_input, view_text
 from sqlapi.protocol.errors import ApiError
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.translate import translate
@@ -71,9 +70,6 @@ class DefinitionStatements:
         except ApiError:
             raise SqlError("TABLE_NOT_FOUND", f"Table {database}.{name} does not exist") from None
 
-    def _is_view(self, table: dict[str, Any]) -> bool:
-        return table.get("TableType") == "VIRTUAL_VIEW"
-
     def show_databases(self, statement: Statement, work: Work) -> Outcome:
         names = [database["Name"] for database in self._all.databases()]
         return _lines("database_name", _matching(names, statement.pattern))
@@ -92,7 +88,7 @@ class DefinitionStatements:
         database = statement.names[-1] if statement.names else work.database
         names = [
             name for name in self._names(statement, work)
-            if self._is_view((self._all.stored(database, name) or {"definition": {}})["definition"])
+            if is_view((self._all.stored(database, name) or {"definition": {}})["definition"])
         ]  # fmt: skip
         return _lines("views", _matching(names, statement.pattern))
 
@@ -118,7 +114,7 @@ class DefinitionStatements:
 
     def show_create_table(self, statement: Statement, work: Work) -> Outcome:
         table = self._table(statement, work)
-        if self._is_view(table):
+        if is_view(table):
             raise SqlError("INVALID_TABLE", f"{table['Name']} is a view")
         storage = table["StorageDescriptor"]
         lines = [f"CREATE EXTERNAL TABLE `{table['DatabaseName']}.{table['Name']}`("]
@@ -135,7 +131,7 @@ class DefinitionStatements:
 
     def show_create_view(self, statement: Statement, work: Work) -> Outcome:
         table = self._table(statement, work)
-        told = view_text(table.get("ViewOriginalText") or "") if self._is_view(table) else None
+        told = view_text(table.get("ViewOriginalText") or "") if is_view(table) else None
         if told is None:
             raise SqlError("INVALID_TABLE", f"{table['Name']} is not a view")
         text = f"CREATE VIEW {table['DatabaseName']}.{table['Name']} AS\n{told['originalSql']}"
@@ -189,27 +185,13 @@ class DefinitionStatements:
         labels = [label.lower() for label, _ in made.columns]
         if len(set(labels)) < len(labels):
             raise SqlError("DUPLICATE_COLUMN_NAME", "Column name specified more than once")
-        told = {
-            "originalSql": statement.query,
-            "catalog": self._catalog.lower(),
-            "schema": work.database,
-            "columns": [
-                {"name": n, "type": str(k)} for n, (_, k) in zip(labels, made.columns, strict=True)
-            ],
-        }
-        text = base64.b64encode(json.dumps(told).encode()).decode()
-        definition = {
-            "Name": name,
-            "TableType": "VIRTUAL_VIEW",
-            "Parameters": {"presto_view": "true", "comment": "Presto View"},
-            "ViewOriginalText": f"/* Presto View: {text} */",
-            "ViewExpandedText": "/* Presto View */",
-            "PartitionKeys": [],
-            "StorageDescriptor": {
-                "Columns": [{"Name": n.lower(), "Type": k.glue} for n, k in made.columns],
-                "Location": "", "SerdeInfo": {},
-            },
-        }  # fmt: skip
+        definition = view_input(
+            name,
+            statement.query,
+            catalog=self._catalog,
+            database=work.database,
+            columns=made.columns,
+        )
         given = {"DatabaseName": database, "TableInput": definition}
         row = self._all.stored(database, name)
         try:
@@ -217,7 +199,7 @@ class DefinitionStatements:
                 if self._all.source_name(database, name):
                     raise SqlError("ALREADY_EXISTS", f"Table already exists: {database}.{name}")
                 self._glue.create_table(given)
-            elif not self._is_view(row["definition"]):
+            elif not is_view(row["definition"]):
                 raise SqlError("ALREADY_EXISTS", f"Table already exists: {database}.{name}")
             elif "replace" not in statement.flags:
                 raise SqlError("ALREADY_EXISTS", f"View already exists: {database}.{name}")
@@ -241,7 +223,7 @@ class DefinitionStatements:
             raise SqlError(
                 "NOT_SUPPORTED", f"{database}.{name} is a table of the lake: it is read only"
             )
-        if row is None or self._is_view(row["definition"]) != view:
+        if row is None or is_view(row["definition"]) != view:
             if row is None and "exists" in statement.flags:
                 return _nothing()
             raise SqlError("TABLE_NOT_FOUND", f"{word} '{database}.{name}' does not exist")

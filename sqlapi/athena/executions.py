@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -15,8 +14,8 @@ from sqlapi.athena.outcome import Work
 from sqlapi.athena.results import Results
 from sqlapi.athena.statements import Statement, parse
 from sqlapi.athena.workgroups import ENGINE, Workgroups
-from sqlapi.catalog.definitions import page, seconds
-from sqlapi.protocol.app import Operations
+from sqlapi.catalog.definitions import page, seconds, with_token
+from sqlapi.protocol.app import Members, Operations
 from sqlapi.protocol.errors import ApiError, invalid_request
 from sqlapi.settings import Settings
 from sqlapi.sql.errors import SqlError
@@ -25,7 +24,6 @@ from sqlapi.store import Row, Store
 
 __all__ = ["Executions"]
 
-Members = dict[str, Any]
 _PAGE = 1000
 _LIST = 50
 
@@ -237,7 +235,7 @@ class Executions:
         )
         ids = [row["id"] for row in rows]
         items, token = page(ids, given.get("NextToken"), given.get("MaxResults", _LIST))
-        return {"QueryExecutionIds": items} | ({"NextToken": token} if token else {})
+        return with_token({"QueryExecutionIds": items}, token)
 
     def stop(self, given: Members) -> Members:
         id_ = given["QueryExecutionId"]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from sqlapi.catalog.definitions import Definitions, page
-from sqlapi.protocol.app import Operations
+from sqlapi.catalog.definitions import Definitions, page, with_token
+from sqlapi.protocol.app import Members, Operations
 from sqlapi.protocol.errors import ApiError
 
 __all__ = ["Metadata"]
 
-Members = dict[str, Any]
 _PAGE = 50
 
 
@@ -45,7 +43,7 @@ class Metadata:
         self._check(given)
         found = [_database(one) for one in self._all.databases()]
         items, token = page(found, given.get("NextToken"), given.get("MaxResults", _PAGE))
-        return {"DatabaseList": items} | ({"NextToken": token} if token else {})
+        return with_token({"DatabaseList": items}, token)
 
     def get_table(self, given: Members) -> Members:
         self._check(given)
@@ -68,7 +66,7 @@ class Metadata:
                 raise ApiError("InvalidRequestException", f"Invalid expression {pattern}") from None
         items, token = page(names, given.get("NextToken"), given.get("MaxResults", _PAGE))
         shown = [_table(self._all.table(given["DatabaseName"], name)) for name in items]
-        return {"TableMetadataList": shown} | ({"NextToken": token} if token else {})
+        return with_token({"TableMetadataList": shown}, token)
 
 
 def _metadata(message: str) -> ApiError:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import uuid4
 
 from psycopg.types.json import Jsonb
 
 from sqlapi.athena.statements import parse
 from sqlapi.athena.workgroups import Workgroups
-from sqlapi.catalog.definitions import page, seconds
-from sqlapi.protocol.app import Operations
+from sqlapi.catalog.definitions import page, seconds, with_token
+from sqlapi.protocol.app import Members, Operations
 from sqlapi.protocol.errors import ApiError, invalid_request
 from sqlapi.sql.errors import SqlError
 from sqlapi.store import Row, Store
 
 __all__ = ["Saved"]
 
-Members = dict[str, Any]
 _PAGE = 50
 
 
@@ -100,7 +98,7 @@ class Saved:
         )
         ids = [row["id"] for row in rows]
         items, token = page(ids, given.get("NextToken"), given.get("MaxResults", _PAGE))
-        return {"NamedQueryIds": items} | ({"NextToken": token} if token else {})
+        return with_token({"NamedQueryIds": items}, token)
 
     def update_query(self, given: Members) -> Members:
         row = self._query(given["NamedQueryId"])
@@ -191,7 +189,7 @@ class Saved:
             for row in rows
         ]
         items, token = page(shown, given.get("NextToken"), given.get("MaxResults", _PAGE))
-        return {"PreparedStatements": items} | ({"NextToken": token} if token else {})
+        return with_token({"PreparedStatements": items}, token)
 
     def update_statement(self, given: Members) -> Members:
         row = self._statement(given)

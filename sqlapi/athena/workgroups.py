@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from psycopg.types.json import Jsonb
 
-from sqlapi.catalog.definitions import page, seconds
-from sqlapi.protocol.app import Operations
+from sqlapi.catalog.definitions import page, seconds, with_token
+from sqlapi.protocol.app import Members, Operations
 from sqlapi.protocol.errors import ApiError, invalid_request
 from sqlapi.settings import Settings
 from sqlapi.store import Row, Store
 
 __all__ = ["ENGINE", "Workgroups"]
 
-Members = dict[str, Any]
 ENGINE = {
     "SelectedEngineVersion": "AUTO", "EffectiveEngineVersion": "Athena engine version 3",
 }  # fmt: skip
@@ -104,7 +101,7 @@ class Workgroups:
             for row in rows
         ]  # fmt: skip
         items, token = page(shown, given.get("NextToken"), given.get("MaxResults", _PAGE))
-        return {"WorkGroups": items} | ({"NextToken": token} if token else {})
+        return with_token({"WorkGroups": items}, token)
 
     def update(self, given: Members) -> Members:
         definition = self.row(given["WorkGroup"])["definition"]

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+import pyarrow as pa
 from psycopg.types.json import Jsonb
 
+from sqlapi.catalog.hudi import names_of, place_of, s3_place, table_input
 from sqlapi.protocol.errors import ApiError
 from sqlapi.source import MergeView, SourceError, SourceTable, TableSource
-from sqlapi.sql.types import of_arrow
 from sqlapi.store import Row, Store
 
 __all__ = ["Definitions", "SourceName"]
 
 _SECONDS = 1.0
-_PARQUET = "org.apache.hadoop.hive.ql.io.parquet."
-_HUDI = "org.apache.hudi.hadoop."
-_INPUTS = {
-    "COPY_ON_WRITE": f"{_HUDI}HoodieParquetInputFormat",
-    "READ_OPTIMIZED": f"{_HUDI}HoodieParquetInputFormat",
-    "MERGE_ON_READ": f"{_HUDI}realtime.HoodieParquetRealtimeInputFormat",
-    "PARQUET": f"{_PARQUET}MapredParquetInputFormat",
-}
+_COMMIT = "last_commit_completion_time_sync"
+"""The parameter of a table in which Hudi's own catalog sync notes its last commit."""
 SourceName = tuple[SourceTable, MergeView]
 
 
@@ -36,6 +31,8 @@ class Definitions:
         self.source = source
         self._account = account
         self._listed: tuple[float, dict[str, dict[str, SourceName]]] = (0.0, {})
+        self._schemas: dict[tuple[str, str], tuple[str, pa.Schema]] = {}
+        """Of the source's tables, by database and name: the commit they are of."""
 
     # the source
 
@@ -47,15 +44,22 @@ class Definitions:
         found = {}
         for table in self.source.tables():
             names = found.setdefault(table.database, {})
-            names[table.name] = (table, MergeView())
-            if table.kind == "MERGE_ON_READ":
-                names[f"{table.name}_rt"] = (table, MergeView())
-                names[f"{table.name}_ro"] = (table, MergeView(read_optimized=True))
+            names |= {name: (table, view) for name, view in names_of(table).items()}
         self._listed = (time.monotonic(), found)
         return found
 
     def source_name(self, database: str, name: str) -> SourceName | None:
         return self.of_source().get(database, {}).get(name)
+
+    def lake_table(self, database: str, name: str) -> SourceName | None:
+        """The source's table of that name, unless another one was defined by it before.
+
+        What is defined at the same place is the source's: of one table there is one description.
+        Raises SourceError.
+        """
+        found = self.source_name(database.lower(), name.lower())
+        row = self.stored(database, name) if found else None
+        return found if found and (row is None or _same(row["definition"], found[0])) else None
 
     # databases
 
@@ -104,13 +108,13 @@ class Definitions:
 
     def table(self, database: str, name: str) -> dict[str, Any]:
         """Glue's Table. Raises ApiError (EntityNotFoundException)."""
-        if row := self.stored(database, name):
-            return self.shown(row)
         try:
-            if found := self.source_name(database.lower(), name.lower()):
+            if found := self.lake_table(database, name):
                 return self._described(database.lower(), name.lower(), found)
         except SourceError as error:
             raise ApiError("InternalServiceException", str(error), status=500) from None
+        if row := self.stored(database, name):
+            return self.shown(row)
         self.database(database)
         raise ApiError("EntityNotFoundException", f"Entity Not Found: Table {name} not found.")
 
@@ -142,31 +146,30 @@ class Definitions:
 
     def _described(self, database: str, name: str, found: SourceName) -> dict[str, Any]:
         table, view = found
-        schema = self.source.schema(table, view)
-        keys = {key.lower() for key in table.partition_keys}
-        columns = [
-            {"Name": field.name.lower(), "Type": of_arrow(field.type).glue} for field in schema
-        ]
-        kind = "READ_OPTIMIZED" if view.read_optimized else table.kind
-        return {
-            "Name": name,
+        commit = self.source.last_commit(table)
+        made = table_input(name, table, view, self._schema(table, commit))
+        if commit:
+            made["Parameters"] = {**made["Parameters"], _COMMIT: commit}
+        return made | {
             "DatabaseName": database,
             "CatalogId": self._account,
-            "TableType": "EXTERNAL_TABLE",
-            "Parameters": {"EXTERNAL": "TRUE", "classification": "parquet", **table.parameters},
-            "PartitionKeys": [c for c in columns if c["Name"] in keys],
-            "StorageDescriptor": {
-                "Columns": [c for c in columns if c["Name"] not in keys],
-                "Location": table.location,
-                "InputFormat": _INPUTS[kind],
-                "OutputFormat": f"{_PARQUET}MapredParquetOutputFormat",
-                "SerdeInfo": {
-                    "SerializationLibrary": f"{_PARQUET}serde.ParquetHiveSerDe",
-                    "Parameters": {"path": table.location},
-                },
-            },
             "IsRegisteredWithLakeFormation": False,
         }
+
+    def _schema(self, table: SourceTable, commit: str | None) -> pa.Schema:
+        """Read again only after another commit: clients ask often whether there was one."""
+        known = self._schemas.get((table.database, table.name))
+        if known and known[0] == commit:
+            return known[1]
+        schema = self.source.schema(table)
+        if commit:
+            self._schemas[table.database, table.name] = (commit, schema)
+        return schema
+
+
+def _same(definition: Mapping[str, Any], source: SourceTable) -> bool:
+    """Whether a stored table is what the source has at that place, not another of its name."""
+    return place_of(definition) == s3_place(source.location)
 
 
 def seconds(moment: datetime) -> float:
@@ -184,3 +187,8 @@ def page(items: Sequence[Any], token: str | None, limit: int) -> tuple[list[Any]
         raise ApiError("InvalidRequestException", "NextToken is invalid.")
     end = start + limit
     return list(items[start:end]), str(end) if end < len(items) else None
+
+
+def with_token(members: dict[str, Any], token: str | None) -> dict[str, Any]:
+    """The members of an answer, with the token of the next page where there is one."""
+    return members | ({"NextToken": token} if token else {})

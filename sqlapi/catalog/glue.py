@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import psycopg
 from psycopg.types.json import Jsonb
 
-from sqlapi.catalog.definitions import Definitions, page, seconds
-from sqlapi.protocol.app import Operations
+from sqlapi.catalog.definitions import Definitions, page, seconds, with_token
+from sqlapi.catalog.hudi import partition_input
+from sqlapi.protocol.app import Members, Operations
 from sqlapi.protocol.errors import ApiError
+from sqlapi.source import SourceError
 from sqlapi.store import Row
 
 __all__ = ["Glue"]
 
-Members = dict[str, Any]
 _PAGE = 100
 _NAME = re.compile(r"[^\x00-\x1f]+")
 
@@ -71,7 +73,7 @@ class Glue:
     def get_databases(self, given: Members) -> Members:
         found = self._all.databases()
         items, token = page(found, given.get("NextToken"), given.get("MaxResults", _PAGE))
-        return _with_token({"DatabaseList": items}, token)
+        return with_token({"DatabaseList": items}, token)
 
     def update_database(self, given: Members) -> Members:
         name = given["Name"].lower()
@@ -97,6 +99,8 @@ class Glue:
         self._all.store_database(database)
         definition = given["TableInput"]
         name = _name(definition["Name"])
+        if self._all.source_name(database, name):
+            raise ApiError("AlreadyExistsException", "Table already exists.")
         made = self._store.run(
             "INSERT INTO glue_table (database, name, definition) VALUES (%s, %s, %s)"
             " ON CONFLICT DO NOTHING",
@@ -120,7 +124,7 @@ class Glue:
                 raise ApiError("InvalidInputException", f"Invalid expression: {pattern}") from None
         items, token = page(names, given.get("NextToken"), given.get("MaxResults", _PAGE))
         found = [self._all.table(given["DatabaseName"], name) for name in items]
-        return _with_token({"TableList": found}, token)
+        return with_token({"TableList": found}, token)
 
     def update_table(self, given: Members) -> Members:
         database = given["DatabaseName"].lower()
@@ -153,12 +157,11 @@ class Glue:
         return {}
 
     def delete_table(self, given: Members) -> Members:
-        deleted = self._store.run(
+        row = self._stored(given["DatabaseName"], given["Name"])
+        self._store.run(
             "DELETE FROM glue_table WHERE database = %s AND name = %s",
-            [given["DatabaseName"].lower(), given["Name"].lower()],
+            [row["database"], row["name"]],
         )
-        if not deleted:
-            raise _no_table(given["Name"])
         return {}
 
     def batch_delete_table(self, given: Members) -> Members:
@@ -182,7 +185,7 @@ class Glue:
     def get_table_versions(self, given: Members) -> Members:
         found = self._versions(given)
         items, token = page(found, given.get("NextToken"), given.get("MaxResults", _PAGE))
-        return _with_token({"TableVersions": items}, token)
+        return with_token({"TableVersions": items}, token)
 
     def _versions(self, given: Members) -> list[Members]:
         row = self._stored(given["DatabaseName"], given["TableName"])
@@ -198,6 +201,8 @@ class Glue:
 
     def _stored(self, database: str, name: str) -> Row:
         row = self._all.stored(database, name)
+        if row is None and self._all.source_name(database.lower(), name.lower()):
+            raise _of_the_lake(database, name)
         if row is None:
             raise _no_table(name)
         return row
@@ -238,15 +243,18 @@ class Glue:
         return {"Errors": errors} if errors else {}
 
     def _partition(self, row: Row) -> Members:
-        made = {
-            "DatabaseName": row["database"],
-            "TableName": row["name"],
-            "CreationTime": seconds(row["created"]),
-        }
-        return dict(row["definition"]) | made
+        made = {"DatabaseName": row["database"], "TableName": row["name"]}
+        # A partition of the lake is there; nobody made it.
+        times = {"CreationTime": seconds(row["created"])} if "created" in row else {}
+        return dict(row["definition"]) | made | times
 
     def _partitions(self, given: Members) -> list[Row]:
         table = self._all.table(given["DatabaseName"], given["TableName"])
+        try:
+            if found := self._all.lake_table(table["DatabaseName"], table["Name"]):
+                return _of_folders(table, self._all.source.partitions(found[0]))
+        except SourceError as error:
+            raise ApiError("InternalServiceException", str(error), status=500) from None
         return self._store.rows(
             "SELECT * FROM glue_partition WHERE database = %s AND name = %s"
             " ORDER BY partition_values",
@@ -262,10 +270,10 @@ class Glue:
     def get_partitions(self, given: Members) -> Members:
         rows = self._partitions(given)
         if given.get("Expression"):
-            keys = self._stored(given["DatabaseName"], given["TableName"])["definition"]
-            rows = _where(rows, [k["Name"] for k in keys["PartitionKeys"]], given["Expression"])
+            keys = self._all.table(given["DatabaseName"], given["TableName"])["PartitionKeys"]
+            rows = _where(rows, [k["Name"] for k in keys], given["Expression"])
         items, token = page(rows, given.get("NextToken"), given.get("MaxResults", _PAGE))
-        return _with_token({"Partitions": [self._partition(row) for row in items]}, token)
+        return with_token({"Partitions": [self._partition(row) for row in items]}, token)
 
     def batch_get_partition(self, given: Members) -> Members:
         wanted = [one["Values"] for one in given["PartitionsToGet"]]
@@ -340,9 +348,18 @@ def _name(name: str) -> str:
     return name.lower()
 
 
+def _of_folders(table: Members, folders: Sequence[str]) -> list[Row]:
+    made = [partition_input(table, folder) for folder in folders]
+    place = {"database": table["DatabaseName"], "name": table["Name"]}
+    return [{**place, "partition_values": one["Values"], "definition": one} for one in made]
+
+
+def _of_the_lake(database: str, name: str) -> ApiError:
+    return ApiError(
+        "InvalidInputException",
+        f"{database}.{name} is a table of the lake: its definition follows from its files",
+    )
+
+
 def _no_table(name: str) -> ApiError:
     return ApiError("EntityNotFoundException", f"Entity Not Found: Table {name} not found.")
-
-
-def _with_token(members: Members, token: str | None) -> Members:
-    return members | ({"NextToken": token} if token else {})

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import json
-import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import csv, dataset
+from pyarrow import csv
 
 from sqlapi.catalog.definitions import Definitions
 from sqlapi.catalog.glue_types import of_glue
+from sqlapi.catalog.views import is_view, view_text
 from sqlapi.protocol.errors import ApiError
 from sqlapi.source import MergeView, SourceError, SourceTable
 from sqlapi.sql.arrow import arrow_type, positional
@@ -24,19 +23,9 @@ from sqlapi.sql.scope import Table
 from sqlapi.sql.types import Type, of_arrow
 from sqlapi.storage import Storage
 
-__all__ = ["PRESTO_VIEW", "Reader", "view_text"]
+__all__ = ["Reader"]
 
-PRESTO_VIEW = re.compile(r"/\* Presto View: (\S+) \*/")
 _PARALLEL = 4
-
-
-def view_text(original: str) -> dict[str, Any] | None:
-    """What the text of a Presto view says: originalSql, catalog, schema, columns."""
-    found = PRESTO_VIEW.fullmatch(original.strip())
-    if not found:
-        return None
-    told: dict[str, Any] = json.loads(base64.b64decode(found[1]))
-    return told
 
 
 class Reader:
@@ -56,10 +45,9 @@ class Reader:
         if catalog and catalog.lower() != self._catalog:
             raise SqlError("CATALOG_NOT_FOUND", f"Catalog '{catalog}' not found")
         try:
-            row = self._all.stored(database, name)
-            found = self._all.source_name(database, name)
-            if found and (row is None or _same(row["definition"], found[0])):
+            if found := self._all.lake_table(database, name):
                 return self._of_source(database, name, found, as_of)
+            row = self._all.stored(database, name)
             if row is None:
                 raise self._missing(database, name)
         except SourceError as error:
@@ -80,18 +68,17 @@ class Reader:
     def _of_source(
         self, database: str, name: str, found: tuple[SourceTable, MergeView], as_of: str | None
     ) -> Table:
-        source, view = found
         if as_of:
             # Athena reads Hudi tables as they are
             raise SqlError("NOT_SUPPORTED", "This connector does not support versioned tables")
-        schema = self._all.source.schema(source, view)
+        schema = self._all.source.schema(found[0])
         key = f"{database}.{name}"
         self._sources[key] = found
         self._names[key] = {name.lower(): name for name in schema.names}
         return Table(key, database, name, _columns(schema))
 
     def _of_store(self, database: str, name: str, definition: dict[str, Any]) -> Table:
-        if definition.get("TableType") == "VIRTUAL_VIEW":
+        if is_view(definition):
             told = view_text(definition.get("ViewOriginalText") or "")
             if told is None:
                 raise SqlError("INVALID_VIEW", f"View {database}.{name} is no Presto view")
@@ -166,6 +153,9 @@ class Reader:
         ]
         if not files:
             return schema.empty_table().select(list(columns))
+        # Here: it brings pandas, which nothing else of the service needs.
+        from pyarrow import dataset
+
         found = dataset.dataset(
             files,
             schema=schema,
@@ -215,12 +205,6 @@ def _value(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value)
-
-
-def _same(definition: dict[str, Any], source: SourceTable) -> bool:
-    """Whether a stored table is what the source has at that place, not another of its name."""
-    location = (definition.get("StorageDescriptor") or {}).get("Location") or ""
-    return location.rstrip("/").replace("s3a://", "s3://") == source.location.rstrip("/")
 
 
 def _columns(schema: pa.Schema) -> dict[str, Type]:

@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import parse_qs
 from uuid import uuid4
 
-import botocore.session
 import psycopg
+from botocore.loaders import Loader
 from botocore.model import OperationModel, ServiceModel
 from botocore.validate import ParamValidator
 from psycopg_pool import PoolTimeout
@@ -25,9 +25,11 @@ from sqlapi.protocol.errors import ApiError
 from sqlapi.protocol.signature import Request, check
 from sqlapi.settings import Settings
 
-__all__ = ["Operations", "application"]
+__all__ = ["Members", "Operations", "application"]
 
-Operations = Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]
+Members = dict[str, Any]
+"""What an operation is given, or answers, by name."""
+Operations = Mapping[str, Callable[[Members], Members]]
 """What answers an operation, by its name: members in, members out."""
 
 _JSON = "application/x-amz-json-1.1"
@@ -40,10 +42,7 @@ log = logging.getLogger("sqlapi")
 @cache
 def _model(service: str) -> ServiceModel:
     """AWS's own description of a service, which botocore carries."""
-    session = botocore.session.get_session()
-    return ServiceModel(
-        session.get_component("data_loader").load_service_model(service, "service-2"), service
-    )
+    return ServiceModel(Loader().load_service_model(service, "service-2"), service)
 
 
 def application(settings: Settings, services: Mapping[str, Operations]) -> Starlette:

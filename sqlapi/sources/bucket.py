@@ -59,11 +59,44 @@ class BucketSource:
         lines = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
         return {key.strip(): value.strip() for key, _, value in lines if key}
 
-    def schema(self, table: SourceTable, view: MergeView) -> pa.Schema:
+    def schema(self, table: SourceTable) -> pa.Schema:
         if table.kind == "PARQUET":
             return self._dataset(table).schema
         found: pa.Schema = self._hudi(table).get_schema_with_meta_fields()
         return found
+
+    def partitions(self, table: SourceTable) -> Sequence[str]:
+        found = [""]
+        try:
+            for _ in table.partition_keys:
+                found = [f"{at}{name}/" for at in found for name in self._inside(table, at)]
+        except OSError as error:
+            raise SourceError(f"{table.location} could not be read: {error}") from None
+        return [at.rstrip("/") for at in found if at]
+
+    def _inside(self, table: SourceTable, folder: str) -> list[str]:
+        return self._folders(f"{table.location}/{folder}")
+
+    def last_commit(self, table: SourceTable) -> str | None:
+        """Of a Hudi table's timeline, or of Parquet's files: how many, how large, and when."""
+        folder = table.location
+        if table.kind != "PARQUET":
+            layout_2 = f"{folder}/.hoodie/timeline"
+            folder = layout_2 if self._files(layout_2) else f"{folder}/.hoodie"
+        files = self._files(folder, recursive=table.kind == "PARQUET")
+        newest = max((file.mtime_ns or 0 for file in files), default=None)
+        size = sum(file.size or 0 for file in files)
+        return None if newest is None else f"{newest}-{len(files)}-{size}"
+
+    def _files(self, uri: str, *, recursive: bool = False) -> list[fs.FileInfo]:
+        selector = fs.FileSelector(
+            self._storage.path(uri), allow_not_found=True, recursive=recursive
+        )
+        try:
+            found = self._storage.filesystem.get_file_info(selector)
+        except OSError as error:
+            raise SourceError(f"{uri} could not be read: {error}") from None
+        return [entry for entry in found if entry.is_file]
 
     def read(self, table: SourceTable, columns: Sequence[str], view: MergeView) -> pa.Table:
         if view.as_of:

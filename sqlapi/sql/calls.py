@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -11,15 +14,17 @@ from sqlapi.sql.code import Code, coerced, text
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions import AGGREGATES, LAMBDAS, SCALARS, WINDOWS
 from sqlapi.sql.functions.aggregates import Call
+from sqlapi.sql.operators import compare
 from sqlapi.sql.parts import check_parts
+from sqlapi.sql.risks import refuses
 from sqlapi.sql.types import INTEGER, UNKNOWN, VARCHAR, Type, common
 
 if TYPE_CHECKING:
     from sqlapi.sql.scope import Context, Scope
 
-__all__ = ["Calls", "is_aggregate"]
+__all__ = ["Calls", "is_aggregate", "ordering", "with_windows"]
 
-_SPECIAL = ("if", "coalesce", "nullif", "try", "typeof", "row", "grouping", "now", "version")
+_SPECIAL = ("if", "coalesce", "nullif", "try", "typeof", "row", "grouping", "now", "normalize")
 _LISTED = ("array_agg",)
 
 
@@ -33,36 +38,36 @@ def is_aggregate(tree: exp.Expr) -> bool:
     return False
 
 
-class Calls:
+class Calls(ABC):
     """The part of `Expressions` that knows functions."""
 
     context: Context
     scope: Scope
 
-    def code(self, tree: exp.Expr) -> Code:
-        raise NotImplementedError
+    @abstractmethod
+    def code(self, tree: exp.Expr) -> Code: ...
 
-    def condition(self, tree: exp.Expr, clause: str = "WHERE") -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def condition(self, tree: exp.Expr, clause: str = "WHERE") -> str: ...
 
-    def if_of(self, asked: exp.Expr, then: exp.Expr, other: exp.Expr | None) -> Code:
-        raise NotImplementedError
+    @abstractmethod
+    def if_of(self, asked: exp.Expr, then: exp.Expr, other: exp.Expr | None) -> Code: ...
 
     @staticmethod
-    def row_of(codes: Sequence[Code]) -> Code:
-        raise NotImplementedError
+    @abstractmethod
+    def row_of(codes: Sequence[Code]) -> Code: ...
 
     def call(self, tree: exp.Anonymous) -> Code:
         """A function's call. Raises SqlError (FUNCTION_NOT_FOUND) for one that is not offered."""
         name, trees = str(tree.this).lower(), tree.expressions
-        if name in _SPECIAL:
+        if name in _SPECIAL and not (name == "normalize" and len(trees) == 1):
             return self._special(name, trees)
         if name in LAMBDAS:
             return LAMBDAS[name](self, trees)
         if name in AGGREGATES:
             return self._aggregate(name, trees, "", "")
         if name in SCALARS:
-            return SCALARS[name](*(self.code(argument) for argument in trees))
+            return _loose(name, SCALARS[name](*(self.code(argument) for argument in trees)))
         if name in WINDOWS:
             raise SqlError(
                 "EXPRESSION_NOT_SCALAR", f"Window function {name} requires an OVER clause"
@@ -74,6 +79,8 @@ class Calls:
             return self.if_of(trees[0], trees[1], trees[2] if len(trees) > 2 else None)
         if name == "now" and not trees:
             return self.code(exp.CurrentTimestamp())
+        if name == "normalize" and len(trees) == 2:
+            return self._normalized(trees[0], trees[1].name.upper())
         codes = [self.code(argument) for argument in trees]
         if name == "coalesce" and len(codes) > 1:
             kind = self.meeting(codes)
@@ -81,18 +88,27 @@ class Calls:
         if name == "nullif" and len(codes) == 2:
             kind = self.meeting(codes)
             first = codes[0]
-            a, b = coerced(first, kind).sql, coerced(codes[1], kind).sql
-            return Code(f"CASE WHEN {a} = {b} THEN NULL ELSE {first.sql} END", first.type)
+            same = compare("=", coerced(first, kind), coerced(codes[1], kind)).sql
+            return Code(f"CASE WHEN {same} THEN NULL ELSE {first.sql} END", first.type)
         if name == "try" and len(codes) == 1:
+            if refuses(codes[0].sql):
+                # TRY would make NULL of a value that is only not offered
+                raise SqlError("NOT_SUPPORTED", "TRY of an expression that may be refused")
             return Code(f"TRY({codes[0].sql})", codes[0].type)
         if name == "typeof" and len(codes) == 1:
-            return Code(text(str(codes[0].type)), VARCHAR)
+            return _typeof(codes[0], trees[0])
         if name == "row" and codes:
             return self.row_of(codes)
         if name == "grouping" and codes:
             inside = ", ".join(code.sql for code in codes)
             return Code(f"CAST(grouping({inside}) AS INTEGER)", INTEGER)
         raise SqlError("FUNCTION_NOT_FOUND", f"Function '{name}' not registered")
+
+    def _normalized(self, tree: exp.Expr, form: str) -> Code:
+        if form not in ("NFC", "NFD", "NFKC", "NFKD"):
+            raise SqlError("SYNTAX_ERROR", f"Unknown normal form: {form}")
+        value = coerced(self.code(tree), VARCHAR).sql
+        return Code(f"t_normalize({value}, '{form}')", VARCHAR.loosely())
 
     @staticmethod
     def meeting(codes: Sequence[Code]) -> Type:
@@ -172,14 +188,21 @@ class Calls:
 
     def listagg(self, tree: exp.GroupConcat) -> Code:
         inner, separator = tree.this, tree.args.get("separator")
-        order = ""
+        order, keys = "", []
         if isinstance(inner, exp.Order):
+            keys = inner.expressions
             order, inner = self.order(inner), inner.this
+        distinct = ""
+        if isinstance(inner, exp.Distinct) and len(inner.expressions) == 1 == len(keys):
+            # each text once, as long as they are also what the order is by
+            distinct, inner = "DISTINCT ", inner.expressions[0]
+            if keys[0].this != inner:
+                order = ""
         if isinstance(inner, exp.Distinct) or not order or tree.args.get("on_overflow"):
             raise SqlError("NOT_SUPPORTED", "This form of listagg is not supported")
         value = coerced(self.code(inner), VARCHAR).sql
         with_ = self.code(separator) if separator is not None else Code("''", VARCHAR)
-        return Code(f"string_agg({value}, {with_.sql}{order})", VARCHAR)
+        return Code(f"string_agg({distinct}{value}, {with_.sql}{order})", VARCHAR)
 
     # windows
 
@@ -189,7 +212,7 @@ class Calls:
     def window(self, tree: exp.Window) -> Code:
         """`function(…) OVER (…)`."""
         if tree.args.get("alias"):
-            raise SqlError("NOT_SUPPORTED", "Named windows are not supported")
+            raise SqlError("SYNTAX_ERROR", f"Cannot resolve window {tree.args['alias']}")
         over = f" OVER ({self._specification(tree)})"
         inner, nulls = tree.this, ""
         if isinstance(inner, exp.IgnoreNulls):
@@ -217,13 +240,15 @@ class Calls:
         parts = []
         if by := tree.args.get("partition_by"):
             parts.append(f"PARTITION BY {', '.join(self.code(item).sql for item in by)}")
-        if order := tree.args.get("order"):
+        order = tree.args.get("order")
+        if order:
             parts.append(self.order(order).strip())
         if spec := tree.args.get("spec"):
-            parts.append(self._frame(spec))
+            keys = [self.code(item.this).type for item in (order.expressions if order else [])]
+            parts.append(self._frame(spec, len(keys) == 1 and keys[0].is_integer))
         return " ".join(parts)
 
-    def _frame(self, spec: exp.WindowSpec) -> str:
+    def _frame(self, spec: exp.WindowSpec, by_integer: bool) -> str:
         check_parts(spec)
         kind = str(spec.args["kind"]).upper()
         if spec.args.get("exclude"):
@@ -235,12 +260,47 @@ class Calls:
                 ends.append("CURRENT ROW")
             elif isinstance(bound, exp.Expr):
                 code = self.code(bound)
-                if kind == "RANGE" or not isinstance(code.value, int):
+                if not isinstance(code.value, int) or (kind == "RANGE" and not by_integer):
                     raise SqlError("NOT_SUPPORTED", f"{kind} frame with this bound")
                 ends.append(f"{code.value} {where}")
             else:
                 ends.append(f"{bound} {where or ''}".strip())
         return f"{kind} BETWEEN {ends[0]} AND {ends[1]}"
+
+
+def with_windows(tree: exp.Select) -> exp.Select:
+    """The same query, with each named window written where its name stands."""
+    tree = tree.copy()
+    named = {window.this.name.lower(): window for window in tree.args.pop("windows")}
+    if any(window.args.get("alias") for window in named.values()):
+        raise SqlError("NOT_SUPPORTED", "A window made of another one is not supported")
+    parts = ("partition_by", "order", "spec")
+    inside = tree.walk(prune=lambda n: n is not tree and isinstance(n, exp.Query))
+    for node in [n for n in inside if isinstance(n, exp.Window)]:
+        name = node.args.get("alias")
+        if name is None:
+            continue
+        if name.name.lower() not in named or any(node.args.get(part) for part in parts):
+            raise SqlError("NOT_SUPPORTED", f"Window {name.name} is not supported here")
+        node.set("alias", None)
+        for part in parts:
+            node.set(part, copy.deepcopy(named[name.name.lower()].args.get(part)))
+    return tree
+
+
+def _loose(name: str, code: Code) -> Code:
+    """What a function gives, with a note that Trino may know the length of its texts."""
+    return code if name in ("concat", "json_format") else replace(code, type=code.type.loosely())
+
+
+def _typeof(code: Code, tree: exp.Expr) -> Code:
+    if code.type.is_loose:
+        raise SqlError("NOT_SUPPORTED", f"Function typeof of {tree.sql('trino')[:100]}")
+    name = text(str(code.type))
+    if is_aggregate(tree):
+        # the query must stay one that aggregates
+        return Code(f"CASE WHEN {code.sql} IS NULL THEN {name} ELSE {name} END", VARCHAR)
+    return Code(name, VARCHAR)
 
 
 def ordering(item: exp.Ordered) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from sqlglot import exp
 
 from sqlapi.sql.code import Code, failing, text
@@ -30,20 +32,20 @@ from sqlapi.sql.types import (
     varchar,
 )
 
-__all__ = ["cast", "local", "type_of"]
+__all__ = ["cast", "local", "rounded", "type_of"]
 
 _NAMES = {
     "BOOLEAN": BOOLEAN, "TINYINT": TINYINT, "SMALLINT": SMALLINT, "INT": INTEGER,
     "BIGINT": BIGINT, "FLOAT": REAL, "DOUBLE": DOUBLE, "VARBINARY": VARBINARY, "DATE": DATE,
     "JSON": JSON,
 }  # fmt: skip
-_NUMBER = r"[+-]?[0-9]+"
-_DECIMAL = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)"
-_DOUBLE = r"\s*([+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|NaN|[+-]?Infinity)\s*"
+_NUMBER = r"[\t-\r ]*[+-]?[0-9]+[\t-\r ]*"
+_DECIMAL = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_DOUBLE = r"\s*([+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?[dDfF]?|NaN|[+-]?Infinity)\s*"
 _DATE = r"\s*[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}\s*"
 _TIMESTAMP = (
     r"\s*[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
-    r"( [0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}(\.[0-9]{1,6})?)?)?\s*"
+    r"( [0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}(\.[0-9]{1,12})?)?)?\s*"
 )
 _SHORT = 18
 
@@ -70,7 +72,7 @@ def type_of(tree: exp.Expr) -> Type:  # noqa: PLR0911
             return map_of(type_of(inside[0]), type_of(inside[1]))
         case "STRUCT":
             pairs = [
-                (f.this.name.lower(), type_of(f.args["kind"]))
+                (_field_name(f.this), type_of(f.args["kind"]))
                 if isinstance(f, exp.ColumnDef)
                 else (None, type_of(f))
                 for f in inside
@@ -79,6 +81,12 @@ def type_of(tree: exp.Expr) -> Type:  # noqa: PLR0911
     if name in _NAMES:
         return _NAMES[name]
     raise SqlError("NOT_SUPPORTED", f"Type {tree.sql('trino')} is not supported")
+
+
+def _field_name(tree: exp.Expr) -> str:
+    if tree.args.get("quoted") and tree.name != tree.name.lower():
+        raise SqlError("NOT_SUPPORTED", f"Field {tree.name} with capital letters is not supported")
+    return tree.name.lower()
 
 
 def local(code: Code) -> str:
@@ -95,21 +103,98 @@ def cast(code: Code, kind: Type) -> Code:  # noqa: PLR0911
         return code
     if given == UNKNOWN:
         return Code(f"CAST({code.sql} AS {kind.duck})", kind)
+    if given.name == "json":
+        return _from_json(code, kind)
+    if kind == JSON:
+        return Code(_json_text(code), JSON)
     if kind.name == "varchar":
         return _to_text(code, kind)
     if given.name == "varchar":
         return _from_text(code, kind)
     if given.is_numeric and kind.is_numeric:
         return _number(code, kind)
-    if (given == BOOLEAN and kind.is_integer) or (given.is_integer and kind == BOOLEAN):
-        return Code(f"CAST({code.sql} AS {kind.duck})", kind)
+    if given == BOOLEAN and kind.is_numeric:
+        return _number(Code(f"CAST({code.sql} AS TINYINT)", TINYINT), kind)
+    if given.is_numeric and kind == BOOLEAN:
+        return Code(f"({code.sql} <> 0)", kind)
     if given.is_time and kind.is_time:
         return _time(code, kind)
     if given.args and given.name == kind.name and len(given.args) == len(kind.args):
         if can_coerce(given, kind) or _same_but_names(given, kind):
             return Code(f"CAST({code.sql} AS {kind.duck})", kind)
-        raise SqlError("NOT_SUPPORTED", f"Cast from {given} to {kind} is not supported")
+        return _parts(code, kind)
     raise SqlError("TYPE_MISMATCH", f"Cannot cast {given} to {kind}")
+
+
+def _from_json(code: Code, kind: Type) -> Code:
+    """Numbers, texts and booleans, and arrays and maps of them; others may be refused."""
+    word = {"array": "list", "map": "pairs"}.get(kind.name, "value")
+    inner = kind.args[-1] if kind.args else kind
+    if (
+        inner.args
+        or (kind.name == "map" and kind.args[0].name != "varchar")
+        or not (inner.is_integer or inner in (DOUBLE, BOOLEAN) or inner == varchar(None))
+    ):
+        raise SqlError("NOT_SUPPORTED", f"Cast from json to {kind} is not supported")
+    wanted = "number" if inner.is_integer else inner.name
+    texts = f"t_json_{word}({code.sql}, '{wanted}')"
+    if word == "value":
+        return Code(f"CAST({texts} AS {kind.duck})", kind)
+    return Code(f"CAST({texts} AS {kind.duck})", kind)
+
+
+def _json_text(  # noqa: PLR0911
+    code: Code,
+) -> str:
+    """The JSON of a value, NULL for NULL. Raises SqlError for what is not offered."""
+    kind, sql = code.type, code.sql
+    if kind.is_integer or kind == BOOLEAN or kind.name == "decimal":
+        return cast(code, varchar()).sql
+    if kind.name == "varchar":
+        return f"t_json_quoted({sql})"
+    if kind == UNKNOWN:
+        return "CAST(NULL AS VARCHAR)"
+    if kind == DOUBLE:
+        shown = f"t_double_text({sql})"
+        return f"CASE WHEN isfinite({sql}) THEN {shown} ELSE '\"' || {shown} || '\"' END"
+    if kind == DATE:
+        return f"('\"' || CAST({sql} AS VARCHAR) || '\"')"
+    if kind.name == "array":
+        inner = f"coalesce({_json_text(Code('t_j', kind.args[0]))}, 'null')"
+        joined = f"array_to_string(list_transform({sql}, lambda t_j: {inner}), ',')"
+        return f"('[' || coalesce({joined}, '') || ']' || CASE WHEN {sql} IS NOT NULL THEN '' END)"
+    if kind.name == "row":
+        fields = (
+            (
+                f"{json.dumps(name or '', ensure_ascii=False)}:",
+                Code(f"struct_extract({sql}, 'f{i}')", t),
+            )
+            for i, (name, t) in enumerate(zip(kind.fields, kind.args, strict=True))
+        )
+        inside = " || ',' || ".join(
+            f"{text(head)} || coalesce({_json_text(field)}, 'null')" for head, field in fields
+        )
+        return f"('{{' || {inside} || '}}' || CASE WHEN {sql} IS NOT NULL THEN '' END)"
+    raise SqlError("NOT_SUPPORTED", f"Cast from {kind} to json is not supported")
+
+
+def _parts(code: Code, kind: Type) -> Code:
+    """An array or row, each of its parts cast."""
+    given = code.type
+    if kind.name == "array":
+        inner = cast(Code('"t_c"', given.args[0]), kind.args[0]).sql
+        made = f'list_transform({code.sql}, lambda "t_c": {inner})'
+        return Code(f"CAST({made} AS {kind.duck})", kind)
+    if kind.name == "row":
+        pairs = zip(given.args, kind.args, strict=True)
+        fields = (
+            cast(Code(f"struct_extract({code.sql}, 'f{i}')", a), b).sql
+            for i, (a, b) in enumerate(pairs)
+        )
+        inside = ", ".join(f'"f{i}" := {field}' for i, field in enumerate(fields))
+        made = f"CAST(struct_pack({inside}) AS {kind.duck})"
+        return Code(f"CASE WHEN {code.sql} IS NULL THEN NULL ELSE {made} END", kind)
+    raise SqlError("NOT_SUPPORTED", f"Cast from {given} to {kind} is not supported")
 
 
 def _same_but_names(given: Type, kind: Type) -> bool:
@@ -129,10 +214,15 @@ def _to_text(code: Code, kind: Type) -> Code:
             value = _timestamp_text(local(code), given.size or 0)
             if given.zone:
                 value = f"({value} || {text(' ' + given.zone)})"
+        case "interval day to second":
+            value = f"t_interval({code.sql})"
+        case "interval year to month":
+            value = f"t_months_text({code.sql})"
+        case "decimal" if given.size == given.scale:
+            # DuckDB leaves the zero before the point away
+            value = f"regexp_replace(CAST({code.sql} AS VARCHAR), '^(-?)\\.', '\\10.')"
         case "boolean" | "date" | "decimal" | "tinyint" | "smallint" | "integer" | "bigint":
             value = f"CAST({code.sql} AS VARCHAR)"
-        case "json":
-            raise SqlError("NOT_SUPPORTED", "Cast from json is not supported")
         case _:
             raise SqlError("TYPE_MISMATCH", f"Cannot cast {given} to {kind}")
     if kind.size is None or (given.name == "varchar" and (given.size or 1 << 60) <= kind.size):
@@ -158,28 +248,39 @@ def _from_text(code: Code, kind: Type) -> Code:
     return Code(f"CASE {null} WHEN NOT {checked} THEN {wrong} ELSE {value} END", kind)
 
 
-def _reading(sql: str, kind: Type) -> tuple[str, str]:
+def _reading(  # noqa: PLR0911
+    sql: str, kind: Type
+) -> tuple[str, str]:
     """What Trino takes for a text of that type, and how DuckDB gets its value."""
     plain = f"CAST({sql} AS {kind.duck})"
     match kind.name:
         case "tinyint" | "smallint" | "integer" | "bigint":
-            return _NUMBER, plain
+            return _NUMBER, f"CAST(t_trim({sql}) AS {kind.duck})"
         case "decimal":
             return _DECIMAL, plain
         case "double" | "real":
-            return _DOUBLE, f"CAST(trim({sql}) AS {kind.duck})"
+            return _DOUBLE, f"CAST(rtrim(t_trim({sql}), 'dDfF') AS {kind.duck})"
         case "boolean":
             true = f"lower({sql}) IN ('t', 'true', '1')"
             return "(?i)(t|f|true|false|1|0)", f"({true})"
+        case "varbinary":
+            return r"(?s).*", f"encode({sql})"
         case "date":
             return _DATE, f"CAST(trim({sql}) AS DATE)"
         case "timestamp":
-            return _TIMESTAMP, _rounded(f"CAST(trim({sql}) AS TIMESTAMP)", kind.size or 0)
+            micros = f"regexp_replace(trim({sql}), '(\\.[0-9]{{6}})[0-9]+$', '\\1')"
+            up = f"CASE WHEN regexp_matches({sql}, '\\.[0-9]{{6}}[5-9]') THEN 1 ELSE 0 END"
+            moment = f"CAST({micros} AS TIMESTAMP)"
+            if (kind.size or 0) >= 6:
+                moment = f"({moment} + to_microseconds({up}))"
+            return _TIMESTAMP, rounded(moment, kind)
     raise SqlError("NOT_SUPPORTED", f"Cast from varchar to {kind} is not supported")
 
 
-def _rounded(value: str, precision: int) -> str:
-    if precision >= 6:
+def rounded(value: str, kind: Type) -> str:
+    """A timestamp in as many digits as its type has, half a digit up; dates as they are."""
+    precision = kind.size or 0
+    if kind == DATE or precision >= 6:
         return value
     return f"t_rounded({value}, {10 ** (6 - precision)})"
 
@@ -204,8 +305,8 @@ def _time(code: Code, kind: Type) -> Code:
     if kind.zone:
         if given.zone:
             kind = timestamp_tz(given.zone, kind.size or 0)
-        return Code(_rounded(f"CAST({code.sql} AS TIMESTAMP)", kind.size or 0), kind)
+        return Code(rounded(f"CAST({code.sql} AS TIMESTAMP)", kind), kind)
     value = f"CAST({local(code)} AS TIMESTAMP)"
     if (given.size or 0) > (kind.size or 0):
-        value = _rounded(value, kind.size or 0)
+        value = rounded(value, kind)
     return Code(value, kind)

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.types import UNKNOWN, Type, can_coerce
 
-__all__ = ["FAILURE", "Code", "coerced", "failing", "identifier", "not_applicable", "text"]
+__all__ = [
+    "FAILURE",
+    "Code",
+    "coerced",
+    "failing",
+    "failure",
+    "identifier",
+    "not_applicable",
+    "text",
+]
 
 FAILURE = "§"
 """Stands around kind and message in what DuckDB says of a value that Trino refuses."""
@@ -43,6 +52,11 @@ def failing(kind: str, message: str, duck: str) -> str:
     """
     shown = f"'{FAILURE}{kind}{FAILURE}' || {message} || '{FAILURE}'"
     return f"CAST(CAST({shown} AS INTEGER) AS {duck})"
+
+
+def failure(kind: str, message: str) -> ValueError:
+    """What a function in Python raises for such a value."""
+    return ValueError(f"{FAILURE}{kind}{FAILURE}{message}{FAILURE}")
 
 
 def coerced(code: Code, wanted: Type) -> Code:

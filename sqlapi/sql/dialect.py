@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any, ClassVar
 
 import sqlglot
@@ -9,10 +10,20 @@ from sqlglot import exp
 from sqlglot.dialects.trino import Trino
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.parsers.trino import TrinoParser
+from sqlglot.tokenizer_core import TokenType
 
 from sqlapi.sql.errors import SqlError
 
-__all__ = ["AthenaText", "parse_expression", "parse_query"]
+__all__ = ["AthenaText", "TypedLiteral", "parse_expression", "parse_query"]
+
+
+class TypedLiteral(exp.Cast):
+    """`DECIMAL '1.50'` or `TIMESTAMP '…'`: the text decides the precision, as in no CAST."""
+
+
+def _typed(parser: Any, this: exp.Expr, to: exp.DataType) -> exp.Expr:
+    made: exp.Expr = parser.expression(TypedLiteral(this=this, to=to))
+    return made
 
 
 class AthenaText(Trino):
@@ -28,6 +39,12 @@ class AthenaText(Trino):
             name: parse
             for name, parse in TrinoParser.FUNCTION_PARSERS.items()
             if name in {"CAST", "TRY_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "LISTAGG"}
+        }
+        TYPE_LITERAL_PARSERS: ClassVar[dict[Any, Any]] = {
+            **TrinoParser.TYPE_LITERAL_PARSERS,
+            **dict.fromkeys(
+                (exp.DType.DECIMAL, exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ), _typed
+            ),
         }
 
 
@@ -54,6 +71,7 @@ def parse_expression(sql: str) -> exp.Expr:
 
 def _parse(sql: str) -> list[exp.Expr]:
     try:
+        _check_numbers(sql, AthenaText().tokenize(sql))
         return [tree for tree in sqlglot.parse(sql, read=AthenaText) if tree is not None]
     except ParseError as error:
         first = error.errors[0] if error.errors else {}
@@ -62,3 +80,18 @@ def _parse(sql: str) -> list[exp.Expr]:
         raise SqlError("SYNTAX_ERROR", f"mismatched input '{near}'", position=position) from None
     except (TokenError, RecursionError) as error:
         raise SqlError("SYNTAX_ERROR", f"line 1:1: {str(error).splitlines()[0]}") from None
+
+
+def _check_numbers(sql: str, tokens: list[Any]) -> None:
+    """Raises SqlError for 0x1F, 0b11 and the like, which sqlglot takes for something else."""
+    for token, following in zip_longest(tokens, tokens[1:]):
+        if token.token_type == TokenType.HEX_STRING and sql[token.start] == "0":
+            raise SqlError("NOT_SUPPORTED", f"Number 0x{token.text} is not supported")
+        if (
+            token.token_type == TokenType.NUMBER
+            and following is not None
+            and following.start == token.end + 1
+            and (following.text[:1].isalpha() or following.text[:1] == "_")
+        ):
+            found = token.text + following.text
+            raise SqlError("NOT_SUPPORTED", f"Number {found} is not supported")

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlglot import exp
 
-from sqlapi.sql.calls import Calls
 from sqlapi.sql.casts import cast, type_of
-from sqlapi.sql.code import FAILURE, Code, coerced, failing, not_applicable, text
+from sqlapi.sql.code import Code, coerced, failing, text
+from sqlapi.sql.conditions import COMPARISONS, Conditions
+from sqlapi.sql.dialect import TypedLiteral
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.dates import field
 from sqlapi.sql.functions.registry import SCALARS
-from sqlapi.sql.literals import interval, number, timestamp_literal
+from sqlapi.sql.literals import check_zone, decimal_literal, interval, number, timestamp_literal
 from sqlapi.sql.operators import arithmetic, compare, concatenated, negated
-from sqlapi.sql.parts import check_parts
+from sqlapi.sql.parts import check_parts, position
+from sqlapi.sql.risks import may_fail
 from sqlapi.sql.scope import Context, Scope
 from sqlapi.sql.types import (
     BIGINT,
@@ -23,10 +27,7 @@ from sqlapi.sql.types import (
     DATE,
     UNKNOWN,
     VARBINARY,
-    VARCHAR,
-    Type,
     array,
-    common,
     row,
     timestamp,
     timestamp_tz,
@@ -42,13 +43,16 @@ Handler = Callable[["Expressions", Any], Code]
 Subselect = Callable[[exp.Expr, Scope], "Selected"]
 
 
-class Expressions(Calls):
+class Expressions(Conditions):
     """Translates what stands in one scope. Raises SqlError for what is not known to agree."""
 
     def __init__(self, context: Context, scope: Scope, select: Subselect) -> None:
         self.context = context
         self.scope = scope
         self._select = select
+
+    def select(self, tree: exp.Expr) -> Selected:
+        return self._select(tree, self.scope)
 
     def code(self, tree: exp.Expr) -> Code:
         """The code of an expression."""
@@ -82,6 +86,8 @@ class Expressions(Calls):
             code, rest = self.scope.variables[parts[0]], parts[1:]
         else:
             found = self.scope.find(parts)
+            if found is None and parts[-1] in _OF_SESSION:
+                raise SqlError("NOT_SUPPORTED", f"{parts[-1]} is not supported")
             if found is None:
                 raise SqlError(
                     "COLUMN_NOT_FOUND",
@@ -208,20 +214,41 @@ class Expressions(Calls):
     def _cast(self, tree: exp.Cast) -> Code:
         kind = type_of(tree.to)
         literal = tree.this
-        if (
-            isinstance(literal, exp.Literal)
-            and literal.is_string
-            and kind.name.startswith("timest")
-        ):
+        if isinstance(literal, exp.Literal) and literal.is_string and kind.zone:
             return timestamp_literal(literal.this, kind)
         return cast(self.code(literal), kind)
 
+    def _typed(self, tree: TypedLiteral) -> Code:
+        kind, written = type_of(tree.to), tree.this.this
+        if kind.name == "decimal":
+            return decimal_literal(written)
+        return timestamp_literal(written, replace(kind, size=None))
+
     def _try_cast(self, tree: exp.TryCast) -> Code:
-        if FAILURE in self.code(tree.this).sql:
+        if may_fail(self.code(tree.this).sql) or tree.this.find(*_ARITHMETIC, exp.Neg):
             # what fails within is not to be NULL, only the cast
             raise SqlError("NOT_SUPPORTED", "TRY_CAST of an expression that may fail itself")
         code = self._cast(tree)
         return Code(f"TRY({code.sql})", code.type)
+
+    def _unicode(self, tree: exp.UnicodeString) -> Code:
+        escape = tree.args.get("escape")
+        sign = re.escape(escape.this if isinstance(escape, exp.Literal) else "\\")
+
+        def one(found: re.Match[str]) -> str:
+            if not found[1]:
+                raise SqlError("SYNTAX_ERROR", f"Incomplete escape sequence in {tree.this}")
+            return (
+                tree.this[found.start()]
+                if found[1] == found[0][0]
+                else chr(int(found[1].removeprefix("+"), 16))
+            )
+
+        value = re.sub(rf"{sign}({sign}|\+[0-9a-fA-F]{{6}}|[0-9a-fA-F]{{4}}|)", one, tree.this)
+        return Code(text(value), varchar(len(value)), value)
+
+    def _json_literal(self, tree: exp.ParseJSON) -> Code:
+        return SCALARS["json_parse"](self.code(tree.this))
 
     def _at_zone(self, tree: exp.AtTimeZone) -> Code:
         code, zone = self.code(tree.this), self.code(tree.args["zone"])
@@ -229,114 +256,11 @@ class Expressions(Calls):
             "timestamp", "timestamp with time zone",
         ):  # fmt: skip
             raise SqlError("NOT_SUPPORTED", f"AT TIME ZONE of {code.type} is not supported")
-        _check_zone(zone.value)
+        check_zone(zone.value)
         return Code(code.sql, timestamp_tz(zone.value, code.type.size or 0))
 
     def _extract(self, tree: exp.Extract) -> Code:
         return field(tree.this.name.lower(), self.code(tree.expression))
-
-    # conditions
-
-    def _and(self, tree: exp.And | exp.Or) -> Code:
-        word = "AND" if isinstance(tree, exp.And) else "OR"
-        # a long chain is a deep tree
-        terms: list[str] = []
-        node: exp.Expr = tree
-        while type(node) is type(tree):
-            terms.append(self.condition(node.expression, "Logical expression"))
-            node = node.this
-        terms.append(self.condition(node, "Logical expression"))
-        return Code(f"({f' {word} '.join(reversed(terms))})", BOOLEAN)
-
-    def _not(self, tree: exp.Not) -> Code:
-        return Code(f"(NOT {self.condition(tree.this, 'NOT')})", BOOLEAN)
-
-    def _comparison(self, tree: exp.Binary) -> Code:
-        operator = _COMPARISONS[type(tree)]
-        right = tree.expression
-        if isinstance(right, exp.All | exp.Any):
-            return self._quantified(operator, tree.this, right)
-        return compare(operator, self.code(tree.this), self.code(right))
-
-    def _quantified(self, operator: str, left: exp.Expr, right: exp.All | exp.Any) -> Code:
-        inner = right.this.unnest() if isinstance(right.this, exp.Subquery) else right.this
-        if not isinstance(inner, exp.Query):
-            raise SqlError("NOT_SUPPORTED", "Comparison with ALL or ANY of no query")
-        code = self.code(left)
-        found = self._select(inner, self.scope)
-        sql = found.coerced_to([self._met(operator, code, found)])
-        word = "ALL" if isinstance(right, exp.All) else "ANY"
-        kind = self._met(operator, code, found)
-        return Code(f"({coerced(code, kind).sql} {operator} {word} ({sql}))", BOOLEAN)
-
-    @staticmethod
-    def _met(operator: str, code: Code, found: Selected) -> Type:
-        if len(found.columns) != 1:
-            raise SqlError("SYNTAX_ERROR", "Multiple columns returned by subquery")
-        kind = common(code.type, found.columns[0][1])
-        if kind is None or kind.args:
-            raise not_applicable(operator, [code, Code("", found.columns[0][1])])
-        return kind
-
-    def _distinct(self, tree: exp.NullSafeEQ | exp.NullSafeNEQ) -> Code:
-        word = "IS DISTINCT FROM" if isinstance(tree, exp.NullSafeNEQ) else "IS NOT DISTINCT FROM"
-        return compare(word, self.code(tree.this), self.code(tree.expression))
-
-    def _is(self, tree: exp.Is) -> Code:
-        if not isinstance(tree.expression, exp.Null):
-            raise SqlError("SYNTAX_ERROR", "mismatched input after IS. Expecting: NULL")
-        word = "IS NOT NULL" if tree.args.get("negate") else "IS NULL"
-        return Code(f"({self.code(tree.this).sql} {word})", BOOLEAN)
-
-    def _between(self, tree: exp.Between) -> Code:
-        value = self.code(tree.this)
-        low = compare(">=", value, self.code(tree.args["low"])).sql
-        high = compare("<=", value, self.code(tree.args["high"])).sql
-        return Code(f"({low} AND {high})", BOOLEAN)
-
-    def _in(self, tree: exp.In) -> Code:
-        code = self.code(tree.this)
-        query = tree.args.get("query")
-        if query is not None:
-            found = self._select(query.unnest(), self.scope)
-            kind = self._met("IN", code, found)
-            sql = found.coerced_to([kind])
-            return Code(f"({coerced(code, kind).sql} IN ({sql}))", BOOLEAN)
-        values = [self.code(item) for item in tree.expressions]
-        kind = self.meeting([code, *values])
-        compare("=", Code("", kind), Code("", kind))
-        inside = ", ".join(coerced(value, kind).sql for value in values)
-        return Code(f"({coerced(code, kind).sql} IN ({inside}))", BOOLEAN)
-
-    def _exists(self, tree: exp.Exists) -> Code:
-        inner = tree.this.unnest() if isinstance(tree.this, exp.Subquery) else tree.this
-        return Code(f"EXISTS ({self._select(inner, self.scope).sql})", BOOLEAN)
-
-    def _subquery(self, tree: exp.Subquery) -> Code:
-        found = self._select(tree, self.scope)
-        if len(found.columns) != 1:
-            raise SqlError("SYNTAX_ERROR", "Multiple columns returned by subquery")
-        return Code(f"({found.sql})", found.columns[0][1])
-
-    def _like(self, tree: exp.Like, escape: exp.Expr | None = None) -> Code:
-        value, pattern = self.code(tree.this), self.code(tree.expression)
-        if {value.type.name, pattern.type.name} - {"varchar", "unknown"}:
-            raise SqlError("TYPE_MISMATCH", "Left side of LIKE expression must evaluate to varchar")
-        sql = f"{coerced(value, VARCHAR).sql} LIKE {coerced(pattern, VARCHAR).sql}"
-        if escape is not None:
-            sign = self.code(escape)
-            if not isinstance(sign.value, str) or len(sign.value) != 1:
-                raise SqlError("INVALID_FUNCTION_ARGUMENT", "Escape must be a single character")
-            sql += f" ESCAPE {sign.sql}"
-        if tree.args.get("negate"):
-            sql = f"NOT ({sql})"
-        return Code(f"({sql})", BOOLEAN)
-
-    def _escape(self, tree: exp.Escape) -> Code:
-        if not isinstance(tree.this, exp.Like):
-            raise SqlError("NOT_SUPPORTED", f"Unsupported: {tree.sql('trino')[:100]}")
-        check_parts(tree.this)
-        return self._like(tree.this, tree.expression)
 
     # operators with a function's name
 
@@ -344,6 +268,9 @@ class Expressions(Calls):
         return arithmetic(_ARITHMETIC[type(tree)], self.code(tree.this), self.code(tree.expression))
 
     def _neg(self, tree: exp.Neg) -> Code:
+        if isinstance(tree.this, exp.Literal) and tree.this.this == str(2**63):
+            # its positive counterpart is no bigint
+            return Code(f"CAST('-{2**63}' AS BIGINT)", BIGINT)
         return negated(self.code(tree.this))
 
     def _pipe(self, tree: exp.DPipe) -> Code:
@@ -365,28 +292,7 @@ class Expressions(Calls):
     _HANDLERS: ClassVar[dict[type, Handler]] = {}
 
 
-def _check_zone(name: str) -> None:
-    from zoneinfo import ZoneInfo
-
-    try:
-        ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        raise SqlError("INVALID_FUNCTION_ARGUMENT", f"'{name}' is not a valid time zone") from None
-
-
-def position(tree: exp.Expr) -> tuple[int, int] | None:
-    """Line and column of a name in the text; None where sqlglot does not tell."""
-    for node in tree.find_all(exp.Identifier):
-        meta = node.meta
-        if "line" in meta:
-            length = meta["end"] - meta["start"] + 1
-            return int(meta["line"]), int(meta["col"]) - length + 1
-    return None
-
-
-_COMPARISONS: dict[type, str] = {
-    exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
-}  # fmt: skip
+_OF_SESSION = ("current_schema", "current_catalog", "current_user", "current_path")
 _ARITHMETIC: dict[type, str] = {
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%",
 }  # fmt: skip
@@ -400,13 +306,14 @@ Expressions._HANDLERS.update(
         exp.Localtimestamp: E._now, exp.CurrentDate: E._today, exp.Paren: E._paren,
         exp.Alias: E._alias, exp.Array: E._array, exp.Tuple: E._tuple, exp.Bracket: E._bracket,
         exp.Case: E._case, exp.If: E._if, exp.Cast: E._cast, exp.TryCast: E._try_cast,
-        exp.AtTimeZone: E._at_zone, exp.Extract: E._extract, exp.And: E._and, exp.Or: E._and,
-        exp.Not: E._not, exp.NullSafeEQ: E._distinct, exp.NullSafeNEQ: E._distinct,
-        exp.Is: E._is, exp.Between: E._between, exp.In: E._in, exp.Exists: E._exists,
-        exp.Subquery: E._subquery, exp.Like: E._like, exp.Escape: E._escape, exp.Neg: E._neg,
+        TypedLiteral: E._typed, exp.ParseJSON: E._json_literal, exp.UnicodeString: E._unicode,
+        exp.AtTimeZone: E._at_zone, exp.Extract: E._extract, exp.And: E.and_, exp.Or: E.and_,
+        exp.Not: E.not_, exp.NullSafeEQ: E.distinct, exp.NullSafeNEQ: E.distinct,
+        exp.Is: E.is_, exp.Between: E.between, exp.In: E.in_, exp.Exists: E.exists,
+        exp.Subquery: E.subquery, exp.Like: E.like, exp.Escape: E.escape, exp.Neg: E._neg,
         exp.DPipe: E._pipe, exp.StrPosition: E._position, exp.Substring: E._substring,
         exp.Trim: E._trim, exp.Anonymous: E.call, exp.Window: E.window, exp.Filter: E.filtered,
         exp.IgnoreNulls: E.call_with_nulls, exp.GroupConcat: E.listagg,
-        **dict.fromkeys(_COMPARISONS, E._comparison), **dict.fromkeys(_ARITHMETIC, E._arithmetic),
+        **dict.fromkeys(COMPARISONS, E.comparison), **dict.fromkeys(_ARITHMETIC, E._arithmetic),
     }
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from sqlglot import exp
 
@@ -20,15 +21,22 @@ from sqlapi.sql.types import (
     timestamp_tz,
 )
 
-__all__ = ["interval", "number", "timestamp_literal"]
+__all__ = ["check_zone", "decimal_literal", "interval", "number", "timestamp_literal"]
 
 _INT, _LONG = 2**31, 2**63
-_MS = {"SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000, "WEEK": 604_800_000}
+_MS = {"SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
+_CLOCKS = {
+    "DAY TO HOUR": (r"(-?)(\d+) (\d+)", (86_400_000, 3_600_000)),
+    "DAY TO MINUTE": (r"(-?)(\d+) (\d+):(\d+)", (86_400_000, 3_600_000, 60_000)),
+    "HOUR TO MINUTE": (r"(-?)(\d+):(\d+)", (3_600_000, 60_000)),
+    "HOUR TO SECOND": (r"(-?)(\d+):(\d+):(\d+)", (3_600_000, 60_000, 1000)),
+    "MINUTE TO SECOND": (r"(-?)(\d+):(\d+)", (60_000, 1000)),
+}
 _MONTHS = {"MONTH": 1, "YEAR": 12}
 _TIMESTAMP = re.compile(
     r"(?P<day>\d{4}-\d{1,2}-\d{1,2})"
-    r"(?: (?P<time>\d{1,2}:\d{1,2}(?::\d{1,2})?)(?:\.(?P<part>\d{1,6}))?)?"
-    r"(?: ?(?P<zone>[A-Za-z].*))?"
+    r"(?: (?P<time>\d{1,2}:\d{1,2}(?::\d{1,2})?)(?:\.(?P<part>\d{1,12}))?)?"
+    r"(?: ?(?P<zone>[A-Za-z+-].*))?"
 )
 
 
@@ -38,9 +46,7 @@ def number(literal: str) -> Code:
     if re.search("[eE]", digits):
         return Code(f"CAST('{digits}' AS DOUBLE)", DOUBLE)
     if "." in digits:
-        whole, _, part = digits.partition(".")
-        kind = decimal(max(1, len(whole.lstrip("0")) + len(part)), len(part))
-        return Code(f"CAST('{digits}' AS {kind.duck})", kind)
+        return decimal_literal(digits)
     if not digits.isdigit():
         raise SqlError("NOT_SUPPORTED", f"Number {literal} is not supported")
     value = int(digits)
@@ -50,15 +56,28 @@ def number(literal: str) -> Code:
     return Code(f"CAST({value} AS {kind.duck})", kind, value)
 
 
+def decimal_literal(digits: str) -> Code:
+    """A decimal with as many digits as are written. Raises SqlError for another text."""
+    if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)", digits):
+        raise SqlError("INVALID_LITERAL", f"Invalid decimal literal: {digits}")
+    whole, _, part = digits.lstrip("+-").partition(".")
+    kind = decimal(max(1, len(whole.lstrip("0")) + len(part)), len(part))
+    return Code(f"CAST('{digits}' AS {kind.duck})", kind)
+
+
 def interval(tree: exp.Interval) -> Code:
     """`INTERVAL '2' DAY` in milliseconds or months. Raises SqlError for ranges of units."""
     value, unit = tree.this, tree.args.get("unit")
     sign = 1
     if isinstance(value, exp.Neg):
         value, sign = value.this, -1
+    if isinstance(value, exp.Literal) and isinstance(unit, exp.IntervalSpan):
+        return _span(value.this, f"{unit.this.name} TO {unit.expression.name}".upper(), sign)
     if not isinstance(value, exp.Literal) or not isinstance(unit, exp.Var):
         raise SqlError("NOT_SUPPORTED", f"Unsupported interval: {tree.sql('trino')}")
     name = unit.name.upper().removesuffix("S") if unit.name.upper() != "S" else "S"
+    if name == "SECOND" and re.fullmatch(r"\d+\.\d{1,3}", value.this):
+        return Code(f"CAST({sign * round(Decimal(value.this) * 1000)} AS BIGINT)", DAY_TO_SECOND)
     if not re.fullmatch(r"[+-]?\d+", value.this):
         raise SqlError("INVALID_LITERAL", f"Invalid interval literal: {value.this}")
     amount = sign * int(value.this)
@@ -67,6 +86,29 @@ def interval(tree: exp.Interval) -> Code:
     if name in _MONTHS:
         return Code(f"CAST({amount * _MONTHS[name]} AS BIGINT)", YEAR_TO_MONTH)
     raise SqlError("NOT_SUPPORTED", f"Unsupported interval: {tree.sql('trino')}")
+
+
+def _span(value: str, units: str, sign: int) -> Code:
+    """`INTERVAL '2-3' YEAR TO MONTH` and `INTERVAL '1 02:03:04' DAY TO SECOND`."""
+    if units == "YEAR TO MONTH" and (found := re.fullmatch(r"(-?)(\d+)-(\d+)", value)):
+        total = int(found[2]) * 12 + int(found[3])
+        kind = YEAR_TO_MONTH
+    elif units == "DAY TO SECOND" and (
+        found := re.fullmatch(r"(-?)(\d+) (\d+):(\d+):(\d+)(?:\.(\d{1,3}))?", value)
+    ):
+        days, hours, minutes, seconds = (int(found[i]) for i in (2, 3, 4, 5))
+        total = ((days * 24 + hours) * 60 + minutes) * 60_000 + seconds * 1000
+        total += int((found[6] or "0").ljust(3, "0"))
+        kind = DAY_TO_SECOND
+    elif units in _CLOCKS and (found := re.fullmatch(_CLOCKS[units][0], value)):
+        total = sum(
+            int(n) * ms for n, ms in zip(found.groups()[1:], _CLOCKS[units][1], strict=True)
+        )
+        kind = DAY_TO_SECOND
+    else:
+        raise SqlError("NOT_SUPPORTED", f"Unsupported interval: '{value}' {units}")
+    amount = sign * (-total if found[1] else total)
+    return Code(f"CAST({amount} AS BIGINT)", kind)
 
 
 def timestamp_literal(value: str, kind: Type) -> Code:
@@ -88,3 +130,15 @@ def timestamp_literal(value: str, kind: Type) -> Code:
     shown = f"{found['day']} {clock}{'.' + part if part else ''}"
     made = timestamp_tz("UTC", precision) if zone or kind.zone else timestamp(precision)
     return Code(f"CAST({text(shown)} AS TIMESTAMP)", made)
+
+
+def check_zone(name: str) -> None:
+    """Raises SqlError for a time zone that nobody knows."""
+    from zoneinfo import ZoneInfo
+
+    if re.fullmatch(r"[+-]\d\d(:?\d\d)?", name):
+        raise SqlError("NOT_SUPPORTED", f"Time zone {name} is not supported")
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise SqlError("INVALID_FUNCTION_ARGUMENT", f"'{name}' is not a valid time zone") from None

@@ -20,14 +20,21 @@ def _fail(kind: str, message: str, duck: str) -> str:
 
 
 MACROS: tuple[str, ...] = (
+    # whether all are true, by the rules of AND
+    "t_all(v) AS CASE WHEN list_contains(v, false) THEN false"
+    " WHEN len(v) > list_count(v) THEN NULL ELSE true END",
     # Trino: '' for a start of 0, or one before the beginning; DuckDB takes what is there.
     "t_substr(s, i) AS CASE WHEN i = 0 OR abs(i) > length(s) THEN '' ELSE substring(s, i) END",
     "t_substr3(s, i, n) AS CASE WHEN i = 0 OR n <= 0 OR abs(i) > length(s) THEN ''"
     " ELSE substring(s, i, n) END",
     # by code points: DuckDB reverses by what is seen as one character
-    "t_reverse(s) AS CASE WHEN length(s) = strlen(s) THEN reverse(s) ELSE "
-    + _fail("NOT_SUPPORTED", "'reverse of a text that is not ASCII'", "VARCHAR")
-    + " END",
+    "t_reverse(s) AS CASE WHEN length(s) = strlen(s) THEN reverse(s) ELSE t_reversed(s) END",
+    # Java leaves the sharp s alone, which has no capital letter of its own in most texts
+    "t_upper(s) AS CASE WHEN contains(s, 'ß')"
+    " THEN replace(upper(replace(s, 'ß', chr(57344))), chr(57344), 'ß') ELSE upper(s) END",
+    "t_from_hex(s) AS CASE WHEN length(s) % 2 = 1 OR NOT regexp_full_match(s, '[0-9a-fA-F]*') THEN "
+    + _fail("INVALID_FUNCTION_ARGUMENT", "'Input string is not valid hexadecimal'", "BLOB")
+    + " ELSE unhex(s) END",
     f"t_trim(s) AS trim(s, {_WHITESPACE})",
     f"t_ltrim(s) AS ltrim(s, {_WHITESPACE})",
     f"t_rtrim(s) AS rtrim(s, {_WHITESPACE})",
@@ -50,18 +57,36 @@ MACROS: tuple[str, ...] = (
     " - ((epoch_us(t) + u // 2) % u + u) % u)",
     # whole units between, as a clock that is full counts; DuckDB's date_diff counts boundaries,
     # and its date_sub takes the last days of two months for the same day
-    "t_months(a, b) AS CASE WHEN b >= a AND day(a) > day(b) AND day(b) = day(last_day(b))"
-    " OR b < a AND day(b) > day(a) AND day(a) = day(last_day(a)) THEN "
-    # whether a month is full there is told in two ways
-    + _fail("NOT_SUPPORTED", "'date_diff of months to the end of a shorter month'", "BIGINT")
-    + " ELSE (CAST((year(b) - year(a)) * 12 + month(b) - month(a) AS BIGINT)"
-    " - CASE WHEN b >= a AND (day(b) < day(a) OR day(b) = day(a) AND"
-    " CAST(CAST(b AS TIMESTAMP) AS TIME) < CAST(CAST(a AS TIMESTAMP) AS TIME)) THEN 1"
-    " WHEN b < a AND (day(b) > day(a) OR day(b) = day(a) AND"
-    " CAST(CAST(b AS TIMESTAMP) AS TIME) > CAST(CAST(a AS TIMESTAMP) AS TIME)) THEN -1"
-    " ELSE 0 END) END",
+    # its last day completes a month that began on a day which it has not
+    "t_whole_months(a, b) AS CAST((year(b) - year(a)) * 12 + month(b) - month(a) AS BIGINT)"
+    " - CASE WHEN day(a) > day(b) AND day(b) < day(last_day(b))"
+    " OR day(a) >= day(b) AND CAST(CAST(b AS TIMESTAMP) AS TIME)"
+    " < CAST(CAST(a AS TIMESTAMP) AS TIME) THEN 1 ELSE 0 END",
+    "t_months(a, b) AS CASE WHEN b >= a THEN t_whole_months(a, b) ELSE -t_whole_months(b, a) END",
     "t_micros(a, b) AS (epoch_us(b) - epoch_us(a))",
     # arrays and maps
+    "t_arrays_equal(x, y) AS CASE WHEN x IS NULL OR y IS NULL THEN NULL"
+    " WHEN len(x) <> len(y) THEN false ELSE t_all(list_transform(x,"
+    ' lambda "t_e", "t_n": "t_e" = list_extract(y, "t_n"))) END',
+    "t_double_arrays_equal(x, y) AS CASE WHEN x IS NULL OR y IS NULL THEN NULL"
+    " WHEN len(x) <> len(y) THEN false ELSE t_all(list_transform(x,"
+    ' lambda "t_e", "t_n": "t_e" = list_extract(y, "t_n") AND NOT isnan("t_e"))) END',
+    "t_interval(v) AS CASE WHEN v < 0 THEN '-' ELSE '' END || (abs(v) // 86400000) || ' '"
+    " || strftime(make_timestamp(abs(v) % 86400000 * 1000), '%H:%M:%S.%g')",
+    "t_months_text(v) AS CASE WHEN v < 0 THEN '-' ELSE '' END || (abs(v) // 12) || '-'"
+    " || (abs(v) % 12)",
+    # by first occurrence; DuckDB's own functions have another order, and no NULL
+    't_distinct(a) AS list_filter(a, lambda "t_e", "t_n": CASE WHEN "t_e" IS NULL THEN'
+    ' list_position(list_transform(a, lambda "t_f": "t_f" IS NULL), true) = "t_n"'
+    ' ELSE list_position(a, "t_e") = "t_n" END)',
+    "t_has(a, x) AS CASE WHEN x IS NULL THEN len(a) > list_count(a) ELSE list_contains(a, x) END",
+    "t_intersect(a, b) AS CASE WHEN b IS NOT NULL THEN"
+    ' list_filter(t_distinct(a), lambda "t_g": t_has(b, "t_g")) END',
+    't_except(a, b) AS list_filter(t_distinct(a), lambda "t_g": NOT t_has(b, "t_g"))',
+    't_firsts(p) AS list_filter(p, lambda "t_e", "t_n": list_position('
+    'list_transform(p, lambda "t_f": "t_f".k), "t_e".k) = "t_n")',
+    't_map_of_first(p) AS map_from_entries(t_firsts(list_filter(p, lambda "t_g":'
+    ' "t_g" IS NOT NULL)))',
     "t_at(a, i) AS CASE WHEN i = 0 THEN NULL ELSE list_extract(a, i) END",
     "t_slice(a, i, n) AS CASE WHEN abs(i) > len(a) OR n = 0 THEN [] ELSE list_slice(a,"
     " CASE WHEN i < 0 THEN len(a) + i + 1 ELSE i END,"

@@ -32,16 +32,51 @@ def compare(operator: str, left: Code, right: Code) -> Code:
     kind = common(left.type, right.type)
     if kind is None:
         raise not_applicable(operator, [left, right])
-    _check_comparable(kind, operator)
+    if kind.name in ("row", "array") and operator in ("=", "<>"):
+        made = _composed_equal(coerced(left, kind), coerced(right, kind))
+        return made if operator == "=" else Code(f"(NOT {made.sql})", BOOLEAN)
+    if not (operator.endswith("DISTINCT FROM") and _is_plain(kind)):
+        _check_comparable(kind, operator)
     a, b = coerced(left, kind), coerced(right, kind)
     plain = f"({a.sql} {operator} {b.sql})"
-    if kind.name in ("double", "real") and operator in ("=", "<>", "<", "<=", ">", ">="):
+    if (
+        kind.name in ("double", "real")
+        and "random()" not in plain
+        and operator in ("=", "<>", "<", "<=", ">", ">=")
+    ):
         # NaN is equal to nothing, and neither more nor less; to DuckDB it is the largest number
         unequal = "true" if operator == "<>" else "false"
         null = f"{a.sql} IS NOT NULL AND {b.sql} IS NOT NULL"
         nan = f"(isnan({a.sql}) OR isnan({b.sql})) AND {null}"
         plain = f"CASE WHEN {nan} THEN {unequal} ELSE {plain} END"
     return Code(plain, BOOLEAN)
+
+
+def _composed_equal(left: Code, right: Code) -> Code:
+    """Whether two rows or arrays of one type are equal, part by part."""
+    kind = left.type
+    if kind.name == "row":
+        parts = [
+            compare(
+                "=",
+                Code(f"struct_extract({left.sql}, 'f{i}')", part),
+                Code(f"struct_extract({right.sql}, 'f{i}')", part),
+            ).sql
+            for i, part in enumerate(kind.args)
+        ]
+        return Code(f"({' AND '.join(parts)})", BOOLEAN)
+    if kind.args[0].name in ("double", "real"):
+        return Code(f"t_double_arrays_equal({left.sql}, {right.sql})", BOOLEAN)
+    if kind.args[0].args or kind.args[0].name in ("json", "unknown"):
+        raise SqlError("NOT_SUPPORTED", f"Operator = of {kind} is not supported")
+    return Code(f"t_arrays_equal({left.sql}, {right.sql})", BOOLEAN)
+
+
+def _is_plain(kind: Type) -> bool:
+    """Rows and arrays of values that are told apart as in DuckDB, NULL among them."""
+    if kind.name not in ("array", "row"):
+        return kind.name not in ("double", "real", *_COMPARABLE)
+    return all(_is_plain(part) for part in kind.args)
 
 
 def _check_comparable(kind: Type, operator: str) -> None:
@@ -184,6 +219,8 @@ def _moved(  # noqa: PLR0911, PLR0912
     if operator == "+" and a in intervals and b.is_time:
         return _moved("+", right, left)
     if operator not in ("+", "-"):
+        if operator == "/" and a in intervals and isinstance(right.value, int) and right.value:
+            return Code(f"CAST(trunc({left.sql} / CAST({right.sql} AS DOUBLE)) AS BIGINT)", a)
         if operator == "*" and a in intervals and b.is_integer:
             return Code(f"({left.sql} * {right.sql})", a)
         if operator == "*" and b in intervals and a.is_integer:
@@ -230,7 +267,7 @@ def concatenated(left: Code, right: Code) -> Code:
     a, b = left.type, right.type
     if "array" in (a.name, b.name):
         if a.name != b.name:
-            raise SqlError("NOT_SUPPORTED", f"Operator || of {a} and {b} is not supported")
+            return _with_element(left, right)
         element = common(a.args[0], b.args[0])
         if element is None:
             raise not_applicable("||", [left, right])
@@ -238,13 +275,25 @@ def concatenated(left: Code, right: Code) -> Code:
         x, y = coerced(left, kind).sql, coerced(right, kind).sql
         # DuckDB takes NULL for an empty list
         return Code(f"CASE WHEN {x} IS NULL OR {y} IS NULL THEN NULL ELSE {x} || {y} END", kind)
-    if {a.name, b.name} <= {"varchar", "unknown"}:
-        size = a.size + b.size if a.size is not None and b.size is not None else None
-        x, y = coerced(left, VARCHAR).sql, coerced(right, VARCHAR).sql
-        return Code(f"({x} || {y})", Type("varchar", size=size))
+    if a.name == b.name == "varchar":
+        return Code(f"({left.sql} || {right.sql})", VARCHAR)
     if a.name == b.name == "varbinary":
         return Code(f"({left.sql} || {right.sql})", a)
     raise not_applicable("||", [left, right])
+
+
+def _with_element(left: Code, right: Code) -> Code:
+    """An array with one more element, before or after."""
+    whole, one = (left, right) if left.type.name == "array" else (right, left)
+    element = common(whole.type.args[0], one.type)
+    if element is None or one.type.name == "unknown" or element.args:
+        raise SqlError(
+            "NOT_SUPPORTED", f"Operator || of {left.type} and {right.type} is not supported"
+        )
+    kind = array(element)
+    x, y = coerced(whole, kind).sql, coerced(one, element).sql
+    both = f"{x} || [{y}]" if whole is left else f"[{y}] || {x}"
+    return Code(f"CASE WHEN {x} IS NULL THEN NULL ELSE {both} END", kind)
 
 
 def as_bigint(code: Code) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from sqlapi.sql.dialect import TypedLiteral
 from sqlapi.sql.errors import SqlError
 
-__all__ = ["check_parts"]
+__all__ = ["check_parts", "position"]
 
 _ALWAYS = {"this", "expression", "expressions"}
 _QUERY = {"with_", "order", "limit", "offset"}
@@ -19,6 +20,9 @@ _PARTS: dict[type, set[str]] = {
     exp.Case: {"ifs", "default"},
     exp.If: {"true", "false"},
     exp.Cast: {"to"},
+    TypedLiteral: {"to"},
+    exp.ParseJSON: {"is_literal"},
+    exp.UnicodeString: {"escape"},
     exp.TryCast: {"to", "safe"},
     exp.AtTimeZone: {"zone"},
     exp.Between: {"low", "high"},
@@ -54,3 +58,13 @@ def check_parts(tree: exp.Expr) -> None:
     for name, value in tree.args.items():
         if name not in known and value not in (None, False, []):
             raise SqlError("NOT_SUPPORTED", f"Unsupported: {tree.sql('trino')[:100]}")
+
+
+def position(tree: exp.Expr) -> tuple[int, int] | None:
+    """Line and column of a name in the text; None where sqlglot does not tell."""
+    for node in tree.find_all(exp.Identifier):
+        meta = node.meta
+        if "line" in meta:
+            length = meta["end"] - meta["start"] + 1
+            return int(meta["line"]), int(meta["col"]) - length + 1
+    return None

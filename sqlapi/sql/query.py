@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlapi.sql.calls import is_aggregate, ordering
+from sqlapi.sql.calls import is_aggregate, ordering, with_windows
 from sqlapi.sql.code import Code, coerced
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.expressions import Expressions
@@ -28,7 +28,7 @@ _SETS_OF_KEYS: dict[type, str] = {
 }  # fmt: skip
 _KNOWN = {
     "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset",
-    "distinct", "with_", "sample", "kind", "laterals", "operation_modifiers",
+    "distinct", "with_", "sample", "kind", "laterals", "operation_modifiers", "windows",
 }  # fmt: skip
 
 
@@ -97,10 +97,7 @@ class Queries(Relations):
 
     def _values(self, tree: exp.Values, outer: Scope | None) -> Selected:
         compiler = Expressions(self.context, Scope(outer=outer), self.query)
-        rows = [
-            [compiler.code(item) for item in (r.expressions if isinstance(r, exp.Tuple) else [r])]
-            for r in tree.expressions
-        ]
+        rows = [self._value(r, compiler) for r in tree.expressions]
         if len({len(r) for r in rows}) != 1:
             raise SqlError("TYPE_MISMATCH", "Values rows have mismatched sizes")
         kinds = [compiler.meeting(column) for column in zip(*rows, strict=True)]
@@ -110,6 +107,19 @@ class Queries(Relations):
         names = ", ".join(f"c{i}" for i in range(len(kinds)))
         sql = f"SELECT * FROM (VALUES {', '.join(texts)}) AS v({names})"
         return Selected(sql, [(f"_col{i}", kind) for i, kind in enumerate(kinds)])
+
+    @staticmethod
+    def _value(tree: exp.Expr, compiler: Expressions) -> list[Code]:
+        """The columns of one row of VALUES; a value that is a row has several."""
+        items = tree.expressions if isinstance(tree, exp.Tuple) else [tree]
+        codes = [compiler.code(item) for item in items]
+        if len(codes) == 1 and codes[0].type.name == "row":
+            (whole,) = codes
+            return [
+                Code(f"struct_extract({whole.sql}, 'f{i}')", kind)
+                for i, kind in enumerate(whole.type.args)
+            ]
+        return codes
 
     def _set(self, tree: exp.SetOperation, outer: Scope | None) -> Selected:
         word = _SETS[type(tree)]
@@ -183,6 +193,8 @@ class Queries(Relations):
             raise SqlError(
                 "SYNTAX_ERROR", "mismatched input. Expecting: <expression>", position=(1, 8)
             )
+        if tree.args.get("windows"):
+            tree = with_windows(tree)
         scope = Scope(outer=outer)
         source = self.source(tree, scope)
         compiler = Expressions(self.context, scope, self.query)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,14 +25,14 @@ __all__ = ["Relations"]
 
 
 @dataclass
-class Relations:
+class Relations(ABC):
     """The part of `Queries` that knows where rows come from."""
 
     context: Context
     ctes: dict[str, Selected]
 
-    def query(self, tree: exp.Expr, outer: Scope | None = None) -> Selected:
-        raise NotImplementedError
+    @abstractmethod
+    def query(self, tree: exp.Expr, outer: Scope | None = None) -> Selected: ...
 
     def source(self, tree: exp.Select, scope: Scope) -> str:
         """The FROM clause of a SELECT; the scope gets its columns."""

@@ -8,6 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sqlapi.sql.types import Type
 from sqlapi.sql.udfs import java_double, java_real
@@ -19,8 +20,12 @@ def as_text(column: pa.ChunkedArray[Any], kind: Type) -> pa.ChunkedArray[Any]:
     """A result's column as texts; NULL stays NULL."""
     if kind.name in ("varchar", "json"):
         return column.cast(pa.string())
-    if kind.is_integer or kind.name == "date":
+    if kind.is_integer:
         return column.cast(pa.string())
+    if kind.name == "date":
+        shown = column.cast(pa.string())
+        # as Java writes a year of five digits
+        return pc.replace_substring_regex(shown, r"^(\d{5})", r"+\1")
     show = _shower(kind)
     return pa.chunked_array([pa.array([_none(show, v) for v in column.to_pylist()], pa.string())])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 import pyarrow as pa
@@ -54,6 +54,8 @@ class Type:
     scale: int = 0
     fields: tuple[str | None, ...] = ()
     zone: str | None = None
+    loose: bool = field(default=False, compare=False)
+    """Trino may give these texts a length that is not known here."""
 
     def __str__(self) -> str:  # noqa: PLR0911
         match self.name:
@@ -111,6 +113,15 @@ class Type:
         if self.name == "timestamp with time zone":
             return self.name
         return self.name if self.name not in ("unknown",) else "unknown"
+
+    @property
+    def is_loose(self) -> bool:
+        return self.loose or any(inner.is_loose for inner in self.args)
+
+    def loosely(self) -> Type:
+        """The same, where its texts' lengths are not known."""
+        inner = tuple(kind.loosely() for kind in self.args)
+        return replace(self, args=inner, loose=self.name == "varchar" and self.size is None)
 
     @property
     def is_integer(self) -> bool:
@@ -191,14 +202,15 @@ def as_decimal(kind: Type) -> Type:
 def common(a: Type, b: Type) -> Type | None:  # noqa: PLR0911
     """The type both are turned into where they meet; None where Trino has none."""
     if b in (a, UNKNOWN):
-        return a
+        return b if b.is_loose else a
     if a == UNKNOWN:
         return b
     if a.is_numeric and b.is_numeric:
         return _common_number(a, b)
     names = {a.name, b.name}
     if names == {"varchar"}:
-        return varchar(None if a.size is None or b.size is None else max(a.size, b.size))
+        size = None if a.size is None or b.size is None else max(a.size, b.size)
+        return replace(varchar(size), loose=a.loose or b.loose)
     if a.is_time and b.is_time:
         return _common_time(a, b)
     if len(names) > 1 or len(a.args) != len(b.args) or not a.args:
@@ -241,7 +253,7 @@ def can_coerce(given: Type, wanted: Type) -> bool:
         if given.name == "decimal":
             return common(given, wanted) == wanted
         if given.name == "varchar":
-            return wanted.size is None or (given.size or MAX_PRECISION**4) <= wanted.size
+            return wanted.size is None or (given.size is not None and given.size <= wanted.size)
         return (given.size or 0) <= (wanted.size or 0) and given.zone == wanted.zone
     try:
         return common(given, wanted) == wanted

@@ -5,27 +5,38 @@ One value at a time: slow, and right.
 
 from __future__ import annotations
 
-import json
+import hashlib
 import math
 import re
 import unicodedata
+import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, Literal
 
 import numpy as np
 
-from sqlapi.sql.code import FAILURE
+from sqlapi.sql.addresses import url, url_decode, url_encode, url_parameter
+from sqlapi.sql.code import failure
 from sqlapi.sql.errors import SqlError
+from sqlapi.sql.json_texts import (
+    json_array_length,
+    json_at,
+    json_has,
+    json_lax,
+    json_list,
+    json_pairs,
+    json_parse,
+    json_quoted,
+    json_scalar,
+    json_scalar_at,
+    json_size,
+    json_value,
+)
 
 __all__ = ["UDFS", "check_pattern", "java_double", "java_real", "null_safe"]
 
 EPOCH = datetime(1970, 1, 1)
-
-
-def _fail(kind: str, message: str) -> ValueError:
-    return ValueError(f"{FAILURE}{kind}{FAILURE}{message}{FAILURE}")
 
 
 def java_double(value: float) -> str:
@@ -52,6 +63,10 @@ def _java(value: float, shortest: Callable[[float], str]) -> str:
     lead = len(whole.lstrip("0")) if whole.strip("0") else -(len(part) - len(part.lstrip("0")))
     point = lead + int(exponent or 0)
     digits = digits.rstrip("0") or "0"
+    if len(digits) == 1:
+        # two digits come closer to the smallest numbers: 4.9E-324
+        near, _, exponent = f"{abs(value):.1e}".partition("e")
+        digits, point = near.replace(".", "").rstrip("0"), int(exponent) + 1
     if -3 < point <= 7:
         if point <= 0:
             return f"{sign}0.{'0' * -point}{digits}"
@@ -62,13 +77,13 @@ def _java(value: float, shortest: Callable[[float], str]) -> str:
 
 def _codepoint(value: str) -> int:
     if len(value) != 1:
-        raise _fail("INVALID_FUNCTION_ARGUMENT", "Input string must be a single character string")
+        raise failure("INVALID_FUNCTION_ARGUMENT", "Input string must be a single character string")
     return ord(value)
 
 
 def _hamming(a: str, b: str) -> int:
     if len(a) != len(b):
-        raise _fail("INVALID_FUNCTION_ARGUMENT", "The input strings must have the same length")
+        raise failure("INVALID_FUNCTION_ARGUMENT", "The input strings must have the same length")
     return sum(x != y for x, y in zip(a, b, strict=True))
 
 
@@ -82,141 +97,88 @@ def _levenshtein(a: str, b: str) -> int:
     return before[-1]
 
 
-def _nfc(value: str) -> str:
-    return unicodedata.normalize("NFC", value)
+def _normalize(value: str, form: Literal["NFC", "NFD", "NFKC", "NFKD"]) -> str:
+    return unicodedata.normalize(form, value)
 
 
-def _url(value: str, part: str) -> str | None:
-    if re.search(r"[\s\"<>\\^`{|}%]", value) or not value.isascii():
-        raise _fail("NOT_SUPPORTED", "An address with these characters")
-    found = urlsplit(value)
-    match part:
-        case "host":
-            return found.hostname and re.sub(r"^.*@|:\d*$", "", found.netloc)
-        case "path":
-            return found.path
-        case "protocol":
-            return value.partition(":")[0] if found.scheme else ""
-    return found.query
-
-
-def _json_load(value: str) -> Any:
-    def constant(text: str) -> Any:
-        raise ValueError(text)
-
-    return json.loads(value, parse_float=_Number, parse_int=_Number, parse_constant=constant)
-
-
-class _Number(str):
-    """A number of JSON with the digits it was written with."""
-
-    __slots__ = ()
-
-
-def _dump(value: Any, *, ordered: bool) -> str:
-    if isinstance(value, _Number):
-        return str(value)
-    if isinstance(value, dict):
-        pairs = sorted(value.items()) if ordered else value.items()
-        inside = (f"{_dump(k, ordered=ordered)}:{_dump(v, ordered=ordered)}" for k, v in pairs)
-        return "{" + ",".join(inside) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(_dump(v, ordered=ordered) for v in value) + "]"
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _json_parse(value: str) -> str:
+def _from_utf8(value: bytes) -> str:
     try:
-        tree = _json_load(value)
-    except ValueError:
-        raise _fail("INVALID_FUNCTION_ARGUMENT", f"Cannot convert '{value}' to JSON") from None
-    _check_numbers(tree)
-    return _dump(tree, ordered=True)
+        return bytes(value).decode()
+    except UnicodeDecodeError:
+        # Trino puts a sign in the place of what is wrong, by rules of its own
+        raise failure("NOT_SUPPORTED", "from_utf8 of what is not UTF-8") from None
 
 
-def _check_numbers(tree: Any) -> None:
-    """Trino writes 1e3 and 1.00 in a way of its own: such numbers are not offered."""
-    if isinstance(tree, _Number):
-        if not re.fullmatch(r"-?\d{1,18}(\.\d{0,14}[1-9])?", tree):
-            raise _fail("NOT_SUPPORTED", f"The JSON number {tree} is not supported")
-    elif isinstance(tree, dict):
-        for value in tree.values():
-            _check_numbers(value)
-    elif isinstance(tree, list):
-        for value in tree:
-            _check_numbers(value)
+def _strpos(value: str, search: str, instance: int) -> int:
+    if instance == 0:
+        raise failure("INVALID_FUNCTION_ARGUMENT", "'instance' must not be zero")
+    if instance < 0:
+        raise failure("NOT_SUPPORTED", "strpos from the end")
+    if not search:
+        return 1
+    at = -1
+    for _ in range(instance):
+        at = value.find(search, at + 1)
+        if at < 0:
+            return 0
+    return at + 1
 
 
-_STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\[(\d+)\]|\[\"([^\"]*)\"\]")
+def _split_limit(value: str, delimiter: str, limit: int) -> list[str]:
+    if limit <= 0 or not delimiter:
+        raise failure("INVALID_FUNCTION_ARGUMENT", "Limit must be positive")
+    return value.split(delimiter, limit - 1)
 
 
-def _walk(value: str, path: str) -> tuple[bool, Any]:
-    try:
-        tree = _json_load(value)
-    except ValueError:
-        return False, None
-    for name, index, quoted in _STEP.findall(path):
-        if index:
-            if not isinstance(tree, list) or int(index) >= len(tree):
-                return False, None
-            tree = tree[int(index)]
-        else:
-            if not isinstance(tree, dict) or (name or quoted) not in tree:
-                return False, None
-            tree = tree[name or quoted]
-    return True, tree
-
-
-def _json_scalar_at(value: str, path: str) -> str | None:
-    there, found = _walk(value, path)
-    if not there or found is None or isinstance(found, dict | list):
-        return None
-    return str(found).lower() if isinstance(found, bool) else str(found)
-
-
-def _json_at(value: str, path: str) -> str | None:
-    there, found = _walk(value, path)
-    if not there:
-        return None
-    _check_numbers(found)
-    return _dump(found, ordered=False)
-
-
-def _json_array_length(value: str) -> int | None:
-    there, found = _walk(value, "$")
-    return len(found) if there and isinstance(found, list) else None
-
-
-def _json_scalar(value: str) -> bool | None:
-    there, found = _walk(value, "$")
-    if not there:
-        raise _fail("INVALID_FUNCTION_ARGUMENT", "Invalid JSON value")
-    return not isinstance(found, dict | list)
-
-
-_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_UNITS = {
+    "ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000,
+}  # fmt: skip
 
 
 def _duration(value: str) -> int:
-    found = re.fullmatch(r"\s*(\d+)\s*(ms|s|m|h|d)\s*", value)
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ns|us|ms|s|m|h|d)\s*", value)
     if not found:
-        raise _fail(
+        raise failure(
             "INVALID_FUNCTION_ARGUMENT", f"duration is not a valid data duration string: {value}"
         )
-    return int(found[1]) * _UNITS[found[2]]
+    return math.floor(float(found[1]) * _UNITS[found[2]] + 0.5)
 
 
 def _from_unixtime(value: float) -> datetime:
     return EPOCH + timedelta(milliseconds=math.floor(value * 1000 + 0.5))
 
 
+_ISO_DATES = {
+    r"\d{4}(-\d{1,2}(-\d{1,2})?)?": ("%Y", "%Y-%m", "%Y-%m-%d"),
+    r"\d{4}-\d{3}": ("%Y-%j",),
+    r"\d{4}-W\d{1,2}(-\d)?": ("%G-W%V-%u",),
+}
+
+
 def _iso_date(value: str) -> Any:
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value):
-        raise _fail("INVALID_FUNCTION_ARGUMENT", f'Invalid format: "{value}"')
+    for pattern, formats in _ISO_DATES.items():
+        if re.fullmatch(pattern, value):
+            whole = f"{value}-1" if "W" in value and value.count("-") == 1 else value
+            try:
+                form = formats[whole.count("-") if len(formats) > 1 else 0]
+                return datetime.strptime(whole, form).replace(tzinfo=UTC).date()
+            except ValueError:
+                raise failure("INVALID_FUNCTION_ARGUMENT", f'Cannot parse "{value}"') from None
+    raise failure("INVALID_FUNCTION_ARGUMENT", f'Invalid format: "{value}"')
+
+
+def _iso_timestamp(value: str) -> datetime:
+    """A date and time of ISO 8601 in UTC; other zones would be told in them."""
+    found = re.fullmatch(
+        r"(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2})?(?:[.,](\d{1,3}))?(Z)?)?", value
+    )
+    if not found or (found[4] and not found[3]):
+        raise failure("NOT_SUPPORTED", f"from_iso8601_timestamp of {value}")
+    clock = f"{found[1]} {found[2] or '00:00'}{found[3] or ':00'}.{(found[4] or '0').ljust(3, '0')}"
     try:
-        return datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=UTC).date()
+        return datetime.strptime(clock, "%Y-%m-%d %H:%M:%S.%f")
     except ValueError:
-        raise _fail("INVALID_FUNCTION_ARGUMENT", f'Cannot parse "{value}"') from None
+        raise failure("INVALID_FUNCTION_ARGUMENT", f'Cannot parse "{value}"') from None
 
 
 def _split_to_map(value: str, entry: str, pair: str) -> dict[str, str]:
@@ -224,16 +186,16 @@ def _split_to_map(value: str, entry: str, pair: str) -> dict[str, str]:
     for part in value.split(entry) if value else []:
         key, there, rest = part.partition(pair)
         if not there or key in found or pair in rest:
-            raise _fail("INVALID_FUNCTION_ARGUMENT", f"Bad entry or duplicate key: {part}")
+            raise failure("INVALID_FUNCTION_ARGUMENT", f"Bad entry or duplicate key: {part}")
         found[key] = rest
     return found
 
 
 def _width_bucket(x: float, low: float, high: float, count: int) -> int:
     if count <= 0 or low == high or not all(map(math.isfinite, (x, low, high))):
-        raise _fail("INVALID_FUNCTION_ARGUMENT", "bucketCount must be greater than 0")
+        raise failure("INVALID_FUNCTION_ARGUMENT", "bucketCount must be greater than 0")
     if low > high:
-        raise _fail("NOT_SUPPORTED", "width_bucket with bounds that fall")
+        raise failure("NOT_SUPPORTED", "width_bucket with bounds that fall")
     if x < low:
         return 0
     return count + 1 if x >= high else int(count * (x - low) / (high - low) + 1)
@@ -245,7 +207,7 @@ def _round_to(value: float, digits: int) -> float:
     factor = math.pow(10, digits)
     scaled = abs(value) * factor
     if scaled >= 2**63:
-        raise _fail("NOT_SUPPORTED", "round of a number of this size")
+        raise failure("NOT_SUPPORTED", "round of a number of this size")
     return math.copysign(math.floor(scaled + 0.5) / factor, value)
 
 
@@ -253,15 +215,20 @@ def _from_base(value: str, radix: int) -> int:
     try:
         if not re.fullmatch(r"[+-]?[0-9a-zA-Z]+", value):
             raise ValueError(value)
-        return int(value, radix)
+        number = int(value, radix)
+        if not -(2**63) <= number < 2**63:
+            raise ValueError(value)
+        return number
     except ValueError:
-        raise _fail(
+        raise failure(
             "INVALID_FUNCTION_ARGUMENT", f"Not a valid base-{radix} number: {value}"
         ) from None
 
 
 def _java_math(compute: Callable[..., float], *values: float) -> float:
     """Outside of a function's range Java gives NaN, or an infinity."""
+    if compute is math.pow and abs(values[0]) == 1 and not math.isfinite(values[1]):
+        return math.nan
     try:
         return float(compute(*values))
     except ValueError:
@@ -315,19 +282,46 @@ def null_safe(call: Callable[..., Any], arity: int) -> Callable[..., Any]:
     return lambda a, b, c, d: None if None in (a, b, c, d) else call(a, b, c, d)
 
 
+REFUSING = (
+    "t_url", "t_json_parse", "t_json_at", "t_json_scalar_at", "t_json_array_length",
+    "t_json_scalar", "t_json_value", "t_json_list", "t_json_pairs", "t_json_has",
+    "t_json_quoted", "t_json_size", "t_json_lax", "t_url_parameter", "t_url_decode", "t_strpos",
+    "t_iso_timestamp", "t_width_bucket", "t_round_to", "t_from_utf8",
+)  # fmt: skip
+"""Those of the following that refuse some values."""
 Udf = tuple[Callable[..., Any], list[str], str]
 _DD = ["DOUBLE"]
 UDFS: dict[str, Udf] = {
     "t_codepoint": (_codepoint, ["VARCHAR"], "INTEGER"),
     "t_hamming": (_hamming, ["VARCHAR", "VARCHAR"], "BIGINT"),
     "t_levenshtein": (_levenshtein, ["VARCHAR", "VARCHAR"], "BIGINT"),
-    "t_nfc": (_nfc, ["VARCHAR"], "VARCHAR"),
-    "t_url": (_url, ["VARCHAR", "VARCHAR"], "VARCHAR"),
-    "t_json_parse": (_json_parse, ["VARCHAR"], "VARCHAR"),
-    "t_json_scalar_at": (_json_scalar_at, ["VARCHAR", "VARCHAR"], "VARCHAR"),
-    "t_json_at": (_json_at, ["VARCHAR", "VARCHAR"], "VARCHAR"),
-    "t_json_array_length": (_json_array_length, ["VARCHAR"], "BIGINT"),
-    "t_json_scalar": (_json_scalar, ["VARCHAR"], "BOOLEAN"),
+    "t_normalize": (_normalize, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    "t_from_utf8": (_from_utf8, ["BLOB"], "VARCHAR"),
+    "t_sha1": (lambda value: hashlib.sha1(value).digest(), ["BLOB"], "BLOB"),  # noqa: S324
+    "t_sha512": (lambda value: hashlib.sha512(value).digest(), ["BLOB"], "BLOB"),
+    "t_crc32": (zlib.crc32, ["BLOB"], "BIGINT"),
+    "t_url_parameter": (url_parameter, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    "t_url_encode": (url_encode, ["VARCHAR"], "VARCHAR"),
+    "t_url_decode": (url_decode, ["VARCHAR"], "VARCHAR"),
+    "t_strpos": (_strpos, ["VARCHAR", "VARCHAR", "BIGINT"], "BIGINT"),
+    "t_split_limit": (_split_limit, ["VARCHAR", "VARCHAR", "BIGINT"], "VARCHAR[]"),
+    "t_json_quoted": (json_quoted, ["VARCHAR"], "VARCHAR"),
+    "t_json_size": (json_size, ["VARCHAR", "VARCHAR"], "BIGINT"),
+    "t_json_lax": (json_lax, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    "t_double_text": (java_double, ["DOUBLE"], "VARCHAR"),
+    "t_json_value": (json_value, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    "t_json_list": (json_list, ["VARCHAR", "VARCHAR"], "VARCHAR[]"),
+    "t_json_pairs": (json_pairs, ["VARCHAR", "VARCHAR"], "MAP(VARCHAR, VARCHAR)"),
+    "t_json_has": (json_has, ["VARCHAR", "VARCHAR", "VARCHAR"], "BOOLEAN"),
+    "t_iso_timestamp": (_iso_timestamp, ["VARCHAR"], "TIMESTAMP"),
+    "t_reversed_bytes": (lambda value: bytes(value)[::-1], ["BLOB"], "BLOB"),
+    "t_reversed": (lambda value: value[::-1], ["VARCHAR"], "VARCHAR"),
+    "t_url": (url, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    "t_json_parse": (json_parse, ["VARCHAR"], "VARCHAR"),
+    "t_json_scalar_at": (json_scalar_at, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    "t_json_at": (json_at, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    "t_json_array_length": (json_array_length, ["VARCHAR"], "BIGINT"),
+    "t_json_scalar": (json_scalar, ["VARCHAR"], "BOOLEAN"),
     "t_duration": (_duration, ["VARCHAR"], "BIGINT"),
     "t_from_unixtime": (_from_unixtime, _DD, "TIMESTAMP"),
     "t_iso_date": (_iso_date, ["VARCHAR"], "DATE"),
@@ -341,7 +335,6 @@ UDFS: dict[str, Udf] = {
     "t_log": (_guarded_pair(_log), ["DOUBLE", "DOUBLE"], "DOUBLE"),
     "t_power": (_guarded_pair(math.pow), ["DOUBLE", "DOUBLE"], "DOUBLE"),
     "t_atan2": (_guarded_pair(math.atan2), ["DOUBLE", "DOUBLE"], "DOUBLE"),
-    "t_cbrt": (_guarded(math.cbrt), _DD, "DOUBLE"),
     **{
         f"t_{name}": (_guarded(getattr(math, name)), _DD, "DOUBLE")
         for name in (
@@ -358,7 +351,7 @@ def _date_udf(name: str, formats: bool) -> Callable[[Any, str], Any]:
         try:
             return formatted(name, value, pattern) if formats else parsed(name, value, pattern)
         except ValueError as error:
-            raise _fail("INVALID_FUNCTION_ARGUMENT", str(error)) from None
+            raise failure("INVALID_FUNCTION_ARGUMENT", str(error)) from None
 
     return call
 

@@ -3,6 +3,7 @@
 from sqlapi.sql.functions import (  # noqa: F401 - they register what they define
     arrays,
     dates,
+    lambdas,
     maps,
     numbers,
     texts,

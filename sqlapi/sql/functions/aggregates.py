@@ -12,6 +12,7 @@ from sqlapi.sql.types import (
     BOOLEAN,
     DOUBLE,
     MAX_PRECISION,
+    REAL,
     UNKNOWN,
     array,
     common,
@@ -44,6 +45,9 @@ def _sum(call: Call, codes: Sequence[Code]) -> Code:
         return Code(f"CAST({call(f'sum({code.sql})')} AS {kind.duck})", kind)
     if code.type == DOUBLE:
         return Code(call(f"sum({code.sql})"), DOUBLE)
+    if code.type == REAL:
+        total = call(f"sum(CAST({code.sql} AS DOUBLE))")
+        return Code(f"CAST({total} AS FLOAT)", REAL)
     raise wrong_arguments("sum", codes)
 
 
@@ -53,6 +57,9 @@ def _avg(call: Call, codes: Sequence[Code]) -> Code:
         return Code(call(f"avg({code.sql})"), DOUBLE)
     if code.type == DOUBLE:
         return Code(call(f"avg({code.sql})"), DOUBLE)
+    if code.type == REAL:
+        mean = call(f"avg(CAST({code.sql} AS DOUBLE))")
+        return Code(f"CAST({mean} AS FLOAT)", REAL)
     if code.type.name == "decimal":
         wide = decimal(MAX_PRECISION, code.type.scale)
         total = Code(f"CAST({call(f'sum({code.sql})')} AS {wide.duck})", wide)
@@ -78,9 +85,17 @@ def _of_same(name: str, duck: str) -> Aggregate:
         code = _one(name, codes)
         if name in ("min", "max") and (code.type.args or code.type.name in ("json", "unknown")):
             raise wrong_arguments(name, codes)
+        if name in ("min", "max") and code.type.name in ("double", "real"):
+            # NaN only where there is nothing else; to DuckDB it is the largest number
+            real = call(f"{duck}({_without_nan(code)})")
+            return Code(f"coalesce({real}, {call(f'{duck}({code.sql})')})", code.type)
         return Code(call(f"{duck}({code.sql})"), code.type)
 
     return make
+
+
+def _without_nan(code: Code) -> str:
+    return f"CASE WHEN NOT isnan({code.sql}) THEN {code.sql} END"
 
 
 def _boolean(name: str, duck: str) -> Aggregate:
@@ -101,7 +116,13 @@ def _by(name: str, duck: str) -> Aggregate:
     def make(call: Call, codes: Sequence[Code]) -> Code:
         if len(codes) != 2 or codes[1].type.args:
             raise wrong_arguments(name, codes)
-        return Code(call(f"{duck}({codes[0].sql}, {codes[1].sql})"), codes[0].type)
+        value, key = codes
+        made = call(f"{duck}({value.sql}, {key.sql})")
+        if key.type.name in ("double", "real"):
+            by = _without_nan(key)
+            first = call(f"{duck}({value.sql}, {by})")
+            made = f"CASE WHEN {call(f'count({by})')} > 0 THEN {first} ELSE {made} END"
+        return Code(made, value.type)
 
     return make
 
@@ -116,6 +137,25 @@ def _array_agg(call: Call, codes: Sequence[Code]) -> Code:
 def _approx_distinct(call: Call, codes: Sequence[Code]) -> Code:
     # the exact number is within the error that is allowed
     return Code(call(f"count(DISTINCT {_one('approx_distinct', codes).sql})"), BIGINT)
+
+
+def _bits(name: str, duck: str) -> Aggregate:
+    def make(call: Call, codes: Sequence[Code]) -> Code:
+        return Code(call(f"{duck}({coerced(_one(name, codes), BIGINT).sql})"), BIGINT)
+
+    return make
+
+
+def _map_agg(call: Call, codes: Sequence[Code]) -> Code:
+    if len(codes) != 2 or codes[0].type.args or codes[0].type.name in ("double", "real", "unknown"):
+        raise wrong_arguments("map_agg", codes)
+    key, value = codes
+    kind = map_of(key.type, value.type)
+    # the first of a key counts; without a key there is no entry
+    given = call(f"list(CASE WHEN {key.sql} IS NOT NULL THEN"
+                 f" struct_pack(k := {key.sql}, v := {value.sql}) END)")  # fmt: skip
+    made = f"t_map_of_first({given})"
+    return Code(f"CAST({made} AS {kind.duck})", kind)
 
 
 def _histogram(call: Call, codes: Sequence[Code]) -> Code:
@@ -150,6 +190,10 @@ AGGREGATES.update(
         "array_agg": _array_agg,
         "approx_distinct": _approx_distinct,
         "histogram": _histogram,
+        "map_agg": _map_agg,
+        "bitwise_and_agg": _bits("bitwise_and_agg", "bit_and"),
+        "bitwise_or_agg": _bits("bitwise_or_agg", "bit_or"),
+        "bitwise_xor_agg": _bits("bitwise_xor_agg", "bit_xor"),
     }
 )
 

@@ -1,44 +1,36 @@
-"""Arrays, and the functions that take a lambda."""
+"""Arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-from sqlglot import exp
 
 from sqlapi.sql.casts import cast
 from sqlapi.sql.code import Code, coerced, failing
 from sqlapi.sql.errors import SqlError
-from sqlapi.sql.functions.registry import LAMBDAS, function, wrong_arguments
+from sqlapi.sql.functions.registry import element_of, function, wrong_arguments
 from sqlapi.sql.types import (
     BIGINT,
     BOOLEAN,
     DATE,
     DAY_TO_SECOND,
     UNKNOWN,
+    VARBINARY,
     VARCHAR,
+    YEAR_TO_MONTH,
     Type,
     array,
     common,
-    map_of,
+    row,
 )
 
 if TYPE_CHECKING:
-    from sqlapi.sql.expressions import Expressions
+    pass
 
 _PLAIN = ("double", "real", "json", "map", "row", "array")
 
 
-def _element(code: Code, name: str, *others: Code) -> Type:
-    """The type of an array's elements, that are compared by value. Raises SqlError."""
-    if code.type.name != "array":
-        raise wrong_arguments(name, [code, *others])
-    return code.type.args[0]
-
-
 def _compared(code: Code, name: str, *others: Code) -> Type:
-    element = _element(code, name, *others)
+    element = element_of(code, name, *others)
     if element.name in _PLAIN:
         raise SqlError("NOT_SUPPORTED", f"Function {name} of {code.type} is not supported")
     return element
@@ -46,9 +38,11 @@ def _compared(code: Code, name: str, *others: Code) -> Type:
 
 @function("cardinality")
 def _cardinality(code: Code) -> Code:
+    if code.type == UNKNOWN:
+        return Code("CAST(NULL AS BIGINT)", BIGINT)
     if code.type.name == "map":
         return Code(f"CAST(cardinality({code.sql}) AS BIGINT)", BIGINT)
-    _element(code, "cardinality")
+    element_of(code, "cardinality")
     return Code(f"CAST(len({code.sql}) AS BIGINT)", BIGINT)
 
 
@@ -75,7 +69,7 @@ def _array_position(code: Code, value: Code) -> Code:
 
 @function("array_join")
 def _array_join(code: Code, separator: Code, null: Code | None = None) -> Code:
-    element = _element(code, "array_join", separator)
+    element = element_of(code, "array_join", separator)
     if element.name in _PLAIN:
         raise wrong_arguments("array_join", [code, separator])
     inner = cast(Code('"t_x"', element), VARCHAR).sql
@@ -91,19 +85,15 @@ def _array_join(code: Code, separator: Code, null: Code | None = None) -> Code:
 
 @function("array_sort")
 def _array_sort(code: Code) -> Code:
-    _compared(code, "array_sort")
+    if element_of(code, "array_sort").name not in ("double", "real"):
+        _compared(code, "array_sort")
     return Code(f"list_sort({code.sql}, 'ASC', 'NULLS LAST')", code.type)
 
 
 @function("array_distinct")
 def _array_distinct(code: Code) -> Code:
     _compared(code, "array_distinct")
-    # by first occurrence; DuckDB's list_distinct has an order of its own and no NULL
-    sql = code.sql
-    first = f'list_position({sql}, "t_x") = "t_i"'
-    null = failing("NOT_SUPPORTED", "'array_distinct of NULL'", "BOOLEAN")
-    kept = f'CASE WHEN "t_x" IS NULL THEN {null} ELSE {first} END'
-    return Code(f'list_filter({sql}, lambda "t_x", "t_i": {kept})', code.type)
+    return Code(f"t_distinct({code.sql})", code.type)
 
 
 @function("array_max")
@@ -117,6 +107,13 @@ def _array_min(code: Code) -> Code:
 
 
 def _extreme(name: str, code: Code) -> Code:
+    element = element_of(code, f"array_{name}")
+    if element.name in ("double", "real"):
+        # NaN only where there is nothing else; to DuckDB it is the largest number
+        numbers = f'list_filter({code.sql}, lambda "t_x": NOT isnan("t_x"))'
+        found = f"coalesce(list_{name}({numbers}), list_{name}({code.sql}))"
+        null = f"len({code.sql}) > list_count({code.sql})"
+        return Code(f"CASE WHEN {null} THEN NULL ELSE {found} END", element)
     element = _compared(code, f"array_{name}")
     null = f"len({code.sql}) > list_count({code.sql})"
     return Code(f"CASE WHEN {null} THEN NULL ELSE list_{name}({code.sql}) END", element)
@@ -126,13 +123,15 @@ def _extreme(name: str, code: Code) -> Code:
 def _reverse(code: Code) -> Code:
     if code.type.name == "varchar":
         return Code(f"t_reverse({code.sql})", VARCHAR)
-    _element(code, "reverse")
+    if code.type == VARBINARY:
+        return Code(f"t_reversed_bytes({code.sql})", VARBINARY)
+    element_of(code, "reverse")
     return Code(f"list_reverse({code.sql})", code.type)
 
 
 @function("slice")
 def _slice(code: Code, start: Code, length: Code) -> Code:
-    _element(code, "slice", start, length)
+    element_of(code, "slice", start, length)
     a, i, n = code.sql, coerced(start, BIGINT).sql, coerced(length, BIGINT).sql
     bad = failing("INVALID_FUNCTION_ARGUMENT", "'SQL array indices start at 1'", code.type.duck)
     return Code(
@@ -147,7 +146,7 @@ def _element_at(code: Code, key: Code) -> Code:
         if kind != code.type.args[0]:
             raise wrong_arguments("element_at", [code, key])
         return Code(f"map_extract_value({code.sql}, {coerced(key, kind).sql})", code.type.args[1])
-    element = _element(code, "element_at", key)
+    element = element_of(code, "element_at", key)
     zero = failing("INVALID_FUNCTION_ARGUMENT", "'SQL array indices start at 1'", element.duck)
     index = coerced(key, BIGINT).sql
     found = f"list_extract({code.sql}, {index})"
@@ -156,8 +155,8 @@ def _element_at(code: Code, key: Code) -> Code:
 
 @function("flatten")
 def _flatten(code: Code) -> Code:
-    inner = _element(code, "flatten")
-    _element(Code("", inner), "flatten")
+    inner = element_of(code, "flatten")
+    element_of(Code("", inner), "flatten")
     return Code(f"flatten({code.sql})", inner)
 
 
@@ -166,7 +165,10 @@ def _repeat(value: Code, count: Code) -> Code:
     if value.type == UNKNOWN:
         raise wrong_arguments("repeat", [value, count])
     number = coerced(count, BIGINT).sql
-    return Code(f'list_transform(range(0, {number}), lambda "t_x": {value.sql})', array(value.type))
+    kind = array(value.type)
+    bad = failing("INVALID_FUNCTION_ARGUMENT", "'count argument must not be negative'", kind.duck)
+    made = f'list_transform(range(0, {number}), lambda "t_x": {value.sql})'
+    return Code(f"CASE WHEN {number} < 0 THEN {bad} ELSE {made} END", kind)
 
 
 @function("sequence")
@@ -185,53 +187,94 @@ def _sequence(first: Code, last: Code, step: Code | None = None) -> Code:
         return Code(
             f"CASE WHEN {wrong} THEN {bad} ELSE generate_series({a}, {b}, {by}) END", array(BIGINT)
         )
-    if kind == DATE and step and step.type == DAY_TO_SECOND and first.type == DATE:
-        days = f"({step.sql} // 86400000)"
-        bad = failing("NOT_SUPPORTED", "'sequence of dates by this step'", "DATE[]")
-        made = (
-            f"list_transform(range(0, CAST({last.sql} - {first.sql} AS BIGINT) + 1, {days}),"
-            f' lambda "t_x": {first.sql} + CAST("t_x" AS INTEGER))'
-        )
-        wrong = f"{step.sql} <= 0 OR {step.sql} % 86400000 <> 0 OR {last.sql} < {first.sql}"
-        return Code(f"CASE WHEN {wrong} THEN {bad} ELSE {made} END", array(DATE))
+    if kind and kind.name in ("date", "timestamp"):
+        return _sequence_of_times(coerced(first, kind), coerced(last, kind), step)
     raise wrong_arguments("sequence", [c for c in (first, last, step) if c])
 
 
+_DAY_MS = 86_400_000
+
+
+def _sequence_of_times(first: Code, last: Code, step: Code | None) -> Code:
+    kind = first.type
+    a, b = first.sql, last.sql
+    if step is None and kind == DATE:
+        by = f"(CASE WHEN {b} >= {a} THEN {_DAY_MS} ELSE -{_DAY_MS} END)"
+    elif step is not None and step.type == DAY_TO_SECOND:
+        by = f"({step.sql})"
+    elif kind == DATE and step is not None and step.type == YEAR_TO_MONTH:
+        return _sequence_of_months(a, b, step.sql)
+    else:
+        given = [code for code in (first, last, step) if code]
+        raise wrong_arguments("sequence", given)
+    duck = array(kind).duck
+    bad = failing(
+        "INVALID_FUNCTION_ARGUMENT",
+        "'sequence stop value should be greater than or equal to start value if step is "
+        "greater than zero otherwise stop should be less than or equal to start'",
+        duck,
+    )
+    if kind == DATE:
+        span = f"CAST({b} - {a} AS BIGINT) * {_DAY_MS}"
+        uneven = f" OR {by} % {_DAY_MS} <> 0"
+        one = f'{a} + CAST("t_x" // {_DAY_MS} AS INTEGER)'
+    else:
+        span, uneven = f"(epoch_ms({b}) - epoch_ms({a}))", ""
+        one = f'{a} + to_milliseconds("t_x")'
+    wrong = f"{by} = 0 OR {by} > 0 AND {b} < {a} OR {by} < 0 AND {b} > {a}{uneven}"
+    made = f'list_transform(generate_series(0, {span}, {by}), lambda "t_x": {one})'
+    return Code(f"CASE WHEN {wrong} THEN {bad} ELSE CAST({made} AS {duck}) END", array(kind))
+
+
+def _sequence_of_months(first: str, last: str, step: str) -> Code:
+    bad = failing("NOT_SUPPORTED", "'sequence of dates that falls by months'", "DATE[]")
+    months = f"(year({last}) - year({first})) * 12 + month({last}) - month({first})"
+    each = f'CAST({first} + to_months(CAST("t_x" AS INTEGER)) AS DATE)'
+    made = f'list_transform(generate_series(0, {months}, {step}), lambda "t_x": {each})'
+    kept = f'list_filter({made}, lambda "t_y": "t_y" <= {last})'
+    return Code(
+        f"CASE WHEN {step} <= 0 OR {last} < {first} THEN {bad} ELSE {kept} END", array(DATE)
+    )
+
+
 def _pair(name: str, a: Code, b: Code) -> tuple[str, str, Type]:
+    """Two arrays in one type, which is also given."""
     kind = common(_compared(a, name, b), _compared(b, name, a))
     if kind is None:
         raise wrong_arguments(name, [a, b])
-    x, y = coerced(a, array(kind)).sql, coerced(b, array(kind)).sql
-    null = failing("NOT_SUPPORTED", f"'{name} of NULL'", array(kind).duck)
-    guard = f"len({x}) > list_count({x}) OR len({y}) > list_count({y})"
-    return x, f"CASE WHEN {guard} THEN {null} ELSE {y} END", kind
+    return coerced(a, array(kind)).sql, coerced(b, array(kind)).sql, array(kind)
 
 
 @function("arrays_overlap")
 def _arrays_overlap(a: Code, b: Code) -> Code:
     x, y, _ = _pair("arrays_overlap", a, b)
-    return Code(f"list_has_any({x}, {y})", BOOLEAN)
-
-
-def _unique(sql: str) -> str:
-    """By first occurrence. Trino gives the order of the first array, too."""
-    return f'list_filter({sql}, lambda "t_u", "t_i": list_position({sql}, "t_u") = "t_i")'
+    null = (
+        f"len({x}) > list_count({x}) AND len({y}) > 0"
+        f" OR len({y}) > list_count({y}) AND len({x}) > 0"
+    )
+    some = f'list_has_any({x}, list_filter({y}, lambda "t_x": "t_x" IS NOT NULL))'
+    return Code(f"CASE WHEN {some} THEN true WHEN {null} THEN NULL ELSE {some} END", BOOLEAN)
 
 
 @function("array_intersect")
 def _array_intersect(a: Code, b: Code) -> Code:
     x, y, kind = _pair("array_intersect", a, b)
-    kept = f'list_filter({_unique(x)}, lambda "t_x": list_contains({y}, "t_x"))'
-    # the order of several is not the same in all versions
-    several = failing("NOT_SUPPORTED", "'array_intersect of several values'", array(kind).duck)
-    return Code(f"CASE WHEN len({kept}) > 1 THEN {several} ELSE {kept} END", array(kind))
+    # in the order of the longer one
+    return Code(f"CASE WHEN len({x}) < len({y}) THEN t_intersect({y}, {x})"
+                f" ELSE t_intersect({x}, {y}) END", kind)  # fmt: skip
+
+
+@function("array_union")
+def _array_union(a: Code, b: Code) -> Code:
+    x, y, kind = _pair("array_union", a, b)
+    null = f"{a.sql} IS NULL OR {b.sql} IS NULL"
+    return Code(f"CASE WHEN {null} THEN NULL ELSE t_distinct(list_concat({x}, {y})) END", kind)
 
 
 @function("array_except")
 def _array_except(a: Code, b: Code) -> Code:
     x, y, kind = _pair("array_except", a, b)
-    kept = f'list_filter({_unique(x)}, lambda "t_x": NOT list_contains({y}, "t_x"))'
-    return Code(kept, array(kind))
+    return Code(f"CASE WHEN {y} IS NOT NULL THEN t_except({x}, {y}) END", kind)
 
 
 @function("array_remove")
@@ -244,95 +287,27 @@ def _array_remove(code: Code, value: Code) -> Code:
     return Code(f"CASE WHEN {x} IS NOT NULL THEN {kept} END", code.type)
 
 
-def _lambda(
-    compiler: Expressions, tree: exp.Expr, kinds: Sequence[Type], name: str
-) -> tuple[str, Code]:
-    """Parameters and body of a lambda."""
-    if not isinstance(tree, exp.Lambda) or len(tree.expressions) != len(kinds):
-        raise SqlError("TYPE_MISMATCH", f"Unexpected lambda for function {name}")
-    return compiler.lambda_body(tree, kinds)
+@function("trim_array")
+def _trim_array(code: Code, count: Code) -> Code:
+    element_of(code, "trim_array", count)
+    number = coerced(count, BIGINT).sql
+    bad = failing("INVALID_FUNCTION_ARGUMENT", "'size must not be negative or exceed the array'",
+                  code.type.duck)  # fmt: skip
+    kept = f"list_slice({code.sql}, 1, len({code.sql}) - {number})"
+    return Code(
+        f"CASE WHEN {number} < 0 OR {number} > len({code.sql}) THEN {bad} ELSE {kept} END",
+        code.type,
+    )
 
 
-def _over_array(name: str, result: str, gives: str) -> None:
-    def call(compiler: Expressions, trees: Sequence[exp.Expr]) -> Code:
-        if len(trees) != 2:
-            raise wrong_arguments(name, [])
-        code = compiler.code(trees[0])
-        element = _element(code, name)
-        names, body = _lambda(compiler, trees[1], [element], name)
-        if gives == "transform":
-            kind = array(body.type)
-            made = f"list_transform({code.sql}, lambda {names}: {body.sql})"
-            return Code(f"CAST({made} AS {kind.duck})", kind)
-        condition = coerced(body, BOOLEAN).sql
-        return Code(
-            result.format(a=code.sql, f=f"lambda {names}: {condition}"),
-            (code.type if gives == "array" else BOOLEAN),
-        )
-
-    LAMBDAS[name] = call
-
-
-_over_array("filter", "list_filter({a}, {f})", "array")
-_over_array("transform", "", "transform")
-
-
-def _match(name: str, decided: str, otherwise: str) -> None:
-    def call(compiler: Expressions, trees: Sequence[exp.Expr]) -> Code:
-        if len(trees) != 2:
-            raise wrong_arguments(name, [])
-        code = compiler.code(trees[0])
-        names, body = _lambda(compiler, trees[1], [_element(code, name)], name)
-        values = f"list_transform({code.sql}, lambda {names}: {coerced(body, BOOLEAN).sql})"
-        null = f"len({values}) > list_count({values})"
-        return Code(
-            f"CASE WHEN {code.sql} IS NULL THEN NULL"
-            f" WHEN list_contains({values}, {decided}) THEN {otherwise}"
-            f" WHEN {null} THEN NULL ELSE NOT {otherwise} END",
-            BOOLEAN,
-        )
-
-    LAMBDAS[name] = call
-
-
-_match("any_match", "true", "true")
-_match("all_match", "false", "false")
-_match("none_match", "true", "false")
-
-
-def _map_filter(compiler: Expressions, trees: Sequence[exp.Expr]) -> Code:
-    if len(trees) != 2:
-        raise wrong_arguments("map_filter", [])
-    code = compiler.code(trees[0])
-    if code.type.name != "map":
-        raise wrong_arguments("map_filter", [code])
-    return _over_entries(compiler, code, trees[1], "map_filter")
-
-
-def _over_entries(compiler: Expressions, code: Code, tree: exp.Expr, name: str) -> Code:
-    """A map's entries through a lambda of two parameters."""
-    _, body = _lambda(compiler, tree, code.type.args, name)
-    entry = '"t_e"'
-    first, second = (f'"{compiler.lambda_name(p)}"' for p in tree.expressions)
-    inner = body.sql.replace(first, f"{entry}.key").replace(second, f"{entry}.value")
-    entries = f"map_entries({code.sql})"
-    if name == "map_filter":
-        condition = coerced(Code(inner, body.type), BOOLEAN).sql
-        kept = f"list_filter({entries}, lambda {entry}: {condition})"
-        return Code(f"map_from_entries({kept})", code.type)
-    kind = map_of(code.type.args[0], body.type)
-    made = f"list_transform({entries}, lambda {entry}: {inner})"
-    return Code(f"map(map_keys({code.sql}), {made})", kind)
-
-
-LAMBDAS["map_filter"] = _map_filter
-
-
-def _transform_values(compiler: Expressions, trees: Sequence[exp.Expr]) -> Code:
-    code = compiler.code(trees[0]) if len(trees) == 2 else None
-    if code is None or code.type.name != "map":
-        raise wrong_arguments("transform_values", [code] if code else [])
-    return _over_entries(compiler, code, trees[1], "transform_values")
-
-
-LAMBDAS["transform_values"] = _transform_values
+@function("zip")
+def _zip(*codes: Code) -> Code:
+    if len(codes) < 2:
+        raise wrong_arguments("zip", codes)
+    kinds = [element_of(code, "zip", *codes) for code in codes]
+    kind = array(row(tuple(kinds)))
+    longest = f"greatest({', '.join(f'len({code.sql})' for code in codes)})"
+    inside = ", ".join(f'"f{i}" := list_extract({code.sql}, "t_z")' for i, code in enumerate(codes))
+    made = f'list_transform(range(1, {longest} + 1), lambda "t_z": struct_pack({inside}))'
+    null = " OR ".join(f"{code.sql} IS NULL" for code in codes)
+    return Code(f"CASE WHEN {null} THEN NULL ELSE CAST({made} AS {kind.duck}) END", kind)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from sqlapi.sql.casts import cast, local
+from sqlapi.sql.casts import cast, local, rounded
 from sqlapi.sql.code import Code, coerced, text
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.registry import constant, function, simple, wrong_arguments
+from sqlapi.sql.literals import check_zone
 from sqlapi.sql.types import (
     BIGINT,
-    BOOLEAN,
     DATE,
     DAY_TO_SECOND,
     DOUBLE,
+    UNKNOWN,
     VARCHAR,
+    YEAR_TO_MONTH,
     Type,
     common,
     timestamp,
@@ -31,9 +33,10 @@ _FIELDS = {
 _OF_TIMES = ("hour", "minute", "second", "millisecond")
 
 simple("parse_duration", [VARCHAR], DAY_TO_SECOND, "t_duration({0})")
-simple("from_unixtime", [DOUBLE], timestamp_tz("UTC"), "t_from_unixtime({0})")
+simple("from_iso8601_timestamp", [VARCHAR], timestamp_tz("UTC"), "t_iso_timestamp({0})")
+simple("to_milliseconds", [DAY_TO_SECOND], BIGINT, "{0}")
+simple("current_timezone", [], VARCHAR, "'UTC'")
 simple("from_iso8601_date", [VARCHAR], DATE, "t_iso_date({0})")
-simple("is_valid_date", [VARCHAR], BOOLEAN, "t_is_date({0})")
 
 
 def _moment(code: Code, name: str) -> Code:
@@ -49,6 +52,10 @@ def field(name: str, code: Code) -> Code:
     """One field, `year` or `day_of_week` say, of a date or timestamp. Raises SqlError."""
     if code.type == DAY_TO_SECOND:
         return _of_interval(name, code)
+    if code.type == YEAR_TO_MONTH and name in ("year", "month"):
+        return Code(f"({code.sql} {'//' if name == 'year' else '%'} 12)", BIGINT)
+    if code.type == UNKNOWN:
+        return Code("CAST(NULL AS BIGINT)", BIGINT)
     moment = _moment(code, name)
     if name == "millisecond" and moment.type.name == "timestamp":
         return Code(f"CAST(extract(millisecond FROM {moment.sql}) % 1000 AS BIGINT)", BIGINT)
@@ -118,10 +125,7 @@ def _date_add(part: Code, amount: Code, code: Code) -> Code:
         if unit in _DAYS
         else f"to_milliseconds({number} * {_MS[unit]})"
     )
-    kind = code.type
-    if unit == "millisecond" and (kind.size or 0) < 3:
-        kind = Type(kind.name, size=3, zone=kind.zone)
-    return Code(f"CAST({code.sql} + {step} AS {kind.duck})", kind)
+    return Code(rounded(f"CAST({code.sql} + {step} AS {code.type.duck})", code.type), code.type)
 
 
 @function("date_diff")
@@ -149,16 +153,17 @@ def _last_day(code: Code) -> Code:
 def _to_iso8601(code: Code) -> Code:
     if code.type == DATE:
         return Code(f"CAST({code.sql} AS VARCHAR)", VARCHAR)
-    if code.type.name != "timestamp":
+    if code.type.zone not in (None, "UTC") or not code.type.is_time:
         raise wrong_arguments("to_iso8601", [code])
-    digits = max(3, code.type.size or 0)
+    digits = code.type.size
     shown = f"strftime({code.sql}, '%Y-%m-%dT%H:%M:%S.%f')"
-    return Code(f"substring({shown}, 1, {20 + digits})", VARCHAR)
+    made = f"substring({shown}, 1, {20 + digits if digits else 19})"
+    return Code(f"({made} || 'Z')" if code.type.zone else made, VARCHAR)
 
 
 @function("to_unixtime")
 def _to_unixtime(code: Code) -> Code:
-    if code.type.zone:
+    if code.type.name.startswith("timestamp") and (code.type.size or 0) <= 3:
         return Code(f"(CAST(epoch_ms({code.sql}) AS DOUBLE) / 1000)", DOUBLE)
     raise wrong_arguments("to_unixtime", [code])
 
@@ -168,6 +173,39 @@ def _with_timezone(code: Code, zone: Code) -> Code:
     if constant(zone, "with_timezone") != "UTC" or code.type.name != "timestamp":
         raise wrong_arguments("with_timezone", [code, zone])
     return Code(code.sql, timestamp_tz("UTC", code.type.size or 0))
+
+
+@function("from_unixtime")
+def _from_unixtime(seconds: Code, zone: Code | None = None) -> Code:
+    name = constant(zone, "from_unixtime") if zone else "UTC"
+    check_zone(name)
+    return Code(f"t_from_unixtime({coerced(seconds, DOUBLE).sql})", timestamp_tz(name))
+
+
+@function("timezone_hour")
+def _timezone_hour(code: Code) -> Code:
+    return _zone_offset("timezone_hour", code, "// 60")
+
+
+@function("timezone_minute")
+def _timezone_minute(code: Code) -> Code:
+    return _zone_offset("timezone_minute", code, "% 60")
+
+
+def _zone_offset(name: str, code: Code, part: str) -> Code:
+    if not code.type.zone:
+        raise wrong_arguments(name, [code])
+    minutes = f"((epoch_us({local(code)}) - epoch_us({code.sql})) // 60000000)"
+    return Code(f"({minutes} {part})", BIGINT)
+
+
+@function("at_timezone")
+def _at_timezone(code: Code, zone: Code) -> Code:
+    name = constant(zone, "at_timezone")
+    if code.type.name != "timestamp with time zone":
+        raise wrong_arguments("at_timezone", [code, zone])
+    check_zone(name)
+    return Code(code.sql, timestamp_tz(name, code.type.size or 0))
 
 
 @function("date_format")
@@ -186,7 +224,7 @@ def _by_pattern(name: str, code: Code, pattern: Code) -> Code:
     source = constant(pattern, name.removeprefix("t_"))
     check_pattern(name, source)
     moment = _moment(code, name.removeprefix("t_"))
-    value = f"CAST({moment.sql} AS TIMESTAMP)"
+    value = rounded(f"CAST({moment.sql} AS TIMESTAMP)", timestamp(3))
     return Code(f"{name}({value}, {text(source)})", VARCHAR)
 
 

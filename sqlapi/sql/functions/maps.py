@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlapi.sql.code import Code, coerced
 from sqlapi.sql.functions.registry import function, simple, wrong_arguments
-from sqlapi.sql.types import UNKNOWN, VARCHAR, Type, array, map_of
+from sqlapi.sql.types import UNKNOWN, VARCHAR, Type, array, common, map_of
 
 simple("split_to_map", [VARCHAR, VARCHAR, VARCHAR], map_of(VARCHAR, VARCHAR),
        "t_split_to_map({0}, {1}, {2})")  # fmt: skip
@@ -47,12 +47,26 @@ def _map_entries(code: Code) -> Code:
     return Code(f'{entries}struct_pack("f0" := "t_e".key, "f1" := "t_e".value))', kind)
 
 
+@function("map_from_entries")
+def _map_from_entries(code: Code) -> Code:
+    if code.type.name != "array" or code.type.args[0].name != "row":
+        raise wrong_arguments("map_from_entries", [code])
+    inner = code.type.args[0].args
+    if len(inner) != 2:
+        raise wrong_arguments("map_from_entries", [code])
+    kind = map_of(*inner)
+    keys, values = (f'list_transform({code.sql}, lambda "t_e": "t_e".f{i})' for i in (0, 1))
+    return Code(f"CASE WHEN {code.sql} IS NOT NULL THEN map({keys}, {values}) END", kind)
+
+
 @function("map_concat")
 def _map_concat(first: Code, second: Code) -> Code:
     _map(first, "map_concat")
-    if first.type != second.type:
-        second = coerced(second, first.type)
-    a, b = first.sql, second.sql
-    # DuckDB takes a NULL for an empty map
-    return Code(f"CASE WHEN {a} IS NULL OR {b} IS NULL THEN NULL ELSE map_concat({a}, {b}) END",
-                first.type)  # fmt: skip
+    kind = common(first.type, second.type)
+    if kind is None:
+        raise wrong_arguments("map_concat", [first, second])
+    a, b = coerced(first, kind).sql, coerced(second, kind).sql
+    # the entries of the last map come first, and count
+    rest = f'list_filter(map_entries({a}), lambda "t_e": NOT map_contains({b}, "t_e".key))'
+    made = f"map_from_entries(list_concat(map_entries({b}), {rest}))"
+    return Code(f"CASE WHEN {a} IS NULL OR {b} IS NULL THEN NULL ELSE {made} END", kind)

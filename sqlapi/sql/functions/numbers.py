@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from sqlapi.sql.code import Code, coerced, failing
+from sqlapi.sql.code import Code, coerced
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.registry import function, simple, wrong_arguments
-from sqlapi.sql.operators import arithmetic
+from sqlapi.sql.operators import arithmetic, scaled, unscaled
 from sqlapi.sql.types import BIGINT, BOOLEAN, DOUBLE, MAX_PRECISION, Type, decimal
 
 D, N = DOUBLE, BIGINT
 
-for _name in ("sqrt", "exp", "sin", "cos", "tan", "asin", "acos", "atan", "degrees", "radians"):
-    simple(_name, [D], D, f"t_{_name}({{0}})")
-simple("cbrt", [D], D, "t_cbrt({0})")
-simple("ln", [D], D, "t_ln({0})")
-simple("log2", [D], D, "t_log2({0})")
-simple("log10", [D], D, "t_log10({0})")
-simple("log", [D, D], D, "t_log({0}, {1})")
-simple("power pow", [D, D], D, "t_power({0}, {1})")
-simple("atan2", [D, D], D, "t_atan2({0}, {1})")
+# DuckDB takes NaN from Python for NULL
+_NAN = "CASE WHEN {null} THEN NULL ELSE coalesce({call}, CAST('nan' AS DOUBLE)) END"
+for _name in (
+    "sqrt", "exp", "sin", "cos", "tan", "asin", "acos", "atan", "degrees", "radians",
+    "ln", "log2", "log10",
+):  # fmt: skip
+    simple(_name, [D], D, _NAN.format(call=f"t_{_name}({{0}})", null="{0} IS NULL"))
+for _name in ("log", "power", "atan2"):
+    _call = _NAN.format(call=f"t_{_name}({{0}}, {{1}})", null="{0} IS NULL OR {1} IS NULL")
+    simple("power pow" if _name == "power" else _name, [D, D], D, _call)
 simple("pi", [], D, "pi()")
 simple("e", [], D, "CAST(2.718281828459045 AS DOUBLE)")
 simple("nan", [], D, "CAST('nan' AS DOUBLE)")
@@ -26,12 +27,20 @@ simple("infinity", [], D, "CAST('inf' AS DOUBLE)")
 simple("is_nan", [D], BOOLEAN, "isnan({0})")
 simple("is_infinite", [D], BOOLEAN, "isinf({0})")
 simple("is_finite", [D], BOOLEAN, "isfinite({0})")
-simple("random rand", [], D, "random()")
 simple("bitwise_and", [N, N], N, "({0} & {1})")
 simple("bitwise_or", [N, N], N, "({0} | {1})")
 simple("bitwise_xor", [N, N], N, "xor({0}, {1})")
 simple("bitwise_not", [N], N, "(~{0})")
 simple("width_bucket", [D, D, D, N], N, "t_width_bucket({0}, {1}, {2}, {3})")
+
+
+@function("random", "rand")
+def _random(limit: Code | None = None) -> Code:
+    if limit is None:
+        return Code("random()", DOUBLE)
+    if not limit.type.is_integer or not isinstance(limit.value, int) or limit.value <= 0:
+        raise wrong_arguments("random", [limit])
+    return Code(f"CAST(floor(random() * {limit.value}) AS {limit.type.duck})", limit.type)
 
 
 @function("mod")
@@ -53,6 +62,9 @@ def _sign(code: Code) -> Code:
         return Code(f"CAST(sign({code.sql}) AS {kind.duck})", kind)
     if kind.name == "decimal":
         return Code(f"CAST(sign({code.sql}) AS DECIMAL(1,0))", decimal(1))
+    if kind.name in ("double", "real"):
+        made = f"CAST(sign({code.sql}) AS {kind.duck})"
+        return Code(f"CASE WHEN isnan({code.sql}) THEN {code.sql} ELSE {made} END", kind)
     raise wrong_arguments("sign", [code])
 
 
@@ -84,8 +96,15 @@ def _integral(kind: Type) -> Type:
 
 
 @function("truncate")
-def _truncate(code: Code) -> Code:
+def _truncate(code: Code, digits: Code | None = None) -> Code:
     kind = code.type
+    if digits is not None:
+        if kind.name != "decimal" or not isinstance(digits.value, int):
+            raise wrong_arguments("truncate", [code, digits])
+        if digits.value >= kind.scale:
+            return code
+        unit = f"{10 ** min(38, kind.scale - digits.value)}::HUGEINT"
+        return Code(scaled(f"({unscaled(code)} // {unit} * {unit})", kind), kind)
     if kind.name in ("double", "real"):
         return Code(f"trunc({code.sql})", kind)
     if kind.name == "decimal":
@@ -95,7 +114,9 @@ def _truncate(code: Code) -> Code:
 
 
 @function("round")
-def _round(code: Code, digits: Code | None = None) -> Code:
+def _round(  # noqa: PLR0911
+    code: Code, digits: Code | None = None
+) -> Code:
     kind = code.type
     if kind.is_integer and digits is None:
         return code
@@ -108,11 +129,25 @@ def _round(code: Code, digits: Code | None = None) -> Code:
         raise wrong_arguments("round", [code])
     if not digits.type.is_integer:
         raise wrong_arguments("round", [code, digits])
+    if kind.is_integer and isinstance(digits.value, int):
+        if digits.value >= 0:
+            return code
+        unit = f"{10 ** min(20, -digits.value)}::HUGEINT"
+        half = f"(abs({code.sql}::HUGEINT) + {unit} // 2) // {unit} * {unit}"
+        return Code(f"CAST(sign({code.sql}) * {half} AS {kind.duck})", kind)
     if kind == DOUBLE:
-        return Code(f"t_round_to({code.sql}, CAST({digits.sql} AS BIGINT))", kind)
+        made = f"t_round_to({code.sql}, CAST({digits.sql} AS BIGINT))"
+        null = f"{code.sql} IS NULL OR {digits.sql} IS NULL"
+        return Code(_NAN.format(call=made, null=null), kind)
     if kind.name == "decimal" and isinstance(digits.value, int) and digits.value >= 0:
         to = decimal(min(MAX_PRECISION, (kind.size or 0) + 1), kind.scale)
         return Code(f"CAST(round({code.sql}, {digits.value}) AS {to.duck})", to)
+    if kind.name == "decimal" and isinstance(digits.value, int):
+        to = decimal(min(MAX_PRECISION, (kind.size or 0) + 1), kind.scale)
+        unit = f"{10 ** min(38, kind.scale - digits.value)}::HUGEINT"
+        whole = unscaled(code)
+        half = f"sign({code.sql}) * ((abs({whole}) + {unit} // 2) // {unit} * {unit})"
+        return Code(scaled(f"({half})", to), to)
     raise wrong_arguments("round", [code, digits])
 
 
@@ -132,7 +167,9 @@ def _extreme(name: str, *codes: Code) -> Code:
     kind: Type | None = codes[0].type
     for code in codes[1:]:
         kind = common(kind, code.type) if kind else None
-    if kind is None or kind.args or kind.name in ("json", "unknown", "double", "real"):
+    if kind is not None and kind.name in ("double", "real"):
+        return _extreme_double(name, [coerced(code, kind).sql for code in codes], kind)
+    if kind is None or kind.args or kind.name in ("json", "unknown"):
         raise SqlError("NOT_SUPPORTED", f"Function {name} of these types is not supported")
     given = [coerced(code, kind).sql for code in codes]
     null = " OR ".join(f"{sql} IS NULL" for sql in given)
@@ -140,9 +177,21 @@ def _extreme(name: str, *codes: Code) -> Code:
     return Code(f"CASE WHEN {null} THEN NULL ELSE {name}({', '.join(given)}) END", kind)
 
 
+def _extreme_double(name: str, given: list[str], kind: Type) -> Code:
+    """NaN only where all are; to DuckDB it is the largest number."""
+    null = " OR ".join(f"{sql} IS NULL" for sql in given)
+    numbers = ", ".join(f"CASE WHEN NOT isnan({sql}) THEN {sql} END" for sql in given)
+    found = f"coalesce({name}({numbers}), CAST('nan' AS {kind.duck}))"
+    return Code(f"CASE WHEN {null} THEN NULL ELSE {found} END", kind)
+
+
 @function("from_base")
 def _from_base(value: Code, radix: Code) -> Code:
-    if radix.value not in (2, 10, 16) or value.type.name != "varchar":
+    if (
+        not isinstance(radix.value, int)
+        or not 2 <= radix.value <= 36
+        or value.type.name != "varchar"
+    ):
         raise wrong_arguments("from_base", [value, radix])
     return Code(f"t_from_base({value.sql}, CAST({radix.value} AS BIGINT))", BIGINT)
 
@@ -153,7 +202,6 @@ def _to_base(value: Code, radix: Code) -> Code:
 
     if not isinstance(radix.value, int) or not 2 <= radix.value <= 36:
         raise wrong_arguments("to_base", [value, radix])
-    negative = failing("NOT_SUPPORTED", "'to_base of a negative number'", "VARCHAR")
     sql = coerced(value, BIGINT).sql
-    made = f"lower(to_base({sql}, {radix.value}))"
-    return Code(f"CASE WHEN {sql} < 0 THEN {negative} ELSE {made} END", VARCHAR)
+    made = f"lower(to_base(abs({sql}), {radix.value}))"
+    return Code(f"(CASE WHEN {sql} < 0 THEN '-' ELSE '' END || {made})", VARCHAR)

@@ -10,7 +10,16 @@ from sqlapi.sql.code import Code, coerced
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.types import Type, can_coerce
 
-__all__ = ["LAMBDAS", "SCALARS", "Scalar", "constant", "function", "simple", "wrong_arguments"]
+__all__ = [
+    "LAMBDAS",
+    "SCALARS",
+    "Scalar",
+    "constant",
+    "element_of",
+    "function",
+    "simple",
+    "wrong_arguments",
+]
 
 Scalar = Callable[..., Code]
 SCALARS: dict[str, Scalar] = {}
@@ -77,3 +86,10 @@ def constant(code: Code, name: str) -> str:
     if not isinstance(code.value, str):
         raise SqlError("NOT_SUPPORTED", f"Function {name} with a computed argument")
     return code.value
+
+
+def element_of(code: Code, name: str, *others: Code) -> Type:
+    """The type of an array's elements, that are compared by value. Raises SqlError."""
+    if code.type.name != "array":
+        raise wrong_arguments(name, [code, *others])
+    return code.type.args[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from sqlapi.sql.code import Code, coerced, text
 from sqlapi.sql.errors import SqlError
@@ -11,18 +12,21 @@ from sqlapi.sql.operators import concatenated
 from sqlapi.sql.types import (
     BIGINT,
     BOOLEAN,
+    DOUBLE,
     INTEGER,
     JSON,
+    UNKNOWN,
     VARBINARY,
     VARCHAR,
     array,
+    decimal,
 )
 
 V, B, N = VARCHAR, VARBINARY, BIGINT
 
 simple("length", [V], N, "length({0})")
 simple("length", [B], N, "octet_length({0})")
-simple("upper", [V], V, "upper({0})")
+simple("upper", [V], V, "t_upper({0})")
 simple("lower", [V], V, "lower({0})")
 simple("reverse", [V], V, "t_reverse({0})")
 simple("trim", [V], V, "t_trim({0})")
@@ -35,7 +39,6 @@ simple("substr substring", [V, N], V, "t_substr({0}, {1})")
 simple("substr substring", [V, N, N], V, "t_substr3({0}, {1}, {2})")
 simple("strpos", [V, V], N, "CAST(strpos({0}, {1}) AS BIGINT)")
 simple("starts_with", [V, V], BOOLEAN, "starts_with({0}, {1})")
-simple("ends_with", [V, V], BOOLEAN, "ends_with({0}, {1})")
 simple("lpad", [V, N, V], V, "t_lpad({0}, {1}, {2})")
 simple("rpad", [V, N, V], V, "t_rpad({0}, {1}, {2})")
 simple("split", [V, V], array(V), "t_split({0}, {1})")
@@ -45,11 +48,11 @@ simple("chr", [N], V, "chr(CAST({0} AS INTEGER))")
 simple("codepoint", [V], INTEGER, "t_codepoint({0})")
 simple("levenshtein_distance", [V, V], N, "t_levenshtein({0}, {1})")
 simple("hamming_distance", [V, V], N, "t_hamming({0}, {1})")
-simple("normalize", [V], V, "t_nfc({0})")
+simple("normalize", [V], V, "t_normalize({0}, 'NFC')")
 simple("to_utf8", [V], B, "encode({0})")
-simple("from_utf8", [B], V, "decode({0})")
+simple("from_utf8", [B], V, "t_from_utf8({0})")
 simple("to_hex", [B], V, "hex({0})")
-simple("from_hex", [V], B, "unhex({0})")
+simple("from_hex", [V], B, "t_from_hex({0})")
 simple("to_base64", [B], V, "to_base64({0})")
 simple("from_base64", [V], B, "from_base64({0})")
 simple("sha256", [B], B, "unhex(sha256({0}))")
@@ -62,7 +65,25 @@ simple("url_extract_query", [V], V, "t_url({0}, 'query')")
 simple("json_array_length", [V], N, "t_json_array_length({0})")
 simple("json_parse", [V], JSON, "t_json_parse({0})")
 simple("json_format", [JSON], V, "{0}")
+simple("json_array_length", [JSON], N, "t_json_array_length({0})")
+simple("json_array_contains", [JSON, V], BOOLEAN, "t_json_has({0}, {1}, 'varchar')")
+simple("json_array_contains", [JSON, N], BOOLEAN,
+       "t_json_has({0}, CAST({1} AS VARCHAR), 'number')")  # fmt: skip
+simple("json_array_contains", [V, V], BOOLEAN, "t_json_has({0}, {1}, 'varchar')")
+simple("json_array_contains", [V, N], BOOLEAN, "t_json_has({0}, CAST({1} AS VARCHAR), 'number')")
+simple("json_array_contains", [V, BOOLEAN], BOOLEAN,
+       "t_json_has({0}, CAST({1} AS VARCHAR), 'boolean')")  # fmt: skip
 simple("is_json_scalar", [V], BOOLEAN, "t_json_scalar({0})")
+simple("sha1", [B], B, "t_sha1({0})")
+simple("sha512", [B], B, "t_sha512({0})")
+simple("crc32", [B], N, "t_crc32({0})")
+simple("url_extract_fragment", [V], V, "t_url({0}, 'fragment')")
+simple("url_extract_port", [V], N, "CAST(t_url({0}, 'port') AS BIGINT)")
+simple("url_extract_parameter", [V, V], V, "t_url_parameter({0}, {1})")
+simple("url_encode", [V], V, "t_url_encode({0})")
+simple("url_decode", [V], V, "t_url_decode({0})")
+simple("strpos", [V, V, N], N, "t_strpos({0}, {1}, {2})")
+simple("split", [V, V, N], array(V), "t_split_limit({0}, {1}, {2})")
 simple("uuid", [], V, "CAST(uuid() AS VARCHAR)")
 
 
@@ -72,6 +93,8 @@ def _replace(*codes: Code) -> Code:
         raise wrong_arguments("replace", codes)
     value, search = codes[0], codes[1]
     other = codes[2].sql if len(codes) == 3 else "''"
+    if search.value == "" and len(codes) == 2:
+        return value
     if search.value == "":
         raise SqlError("NOT_SUPPORTED", "Function replace of an empty text")
     return Code(f"replace({value.sql}, {search.sql}, {other})", VARCHAR)
@@ -93,10 +116,17 @@ _REFUSED = re.compile(
 def _pattern(code: Code, name: str) -> str:
     """A pattern that means the same to Joni and to RE2. Raises SqlError for others."""
     pattern = constant(code, name)
-    if _REFUSED.search(pattern) or not pattern.isascii():
+    if _REFUSED.search(pattern) or not (pattern.isascii() or _plain_signs(pattern)):
         raise SqlError("NOT_SUPPORTED", f"Regular expression {pattern} is not supported")
     # Java's \s has the vertical tab, too; its $ matches before a last line's end as well
     return pattern.replace(r"\s", r"[\t-\r ]") if "[" not in pattern else _outside(pattern)
+
+
+def _plain_signs(pattern: str) -> bool:
+    """Whether signs beyond ASCII stand for themselves, one by one."""
+    return "(?i" not in pattern and all(
+        unicodedata.normalize("NFC", sign) == sign for sign in pattern
+    )
 
 
 def _outside(pattern: str) -> str:
@@ -107,6 +137,8 @@ def _outside(pattern: str) -> str:
 
 @function("regexp_like")
 def _regexp_like(value: Code, pattern: Code) -> Code:
+    if pattern.type == UNKNOWN:
+        return Code("CAST(NULL AS BOOLEAN)", BOOLEAN)
     source = _pattern(pattern, "regexp_like")
     if source.endswith("$") and not source.endswith("\\$"):
         source = source[:-1] + r"(?:\n?\z)"
@@ -131,18 +163,74 @@ def _regexp_extract_all(value: Code, pattern: Code, group: Code | None = None) -
     source = _pattern(pattern, "regexp_extract_all")
     _no_dollar(source)
     number = _group(source, group, "regexp_extract_all")
-    if re.fullmatch(source, "") or (number and re.search(r"\)[?*{]|\|", source)):
+    _check_not_empty(source)
+    if number and re.search(r"\)[?*{]|\|", source):
         raise SqlError("NOT_SUPPORTED", f"Regular expression {source} is not supported")
     sql = coerced(value, VARCHAR).sql
     return Code(f"regexp_extract_all({sql}, {text(source)}, {number})", array(VARCHAR))
+
+
+@function("regexp_split")
+def _regexp_split(value: Code, pattern: Code) -> Code:
+    source = _pattern(pattern, "regexp_split")
+    _no_dollar(source)
+    _check_not_empty(source)
+    return Code(
+        f"regexp_split_to_array({coerced(value, VARCHAR).sql}, {text(source)})", array(VARCHAR)
+    )
+
+
+@function("regexp_position")
+def _regexp_position(value: Code, pattern: Code) -> Code:
+    source = _pattern(pattern, "regexp_position")
+    _no_dollar(source)
+    if source.startswith("(?"):
+        raise SqlError("NOT_SUPPORTED", f"Regular expression {source} is not supported")
+    sql = coerced(value, VARCHAR).sql
+    before = f"regexp_extract({sql}, {text(f'^((?s:.*?))(?:{source})')}, 1)"
+    found = f"regexp_matches({sql}, {text(source)})"
+    return Code(f"CASE WHEN {sql} IS NULL THEN NULL WHEN {found} THEN length({before}) + 1"
+                " ELSE -1 END", INTEGER)  # fmt: skip
+
+
+@function("regexp_count")
+def _regexp_count(value: Code, pattern: Code) -> Code:
+    source = _pattern(pattern, "regexp_count")
+    _no_dollar(source)
+    _check_not_empty(source)
+    sql = coerced(value, VARCHAR).sql
+    return Code(f"CAST(len(regexp_extract_all({sql}, {text(source)})) AS BIGINT)", BIGINT)
+
+
+def _check_not_empty(source: str) -> None:
+    """Raises SqlError for a pattern that an empty text matches."""
+    try:
+        empty = re.match(source, "")
+    except re.error:
+        empty = None
+    if empty:
+        raise SqlError("NOT_SUPPORTED", f"Regular expression {source} is not supported")
+
+
+@function("concat_ws")
+def _concat_ws(separator: Code, *values: Code) -> Code:
+    if len(values) == 1 and values[0].type.name == "array":
+        given = coerced(values[0], array(VARCHAR)).sql
+    elif values and all(v.type.name in ("varchar", "unknown") for v in values):
+        given = f"[{', '.join(coerced(v, VARCHAR).sql for v in values)}]"
+    else:
+        raise wrong_arguments("concat_ws", [separator, *values])
+    sep = coerced(separator, VARCHAR).sql
+    kept = f'list_filter({given}, lambda "t_x": "t_x" IS NOT NULL)'
+    joined = f"coalesce(array_to_string({kept}, {sep}), '')"
+    return Code(f"CASE WHEN {sep} IS NOT NULL AND {given} IS NOT NULL THEN {joined} END", VARCHAR)
 
 
 @function("regexp_replace")
 def _regexp_replace(value: Code, pattern: Code, other: Code | None = None) -> Code:
     source = _pattern(pattern, "regexp_replace")
     _no_dollar(source)
-    if re.fullmatch(source, ""):
-        raise SqlError("NOT_SUPPORTED", f"Regular expression {source} is not supported")
+    _check_not_empty(source)
     replacement = constant(other, "regexp_replace") if other else ""
     if "\\" in replacement or re.search(r"\$(?!\d(?!\d))", replacement):
         raise SqlError("NOT_SUPPORTED", f"Replacement {replacement} is not supported")
@@ -181,6 +269,19 @@ def _json_extract_scalar(value: Code, path: Code) -> Code:
     return _json("t_json_scalar_at", value, path)
 
 
+@function("json_value")
+def _json_value(value: Code, path: Code) -> Code:
+    mode, _, steps = constant(path, "json_value").partition(" ")
+    if mode != "lax" or not _PATH.fullmatch(steps) or value.type.name != "varchar":
+        raise SqlError("NOT_SUPPORTED", f"Function json_value with the path {steps}")
+    return Code(f"t_json_lax({value.sql}, {text(steps)})", VARCHAR)
+
+
+@function("json_size")
+def _json_size(value: Code, path: Code) -> Code:
+    return Code(_json("t_json_size", value, path).sql, BIGINT)
+
+
 @function("json_extract")
 def _json_extract(value: Code, path: Code) -> Code:
     found = _json("t_json_at", value, path)
@@ -194,20 +295,27 @@ def _json(name: str, value: Code, path: Code) -> Code:
     steps = constant(path, "json_extract")
     if not _PATH.fullmatch(steps):
         raise SqlError("NOT_SUPPORTED", f"JSON path {steps} is not supported")
-    if value.type not in (VARCHAR, JSON) and value.type.name != "varchar":
+    if value.type == UNKNOWN and name == "t_json_at":
+        value = coerced(value, VARCHAR)
+    if value.type != JSON and value.type.name != "varchar":
         raise wrong_arguments("json_extract", [value, path])
     return Code(f"{name}({value.sql}, {text(steps)})", VARCHAR)
+
+
+_SPEC = r"%(?:%|-?,?0?\d*(?:\.\d+)?[sdf])"
 
 
 @function("format")
 def _format(pattern: Code, *values: Code) -> Code:
     source = constant(pattern, "format")
-    found = re.findall(r"%(?:0(\d+))?(?:\.(\d+))?([sdf%])", source)
-    if source.count("%") != sum(2 if kind == "%" else 1 for *_, kind in found):
+    if not values:
+        raise wrong_arguments("format", [pattern])
+    found = re.findall(_SPEC, source)
+    if source.count("%") != sum(spec.count("%") for spec in found):
         raise SqlError("NOT_SUPPORTED", f"Format {source} is not supported")
     pieces, rest = [], list(values)
-    for literal in re.split(r"(%(?:0\d+)?(?:\.\d+)?[sdf%])", source):
-        if not re.fullmatch(r"%(?:0\d+)?(?:\.\d+)?[sdf%]", literal):
+    for literal in re.split(f"({_SPEC})", source):
+        if not re.fullmatch(_SPEC, literal):
             pieces.append(text(literal))
         elif literal == "%%":
             pieces.append("'%'")
@@ -221,11 +329,37 @@ def _format(pattern: Code, *values: Code) -> Code:
 def _formatted(spec: str, code: Code) -> str:
     from sqlapi.sql.casts import cast
 
-    if spec == "%s" and (code.type.name == "varchar" or code.type.is_integer):
-        return f"coalesce({cast(code, VARCHAR).sql}, 'null')"
-    if spec[-1] == "d" and code.type.is_integer and "." not in spec:
-        return f"printf({text(spec.replace('d', 'd'))}, {coerced(code, BIGINT).sql})"
-    if spec[-1] == "f" and code.type.name == "decimal" and spec[1] != "0":
-        digits = int(spec[2:-1]) if "." in spec else 6
-        return f"CAST(CAST({code.sql} AS DECIMAL(38,{digits})) AS VARCHAR)"
-    raise SqlError("NOT_SUPPORTED", f"Format {spec} of {code.type} is not supported")
+    parts = re.fullmatch(r"%(-?)(,?)(0?)(\d*)(?:\.(\d+))?([sdf])", spec)
+    kind = code.type
+    if parts is None:
+        raise SqlError("NOT_SUPPORTED", f"Format {spec} is not supported")
+    left, grouped, zeros, width, digits, letter = parts.groups()
+    sql = ""
+    if letter == "s" and not (grouped or zeros or digits):
+        if kind.name in ("varchar", "boolean", "date") or kind.is_integer:
+            sql = f"coalesce({cast(code, VARCHAR).sql}, 'null')"
+        elif kind == DOUBLE:
+            sql = f"coalesce(t_double_text({code.sql}), 'null')"
+        elif kind.name == "decimal" and kind.scale <= 6:
+            # a smaller one would get an exponent
+            sql = f"coalesce({cast(code, VARCHAR).sql}, 'null')"
+    elif letter == "d" and kind.is_integer and not digits and not (left and zeros):
+        number = f"CAST({code.sql} AS BIGINT)"
+        form = f"'{{:,}}', {number}" if grouped else f"'{{}}', {number}"
+        if zeros and width and not grouped:
+            return f"coalesce(printf('%0{width}d', {number}), 'null')"
+        sql = "" if zeros else f"coalesce(format({form}), 'null')"
+    elif letter == "f" and kind.name == "decimal" and not (grouped or zeros):
+        sql = cast(
+            Code(f"CAST({code.sql} AS DECIMAL(38,{digits or 6}))", decimal(38, int(digits or 6))),
+            VARCHAR,
+        ).sql
+        # Java keeps the sign of what is rounded to nothing
+        sign = f"CASE WHEN {code.sql} < 0 AND NOT starts_with({sql}, '-') THEN '-' ELSE '' END"
+        sql = f"coalesce({sign} || {sql}, 'null')"
+    if not sql:
+        raise SqlError("NOT_SUPPORTED", f"Format {spec} of {kind} is not supported")
+    if width and int(width):
+        pad = f"repeat(' ', greatest(0, {width} - length({sql})))"
+        sql = f"({sql} || {pad})" if left else f"({pad} || {sql})"
+    return sql

@@ -146,7 +146,7 @@ def storage(minio: str) -> Storage:
 def source() -> MemorySource:
     tables = _sales()
     optimized = {"moma.artists": tables["moma.artists"].slice(0, 1)}
-    return MemorySource(tables, optimized)
+    return MemorySource(tables, optimized, {"moma.artists": ["Name"]})
 
 
 @pytest.fixture(scope="package")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from botocore.exceptions import ClientError
 
+from labctl.lake.glue_sync import GlueSync
+from sqlapi.sources.memory import MemorySource
 from tests.integration.sqlapi.conftest import BUCKET, Endpoint
 
 COLUMNS = [{"Name": "id", "Type": "int", "Comment": "the key"}]
@@ -101,8 +104,35 @@ def test_partitions(glue: Any, database: str) -> None:
 def test_tables_of_the_source_are_there_undefined(glue: Any) -> None:
     table = glue.get_table(DatabaseName="moma", Name="artists_ro")["Table"]
     assert table["StorageDescriptor"]["InputFormat"].endswith("HoodieParquetInputFormat")
+    assert table["StorageDescriptor"]["SerdeInfo"]["Parameters"]["hoodie.query.as.ro.table"]
     names = [t["Name"] for t in glue.get_tables(DatabaseName="moma")["TableList"]]
     assert names == ["artists", "artists_ro", "artists_rt"]
+    one = {"DatabaseName": "moma", "TableName": "artists_ro"}
+    found = glue.get_partitions(**one)["Partitions"]
+    assert [p["Values"] for p in found] == [["%C3%96per"], ["Musicals"]]
+    (one_of_two,) = glue.get_partitions(**one, Expression="name = 'Musicals'")["Partitions"]
+    place = one_of_two["StorageDescriptor"]["Location"]
+    assert place == "s3://memory/moma/artists/Name=Musicals"
+
+
+def test_a_table_of_the_source_has_one_definition(glue: Any, source: MemorySource) -> None:
+    """It cannot be defined beside what follows from its files; and so a sync has nothing to do."""
+    table = _table("artists")
+    with pytest.raises(glue.exceptions.AlreadyExistsException):
+        glue.create_table(DatabaseName="moma", TableInput=table)
+    for call in (
+        partial(glue.update_table, DatabaseName="moma", TableInput=table),
+        partial(glue.delete_table, DatabaseName="moma", Name="artists"),
+        partial(
+            glue.create_partition,
+            DatabaseName="moma",
+            TableName="artists",
+            PartitionInput={"Values": ["x"]},
+        ),
+    ):
+        with pytest.raises(glue.exceptions.InvalidInputException, match="follows from its files"):
+            call()
+    assert GlueSync(glue, source).changes(source.tables()) == []
 
 
 def test_what_is_wrong_is_said(glue: Any, endpoint: Endpoint) -> None:

@@ -14,7 +14,7 @@ from sqlapi.sql.text import as_text
 from sqlapi.sql.translate import Translation, translate
 from sqlapi.sql.types import of_arrow
 
-__all__ = ["Tables", "ask", "translated"]
+__all__ = ["Tables", "answer", "ask", "translated"]
 
 
 class Tables:
@@ -50,10 +50,17 @@ def translated(sql: str, tables: Tables | None = None) -> Translation:
     return translate(sql, tables or Tables(), "default")
 
 
-def ask(sql: str, tables: Tables | None = None) -> list[list[str | None]]:
-    """The rows as Athena shows them. Raises SqlError."""
+def answer(
+    sql: str, tables: Tables | None = None
+) -> tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]]:
+    """Trino's types, and the rows as Athena shows them. Raises SqlError."""
     tables = tables or Tables()
     made = translated(sql, tables)
     rows = _engine().run().answer(made, tables.rows(made))
     texts = [as_text(rows.column(i), k).to_pylist() for i, (_, k) in enumerate(made.columns)]
-    return [list(line) for line in zip(*texts, strict=True)]
+    return tuple(str(kind) for _, kind in made.columns), tuple(zip(*texts, strict=True))
+
+
+def ask(sql: str, tables: Tables | None = None) -> list[list[str | None]]:
+    """The rows as Athena shows them. Raises SqlError."""
+    return [list(row) for row in answer(sql, tables)[1]]

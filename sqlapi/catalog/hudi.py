@@ -1,0 +1,128 @@
+"""How a catalog describes a table of a lake: names, columns, formats, Spark's parameters.
+
+A Hudi table is described as Hudi's own sync to Glue does it (AwsGlueCatalogSyncTool), so that
+Athena, Spark and Hive read it by this, and the two find nothing to change in each other's tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from sqlapi.catalog.spark_schema import schema_parameters
+from sqlapi.source import MergeView, SourceTable
+from sqlapi.sql.errors import SqlError
+from sqlapi.sql.types import of_arrow
+
+__all__ = [
+    "names_of",
+    "partition_input",
+    "partition_values",
+    "place_of",
+    "s3_place",
+    "table_input",
+]
+
+Json = dict[str, Any]
+_PARQUET = "org.apache.hadoop.hive.ql.io.parquet."
+_HUDI = "org.apache.hudi.hadoop."
+_META = "_hoodie_"
+
+
+def names_of(table: SourceTable) -> dict[str, MergeView]:
+    """What a table is called: `t`, and of MERGE_ON_READ `t_rt`, which is the same, and `t_ro`."""
+    names = {table.name: MergeView()}
+    if table.kind == "MERGE_ON_READ":
+        names[f"{table.name}_rt"] = MergeView()
+        names[f"{table.name}_ro"] = MergeView(read_optimized=True)
+    return names
+
+
+def table_input(name: str, table: SourceTable, view: MergeView, schema: pa.Schema) -> Json:
+    """Glue's TableInput. A column of a type that Athena has not is left out."""
+    fields = [_named(field) for field in schema if _known(field.type)]
+    columns = [
+        {"Name": field.name.lower(), "Type": of_arrow(field.type).glue, "Comment": ""}
+        for field in fields
+    ]
+    keys = [key.lower() for key in table.partition_keys]
+    by_name = {column["Name"]: column for column in columns}
+    serde: Mapping[str, str] = {"path": table.location}
+    parameters = {"EXTERNAL": "TRUE", **table.parameters}
+    if table.kind == "PARQUET":
+        parameters["classification"] = "parquet"
+    else:
+        serde = {
+            **serde,
+            "hoodie.query.as.ro.table": str(view.read_optimized).lower(),
+            "serialization.format": "1",
+        }
+        parameters |= {
+            # Listing by Hudi's metadata table: the lab writes none.
+            "hudi.metadata-listing-enabled": "FALSE",
+            "spark.sql.sources.provider": "hudi",
+            **schema_parameters(fields, table.partition_keys),
+        }
+    return {
+        "Name": name,
+        "TableType": "EXTERNAL_TABLE",
+        "Parameters": parameters,
+        "PartitionKeys": [by_name[key] for key in keys if key in by_name],
+        "StorageDescriptor": {
+            "Columns": [column for column in columns if column["Name"] not in keys],
+            "Location": table.location,
+            "InputFormat": _input_format(table, view),
+            "OutputFormat": f"{_PARQUET}MapredParquetOutputFormat",
+            "SerdeInfo": {
+                "SerializationLibrary": f"{_PARQUET}serde.ParquetHiveSerDe",
+                "Parameters": dict(serde),
+            },
+        },
+    }
+
+
+def partition_input(definition: Mapping[str, Any], partition: str) -> Json:
+    """Glue's PartitionInput of a folder of the table that `definition` describes."""
+    storage = definition["StorageDescriptor"]
+    return {
+        "Values": partition_values(partition),
+        "StorageDescriptor": {**storage, "Location": f"{storage['Location']}/{partition}"},
+    }
+
+
+def partition_values(partition: str) -> list[str]:
+    """The values of `year=2024/kind=a%2Fb`: as they are in the folders' names, as Hudi has them."""
+    return [part.partition("=")[2] if "=" in part else part for part in partition.split("/")]
+
+
+def _input_format(table: SourceTable, view: MergeView) -> str:
+    if table.kind == "PARQUET":
+        return f"{_PARQUET}MapredParquetInputFormat"
+    if table.kind == "MERGE_ON_READ" and not view.read_optimized:
+        return f"{_HUDI}realtime.HoodieParquetRealtimeInputFormat"
+    return f"{_HUDI}HoodieParquetInputFormat"
+
+
+def _named(field: pa.Field[Any]) -> pa.Field[Any]:
+    """Hudi's own columns may be null, says Hudi; hudi-rs says that they may not."""
+    return field.with_nullable(True) if field.name.startswith(_META) else field
+
+
+def _known(kind: pa.DataType) -> bool:
+    try:
+        of_arrow(kind)
+    except SqlError:
+        return False
+    return True
+
+
+def place_of(described: Mapping[str, Any]) -> str:
+    """Where a table or partition of a catalog is, as `s3_place` has it."""
+    return s3_place((described.get("StorageDescriptor") or {}).get("Location") or "")
+
+
+def s3_place(place: str) -> str:
+    """The one spelling of a folder that is compared: `s3://`, no slash at its end."""
+    return place.rstrip("/").replace("s3a://", "s3://")

@@ -1,0 +1,55 @@
+"""Views as Athena keeps them in a catalog: a Presto view, its text in the table's definition."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlapi.sql.types import Type
+
+__all__ = ["is_view", "view_input", "view_text"]
+
+_TEXT = re.compile(r"/\* Presto View: (\S+) \*/")
+
+
+def is_view(definition: Mapping[str, Any]) -> bool:
+    return definition.get("TableType") == "VIRTUAL_VIEW"
+
+
+def view_text(original: str) -> dict[str, Any] | None:
+    """What the text of a Presto view says: originalSql, catalog, schema, columns."""
+    found = _TEXT.fullmatch(original.strip())
+    if not found:
+        return None
+    told: dict[str, Any] = json.loads(base64.b64decode(found[1]))
+    return told
+
+
+def view_input(
+    name: str, sql: str, *, catalog: str, database: str, columns: Sequence[tuple[str, Type]]
+) -> dict[str, Any]:
+    """Glue's TableInput of a view; `database` is that of names without one in `sql`."""
+    made = [(label.lower(), kind) for label, kind in columns]
+    told = {
+        "originalSql": sql,
+        "catalog": catalog.lower(),
+        "schema": database,
+        "columns": [{"name": label, "type": str(kind)} for label, kind in made],
+    }
+    text = base64.b64encode(json.dumps(told).encode()).decode()
+    return {
+        "Name": name,
+        "TableType": "VIRTUAL_VIEW",
+        "Parameters": {"presto_view": "true", "comment": "Presto View"},
+        "ViewOriginalText": f"/* Presto View: {text} */",
+        "ViewExpandedText": "/* Presto View */",
+        "PartitionKeys": [],
+        "StorageDescriptor": {
+            "Columns": [{"Name": label, "Type": kind.glue} for label, kind in made],
+            "Location": "",
+            "SerdeInfo": {},
+        },
+    }

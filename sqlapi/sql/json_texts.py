@@ -1,0 +1,232 @@
+"""JSON as Trino reads and writes it, a text at a time."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from sqlapi.sql.code import failure
+
+__all__ = [
+    "json_array_length",
+    "json_at",
+    "json_has",
+    "json_lax",
+    "json_list",
+    "json_pairs",
+    "json_parse",
+    "json_quoted",
+    "json_scalar",
+    "json_scalar_at",
+    "json_size",
+    "json_value",
+]
+
+
+def _json_load(value: str, *, last: bool = False) -> Any:
+    """The value of a JSON text; of members with one name the last one counts, or there may be none.
+
+    Raises JSONDecodeError, and ValueError for what is not offered.
+    """
+
+    def constant(text: str) -> Any:
+        raise json.JSONDecodeError("not a value of JSON", text, 0)
+
+    return json.loads(
+        value, parse_float=_Number, parse_int=_Number, parse_constant=constant,
+        object_pairs_hook=dict if last else _object,
+    )  # fmt: skip
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise failure("NOT_SUPPORTED", "A JSON object with two members of one name")
+    return found
+
+
+class _Number(str):
+    """A number of JSON with the digits it was written with."""
+
+    __slots__ = ()
+
+
+def _dump(value: Any, *, ordered: bool) -> str:
+    if isinstance(value, _Number):
+        return str(value)
+    if isinstance(value, dict):
+        pairs = sorted(value.items()) if ordered else value.items()
+        inside = (f"{_dump(k, ordered=ordered)}:{_dump(v, ordered=ordered)}" for k, v in pairs)
+        return "{" + ",".join(inside) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(_dump(v, ordered=ordered) for v in value) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def json_parse(value: str) -> str:
+    try:
+        tree = _json_load(value, last=True)
+    except json.JSONDecodeError:
+        raise failure("INVALID_FUNCTION_ARGUMENT", f"Cannot convert '{value}' to JSON") from None
+    _check_numbers(tree)
+    return _dump(tree, ordered=True)
+
+
+def _check_numbers(tree: Any) -> None:
+    """Trino writes 1e3 and 1.00 in a way of its own: such numbers are not offered."""
+    if isinstance(tree, _Number):
+        if not re.fullmatch(r"-?\d{1,18}(\.\d{0,14}[1-9])?", tree) or tree == "-0":
+            raise failure("NOT_SUPPORTED", f"The JSON number {tree} is not supported")
+    elif isinstance(tree, dict):
+        for value in tree.values():
+            _check_numbers(value)
+    elif isinstance(tree, list):
+        for value in tree:
+            _check_numbers(value)
+
+
+_STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\[(\d+)\]|\[\"([^\"]*)\"\]")
+
+
+def _walk(value: str, path: str) -> tuple[bool, Any]:
+    try:
+        tree = _json_load(value)
+    except json.JSONDecodeError:
+        return False, None
+    for name, index, quoted in _STEP.findall(path):
+        if index:
+            if not isinstance(tree, list) or int(index) >= len(tree):
+                return False, None
+            tree = tree[int(index)]
+        else:
+            if not isinstance(tree, dict) or (name or quoted) not in tree:
+                return False, None
+            tree = tree[name or quoted]
+    return True, tree
+
+
+def json_scalar_at(value: str, path: str) -> str | None:
+    there, found = _walk(value, path)
+    if not there or found is None or isinstance(found, dict | list):
+        return None
+    return str(found).lower() if isinstance(found, bool) else str(found)
+
+
+def json_at(value: str, path: str) -> str | None:
+    there, found = _walk(value, path)
+    if not there:
+        return None
+    _check_numbers(found)
+    return _dump(found, ordered=False)
+
+
+def json_array_length(value: str) -> int | None:
+    there, found = _walk(value, "$")
+    return len(found) if there and isinstance(found, list) else None
+
+
+def json_scalar(value: str) -> bool | None:
+    there, found = _walk(value, "$")
+    if not there:
+        raise failure("INVALID_FUNCTION_ARGUMENT", "Invalid JSON value")
+    return not isinstance(found, dict | list)
+
+
+def _text_of(tree: Any, wanted: str) -> str | None:
+    """One value as the text of a number, double, boolean or varchar. NULL for null."""
+    if tree is None:
+        return None
+    if isinstance(tree, bool):
+        given, shown = "boolean", "true" if tree else "false"
+    elif isinstance(tree, _Number):
+        given, shown = ("number" if re.fullmatch(r"-?\d{1,18}", tree) else "double"), str(tree)
+    elif isinstance(tree, str):
+        given, shown = "varchar", tree
+    else:
+        raise failure("NOT_SUPPORTED", f"Cast of JSON to {wanted}")
+    if wanted == given or (wanted == "double" and given == "number"):
+        return shown
+    if wanted == "varchar" and given != "double":
+        return shown
+    if wanted == "number" and given == "varchar" and re.fullmatch(r"-?\d{1,18}", shown):
+        return shown
+    raise failure("NOT_SUPPORTED", f"Cast of the JSON {shown} to {wanted}")
+
+
+def json_lax(value: str, path: str) -> str | None:
+    """The number, text or boolean at a path of SQL/JSON; NULL where there is none."""
+    try:
+        tree = _json_load(value)
+    except json.JSONDecodeError:
+        return None
+    for name, index, quoted in _STEP.findall(path):
+        if isinstance(tree, list) != bool(index):
+            # lax paths go into arrays, and take others for arrays of one
+            raise failure("NOT_SUPPORTED", f"json_value of {path} in {value}")
+        if index:
+            tree = tree[int(index)] if int(index) < len(tree) else None
+        else:
+            tree = tree.get(name or quoted) if isinstance(tree, dict) else None
+        if tree is None:
+            return None
+    _check_numbers(tree)
+    if isinstance(tree, dict | list) or tree is None:
+        return None
+    return str(tree).lower() if isinstance(tree, bool) else str(tree)
+
+
+def json_size(value: str, path: str) -> int | None:
+    """How many parts there are: none in a number or text."""
+    there, found = _walk(value, path)
+    if not there:
+        return None
+    return len(found) if isinstance(found, dict | list) else 0
+
+
+def json_quoted(value: str) -> str:
+    """A text as JSON."""
+    if re.search(r"[\x00-\x1f\x7f]", re.sub(r"[\n\r\t]", "", value)):
+        raise failure("NOT_SUPPORTED", "Cast of a text with control characters to JSON")
+    return json.dumps(value, ensure_ascii=False)
+
+
+def json_value(value: str, wanted: str) -> str | None:
+    return _text_of(_json_load(value), wanted)
+
+
+def json_list(value: str, wanted: str) -> list[str | None] | None:
+    tree = _json_load(value)
+    if tree is None:
+        return None
+    if not isinstance(tree, list):
+        raise failure(
+            "INVALID_CAST_ARGUMENT", f"Cannot cast to array. Expected a json array: {value}"
+        )
+    return [_text_of(item, wanted) for item in tree]
+
+
+def json_pairs(value: str, wanted: str) -> dict[str, str | None] | None:
+    tree = _json_load(value)
+    if tree is None:
+        return None
+    if not isinstance(tree, dict):
+        raise failure(
+            "INVALID_CAST_ARGUMENT", f"Cannot cast to map. Expected a json object: {value}"
+        )
+    return {key: _text_of(item, wanted) for key, item in tree.items()}
+
+
+def json_has(value: str, searched: str, wanted: str) -> bool | None:
+    """Whether an array has the value; NULL for what is no array."""
+    there, tree = _walk(value, "$")
+    if not there or not isinstance(tree, list):
+        return None
+    kinds: dict[str, type] = {"varchar": str, "number": _Number, "boolean": bool}
+    for item in tree:
+        if wanted == "number" and isinstance(item, _Number) and not item.lstrip("-").isdigit():
+            raise failure("NOT_SUPPORTED", f"json_array_contains beside {item}")
+        shown = str(item).lower() if wanted == "boolean" else item
+        if type(item) is kinds[wanted] and shown == searched:
+            return True
+    return False

@@ -1,0 +1,1 @@
+"""Trino itself, asked for the answer to every case: `make trino-oracle`."""
