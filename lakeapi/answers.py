@@ -1,0 +1,132 @@
+"""Answers as they are sent: from the cache, or asked of the lake once for all who wait."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+import orjson
+from anyio import CapacityLimiter, to_thread
+
+from lakeapi.cache import Cache, CacheAwayError
+from lakeapi.errors import LakeTimeoutError, LakeUnavailableError
+from lakeapi.metrics import Metrics
+from lakeapi.models import Model
+from lakeapi.settings import Settings
+from lakeapi.versions import Versions
+
+__all__ = ["Answers", "to_json"]
+
+Found = Model | Sequence[Model] | None
+log = logging.getLogger("lakeapi")
+
+
+def to_json(found: Model | Sequence[Model]) -> bytes:
+    """JSON with the fields' public names; a decimal is a number with all its digits."""
+    rows = found if isinstance(found, Model) else list(found)
+    return orjson.dumps(rows, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return orjson.Fragment(format(value, "f"))
+    if isinstance(value, Model):
+        return value.model_dump(by_alias=True)
+    raise TypeError(type(value).__name__)
+
+
+class Answers:
+    """What the endpoints ask through."""
+
+    def __init__(
+        self, settings: Settings, cache: Cache, versions: Versions, metrics: Metrics
+    ) -> None:
+        self._settings = settings
+        self._cache = cache
+        self._versions = versions
+        self._metrics = metrics
+        self._limiter = CapacityLimiter(settings.concurrency)
+        self._waiting: dict[str, asyncio.Task[bytes | None]] = {}
+
+    async def find(
+        self, endpoint: str, arguments: Sequence[object], tables: Sequence[str],
+        ask: Callable[[], Found],
+    ) -> bytes | None:  # fmt: skip
+        """JSON, or None where there is no row.
+
+        `endpoint` and `arguments` are the key; `tables` what the answer is made of. Raises
+        LakeUnavailableError and LakeTimeoutError.
+        """
+        if self._settings.cache_mode == "off":
+            return await self._asked(ask)
+        key = f"{endpoint}:{','.join(map(str, arguments))}"
+        if self._settings.cache_mode == "commit":
+            try:
+                # read before the rows are: what is kept is never older than its key says
+                key = f"{key}@{await self._versions.of(tables)}"
+            except LakeUnavailableError:
+                self._count(endpoint, "bypassed")
+                return await self._asked(ask)
+        if task := self._waiting.get(key):
+            self._count(endpoint, "coalesced")
+        else:
+            task = self._waiting[key] = asyncio.create_task(self._kept(endpoint, key, ask))
+            task.add_done_callback(partial(self._done, key))
+        # who goes away does not take the answer from the others
+        return await asyncio.shield(task)
+
+    def _done(self, key: str, task: asyncio.Task[bytes | None]) -> None:
+        del self._waiting[key]
+        if not task.cancelled():
+            # the error is that of all who wait; there may be none left
+            task.exception()
+
+    async def _kept(
+        self, endpoint: str, key: str, ask: Callable[[], Found]
+    ) -> bytes | None:  # fmt: skip
+        try:
+            there, value = await self._cache.get(key)
+            if there:
+                self._count(endpoint, "hit")
+                return value
+            async with self._cache.alone(key):
+                return await self._missed(endpoint, key, ask)
+        except CacheAwayError:
+            self._count(endpoint, "bypassed")
+            return await self._asked(ask)
+
+    async def _missed(
+        self, endpoint: str, key: str, ask: Callable[[], Found]
+    ) -> bytes | None:  # fmt: skip
+        there, value = await self._cache.get(key)
+        if there:
+            # another worker asked for it meanwhile
+            self._count(endpoint, "coalesced")
+            return value
+        self._count(endpoint, "miss")
+        value = await self._asked(ask)
+        try:
+            await self._cache.put(key, value)
+        except CacheAwayError:
+            log.info("the answer of %s is not kept", endpoint)
+        return value
+
+    async def _asked(self, ask: Callable[[], Found]) -> bytes | None:
+        """By one of the threads. Who does not get one in time is told so."""
+        deadline = time.monotonic() + self._settings.query_seconds
+
+        def work() -> bytes | None:
+            if time.monotonic() > deadline:
+                raise LakeTimeoutError("no thread was free")
+            found = ask()
+            return None if found is None else to_json(found)
+
+        return await to_thread.run_sync(work, limiter=self._limiter)
+
+    def _count(self, endpoint: str, result: str) -> None:
+        self._metrics.cache.labels(endpoint, result).inc()

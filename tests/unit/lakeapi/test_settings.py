@@ -1,0 +1,55 @@
+"""What the environment may say."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from lakeapi.settings import Settings, of_environment
+
+
+def of(monkeypatch: pytest.MonkeyPatch, **values: str) -> Settings:
+    monkeypatch.setenv("RESULTS_BUCKET", "results")
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+    return of_environment()
+
+
+def test_the_time_to_live_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert of(monkeypatch).time_to_live == 60
+    assert of(monkeypatch, ENVIRONMENT="prod").time_to_live == 300
+    assert of(monkeypatch, CACHE_SECONDS="7").time_to_live == 7
+
+
+def test_names_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = of(
+        monkeypatch, NAMED_QUERY_ID="some-id", REDIS_HOST="cache", ATHENA_DATABASE="tickit",
+        ATHENA_TABLES='{"sale": "sale"}', ATHENA_TABLES__USER="user", LAKEAPI_PORT="8099",
+        CORS_ORIGINS='["https://example.org"]', REDIS_PASSWORD="not to be shown",  # noqa: S106
+    )  # fmt: skip
+    assert (settings.named_query_id, settings.redis_host) == ("some-id", "cache")
+    assert (settings.database, settings.port) == ("tickit", 8099)
+    assert (settings.tables.sale, settings.tables.user) == ("sale", "user")
+    assert settings.tables.venue == "refined_tickit_public_venue"
+    assert settings.cors_origins == ("https://example.org",)
+    assert "not to be shown" not in repr(settings)
+
+
+@pytest.mark.parametrize("bucket", ["b", "b/", "s3://b", "s3://b/"])
+def test_the_bucket_in_its_forms(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert of(monkeypatch, RESULTS_BUCKET=bucket).output == "s3://b/"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("RESULTS_BUCKET", "s3://"), ("ENVIRONMENT", "test"), ("CACHE_MODE", "always"),
+        ("ATHENA_DATABASE", 'a"b'), ("ATHENA_TABLES__SALE", "sale; DROP TABLE sale"),
+        ("ATHENA_LIMIT", "0"), ("ATHENA_QUERY_SECONDS", "never"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    with pytest.raises(ValidationError):
+        of(monkeypatch, **{name: value})
