@@ -27,14 +27,14 @@ from lakehouse.kafka_feed import KafkaFeed
 from lakehouse.maintenance import Maintenance
 from lakehouse.options import Options
 from lakehouse.progress import WorkerProgress, now
-from lakehouse.properties import TableConfig, load_tables, named_tables
+from lakehouse.properties import TOPIC_KEY, TableConfig, load_tables, named_tables
 from lakehouse.rebuild import Rebuilder
 from lakehouse.registry import SchemaRegistry
 from lakehouse.schema_memory import LakeSchemas
 from lakehouse.status import StatusServer
 from lakehouse.storage import LakeFiles
 from lakehouse.supervisor import Feed, Supervisor
-from lakehouse.table import TableWriter
+from lakehouse.table import TableWriter, check_layout
 from lakehouse.termination import on_termination
 from lakehouse.warmup import WarmUp
 
@@ -86,11 +86,11 @@ class Application:
                 offsets={},
                 rebuild_refused=None,
                 last_replay=None,
+                configuration=table.digest,
             )
             for table in tables
         }
         self._topics = {table.name: table.topic for table in tables}
-        self._rebuild = named_tables(options.rebuild, self._topics)
         self._kafka = Kafka(self._spark, options.bootstrap_servers)
         self._storage = LakeFiles(self._spark)
         self._registry = SchemaRegistry(
@@ -103,10 +103,16 @@ class Application:
         self._maintenance = Maintenance(self._spark)
         # Files that this application writes are read by it at once, without looking for them.
         self._arrived = {table.topic: threading.Event() for table in tables}
-        self._feeds = [self._feed(table) for table in tables]
+        self._hudi = {
+            table.name: HudiTable(self._spark, table, options.target_base_path) for table in tables
+        }
+        for name in named_tables(options.rebuild, self._topics):
+            self._rebuilder(self._hudi[name]).request()
+        self._feeds = {name: self._feed(table) for name, table in self._hudi.items()}
+        self._replacing = threading.Lock()
         self._bronze = self._bronze_writers()
         self._warm_up = WarmUp(self._spark, tables, self._checkpoint("_warm_up"))
-        self._supervisor = Supervisor([*self._feeds, *self._bronze], once=options.once)
+        self._supervisor = Supervisor([*self._feeds.values(), *self._bronze], once=options.once)
 
     def run(self) -> int:
         on_termination(self._spark, self._supervisor.stop)
@@ -117,7 +123,7 @@ class Application:
                 self._options.status_port,
                 self.status,
                 {
-                    "restart": self._supervisor.restart,
+                    "restart": self._restart,
                     "refill": self._refill,
                     "replay": self._replay,
                 },
@@ -158,25 +164,25 @@ class Application:
             "newest_dead_letter": self._dead_letters.newest(topic),
         }
 
-    def _feed(self, config: TableConfig) -> Feed:
-        table = HudiTable(self._spark, config, self._options.target_base_path)
-        rebuilder = Rebuilder(
+    def _rebuilder(self, table: HudiTable) -> Rebuilder:
+        return Rebuilder(
             self._spark,
             self._storage,
             table,
             bronze_base_path=self._options.bronze_base_path,
-            request_path=self._options.rebuild_request_path(config.name),
+            request_path=self._options.rebuild_request_path(table.config.name),
             bronze_topics=self._bronze_topics,
         )
-        if config.name in self._rebuild:
-            rebuilder.request()
+
+    def _feed(self, table: HudiTable) -> Feed:
+        config = table.config
         writer = TableWriter(
             self._spark,
             table,
             self._tables[config.name],
             self._maintenance,
             self._dead_letters,
-            rebuilder,
+            self._rebuilder(table),
             storage=self._storage,
             refill_request_path=self._options.refill_request_path(config.name),
         )
@@ -238,6 +244,45 @@ class Application:
     def _checkpoint(self, name: str) -> str:
         return f"{self._options.checkpoint_base_path.rstrip('/')}/{name}"
 
+    def _restart(self, table: str) -> bool:
+        """Have a table begin again, by what its properties say now. False when there is none.
+
+        Raises ConfigurationError, and the table goes on as before, when they cannot be used.
+        """
+        if table not in self._topics:
+            return False
+        options = self._options
+        (config,) = load_tables(
+            map(Path, options.properties), only=(table,), overrides=options.hoodie_conf
+        )
+        with self._replacing:
+            before = self._hudi[table]
+            if config == before.config:
+                return self._supervisor.restart(table)
+            now, old = before.described_by(config), self._feeds[table]
+            self._check_replacement(now)
+            feed = self._feed(now)
+            if isinstance(feed, KafkaFeed) and isinstance(old, KafkaFeed):
+                feed.go_on_from(old)
+            self._hudi[table], self._feeds[table] = now, feed
+            self._supervisor.replace(
+                feed, table_type=config.table_type, configuration=config.digest
+            )
+        return True
+
+    def _check_replacement(self, table: HudiTable) -> None:
+        """Raise ConfigurationError for properties that a table cannot go on by."""
+        config = table.config
+        if config.topic != self._topics[config.name]:
+            raise ConfigurationError(
+                f"{config.place_of(TOPIC_KEY)}: table {config.name} has another topic now, "
+                f"{config.topic}",
+                hint="Start the application again",
+            )
+        is_written_anew = self._storage.exists(self._options.refill_request_path(config.name))
+        if not (is_written_anew or self._rebuilder(table).is_requested()):
+            check_layout(table, table.state())
+
     def _refill(self, table: str) -> bool:
         """Have a table written again from its topic, and bronze too, the old files put aside.
 
@@ -274,10 +319,10 @@ class Application:
         """The tables fed from `topics` that are waiting for their first commit."""
         return [
             feed.name
-            for feed in self._feeds
+            for feed in self._feeds.values()
             if isinstance(feed, KafkaFeed) and feed.topic in topics and feed.is_loading()
         ]
 
     def _is_idle(self) -> bool:
         """Whether no table has anything to read yet."""
-        return all(not feed.has_source() for feed in self._feeds)
+        return all(not feed.has_source() for feed in self._feeds.values())

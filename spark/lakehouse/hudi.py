@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 from collections.abc import Mapping
@@ -81,8 +82,15 @@ class HudiTable:
         self.services = threading.Lock()
         self._spark = spark
         self._jvm: Any = spark.sparkContext._jvm
-        self._options = dict(config.hoodie) | _delete_options(config)
+        self._options = _write_options(config)
         self._clock = InstantClock(config.name, self._jvm)
+
+    def described_by(self, config: TableConfig) -> HudiTable:
+        """The same table by other properties, with the same locks: it still has one writer."""
+        other = copy.copy(self)
+        other.config = config
+        other._options = _write_options(config)
+        return other
 
     @property
     def is_ahead_of_clock(self) -> bool:
@@ -281,6 +289,10 @@ class HudiTable:
                 if not field.name.startswith("_hoodie_")
             ]
         )
+
+
+def _write_options(config: TableConfig) -> dict[str, str]:
+    return dict(config.hoodie) | _delete_options(config)
 
 
 def _delete_options(config: TableConfig) -> dict[str, str]:

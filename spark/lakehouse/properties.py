@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal, cast
 
@@ -65,10 +67,11 @@ _COUNTS = {
 }
 """Every key that is read as a number, with its default. Hudi's own are handed on to Hudi, too."""
 
+_TYPE_KEY = "hoodie.datasource.write.table.type"
 _RECORD_KEY = "hoodie.datasource.write.recordkey.field"
 _REQUIRED = (
     TABLE_KEY,
-    "hoodie.datasource.write.table.type",
+    _TYPE_KEY,
     _RECORD_KEY,
     ORDERING,
     TOPIC_KEY,
@@ -117,6 +120,13 @@ class TableConfig:
     def path(self) -> str:
         """Its folder, relative to that of all silver tables."""
         return f"{self.database}/{self.table}"
+
+    @property
+    def digest(self) -> str:
+        """Of all that is said of the table; the same wherever its file lies."""
+        said = asdict(replace(self, file=Path(), older_keys=()))
+        text = json.dumps(said, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def in_one_piece(self) -> TableConfig:
         """The same without partitions."""
@@ -234,7 +244,7 @@ def _files(paths: Iterable[Path]) -> list[Path]:
     """The files of tables: in a folder all but those that others there include."""
     files: list[Path] = []
     for path in paths:
-        found = sorted(path.glob("*.properties")) if path.is_dir() else [path]
+        found = sorted(_visible(path)) if path.is_dir() else [path]
         if path.is_dir():
             included = {part.resolve() for file in found for part in included_files(file)}
             found = [file for file in found if file.resolve() not in included]
@@ -246,13 +256,18 @@ def _files(paths: Iterable[Path]) -> list[Path]:
     return files
 
 
+def _visible(folder: Path) -> Iterator[Path]:
+    """The properties files of a folder. Hidden ones are an editor's."""
+    return (path for path in folder.glob("*.properties") if not path.name.startswith("."))
+
+
 def _read_table(path: Path, overrides: Mapping[str, str]) -> TableConfig:
     """The table of a file, whichever version of Hudi its keys are of."""
     values, places = read_placed(path)
     reading = read_as_today(values)
     if problems := [f"{places[key]}: {key}: {why}" for key, why in reading.problems.items()]:
         raise ConfigurationError("; ".join(problems), hint="Correct the file")
-    table = _table(path, reading.values | dict(overrides))
+    table = _table(path, reading.values | dict(overrides), places)
     return replace(table, older_keys=reading.sentences(places))
 
 
@@ -270,7 +285,10 @@ def _place(path: Path, key: str) -> str:
     return f"{path}:{found[-1] if found else 1}"
 
 
-def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
+def _table(path: Path, properties: Mapping[str, str], places: Mapping[str, str]) -> TableConfig:
+    def place(key: str) -> str:
+        return places.get(key) or _place(path, key)
+
     if missing := [key for key in _REQUIRED if not properties.get(key)]:
         raise ConfigurationError(f"{path} lacks {', '.join(missing)}", hint="Add the key")
     lab = {key: values[0] for key, values in LAB_KEYS.items()}
@@ -283,19 +301,21 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
         elif key not in LAB_KEYS:
             own = ", ".join((*LAB_KEYS, *(key for key in _COUNTS if key.startswith("lab."))))
             raise ConfigurationError(
-                f"{path}: unknown key `{key}`",
+                f"{place(key)}: unknown key `{key}`",
                 hint=f"Keys are `hoodie.*`, `include` and {own}",
             )
         elif value not in LAB_KEYS[key]:
             raise ConfigurationError(
-                f"{path}: {key}={value} is not allowed", hint=f"Use {' or '.join(LAB_KEYS[key])}"
+                f"{place(key)}: {key}={value} is not allowed",
+                hint=f"Use {' or '.join(LAB_KEYS[key])}",
             )
         else:
             lab[key] = value
-    table_type = hoodie["hoodie.datasource.write.table.type"]
+    table_type = hoodie[_TYPE_KEY]
     if table_type not in _TABLE_TYPES:
         raise ConfigurationError(
-            f"{path}: table type {table_type} is unknown", hint=f"Use {' or '.join(_TABLE_TYPES)}"
+            f"{place(_TYPE_KEY)}: table type {table_type} is unknown",
+            hint=f"Use {' or '.join(_TABLE_TYPES)}",
         )
     table = hoodie[TABLE_KEY]
     database_key = _SYNCED_DATABASE_KEY if hoodie.get(_SYNCED_DATABASE_KEY) else DATABASE_KEY
@@ -303,13 +323,13 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
     for key, name in ((TABLE_KEY, table), (database_key, database)):
         if not _NAME.fullmatch(name):
             raise ConfigurationError(
-                f"{_place(path, key)}: {key}={name} is no name",
+                f"{place(key)}: {key}={name} is no name",
                 hint="Use a-z, 0-9 and _, a letter first",
             )
     hoodie |= {DATABASE_KEY: database, _SYNCED_DATABASE_KEY: database}
     keys = tuple(field.strip() for field in hoodie[_RECORD_KEY].split(","))
-    hoodie |= partition_options(hoodie, keys, lambda key: _place(path, key))
-    counts = {key: _count(path, properties, key) for key in _COUNTS}
+    hoodie |= partition_options(hoodie, keys, place)
+    counts = {key: _count(place, properties, key) for key in _COUNTS}
     return TableConfig(
         database=database,
         table=table,
@@ -329,11 +349,12 @@ def _table(path: Path, properties: Mapping[str, str]) -> TableConfig:
     )
 
 
-def _count(path: Path, properties: Mapping[str, str], key: str) -> int:
+def _count(place: Callable[[str], str], properties: Mapping[str, str], key: str) -> int:
     text = properties.get(key, str(_COUNTS[key]))
     least = 0 if key == _KEEP_MINUTES else 1
     if not text.isdecimal() or int(text) < least:
         raise ConfigurationError(
-            f"{path}: {key}={text} is no count", hint=f"Use a whole number of {least} or more"
+            f"{place(key)}: {key}={text} is no count",
+            hint=f"Use a whole number of {least} or more",
         )
     return int(text)

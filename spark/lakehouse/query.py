@@ -69,6 +69,11 @@ class KafkaQuery(ABC):
         self._starts: dict[str, Mapping[int, int]] = {}
         self._sizes_looked_at = 0.0
 
+    def go_on_from(self, other: KafkaQuery) -> None:
+        """Know what another one of this name, whose place it takes, has found out."""
+        self._limit = other._limit
+        self._is_limit_known = other._is_limit_known
+
     @abstractmethod
     def open(self, topics: Mapping[str, TopicState]) -> Mapping[str, Mapping[int, int]]:
         """Prepare to take in batches. Returns, by topic and partition, the offset to begin with."""

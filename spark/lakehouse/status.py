@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
+from lakehouse.errors import PermanentError
+
 __all__ = ["StatusServer"]
 
 
@@ -33,7 +35,7 @@ class StatusServer:
     ) -> None:
         """An action gets the table's name, and returns False when there is no such table.
 
-        Without a token no action is taken.
+        It refuses by a PermanentError, which is answered. Without a token no action is taken.
         """
         self._server = ThreadingHTTPServer((host, port), _handler(status, actions, token))
         self._server.daemon_threads = True
@@ -73,10 +75,19 @@ def _handler(
             elif action is None:
                 known = ", ".join(f"/tables/<name>/{name}" for name in actions)
                 self._answer(HTTPStatus.NOT_FOUND, {"error": f"only {known} are here"})
-            elif action(parts[1]):
-                self._answer(HTTPStatus.ACCEPTED, {"table": parts[1], "accepted": parts[2]})
             else:
-                self._answer(HTTPStatus.NOT_FOUND, {"error": f"there is no table {parts[1]}"})
+                self._act(action, parts[1], parts[2])
+
+        def _act(self, action: Callable[[str], bool], table: str, name: str) -> None:
+            try:
+                is_there = action(table)
+            except PermanentError as error:
+                self._answer(HTTPStatus.CONFLICT, {"error": error.what, "hint": error.hint})
+                return
+            if is_there:
+                self._answer(HTTPStatus.ACCEPTED, {"table": table, "accepted": name})
+            else:
+                self._answer(HTTPStatus.NOT_FOUND, {"error": f"there is no table {table}"})
 
         def _is_from_a_page(self) -> bool:
             host = self.headers.get("Host", "")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable
-from typing import Literal, Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, Protocol
 
 from lakehouse.clock import ClockError, ClockWatch
 from lakehouse.errors import PermanentError, in_one_line
@@ -58,6 +58,7 @@ class _Supervised:
         self._stop = threading.Event()
         self._again = threading.Event()
         self._failures = 0
+        self._successor: tuple[Worker, Mapping[str, Any]] | None = None
         self.thread = threading.Thread(
             target=self._run, name=f"supervise-{worker.name}", daemon=True
         )
@@ -75,9 +76,24 @@ class _Supervised:
             self.worker.progress.set(state="starting", error=None)
         self._again.set()
 
+    def succeed(self, worker: Worker, facts: Mapping[str, Any]) -> None:
+        """Have another worker take the place of this one, once this one has stopped.
+
+        From then on its progress says `facts`.
+        """
+        self._successor = worker, facts
+        self._again.set()
+
+    def _take_over(self) -> None:
+        successor, self._successor = self._successor, None
+        if successor is not None:
+            self.worker, facts = successor
+            self.worker.progress.set(state="starting", error=None, **facts)
+
     def _run(self) -> None:
         while not self._stop.is_set():
             self._again.clear()
+            self._take_over()
             batches = self.worker.progress.batches
             error: Exception | None
             try:
@@ -102,6 +118,7 @@ class _Supervised:
             self.worker.progress.set(state="starting", waiting_for=missing)
             if self._once or self._stop.wait(_LOOK_SECONDS):
                 return False
+            self._take_over()
         self.worker.progress.set(waiting_for=None)
         return True
 
@@ -179,6 +196,10 @@ class Supervisor:
             return False
         one.again()
         return True
+
+    def replace(self, worker: Worker, **facts: Any) -> None:
+        """Have a worker take the place of the one of its name; its progress then says `facts`."""
+        self._supervised[worker.name].succeed(worker, facts)
 
     def _is_any_alive(self) -> bool:
         return any(one.thread.is_alive() for one in self._supervised.values())

@@ -24,7 +24,24 @@ from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import BatchPart, next_offsets
 from lakehouse.topic_identity import RemadeTopicError, TopicState, why_not_to_go_on
 
-__all__ = ["TableWriter"]
+__all__ = ["TableWriter", "check_layout"]
+
+
+def check_layout(table: HudiTable, state: TableState) -> None:
+    """Raise ConfigurationError when rows would be written where Hudi does not look for them."""
+    config = table.config
+    by, now = ",".join(state.partition_fields), ",".join(config.partition_fields)
+    changed = []
+    if state.buckets not in ("", table.buckets):
+        changed.append((BUCKETS, state.buckets, table.buckets))
+    if state.schema is not None and by != now:
+        changed.append((FIELDS, by, now))
+    for key, was, says in changed:
+        raise ConfigurationError(
+            f"Table {config.name} was written with {key}={was}, and its properties say "
+            f"{says or 'nothing'}: its rows would be there twice",
+            hint=f"Put {key}={was} back, or write the table again: labctl rebuild {config.name}",
+        )
 
 
 class TableWriter:
@@ -79,7 +96,7 @@ class TableWriter:
             if refused is None:
                 self._dead_letters.reopen(self.table.config.topic)
         state = self.table.state()
-        self._check_layout(state)
+        check_layout(self.table, state)
         self._topic_id = topic.id or state.topic_id
         if why := why_not_to_go_on(state.topic_id, state.next_offsets, topic):
             name = self.table.config.name
@@ -96,23 +113,6 @@ class TableWriter:
         self._maintenance.opened(self.table, state)
         self._dead_letters.look(self.table.config.topic)
         self.progress.set(offsets=self._shown_offsets())
-
-    def _check_layout(self, state: TableState) -> None:
-        """Raise ConfigurationError when rows would be written where Hudi does not look for them."""
-        config = self.table.config
-        by, now = ",".join(state.partition_fields), ",".join(config.partition_fields)
-        changed = []
-        if state.buckets not in ("", self.table.buckets):
-            changed.append((BUCKETS, state.buckets, self.table.buckets))
-        if state.schema is not None and by != now:
-            changed.append((FIELDS, by, now))
-        for key, was, says in changed:
-            raise ConfigurationError(
-                f"Table {config.name} was written with {key}={was}, and its properties say "
-                f"{says or 'nothing'}: its rows would be there twice",
-                hint=f"Put {key}={was} back, or write the table again: labctl rebuild "
-                f"{config.name}",
-            )
 
     def schema_with(self, incoming: Iterable[StructType]) -> StructType:
         """The table's columns once rows of the `incoming` schemas are in it."""
