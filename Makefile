@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-compose soak fuzz check wheel up down clean
+.PHONY: help demo test test-compose soak fuzz trino-oracle check wheel up down clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -43,6 +43,9 @@ fuzz: $(VENV)/dev ## 100,000 T-SQL batches and 10,000 malformed packets against 
 		--out docs/benchmarks/fuzz/tsql.json
 	$(BIN)/python -m tests.unit.sqlserver.fuzz tds --count 10000 --seed $(SEED) \
 		--out docs/benchmarks/fuzz/tds.json
+
+trino-oracle: $(VENV)/dev ## ask Trino for the answer to every SQL case (800 MB the first time, minutes)
+	$(BIN)/python -m tests.unit.sqlapi.oracle
 
 up: $(VENV)/run ## start the lab
 	$(BIN)/labctl up

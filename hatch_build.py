@@ -11,6 +11,7 @@ SHIPPED = (
     ".dockerignore",
     "compose",
     "connectors",
+    "gold",
     "lab.toml",
     "labs",
     "requirements-dev.lock",

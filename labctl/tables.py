@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +12,9 @@ from labctl.kafkaconnect.files import read_connector
 from labctl.kafkaconnect.topic_names import table_of, topic_of
 from lakehouse.errors import ConfigurationError
 from lakehouse.properties import TOPIC_KEY, TableConfig, load_tables
+from lakehouse.table_names import AmbiguousTableError, find_table
 
-__all__ = ["CONNECTORS", "PROPERTIES", "LabTable", "lab_tables"]
+__all__ = ["CONNECTORS", "PROPERTIES", "LabTable", "full_name", "lab_tables"]
 
 PROPERTIES = Path("spark", "properties")
 """The folder of the tables' properties files that `lab.toml` does not name another for."""
@@ -44,6 +45,29 @@ class LabTable:
     @property
     def topic(self) -> str:
         return self.properties.topic
+
+
+def full_name(name: str, names: Iterable[str], *, word: str = "table", place: str = "") -> str:
+    """The one of `names`, each `database.table`, that `name` stands for.
+
+    Raises LabError (USAGE) that calls it `word`, with where it was looked for.
+    """
+    known = list(names)
+    try:
+        full = find_table(name, known)
+    except AmbiguousTableError as error:
+        raise LabError(
+            f"There is more than one {word} {name!r}{place}",
+            hint=f"write the database, too: {', '.join(error.tables)}",
+            exit_code=ExitCode.USAGE,
+        ) from None
+    if full is None:
+        raise LabError(
+            f"There is no {word} {name!r}{place}",
+            hint=f"{word}s: {', '.join(known) or 'none yet'}",
+            exit_code=ExitCode.USAGE,
+        )
+    return full
 
 
 def lab_tables(project: Path, config: LabConfig) -> list[LabTable]:

@@ -2,8 +2,14 @@
 # on a server that it starts. Passwords come from files, never from the command line.
 psql --set=ON_ERROR_STOP=1 --username="$POSTGRES_USER" --dbname=postgres <<SQL
 CREATE ROLE debezium LOGIN REPLICATION PASSWORD '$(cat /run/secrets/cdc)';
-CREATE ROLE registry LOGIN NOREPLICATION PASSWORD '$(cat /run/secrets/registry)';
-CREATE DATABASE registry OWNER registry;
-REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1, $POSTGRES_DB, registry FROM PUBLIC;
+REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1, $POSTGRES_DB FROM PUBLIC;
 GRANT CONNECT ON DATABASE $POSTGRES_DB TO debezium;
 SQL
+# Databases of other services, and the passwords of the roles of the same names.
+while IFS='=' read -r name password; do
+  psql --set=ON_ERROR_STOP=1 --username="$POSTGRES_USER" --dbname=postgres <<SQL
+CREATE ROLE $name LOGIN NOREPLICATION PASSWORD '$password';
+CREATE DATABASE $name OWNER $name;
+REVOKE CONNECT, TEMPORARY ON DATABASE $name FROM PUBLIC;
+SQL
+done </run/secrets/databases

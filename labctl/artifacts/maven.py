@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from labctl.artifacts.checksum import sha256_of
-from labctl.artifacts.download import download
 from labctl.artifacts.job import Job, Provenance
 from labctl.artifacts.lock import MavenArtifact, MavenFile
 
@@ -62,6 +61,9 @@ def _obtain(file: MavenFile, maven: MavenContext, job: Job) -> Path:
     if _have(target, file) or _salvage(target, file, job):
         job.advance(file.size)
     else:
+        # Not above: what is fetched already needs no HTTP, and every command knows the artefacts.
+        from labctl.artifacts.download import download
+
         path = f"{component.path_prefix.as_posix()}/{filename}"
         download([f"{repo}/{path}" for repo in maven.remote_repos.values()], target, file, job)
     return target

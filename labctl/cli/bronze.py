@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 from labctl.cli.app import Invocation, command, group
@@ -91,10 +90,12 @@ def _render_flaws(
 
 
 def _render(objects: list[BronzeObject], count: int) -> Group:
-    table = Table(box=None, pad_edge=False)
-    for title in ("object", "bytes", "written"):
-        table.add_column(title, justify="right" if title == "bytes" else "left", overflow="fold")
-    for entry in objects[:count]:
+    """A line per file, its name at the end and in one piece: it is copied into other commands."""
+    shown = objects[:count]
+    sizes = [f"{entry.size:,}" for entry in shown]
+    width = max(map(len, ["bytes", *sizes]))
+    lines = [f"{'written':<29}  {'bytes':>{width}}  object"]
+    for entry, size in zip(shown, sizes, strict=True):
         written = entry.modified.isoformat(timespec="milliseconds") if entry.modified else ""
-        table.add_row(entry.path, f"{entry.size:,}", written)
-    return Group(table, f"{min(count, len(objects))} of {len(objects)} files")
+        lines.append(f"{written:<29}  {size:>{width}}  {entry.path}")
+    return Group(*map(Text, lines), f"{len(shown)} of {len(objects)} files")

@@ -16,7 +16,7 @@ from labctl.cli.output import print_result, stderr
 from labctl.errors import ExitCode, LabError
 from labctl.importing import import_connectors, open_project
 from labctl.kafkaconnect.apart import check_apart
-from labctl.kafkaconnect.apply import applied_config, validate_connectors
+from labctl.kafkaconnect.apply import applied_config, runs_otherwise, validate_connectors
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile, read_connector
 from labctl.kafkaconnect.opening import connect_client
@@ -57,9 +57,7 @@ def list_command(invocation: Invocation) -> None:
             "name": name,
             "file": name in files,
             "applied": name in running,
-            "differs": name in files
-            and name in running
-            and client.config(name) != applied_config(files[name]),
+            "differs": name in files and runs_otherwise(client, files[name]),
         }
         for name in sorted(files.keys() | running)
     ]

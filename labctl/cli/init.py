@@ -20,12 +20,12 @@ from labctl.scaffolding.project import (
     Written,
     lab_name,
     new_project,
+    require_no_project,
     write_project,
 )
+from labctl.sources import ENGINES
 
 __all__ = ["init_command"]
-
-_ENGINES = ("postgres", "mysql", "sqlserver")
 
 
 @command(root, "init", example="labctl init shop --source orders=postgres")
@@ -36,7 +36,7 @@ def init_command(
         list[str] | None,
         typer.Option(
             metavar="NAME=ENGINE",
-            help="A source with an example table; ENGINE is postgres, mysql or sqlserver. "
+            help=f"A source with an example table; ENGINE is one of {', '.join(ENGINES)}. "
             "Repeat it for more.",
         ),
     ] = None,
@@ -64,8 +64,7 @@ def init_command(
 
     A folder that has a lab.toml is refused, and no file is ever overwritten.
     """
-    if (folder / "lab.toml").exists():
-        write_project(folder, NewProject("", {}, (), None, ()))
+    require_no_project(folder)
     if copy_rows and from_database is None:
         raise LabError(
             "--copy-rows has no database to copy from",
@@ -98,12 +97,12 @@ def _ask(name: str) -> str:
     if not _at_terminal():
         raise LabError(
             "The project has no source yet, and there is no terminal to ask at",
-            hint=f"say --source orders=ENGINE with one of {', '.join(_ENGINES)}, --dataset tickit, "
+            hint=f"say --source orders=ENGINE with one of {', '.join(ENGINES)}, --dataset tickit, "
             "or --from-database DSN",
             exit_code=ExitCode.USAGE,
         )
     typer.echo(f"A project for the lab {name!r}.", err=True)
-    engine = typer.prompt(f"Database ({', '.join(_ENGINES)})", default="postgres", err=True)
+    engine = typer.prompt(f"Database ({', '.join(ENGINES)})", default="postgres", err=True)
     source = typer.prompt("What to call it", default="orders", err=True)
     return f"{source}={engine}"
 

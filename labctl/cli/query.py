@@ -54,7 +54,6 @@ def query_command(
     rows as CSV.
     """
     from labctl.lake import Lake, View
-    from labctl.lake.spark import SparkEngine
 
     view = View.parse(
         as_of=as_of, begin=from_, end=to, deleted=deleted, read_optimized=read_optimized
@@ -62,6 +61,8 @@ def query_command(
     lab = invocation.lab().require_running()
     spark = None
     if engine is EngineName.SPARK:
+        from labctl.lake.spark import SparkEngine
+
         spark = SparkEngine(lab.artifacts.spark_jars(), lab.artifacts.java())
     answer = Lake(lab.endpoints.objectstore).query(sql, view, engine=spark)
     data = {

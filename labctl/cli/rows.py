@@ -23,8 +23,11 @@ _BETWEEN = 2
 """Characters between two columns."""
 
 
-def rows_table(answer: pa.Table, *, wide: bool = False) -> RenderableType:
-    """The first rows: as a table if it fits the line, or if it shall be `wide`; else row by row."""
+def rows_table(answer: pa.Table, *, wide: bool = False, expanded: bool = False) -> RenderableType:
+    """The first rows: as a table if it fits the line, or if it shall be `wide`; else row by row.
+
+    `expanded`: row by row even if it fits.
+    """
     rows = [
         [_cell(value) for value in row.values()] for row in answer.slice(0, SHOWN_ROWS).to_pylist()
     ]
@@ -32,7 +35,7 @@ def rows_table(answer: pa.Table, *, wide: bool = False) -> RenderableType:
     widths = [max(cell_len(text) for text in column) for column in zip(names, *rows, strict=True)]
     if wide:
         body: RenderableType = Text("\n".join(_line(row, widths) for row in [names, *rows]))
-    elif sum(widths) + _BETWEEN * len(widths) <= stdout.width:
+    elif not expanded and sum(widths) + _BETWEEN * len(widths) <= stdout.width:
         table = Table(box=None, pad_edge=False)
         for name in names:
             table.add_column(name)

@@ -16,6 +16,7 @@ from labctl.lab.snapshots import (
     Snapshot,
     delete_snapshot,
     find_snapshot,
+    remove_leftovers,
     restore_snapshot,
     save_snapshot,
     snapshots,
@@ -80,6 +81,7 @@ def restore_command(invocation: Invocation, name: NameArgument) -> None:
 @command(app, "list", example="labctl snapshot list")
 def list_command(invocation: Invocation) -> None:
     """List the snapshots on this machine, of all labs."""
+    remove_leftovers()
     found = snapshots()
     print_result(
         invocation.format,

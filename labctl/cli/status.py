@@ -81,7 +81,7 @@ def status_text(
     data: Mapping[str, Any], addressed: Callable[[str], str] = lambda hint: hint
 ) -> RenderableType:
     """The same as tables, errors in one line; `addressed` writes commands for the user's lab."""
-    parts: list[RenderableType] = [_services(data["services"])]
+    parts: list[RenderableType] = [_services(data["services"]), *_deaths(data["services"])]
     if data["connectors"]:
         parts += ["", _connectors(data["connectors"])]
     if data["tables"]:
@@ -102,21 +102,29 @@ def _services(services: Sequence[ServiceStatus]) -> Table:
     table = _table("service", "state", "pid", "up for", "memory", "restarts")
     table.add_column("what")
     for service in services:
-        died = ""
-        if service.restarts and service.last_death_at:
-            why = f": {service.last_death_cause}" if service.last_death_cause else ""
-            died = f"{service.restarts} (last {_ago(service.last_death_at)} ago{why})"
         table.add_row(
             service.name,
             _state(service.state),
             str(service.pid or ""),
             _ago(service.started_at) if service.started_at else "",
             f"{service.memory_bytes / 1024**2:.0f} MiB" if service.memory_bytes else "",
-            died,
+            str(service.restarts or ""),
             # What there is no room for is cut off, so that each service keeps to its line.
             Text(_in_one_line(service.detail, WIDTH), no_wrap=True, overflow="ellipsis"),
         )
     return table
+
+
+def _deaths(services: Sequence[ServiceStatus]) -> list[Text]:
+    """Below the table: in it, a long cause would leave the other columns no room."""
+    return [
+        Text(
+            f"{service.name} died {_ago(service.last_death_at)} ago"
+            + (f": {service.last_death_cause}" if service.last_death_cause else "")
+        )
+        for service in services
+        if service.restarts and service.last_death_at
+    ]
 
 
 def _connectors(connectors: Sequence[ConnectorStatus]) -> Table:

@@ -15,6 +15,9 @@ from labctl.config.promoted import PromotedEndpoints
 from labctl.config.section import Section, SourceEngine
 
 __all__ = [
+    "CATALOG",
+    "RESULTS",
+    "AthenaSettings",
     "Autoscaling",
     "AwsProfile",
     "ConfigProvider",
@@ -40,6 +43,11 @@ Port = Annotated[int, Field(ge=1, le=65535)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Prefix = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,29}$")]
 Bucket = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$")]
+
+CATALOG = "AwsDataCatalog"
+"""What Athena calls Glue's catalog."""
+RESULTS = "athena"
+"""Folder of the lake's bucket for the results of Athena."""
 
 
 class EgressRule(Section):
@@ -204,6 +212,15 @@ class GlueSettings(Section):
         return data
 
 
+class AthenaSettings(Section):
+    """The workgroup in which the lake is asked."""
+
+    scan_gib: Annotated[int, Field(ge=1, le=1_000_000)] = 10
+    """What one query may read; Athena stops it there."""
+    result_days: Annotated[int, Field(ge=1, le=3650)] = 7
+    """How long results are kept."""
+
+
 class AwsProfile(Section):
     """A lab on managed services."""
 
@@ -221,6 +238,7 @@ class AwsProfile(Section):
     lake: LakeBuckets
     emr: EmrSettings
     glue: GlueSettings = GlueSettings()
+    athena: AthenaSettings = AthenaSettings()
     endpoints: PromotedEndpoints = PromotedEndpoints()
     """Wins over what `promote apply` wrote down: for a tunnel, or a lab made by other means."""
 
@@ -230,6 +248,16 @@ class AwsProfile(Section):
         if self.region.startswith("cn-"):
             return "aws-cn"
         return "aws-us-gov" if self.region.startswith("us-gov-") else "aws"
+
+    @property
+    def workgroup(self) -> str:
+        """Athena's, which the plan makes; `primary` is every account's own."""
+        return f"{self.prefix}-athena"
+
+    @property
+    def results(self) -> str:
+        """Where the workgroup puts results."""
+        return f"s3://{self.lake.bucket}/{RESULTS}/"
 
     def arn(self, service: str, resource: str, *, global_: bool = False) -> str:
         """The ARN of a resource of this account; IAM and S3 know no region (`global_`)."""

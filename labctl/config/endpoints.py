@@ -34,6 +34,16 @@ class Endpoint(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """What points ordinary clients at it, as environment variables; holds no secrets."""
+        return {}
+
+    @property
+    def secrets(self) -> Mapping[str, str]:
+        """What clients are to know of it besides, each by the variable that names its file."""
+        return {}
+
 
 class Database(Endpoint):
     host: str

@@ -16,6 +16,8 @@ from labctl.errors import ExitCode, LabError
 from lakehouse.options import SourceName
 
 __all__ = [
+    "NOT_SOURCES",
+    "CacheSettings",
     "ComposeProfile",
     "ConnectorSettings",
     "LabConfig",
@@ -33,7 +35,7 @@ __all__ = [
 LAB_NAME_PATTERN = r"^[a-z][a-z0-9-]{0,29}$"
 SilverSource = SourceName
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,29}$")]
-_NOT_SOURCES = ("kafka", "registry", "objectstore")
+NOT_SOURCES = ("kafka", "registry", "objectstore")
 """Secrets of the lab are called so, and each source has a secret of its name."""
 
 
@@ -113,6 +115,11 @@ class LakeSettings(Section):
     region: str = "us-east-1"
 
 
+class CacheSettings(Section):
+    enabled: bool = False
+    """Whether the lab has a cache for what is built on the lake."""
+
+
 class NativeProfile(Section):
     """Processes of this user."""
 
@@ -150,6 +157,7 @@ class LabConfig(Section):
     connectors: ConnectorSettings = ConnectorSettings()
     silver: SilverSettings = SilverSettings()
     lake: LakeSettings = LakeSettings()
+    cache: CacheSettings = CacheSettings()
     profiles: dict[str, Profile] = Field(default_factory=lambda: dict(_DEFAULT_PROFILES))
 
     @model_validator(mode="before")
@@ -163,7 +171,7 @@ class LabConfig(Section):
 
     @model_validator(mode="after")
     def _sources_differ(self) -> Self:
-        if taken := next((name for name in self.sources if name in _NOT_SOURCES), None):
+        if taken := next((name for name in self.sources if name in NOT_SOURCES), None):
             raise ValueError(f"sources.{taken}: a source cannot be called so; rename it")
         owners: dict[str, str] = {}
         for name, source in self.sources.items():

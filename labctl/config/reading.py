@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -13,9 +14,12 @@ from pydantic import ValidationError
 from labctl.config.section import Section
 from labctl.errors import ExitCode, LabError
 
-__all__ = ["read_section"]
+__all__ = ["line_of_key", "read_section"]
 
 S = TypeVar("S", bound=Section)
+
+_HEADER = re.compile(r"\s*\[+([^\[\]]+)\]+\s*(?:#.*)?$")
+_KEY = re.compile(r"\s*([A-Za-z0-9_.\"' -]+?)\s*=")
 
 
 def read_section(path: Path, model: type[S], *, hint: str) -> S:
@@ -52,12 +56,31 @@ def _explain(path: Path, error: ValidationError, root: type[Section], hint: str)
             lines.append(issue["msg"].removeprefix("Value error, "))
         else:
             lines.append(f"{key}: {issue['msg']} (found {_found(issue['input'])})")
+    first = error.errors()[0]
     return LabError(
-        f"{path} is not usable: {lines[0]}",
+        f"{path}:{line_of_key(path, _location(first['loc']))} is not usable: {lines[0]}",
         details=tuple(lines[1:]),
         hint=hint,
         exit_code=ExitCode.USAGE,
     )
+
+
+def line_of_key(path: Path, location: list[str]) -> int:
+    """The line that sets a key, or its table's; the first where neither is found."""
+    table: list[str] = []
+    best, line = 0, 1
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if header := _HEADER.match(text):
+            table = [part.strip(" \"'") for part in header[1].split(".")]
+            here = table
+        elif key := _KEY.match(text):
+            here = [*table, *(part.strip(" \"'") for part in key[1].split("."))]
+        else:
+            continue
+        shared = min(len(here), len(location))
+        if shared > best and location[:shared] == here[:shared]:
+            best, line = shared, number
+    return line
 
 
 def _found(value: object) -> str:

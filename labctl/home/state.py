@@ -118,6 +118,11 @@ class LabState:
         """One JSON line for every death of a service that nobody asked for."""
         return self.folder / "deaths.jsonl"
 
+    @property
+    def sql_history(self) -> Path:
+        """What was typed in `labctl sql`."""
+        return self.folder / "sql_history"
+
     def data(self, service: str) -> Path:
         return self.folder / "data" / service
 

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import labctl
 import lakehouse
 import seeds
+import sqlapi
 from labctl.shipped import IN_WHEEL, shipped
 
 __all__ = ["SOURCES", "contents", "source_digest", "sources"]
@@ -19,6 +20,7 @@ SOURCES = (
     "requirements.lock",
     "labctl",
     "seeds",
+    "sqlapi",
     "spark/lakehouse",
     "spark/silver.py",
     "spark/spark-defaults.conf",
@@ -26,7 +28,7 @@ SOURCES = (
     ".dockerignore",
 )
 """What the image holds, by its path in the repository."""
-_PACKAGES = {"labctl": labctl, "seeds": seeds, "spark/lakehouse": lakehouse}
+_PACKAGES = {"labctl": labctl, "seeds": seeds, "sqlapi": sqlapi, "spark/lakehouse": lakehouse}
 
 
 def sources(work: Path) -> Path:

@@ -28,9 +28,8 @@ EndOffsets = dict[str, dict[int, int]]
 """The offset after the last record, by topic and partition; no partition of a topic not there."""
 
 NO_LOG = logging.getLogger(f"{__name__}.librdkafka")
-"""Takes librdkafka's own lines: what matters of them comes as an error too."""
-NO_LOG.addHandler(logging.NullHandler())
-NO_LOG.propagate = False
+"""Drops librdkafka's own lines, before any handler: what matters of them comes as an error too."""
+NO_LOG.setLevel(logging.CRITICAL + 1)
 
 _SECONDS = 5.0
 

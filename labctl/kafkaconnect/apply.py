@@ -11,7 +11,14 @@ from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.kafkaconnect.keys import wrong_keys
 
-__all__ = ["Applied", "applied_config", "apply_connectors", "check_keys", "validate_connectors"]
+__all__ = [
+    "Applied",
+    "applied_config",
+    "apply_connectors",
+    "check_keys",
+    "runs_otherwise",
+    "validate_connectors",
+]
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,7 @@ def check_keys(files: Iterable[ConnectorFile], allowed: Collection[str] = ()) ->
     Keys in `allowed` pass. Raises LabError (USAGE) that lists file, key and what to write.
     """
     problems = [
-        f"{file.path.name}: {problem}"
+        f"{_place(file, problem.partition(':')[0])}: {problem}"
         for file in files
         for problem in wrong_keys(file.config, allowed)
     ]
@@ -59,11 +66,12 @@ def _have_checked(client: ConnectClient, files: list[ConnectorFile]) -> None:
         wanted = file.config["connector.class"]
         if wanted not in installed:
             known = ", ".join(name for name in installed if "mirror" not in name)
-            problems.append(f"{file.path.name}: connector.class: no {wanted} here; {known}")
+            place = _place(file, "connector.class")
+            problems.append(f"{place}: connector.class: no {wanted} here; {known}")
             continue
         errors = client.validate({**file.config, "name": file.name})
         problems += [
-            f"{file.path.name}: {field}: {reason}"
+            f"{_place(file, field)}: {field}: {reason}"
             for field, reasons in errors.items()
             for reason in reasons
         ]
@@ -73,6 +81,11 @@ def _have_checked(client: ConnectClient, files: list[ConnectorFile]) -> None:
             problems,
             "nothing was changed; correct the file and apply again",
         )
+
+
+def _place(file: ConnectorFile, key: str) -> str:
+    """The file's name, and the line that sets `key`."""
+    return f"{file.path.name}:{file.line_of(key)}"
 
 
 def _refused(what: str, problems: list[str], hint: str) -> LabError:
@@ -100,6 +113,12 @@ def apply_connectors(
 def applied_config(file: ConnectorFile) -> dict[str, str]:
     """What Connect holds of a connector once its file is applied."""
     return {**file.config, "name": file.name}
+
+
+def runs_otherwise(client: ConnectClient, file: ConnectorFile) -> bool:
+    """Whether Connect runs another configuration than the file has; not where it runs none."""
+    held = client.config(file.name)
+    return held is not None and held != applied_config(file)
 
 
 def _apply(client: ConnectClient, file: ConnectorFile) -> Applied:

@@ -24,6 +24,8 @@ FieldErrors = dict[str, list[str]]
 
 SECONDS = 30
 """Validation opens a connection to the source database, which may take its time."""
+_REBALANCE = "a rebalance is expected"
+"""What a worker says, by an error of its own, that is about to deal out its tasks."""
 
 
 class RebalanceError(LabError):
@@ -62,6 +64,11 @@ class ConnectClient:
             return None
         found: dict[str, str] = self._call("GET", f"/connectors/{name}/config")
         return found
+
+    def task_configs(self, name: str) -> list[dict[str, str]]:
+        """The configurations that a connector's tasks were started with."""
+        found: list[dict[str, Any]] = self._call("GET", f"/connectors/{name}/tasks")
+        return [task["config"] for task in found]
 
     def status(self, name: str) -> dict[str, Any]:
         """`{"connector": {"state"…}, "tasks": [{"id", "state", "trace"?}…]}`"""
@@ -147,7 +154,7 @@ class ConnectClient:
                 hint="`labctl status` shows whether it runs",
                 exit_code=ExitCode.NOT_READY,
             ) from None
-        if response.status_code == 409:
+        if response.status_code == 409 or (not response.ok and _REBALANCE in _message(response)):
             raise RebalanceError(
                 f"Kafka Connect is dealing out its tasks, and took no {method} {path}",
                 hint="try again; `labctl logs connect` shows what holds it up",

@@ -14,8 +14,8 @@ from labctl.kafkaconnect.keys import as_today
 from lakehouse.references import REFERENCE
 
 __all__ = [
-    "DEFAULT_PUBLICATION",
     "DEFAULT_SLOT",
+    "PATTERN",
     "POSTGRES",
     "ConnectorFile",
     "ParsedFile",
@@ -27,7 +27,9 @@ __all__ = [
 
 POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
 """The connector that reads from a slot."""
-DEFAULT_SLOT, DEFAULT_PUBLICATION = "debezium", "dbz_publication"
+PATTERN = "*_connector_*.json"
+"""The name of a connector file."""
+DEFAULT_SLOT, _PUBLICATION = "debezium", "dbz_publication"
 """What Debezium takes where a PostgreSQL connector's file names none."""
 
 
@@ -46,6 +48,11 @@ class ConnectorFile:
     def is_source(self) -> bool:
         return self.name.startswith("source_")
 
+    @property
+    def publication(self) -> str:
+        """PostgreSQL's, which the connector reads; of another engine's it says nothing."""
+        return self.config.get("publication.name", _PUBLICATION)
+
     def line_of(self, key: str) -> int:
         """The line that sets `key`; the first when none does."""
         lines = self.path.read_text(encoding="utf-8").splitlines()
@@ -53,8 +60,9 @@ class ConnectorFile:
 
 
 def connector_files(folder: Path) -> list[ConnectorFile]:
-    """Every connector file, by name."""
-    return [read_connector(path) for path in sorted(folder.glob("*_connector_*.json"))]
+    """Every connector file, by name. Hidden ones are an editor's."""
+    found = (path for path in folder.glob(PATTERN) if not path.name.startswith("."))
+    return [read_connector(path) for path in sorted(found)]
 
 
 def read_connector(path: Path) -> ConnectorFile:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from labctl.config.aws import AwsProfile
 from labctl.config.model import Source as SourceSettings
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.files import DEFAULT_PUBLICATION, ConnectorFile
+from labctl.kafkaconnect.files import ConnectorFile
 from labctl.lab.lab import Lab
 from labctl.sources import CDC_USER, Source, TableRef, connect
 from labctl.tables import PROPERTIES
@@ -39,7 +39,7 @@ def set_up_capture(lab: Lab, files: Iterable[ConnectorFile]) -> None:
             )
             database.capture(
                 [ref for ref in wanted if ref in there],
-                file.config.get("publication.name", DEFAULT_PUBLICATION),
+                file.publication,
             )
             for schema in settings.schemas:
                 database.grant_cdc(CDC_USER, schema)

@@ -80,4 +80,11 @@ def client_environment(lab: Lab) -> dict[str, str]:
         values["AWS_SHARED_CREDENTIALS_FILE"] = str(folder / "aws-credentials")
     if store.endpoint_url:
         values["AWS_ENDPOINT_URL_S3"] = store.endpoint_url
-    return values | {"AWS_REGION": store.region, "LAKE_BUCKET": store.bucket}
+    for other in endpoints.others.values():
+        values |= other.variables
+        for variable, secret in other.secrets.items():
+            write_private(folder / variable.lower(), secret)
+            values[variable] = str(folder / variable.lower())
+    # Python's SDK knows the second name only, the others the first.
+    regions = {"AWS_REGION": store.region, "AWS_DEFAULT_REGION": store.region}
+    return values | regions | {"LAKE_BUCKET": store.bucket}

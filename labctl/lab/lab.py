@@ -19,8 +19,7 @@ from labctl.lab.ports import assign_ports
 from labctl.runtimes import Runtime, open_runtime
 from labctl.services import PASSWORDS, Context, Service, load_config, services_of
 from labctl.sinks import Sink, sink_files, used_sinks
-from labctl.tables import LabTable, lab_tables
-from lakehouse.table_names import AmbiguousTableError, find_table
+from labctl.tables import LabTable, full_name, lab_tables
 
 __all__ = ["Lab"]
 
@@ -77,7 +76,7 @@ class Lab:
 
     @property
     def services(self) -> tuple[Service, ...]:
-        """Those that its sources need, and the pipeline's."""
+        """Those that its sources need, the pipeline's, and what `lab.toml` switches on."""
         return services_of(self.config)
 
     def service(self, name: str) -> Service:
@@ -107,21 +106,7 @@ class Lab:
         Raises LabError (USAGE) naming those there are.
         """
         by_name = {table.name: table for table in self.tables}
-        try:
-            full = find_table(name, by_name)
-        except AmbiguousTableError as error:
-            raise LabError(
-                f"There is more than one table {name!r} in this lab",
-                hint=f"write the database, too: {', '.join(error.tables)}",
-                exit_code=ExitCode.USAGE,
-            ) from None
-        if full is None:
-            raise LabError(
-                f"There is no table {name!r} in this lab",
-                hint=f"tables: {', '.join(by_name)}",
-                exit_code=ExitCode.USAGE,
-            )
-        return by_name[full]
+        return by_name[full_name(name, by_name, place=" in this lab")]
 
     def table_of(self, source_name: str) -> LabTable:
         """The table, or the first of those, that a source's table of that name goes to."""

@@ -18,7 +18,13 @@ from labctl.lab.lab import Lab
 from labctl.sources import connect
 from labctl.sources.scripts import Statement, read_script, run_statements
 
-__all__ = ["AppliedSchema", "apply_schema", "check_schemas", "sources_with_schema"]
+__all__ = [
+    "AppliedSchema",
+    "apply_schema",
+    "check_schemas",
+    "is_schema_applied",
+    "sources_with_schema",
+]
 
 _KEPT = "schemas"
 """In lab.json: by source, the digest of its schema file, and of its rows once they are in."""
@@ -58,8 +64,14 @@ def check_schemas(lab: Lab) -> None:
                     exit_code=ExitCode.USAGE,
                 )
             # Rows may be many, and are read once, when they are run.
-            if file == source.schema_file and _kept(lab, name).get(file) != _digest(path):
+            if file == source.schema_file and not _is_applied(lab, name, file):
                 _ = read_script(path, source.engine)
+
+
+def is_schema_applied(lab: Lab, name: str) -> bool:
+    """Whether a source's schema file, if it has one, is what was applied last."""
+    file = lab.config.sources[name].schema_file
+    return file is None or ((lab.project / file).is_file() and _is_applied(lab, name, file))
 
 
 def apply_schema(lab: Lab, name: str) -> list[AppliedSchema]:
@@ -92,6 +104,10 @@ def _run_file(lab: Lab, name: str, file: str, *, once: bool) -> bool:
     everything = lab.state.load().get(_KEPT, {})
     lab.state.save(**{_KEPT: {**everything, name: {**kept, file: digest}}})
     return True
+
+
+def _is_applied(lab: Lab, name: str, file: str) -> bool:
+    return _kept(lab, name).get(file) == _digest(lab.project / file)
 
 
 def _kept(lab: Lab, name: str) -> dict[str, str]:

@@ -20,6 +20,7 @@ from labctl.lab.slots import read_slots
 from labctl.lab.source_problems import source_problems
 
 __all__ = [
+    "HELD_UP",
     "NOT_APPLIED",
     "BronzeStatus",
     "ConnectorStatus",
@@ -39,7 +40,7 @@ NOT_APPLIED = "not applied"
 
 _SECONDS = 5.0
 _RUNNING = "RUNNING"
-_HELD_UP = ("retrying", "failed")
+HELD_UP = ("retrying", "failed")
 """States of a table, or of bronze, in which it takes in nothing."""
 _T = TypeVar("_T")
 
@@ -105,7 +106,7 @@ class PipelineStatus:
             *(
                 f"table {t.name} is {t.state}: {t.error or 'it does not say why'}"
                 for t in self.tables
-                if t.state in _HELD_UP
+                if t.state in HELD_UP
             ),
             *(f"table {t.name}: {t.source_problem}" for t in self.tables if t.source_problem),
             *(
@@ -224,7 +225,7 @@ def _lost_problems(topics: Sequence[str]) -> Iterable[str]:
 def _bronze_problems(bronze: BronzeStatus | None) -> Iterable[str]:
     if bronze is None:
         return
-    if bronze.state in _HELD_UP:
+    if bronze.state in HELD_UP:
         yield f"bronze is {bronze.state}: {bronze.error or 'it does not say why'}"
     for topic, reason in bronze.stopped_topics.items():
         yield f"bronze has stopped for {topic}: {reason}"
@@ -313,11 +314,9 @@ def _behind(ends: Mapping[int, int], ingested: Mapping[str, int]) -> int:
 
 def _instants(lab: Lab) -> dict[str, str | None]:
     """The last commit of every table, which its timeline alone knows."""
-    from botocore.exceptions import BotoCoreError, ClientError
-
     from labctl.lake import Lake
 
     try:
-        return {info.name: info.latest for info in Lake(lab.endpoints.objectstore).tables()}
-    except (LabError, OSError, BotoCoreError, ClientError):
+        return Lake(lab.endpoints.objectstore).latest([table.name for table in lab.tables])
+    except LabError:
         return {}

@@ -98,9 +98,9 @@ def aws(lab: Lab) -> Program:
             exit_code=ExitCode.ENVIRONMENT,
         )
     env = client_environment(lab)
-    env["AWS_DEFAULT_REGION"] = env["AWS_REGION"]
     if url := lab.endpoints.objectstore.endpoint_url:
-        # For every service, not for S3 alone: the lab's keys are to go nowhere else.
+        # For every service that has no address of its own here: the lab's keys are to go nowhere
+        # else.
         env["AWS_ENDPOINT_URL"] = url
     mine = "AWS_SHARED_CREDENTIALS_FILE" in env
     return Program([path], env, _AWS_OTHERS if mine else ())

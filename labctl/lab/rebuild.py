@@ -12,6 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
+from labctl.lab.table_requests import said
 from labctl.lake.objectstore import s3_client
 from labctl.services import silver
 from lakehouse.rebuild_request import ASKED, refusal
@@ -86,7 +87,7 @@ def _tell(lab: Lab, name: str) -> bool:
         return False
     except requests.RequestException as error:
         raise LabError(
-            f"The Spark application did not take the request for {name}: {error}",
+            f"The Spark application did not take the request for {name}: {said(error) or error}",
             hint="Nothing was changed: labctl status",
             exit_code=ExitCode.NOT_READY,
         ) from None

@@ -14,6 +14,8 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+
 from labctl.errors import ExitCode, LabError
 from labctl.kafka.topics import Topics
 from labctl.lab.bronze import lab_bronze
@@ -25,7 +27,7 @@ from labctl.lake import Lake, View
 from labctl.lake.deadletters import DeadLetter
 from labctl.lake.instants import to_datetime
 from labctl.lake.records import Record
-from labctl.sources import TableRef, connect
+from labctl.sources import SourceColumn, TableRef, connect
 from labctl.tables import LabTable
 from labctl.verify import CaptureState
 from lakehouse.table_names import quoted
@@ -38,6 +40,7 @@ __all__ = [
     "silver_station",
     "topic_station",
     "trace",
+    "typed_as",
     "why_not_in_bronze",
     "why_not_in_silver",
     "why_not_in_topic",
@@ -213,7 +216,8 @@ def _source_row(
 ) -> tuple[Mapping[str, Any] | None, CaptureState | str]:
     ref = TableRef(table.db_schema, table.source_name)
     with connect(lab.endpoints, table.source) as source:
-        names = [column.name for column in source.describe(ref).columns]
+        columns = {column.name: column for column in source.describe(ref).columns}
+        names = list(columns)
         if unknown := [name for name in key if name not in names]:
             raise LabError(
                 f"{ref} has no column {', '.join(unknown)}",
@@ -224,7 +228,7 @@ def _source_row(
         shown = ", ".join(source.quote(name) for name in names)
         rows = source.execute(
             f"SELECT {shown} FROM {source.qualified(ref)} WHERE {where}",  # noqa: S608
-            tuple(_typed(value) for value in key.values()),
+            tuple(typed_as(columns[name], value) for name, value in key.items()),
         )
         if len(rows) > 1:
             raise LabError(
@@ -284,12 +288,10 @@ def bronze_station(
     if isinstance(file, str):
         return Station("bronze", State.UNKNOWN, why=file)
     if file is None:
-        lacks = isinstance(record, Record)
-        return Station("bronze", State.MISSING, why=why() if lacks else None)
-    older = isinstance(record, Record) and file.offset < record.offset
-    deleted = State.DELETED if _is_deleted(file.value) else State.CURRENT
-    station = Station("bronze", State.OLDER if older else deleted, why=why() if older else None)
-    return _at(station, file, f"{file.file}, ")
+        state, lacks = _beside(None, None, record, why)
+        return Station("bronze", state, why=lacks)
+    state, lacks = _beside(file.value, file.offset, record, why)
+    return _at(Station("bronze", state, why=lacks), file, f"{file.file}, ")
 
 
 def silver_station(
@@ -298,22 +300,33 @@ def silver_station(
     if isinstance(row, str):
         return Station("silver", State.UNKNOWN, why=row)
     if row is None:
-        lacks = isinstance(record, Record)
-        return Station("silver", State.MISSING, why=why() if lacks else None)
-    offset = row.get(_OFFSET)
-    older = isinstance(record, Record) and offset is not None and offset < record.offset
-    deleted = State.DELETED if _is_deleted(row) else State.CURRENT
-    commit = str(row.get(_COMMIT) or "")
+        state, lacks = _beside(None, None, record, why)
+        return Station("silver", state, why=lacks)
+    offset, commit = row.get(_OFFSET), str(row.get(_COMMIT) or "")
+    state, lacks = _beside(row, offset, record, why)
     place = f"commit {commit} in {row.get(_FILE)}, offset {offset}"
     own = {name: value for name, value in row.items() if not name.startswith("_")}
-    return Station(
-        "silver",
-        State.OLDER if older else deleted,
-        place,
-        to_datetime(commit) if commit else None,
-        own,
-        why() if older else None,
+    at = to_datetime(commit) if commit else None
+    return Station("silver", state, place=place, at=at, row=own, why=lacks)
+
+
+def _beside(
+    value: Mapping[str, Any] | None,
+    offset: int | None,
+    record: Record | str | None,
+    why: Callable[[], str],
+) -> tuple[State, str | None]:
+    """What a station has beside the topic's newest record, and why it does not have that one."""
+    lacks = isinstance(record, Record) and (
+        value is None or (offset is not None and offset < record.offset)
     )
+    if value is None:
+        state = State.MISSING
+    elif lacks:
+        state = State.OLDER
+    else:
+        state = State.DELETED if _is_deleted(value) else State.CURRENT
+    return state, why() if lacks else None
 
 
 def _at(station: Station, record: Record, before: str) -> Station:
@@ -327,9 +340,11 @@ def _is_deleted(value: Mapping[str, Any]) -> bool:
     return str(value.get("__deleted")).lower() == "true"
 
 
-def _typed(value: object) -> object:
-    """A whole number that came as text, as SQL Server wants it."""
-    return int(value) if isinstance(value, str) and value.lstrip("-").isdecimal() else value
+def typed_as(column: SourceColumn, value: object) -> object:
+    """A whole number that came as text, as SQL Server wants it; of a column of text, the text."""
+    if not isinstance(value, str) or pa.types.is_string(column.arrow):
+        return value
+    return int(value) if value.lstrip("-").isdecimal() else value
 
 
 def _literal(value: object) -> str:

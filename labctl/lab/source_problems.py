@@ -12,9 +12,9 @@ from labctl.lab.source_files import source_files
 from labctl.sources import Source, TableRef, connect
 from labctl.tables import LabTable
 
-__all__ = ["source_problems"]
+__all__ = ["KEY_COLUMNS", "source_problems"]
 
-_KEY_COLUMNS = "message.key.columns"
+KEY_COLUMNS = "message.key.columns"
 """Of a connector that was told which columns are a row's key, where a table has no primary key."""
 
 
@@ -32,7 +32,7 @@ def source_problems(lab: Lab, ends: EndOffsets | None) -> Mapping[str, str]:
         return {}
     files = {file.name: file.config for file in source_files(lab)}
     told = {
-        name: _KEY_COLUMNS in files.get(source.connector, {})
+        name: KEY_COLUMNS in files.get(source.connector, {})
         for name, source in lab.config.sources.items()
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from http import HTTPStatus
 from typing import Any, Literal
 
 import requests
@@ -10,14 +11,14 @@ import requests
 from labctl.errors import ExitCode, LabError
 from labctl.kafka.offsets import end_offsets
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import silver_status
+from labctl.lab.pipeline import HELD_UP, silver_status
 from labctl.lake.deadletters import DeadLetters
 from labctl.lake.objectstore import LakeStorage, s3_client
 from labctl.services import silver
 
-__all__ = ["lab_dead_letters", "refill_table", "replay_table"]
+__all__ = ["lab_dead_letters", "refill_table", "replay_table", "restart_table", "said"]
 
-_Action = Literal["refill", "replay"]
+_Action = Literal["refill", "replay", "restart"]
 _POLL_SECONDS = 0.2
 _TIMEOUT_SECONDS = 600.0
 
@@ -32,11 +33,50 @@ def _ask(lab: Lab, name: str, action: _Action) -> None:
     try:
         requests.post(url, headers=application.headers, timeout=60).raise_for_status()
     except requests.RequestException as error:
+        if refused := said(error):
+            raise LabError(
+                f"{name} goes on as before: {refused}", exit_code=ExitCode.USAGE
+            ) from None
         raise LabError(
             f"The Spark application did not take the request to {action} {name}: {error}",
             hint="labctl status",
             exit_code=ExitCode.NOT_READY,
         ) from None
+
+
+def said(error: requests.RequestException) -> str | None:
+    """Why the application refused a request; None when it was something else that failed."""
+    if error.response is None or error.response.status_code != HTTPStatus.CONFLICT:
+        return None
+    body: dict[str, str] = error.response.json()
+    return f"{body['error']}. {body['hint']}"
+
+
+def restart_table(lab: Lab, name: str) -> None:
+    """Have a table begin again, by what its properties file says now, and wait until it has.
+
+    Raises LabError (USAGE) when they cannot be used, and the table goes on as before; LabError when
+    it stops instead.
+    """
+    table = lab.table(name)
+    _ask(lab, table.name, "restart")
+    begun = time.monotonic()
+    while True:
+        state = _state(lab, table.name)
+        by_these = state.get("configuration") == table.properties.digest
+        if by_these and (state["state"] == "running" or state["waiting_for"]):
+            return
+        if by_these and state["state"] in HELD_UP:
+            raise LabError(
+                f"{table.name} is {state['state']}: {state['error']}",
+                hint="correct its properties file; labctl logs silver",
+            )
+        if time.monotonic() - begun > _TIMEOUT_SECONDS:
+            raise LabError(
+                f"{table.name} has not begun again after {_TIMEOUT_SECONDS:.0f} s",
+                hint="labctl status, labctl logs silver",
+            )
+        time.sleep(_POLL_SECONDS)
 
 
 def _wait_until_done(lab: Lab, name: str, request_path: str) -> dict[str, Any]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from labctl.errors import ExitCode, LabError
 from labctl.kafka.offsets import EndOffsets, end_offsets
-from labctl.kafkaconnect.files import DEFAULT_PUBLICATION
+from labctl.kafkaconnect.files import ConnectorFile
 from labctl.lab.in_flight import records_behind
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import PipelineStatus, read_pipeline
+from labctl.lab.pipeline import HELD_UP, NOT_APPLIED, PipelineStatus, read_pipeline
 from labctl.lab.source_files import source_file
+from labctl.lab.source_problems import KEY_COLUMNS
 from labctl.lake import Lake
 from labctl.sources import Source, TableRef, connect
 from labctl.tables import LabTable
@@ -68,13 +69,13 @@ def _check(
     is_there = ref in database.tables(ref.schema)
     file = source_file(lab, table.source)
     connector = next((c for c in pipeline.connectors if c.name == file.name), None)
-    state = connector.state if connector is not None else "not applied"
+    state = connector.state if connector is not None else NOT_APPLIED
     silver = next((t for t in pipeline.tables if t.name == table.name), None)
     records = sum(ends[table.topic].values()) if ends.get(table.topic) else None
     rows = silver_rows(lab, table) if silver and silver.last_commit_instant else None
     source_rows = database.count(ref) if is_there else None
     problems = [
-        *_source_problems(database, ref, file.config, is_there=is_there),
+        *_source_problems(database, ref, file, is_there=is_there),
         *_connector_problems(file.name, state, connector.error if connector else None),
     ]
     if not problems and records is None and source_rows:
@@ -84,7 +85,7 @@ def _check(
         )
     if silver is None:
         problems.append("the Spark application does not know it: labctl up starts it with the file")
-    elif silver.error or silver.state in ("failed", "retrying"):
+    elif silver.error or silver.state in HELD_UP:
         problems.append(f"silver is {silver.state}: {silver.error or 'labctl logs silver'}")
     elif silver.records_behind:
         problems.append(f"{silver.records_behind:,} records of its topic are not in silver yet")
@@ -112,20 +113,20 @@ def _check(
 
 
 def _source_problems(
-    database: Source, ref: TableRef, config: Mapping[str, str], *, is_there: bool
+    database: Source, ref: TableRef, file: ConnectorFile, *, is_there: bool
 ) -> Iterator[str]:
     if not is_there:
         yield f"its source has no table {ref}: create it, or take its properties file away"
         return
-    if not database.describe(ref).keys and "message.key.columns" not in config:
+    if not database.describe(ref).keys and KEY_COLUMNS not in file.config:
         yield f"{ref} has no primary key: give it one"
-    captured = database.captured(config.get("publication.name", DEFAULT_PUBLICATION))
+    captured = database.captured(file.publication)
     if captured is not None and ref not in captured:
         yield "the database does not record its changes: labctl connectors apply has it do so"
 
 
 def _connector_problems(name: str, state: str, error: str | None) -> Iterator[str]:
-    if state == "not applied":
+    if state == NOT_APPLIED:
         yield f"its connector {name} is not applied: labctl connectors apply"
     elif state != "RUNNING" or error:
         yield f"its connector {name} is {state}{f': {error}' if error else ''}"
@@ -134,7 +135,7 @@ def _connector_problems(name: str, state: str, error: str | None) -> Iterator[st
 def silver_rows(lab: Lab, table: LabTable) -> int:
     """Rows of the silver table now, without deleted ones; 0 while it has no commit."""
     lake = Lake(lab.endpoints.objectstore)
-    if table.name not in {info.name for info in lake.tables() if info.latest}:
+    if not lake.has_commit(table.name):
         return 0
     answer = lake.query(f"SELECT count(*) AS n FROM {quoted(table.name)}")  # noqa: S608
     return int(answer.to_pylist()[0]["n"])

@@ -15,10 +15,10 @@ import pymssql
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.lab.programs import begin_in
+from labctl.sources import scripts
 
 __all__ = ["batches", "run_statements"]
 
-_GO = re.compile(r"\s*GO(?:\s+(?P<times>\d+))?\s*;?\s*", re.IGNORECASE)
 _END = re.compile(r"\s*:?(quit|exit)\s*;?\s*", re.IGNORECASE)
 _HINT = (
     "there is no `sqlcmd` on the PATH, and in its place only -Q, -q, -i and -d are known; for the "
@@ -31,20 +31,8 @@ def batches(lines: Iterable[str]) -> Iterator[str]:
 
     A line `quit` or `exit` that begins a batch ends it all.
     """
-    batch: list[str] = []
-    for line in lines:
-        text = line.rstrip("\r\n")
-        if not batch and _END.fullmatch(text):
-            return
-        if match := _GO.fullmatch(text):
-            if any(part.strip() for part in batch):
-                for _ in range(int(match["times"] or 1)):
-                    yield "\n".join(batch)
-            batch = []
-        elif batch or text.strip():
-            batch.append(text)
-    if batch:
-        yield "\n".join(batch)
+    found = scripts.batches(lines, until=lambda line: _END.fullmatch(line) is not None)
+    return (batch.text for batch in found)
 
 
 def run_statements(lab: Lab, arguments: Sequence[str], source: str | None = None) -> bool:
@@ -109,7 +97,7 @@ def _typed() -> Iterator[str]:
         while True:
             line = input(f"{number}> ")
             yield line
-            number = 1 if _GO.fullmatch(line) else number + 1
+            number = 1 if scripts.GO.fullmatch(line) else number + 1
 
 
 def _run(cursor: pymssql.Cursor, batch: str) -> bool:

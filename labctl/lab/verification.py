@@ -53,8 +53,7 @@ def verify_lab(
 
     def read_silver(name: str) -> pa.Table | None:
         try:
-            committed = {info.name for info in lake.tables() if info.latest}
-            return lake.read(name) if name in committed else None
+            return lake.read(name) if lake.has_commit(name) else None
         except OSError as error:
             raise NotAnsweringError("objectstore", f"the object store: {error}") from None
         except LabError as error:

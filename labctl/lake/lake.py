@@ -15,14 +15,14 @@ from pyarrow import fs
 from labctl.errors import ExitCode, LabError
 from labctl.lake.objectstore import LakeStorage
 from labctl.lake.silver import SilverTable, Snapshot, reading
-from labctl.lake.sql import Scan, SqlQuery, UnreadColumnError
-from labctl.lake.timeline import Instant
+from labctl.lake.timeline import Instant, Timeline
 from labctl.lake.view import LATEST, View
 from labctl.lake.watch import Watch
 from lakehouse.table_names import AmbiguousTableError, find_table
 
 if TYPE_CHECKING:
     from labctl.config.endpoints import ObjectStore
+    from labctl.lake.sql import Scan, SqlQuery
 
 __all__ = ["Engine", "Lake", "TableInfo"]
 
@@ -37,6 +37,8 @@ class TableInfo:
 
     name: str
     """`database.table`."""
+    path: str
+    """Relative to the bucket."""
     kind: str
     """`COPY_ON_WRITE` or `MERGE_ON_READ`"""
     version: int
@@ -82,11 +84,14 @@ class Lake:
                 tables = zip(databases, found, strict=True)
                 return sorted(f"{name}.{table}" for name, inside in tables for table in inside)
         except OSError as error:
-            raise LabError(
-                f"The object store could not be read ({self.storage.uri}): {error}",
-                hint="Is it running? labctl status.",
-                exit_code=ExitCode.NOT_READY,
-            ) from None
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: OSError) -> LabError:
+        return LabError(
+            f"The object store could not be read ({self.storage.uri}): {error}",
+            hint="Is it running? labctl status.",
+            exit_code=ExitCode.NOT_READY,
+        )
 
     def _folders(self, folder: str) -> list[str]:
         """The folders in one, but for what Hudi keeps beside a table's files."""
@@ -119,13 +124,34 @@ class Lake:
             found = pool.map(self._info, self.table_names())
             return [info for info in found if info]
 
+    def latest(self, names: Sequence[str]) -> dict[str, str | None]:
+        """The last instant of each table `database.table`; None where nothing was written yet.
+
+        Raises LabError when the bucket cannot be read.
+        """
+        with ThreadPoolExecutor(_PARALLEL) as pool:
+            found = zip(names, pool.map(self.timeline, names), strict=True)
+            return {name: timeline.latest if timeline else None for name, timeline in found}
+
+    def has_commit(self, name: str) -> bool:
+        """Whether `database.table` is there and has been written; asks for that table alone."""
+        return self._table(name).has_commit()
+
+    def timeline(self, name: str) -> Timeline | None:
+        """The active timeline of `database.table`; None when there is no such table.
+
+        Raises LabError when the bucket cannot be read.
+        """
+        try:
+            return self._table(name).timeline()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._unreadable(error) from None
+
     def instants(self, name: str) -> list[Instant]:
         """The active timeline of a table, oldest first, with actions still under way."""
         return list(self.table(name).timeline().instants)
-
-    def schema(self, name: str, view: View = LATEST) -> pa.Schema:
-        """Columns of a table, Hudi's own first."""
-        return self.table(name).schema(view)
 
     def read(
         self, name: str, columns: Sequence[str] | None = None, view: View = LATEST
@@ -147,6 +173,9 @@ class Lake:
         names = self.table_names()
         if engine:
             return engine.query(sql, [self._table(name) for name in names], view)
+        # Not above: DuckDB is for queries alone, and `labctl status` has none.
+        from labctl.lake.sql import SqlQuery
+
         query = SqlQuery(sql, names)
         used = query.tables()
         tables = [self._table(name) for name in names if name in used]
@@ -169,13 +198,15 @@ class Lake:
         return SilverTable(name, f"{self._folder}/{database}/{table}", self.storage)
 
     def _info(self, name: str) -> TableInfo | None:
+        table = self._table(name)
         try:
-            timeline = self._table(name).timeline()
+            timeline = table.timeline()
         except FileNotFoundError:
             return None
         properties = timeline.properties
         return TableInfo(
             name=name,
+            path=table.path,
             kind=properties["hoodie.table.type"],
             version=int(properties["hoodie.table.version"]),
             record_key=properties.get("hoodie.table.recordkey.fields", ""),
@@ -189,6 +220,8 @@ class Lake:
 
 
 def _answer(query: SqlQuery, tables: Sequence[SilverTable], view: View) -> pa.Table:
+    from labctl.lake.sql import Scan, UnreadColumnError
+
     names = [table.name for table in tables]
     with ThreadPoolExecutor(_PARALLEL) as pool:
         snapshots = list(pool.map(lambda table: Snapshot(table, view), tables))

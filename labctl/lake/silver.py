@@ -34,6 +34,9 @@ _RECORD_KEY = "hoodie.table.recordkey.fields"
 _PARTITIONS = "hoodie.table.partition.fields"
 _ATTEMPTS = 4
 _BATCH_ROWS = 65_536
+# hudi-rs exports none of its exception types.
+_HUDI_ERROR = "HudiCoreError"
+_HUDI_PANIC = "PanicException"
 _ARROW_OF_AVRO: dict[str, pa.DataType] = {
     "int": pa.int32(),
     "long": pa.int64(),
@@ -114,6 +117,22 @@ class SilverTable:
         """Columns with Hudi's own (`_hoodie_*`) first; of the moment, for a past one."""
         return reading([self], lambda: Snapshot(self, view).schema)
 
+    def written_schema(self) -> pa.Schema:
+        """Columns of the last commit, with what was declared to be never null."""
+        return reading([self], lambda: _open(self).get_schema_with_meta_fields())
+
+    def partitions(self, keys: Sequence[str]) -> list[str]:
+        """Folders of its partitions, by `keys`: `year=2024/kind=a%2Fb`. Nothing without keys."""
+        found = [""]
+        for key in keys:
+            found = [f"{at}/{name}" for at in found for name in self._inside(at, f"{key}=")]
+        return sorted(folder.lstrip("/") for folder in found if folder)
+
+    def _inside(self, folder: str, prefix: str) -> list[str]:
+        entries = self.storage.list(f"{self.path}{folder}")
+        folders = (e.base_name for e in entries if e.type == fs.FileType.Directory)
+        return [name for name in folders if name.startswith(prefix)]
+
     def read(self, *, columns: Sequence[str] | None = None, view: View = LATEST) -> pa.Table:
         """The rows `view` shows, with all columns or just `columns`, in that order.
 
@@ -146,23 +165,28 @@ class SilverTable:
         return reading([self], read)
 
 
-def reading(tables: Sequence[SilverTable], read: Callable[[], T]) -> T:
-    """Runs `read` again when the cleaner or a compaction took files of `tables` from under it.
+class _ChangedError(Exception):
+    """The table was removed or begun again between two looks at it."""
 
-    Raises LabError when that does not help, or hudi-rs gives up on a table.
+
+def reading(tables: Sequence[SilverTable], read: Callable[[], T]) -> T:
+    """Runs `read` again when files of `tables` were taken from under it.
+
+    The cleaner and a compaction take files, and a table may begin again. Raises LabError when
+    another read does not help, or hudi-rs gives up on a table.
     """
-    # hudi-rs exports none of its exception types, and a panic of it is no Exception
+    passing = (_HUDI_ERROR, _ChangedError.__name__, FileNotFoundError.__name__)
     try:
         for attempt in Retrying(
-            retry=retry_if_exception(lambda error: type(error).__name__ == "HudiCoreError"),
+            retry=retry_if_exception(lambda error: type(error).__name__ in passing),
             stop=stop_after_attempt(_ATTEMPTS),
             wait=wait_exponential(0.1),
             reraise=True,
         ):
             with attempt:
                 return read()
-    except BaseException as error:
-        if type(error).__name__ not in ("HudiCoreError", "PanicException"):
+    except BaseException as error:  # a panic of hudi-rs is no Exception
+        if type(error).__name__ not in (*passing, _HUDI_PANIC):
             raise
         for table in tables:
             if not table.has_commit():
@@ -259,6 +283,8 @@ class Snapshot:
             replaced=cache(lambda: timeline().replaced(at)),
         )
         if missing:
+            if not self._source.file_path(missing.name):
+                raise _ChangedError(f"{missing.name} was there and is gone")
             raise LabError(
                 f"hudi-rs would leave out rows of {self._source.name}: it does not take "
                 f"{missing.name} for committed.",
@@ -275,10 +301,13 @@ class Snapshot:
         )
 
     def _completed(self) -> frozenset[str]:
-        """Instants of the writes that hudi-rs takes for committed."""
-        return frozenset(
+        """Instants of the writes that hudi-rs takes for committed, one at least."""
+        instants = frozenset(
             commit.timestamp for completed in self._completed_writes() for commit in completed()
         )
+        if not instants:
+            raise _ChangedError("its commits were there and are gone")
+        return instants
 
     def _looked_at(self) -> list[str]:
         return [COMMIT_TIME] * bool(self._view.begin) + [DELETED] * (not self._view.deleted)

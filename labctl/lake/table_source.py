@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pyarrow as pa
 
@@ -23,12 +24,10 @@ class LakeSource:
 
     def tables(self) -> Sequence[SourceTable]:
         """Tables with a commit. What a table is is asked once: it cannot change."""
-        try:
+        with _explained():
             names = self._lake.table_names()
             if any(name not in self._known for name in names):
-                self._known = {info.name: info for info in self._lake.tables()}
-        except LabError as error:
-            raise SourceError(str(error)) from None
+                self._known = {info.name: info for info in self._lake.tables() if info.commits}
         return [self._table(self._known[name]) for name in names if name in self._known]
 
     def _table(self, info: TableInfo) -> SourceTable:
@@ -36,22 +35,39 @@ class LakeSource:
         return SourceTable(
             database,
             name,
-            f"{self._lake.storage.uri}/silver/{database}/{name}",
+            f"{self._lake.storage.uri}/{info.path}",
             info.kind,
             tuple(field for field in info.partition_fields.split(",") if field),
         )
 
-    def schema(self, table: SourceTable, view: MergeView) -> pa.Schema:
-        try:
-            return self._lake.schema(f"{table.database}.{table.name}", _view(view))
-        except LabError as error:
-            raise SourceError(str(error)) from None
+    def schema(self, table: SourceTable) -> pa.Schema:
+        with _explained():
+            return self._lake.table(_name(table)).written_schema()
+
+    def partitions(self, table: SourceTable) -> Sequence[str]:
+        with _explained():
+            return self._lake.table(_name(table)).partitions(table.partition_keys)
+
+    def last_commit(self, table: SourceTable) -> str | None:
+        with _explained():
+            timeline = self._lake.timeline(_name(table))
+        return timeline.completion_mark() if timeline else None
 
     def read(self, table: SourceTable, columns: Sequence[str], view: MergeView) -> pa.Table:
-        try:
-            return self._lake.read(f"{table.database}.{table.name}", columns, _view(view))
-        except LabError as error:
-            raise SourceError(str(error)) from None
+        with _explained():
+            return self._lake.read(_name(table), columns, _view(view))
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except LabError as error:
+        raise SourceError(str(error)) from None
+
+
+def _name(table: SourceTable) -> str:
+    return f"{table.database}.{table.name}"
 
 
 def _view(view: MergeView) -> View:

@@ -6,7 +6,6 @@ It also tells of every commit the moment it is there: nobody has to ask all the 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import threading
 from collections import Counter, defaultdict
@@ -14,10 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 import requests
-from botocore.auth import SigV4Auth
-from botocore.awsrequest import AWSRequest
-from botocore.credentials import Credentials
 
+from labctl.aws.signed import signed_request
 from labctl.config.endpoints import ObjectStore
 from labctl.latency.report import RequestFigures, StoreUsage
 
@@ -92,17 +89,15 @@ class RequestTrace:
         access, secret = self._store.access_key, self._store.secret_key
         assert access is not None  # noqa: S101 - `start` looked
         assert secret is not None  # noqa: S101
-        digest = hashlib.sha256(b"").hexdigest()
-        request = AWSRequest(
-            "GET", f"{self._store.endpoint_url}{_PATH}", headers={"X-Amz-Content-Sha256": digest}
+        return signed_request(
+            "GET",
+            f"{self._store.endpoint_url}{_PATH}",
+            service="s3",
+            region=self._store.region,
+            key=(access, secret),
+            timeout=_TIMEOUT,
+            stream=True,
         )
-        credentials = Credentials(access.get_secret_value(), secret.get_secret_value())
-        SigV4Auth(credentials, "s3", self._store.region).add_auth(request)
-        response = requests.get(
-            str(request.url), headers=dict(request.headers), stream=True, timeout=_TIMEOUT
-        )
-        response.raise_for_status()
-        return response
 
     def _run(self) -> None:
         while not self._stop.is_set():

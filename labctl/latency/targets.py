@@ -6,6 +6,7 @@ of it is what its database says.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -126,7 +127,8 @@ def numbered_target(table: LabTable, found: SourceTable, *, snapshot: bool = Fal
             exit_code=ExitCode.USAGE,
         )
     key = found.keys[0]
-    number = key if snapshot else _number_column(found, key)
+    fixed = (key, *table.properties.partition_fields)
+    number = key if snapshot else _number_column(found, fixed)
     kept = tuple(c for c in found.columns if c.name in (key, number) or not c.nullable)
     return Target(table, found.ref, key, number, kept)
 
@@ -135,11 +137,14 @@ def _kind(table: SourceTable, column: str) -> str:
     return next(c.declared.name for c in table.columns if c.name == column)
 
 
-def _number_column(table: SourceTable, key: str) -> str:
-    """The first integer beside the key, else the first text."""
+def _number_column(table: SourceTable, fixed: Collection[str]) -> str:
+    """The first integer column, else the first text, that is not among `fixed`.
+
+    With numbers in a column that silver is partitioned by, each change would make a partition.
+    """
     for kinds in (_WHOLE, _TEXT):
         for column in table.columns:
-            if column.name != key and column.declared.name in kinds:
+            if column.name not in fixed and column.declared.name in kinds:
                 return column.name
     raise LabError(
         f"Changes of {table.ref} cannot be numbered: no column of it can carry a number",

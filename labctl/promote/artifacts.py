@@ -11,8 +11,9 @@ import lakehouse
 from labctl.artifacts import ArtifactStore
 from labctl.artifacts.lock import MavenArtifact, MavenFile
 from labctl.promote.archive import zip_bytes
-from labctl.promote.promotion import WORKER, Promotion
+from labctl.promote.promotion import Promotion
 from labctl.promote.secrets import known_values
+from labctl.services.connect import WORKER_FILE
 from labctl.services.silver import APPLICATION
 from labctl.shipped import own_or_shipped
 
@@ -81,7 +82,7 @@ def project_archive(promotion: Promotion) -> Upload:
         path.relative_to(promotion.project).as_posix(): path.read_bytes()
         for path in sorted(file.path for file in promotion.files)
     }
-    entries[str(WORKER)] = own_or_shipped(promotion.project, str(WORKER)).read_bytes()
+    entries[WORKER_FILE] = own_or_shipped(promotion.project, WORKER_FILE).read_bytes()
     entries |= {name: path.read_bytes() for name, path in promotion.properties_files.items()}
     for name, values in known_values(promotion).items():
         if name in ("demo/objectstore", "demo/registry"):

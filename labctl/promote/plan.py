@@ -14,18 +14,20 @@ from typing import Any
 from labctl.artifacts import ArtifactStore
 from labctl.artifacts.checksum import sha256_of
 from labctl.errors import ExitCode, LabError
+from labctl.lake.gold import GOLD
 from labctl.promote.artifacts import Upload, jar_parts, jar_uploads, spark_uploads
 from labctl.promote.cloudformation import templates
 from labctl.promote.connectors import create_request, worker_text
 from labctl.promote.names import Stack
 from labctl.promote.outputs import plain
 from labctl.promote.plugins import build_plugin, parts_of, plugin_of
-from labctl.promote.promotion import WORKER, Promotion
+from labctl.promote.promotion import Promotion
 from labctl.promote.readme import render_readme
 from labctl.promote.spark import environment_key, work_items
 from labctl.promote.sql import source_sql
 from labctl.promote.streamer import generated_uploads, streamer_items, streamer_uploads
 from labctl.promote.values import profile_values, render_values
+from labctl.services.connect import WORKER_FILE
 from labctl.services.silver import SPARK_DEFAULTS
 from labctl.shipped import own_or_shipped
 
@@ -108,8 +110,10 @@ def needed_parts(promotion: Promotion) -> list[str]:
 def _unchanged(promotion: Promotion) -> dict[str, bytes]:
     """The project's own files, as they are."""
     files = {f"connectors/{f.path.name}": f.path.read_bytes() for f in promotion.files}
-    for name in (str(WORKER), SPARK_DEFAULTS):
+    for name in (WORKER_FILE, SPARK_DEFAULTS):
         files[name] = own_or_shipped(promotion.project, name).read_bytes()
+    for view in promotion.lake_views:
+        files[f"{GOLD}/{view.database}/{view.file.name}"] = view.file.read_bytes()
     return files | {n: path.read_bytes() for n, path in promotion.properties_files.items()}
 
 

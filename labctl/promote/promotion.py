@@ -13,16 +13,17 @@ from labctl.config.model import LabConfig, SourceEngine, lab_file
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.files import ConnectorFile, connector_files
+from labctl.lake.gold import GOLD, GoldView, load_views, views_over
+from labctl.services.connect import WORKER_FILE
 from labctl.shipped import own_or_shipped
 from labctl.sinks import Sink, require_readable, used_sinks
 from labctl.tables import CONNECTORS, LabTable, lab_tables
 from lakehouse.errors import ConfigurationError
 from lakehouse.properties import included_files, read_properties
+from sqlapi.catalog.hudi import names_of
+from sqlapi.source import SourceTable
 
 __all__ = ["PromotedConnector", "Promotion", "load_promotion"]
-
-
-WORKER = CONNECTORS / "worker.properties"
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class Promotion:
     """Every connector file there is, by name."""
     worker: dict[str, str]
     """`connectors/worker.properties`."""
+    views: tuple[GoldView, ...]
+    """Every view of `gold/`, each behind those that it reads."""
     lock: Lock
 
     @property
@@ -67,6 +70,23 @@ class Promotion:
     def databases(self) -> tuple[str, ...]:
         """The databases of the silver tables, by name."""
         return tuple(sorted({table.properties.database for table in self.tables}))
+
+    @cached_property
+    def lake_views(self) -> tuple[GoldView, ...]:
+        """The views that need no other tables than the lab's."""
+        return tuple(views_over(self.views, self.table_names))
+
+    @cached_property
+    def table_names(self) -> frozenset[str]:
+        """What Athena calls the silver tables: of a merge-on-read table, three names."""
+        kinds = {table.name: table.properties.table_type for table in self.tables}
+        named = (SourceTable("", name, "", kind) for name, kind in kinds.items())
+        return frozenset(name for table in named for name in names_of(table))
+
+    @cached_property
+    def view_databases(self) -> tuple[str, ...]:
+        """The databases of views that are not silver's, too; by name."""
+        return tuple(sorted({view.database for view in self.lake_views} - {*self.databases}))
 
     @cached_property
     def properties_files(self) -> dict[str, Path]:
@@ -134,7 +154,7 @@ def load_promotion(project: Path, config: LabConfig, profile_name: str) -> Promo
             exit_code=ExitCode.USAGE,
         )
     try:
-        worker = read_properties(own_or_shipped(project, str(WORKER)))
+        worker = read_properties(own_or_shipped(project, WORKER_FILE))
     except ConfigurationError as error:
         raise LabError(str(error), exit_code=ExitCode.USAGE) from None
     tables = tuple(lab_tables(project, config))
@@ -153,5 +173,6 @@ def load_promotion(project: Path, config: LabConfig, profile_name: str) -> Promo
         tables=tables,
         files=tuple(file for file in files if file.name in used),
         worker=worker,
+        views=tuple(load_views(project / GOLD)),
         lock=load_lock(),
     )

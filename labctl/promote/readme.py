@@ -10,6 +10,7 @@ from labctl.promote.names import CREATOR_TAG, Names
 from labctl.promote.plugins import plugin_of
 from labctl.promote.promotion import Promotion
 from labctl.promote.rds import parameters
+from labctl.promote.readme_sql import sql_lines
 from labctl.promote.secrets import referenced, secret_of_source
 from labctl.sources import ENGINES
 
@@ -24,6 +25,7 @@ def render_readme(promotion: Promotion, templates: dict[str, dict[str, object]])
         _databases(promotion),
         _connectors(promotion),
         _secrets(promotion),
+        sql_lines(promotion),
         _costs(promotion),
         _layout(),
     )
@@ -155,6 +157,7 @@ def _layout() -> Iterator[str]:
         ("payloads/connectors/", "requests of MSK Connect's CreateConnector"),
         ("payloads/spark/", "EMR steps, or job runs of EMR Serverless"),
         ("sql/", "one script an engine"),
+        ("gold/", "the views, unchanged"),
         ("spark/", "the properties files, and the command line that `spark-submit` gets"),
         ("artifacts.json", "what is uploaded, to which key"),
         ("artifacts/", "those files, plugin ZIPs among them; absent with --without-artifacts"),

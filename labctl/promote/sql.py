@@ -5,7 +5,6 @@ Passwords are never in it: each client puts the value in from an environment var
 
 from __future__ import annotations
 
-from labctl.kafkaconnect.files import DEFAULT_PUBLICATION
 from labctl.promote.promotion import Promotion
 from labctl.promote.secrets import login_of
 from labctl.sources import ENGINES, Preparation, TableRef
@@ -37,8 +36,7 @@ def source_sql(promotion: Promotion, source: str) -> str:
 
 def _publication(promotion: Promotion, source: str) -> str:
     """As the connector's file names it."""
-    file = next(c.file for c in promotion.connectors if c.source == source)
-    return file.config.get("publication.name", DEFAULT_PUBLICATION)
+    return next(c.file for c in promotion.connectors if c.source == source).publication
 
 
 def _tables(promotion: Promotion, source: str) -> tuple[TableRef, ...]:

@@ -19,14 +19,14 @@ from labctl.promote.connectors import worker_properties
 from labctl.promote.emr import release_of
 from labctl.promote.hudi import hudi_version, overrides
 from labctl.promote.outputs import Output
-from labctl.promote.promotion import WORKER, Promotion, load_promotion
+from labctl.promote.promotion import Promotion, load_promotion
 from labctl.promote.secrets import GENERATED, known_values
 from labctl.promote.spark import application_arguments, spark_conf
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.runtimes.compose.silver import ANY_ADDRESS, silver_context
 from labctl.services import PASSWORDS, Context, Service, connect, services_of, silver
-from labctl.services.connect import worker_settings
+from labctl.services.connect import WORKER_FILE, worker_settings
 from labctl.services.endpoints import loopback_endpoints
 from labctl.services.references import reference_values
 from labctl.shipped import own_or_shipped
@@ -91,7 +91,7 @@ def _shared(project: Path, config: LabConfig) -> Iterator[tuple[str, Setting]]:
     for file in connector_files(project / CONNECTORS):
         path = f"{CONNECTORS}/{file.path.name}"
         yield from _part(f"connector {file.name}", file.config, path)
-    yield from _part("worker", read_properties(own_or_shipped(project, str(WORKER))), str(WORKER))
+    yield from _part("worker", read_properties(own_or_shipped(project, WORKER_FILE)), WORKER_FILE)
     for table in lab_tables(project, config):
         source = table.properties.file.relative_to(project).as_posix()
         yield from _part(f"hudi {table.name}", table.properties.hoodie, source)
@@ -202,6 +202,9 @@ def _aws(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[str, 
         toml("lake"),
     )
     yield from _part("hudi, every table", overrides(promotion), toml("glue"))
+    limits = promotion.profile.athena.model_dump()
+    workgroup = {"workgroup": promotion.profile.workgroup, "results": promotion.profile.results}
+    yield from _part("athena", workgroup | {k: str(v) for k, v in limits.items()}, toml("athena"))
     yield from _versions(promotion, toml)
 
 

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from pydantic import SecretStr
 
 from labctl.config.endpoints import Database
-from labctl.config.model import SourceEngine
+from labctl.config.model import NOT_SOURCES, SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.scaffolding.model import ENGINE_NAMES, NewSource, NewTable
 from labctl.sources import ENGINES, Source, SourceTable, TableRef
@@ -103,7 +103,7 @@ def _tables(database: Source, engine: SourceEngine, endpoint: Database) -> list[
 
 def _source_name(database: str) -> str:
     name = re.sub(r"[^a-z0-9_-]", "_", database.lower()).lstrip("0123456789_-")[:30]
-    return name if name and name not in ("kafka", "objectstore", "registry") else "source"
+    return name if name and name not in NOT_SOURCES else "source"
 
 
 def _notes(tables: Sequence[SourceTable]) -> Iterator[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from labctl.config.model import SourceEngine
+from labctl.config.model import NOT_SOURCES, SourceEngine
 from labctl.errors import ExitCode, LabError
-from labctl.sources import TableRef
+from labctl.sources import ENGINES, TableRef
 
-__all__ = ["ENGINE_NAMES", "NewSource", "NewTable", "named_source"]
+__all__ = ["ENGINE_NAMES", "NewSource", "NewTable", "named_source", "source_section"]
 
 ENGINE_NAMES: dict[str, SourceEngine] = {
     "postgres": "postgres",
@@ -21,7 +22,6 @@ ENGINE_NAMES: dict[str, SourceEngine] = {
 }
 """What people call the engines."""
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,29}")
-_NOT_SOURCES = ("kafka", "objectstore", "registry")
 
 
 @dataclass(frozen=True)
@@ -57,33 +57,36 @@ class NewSource:
 
     def section(self, connector: str) -> str:
         """Its section of lab.toml."""
-        lines = [f"[sources.{self.name}]", f'engine = "{self.engine}"']
-        if self.database is not None:
-            lines.append(f"database = {json.dumps(self.database)}")
-        lines += [
-            f"schemas = {json.dumps(list(self.schemas))}",
-            f'connector = "{connector}"',
-            f'schema_file = "{self.schema_file}"',
-        ]
-        if self.rows_file is not None:
-            lines.append(f'rows_file = "{self.rows_file}"')
-        return "\n".join(lines) + "\n"
+        text = source_section(self.name, self.engine, self.database, self.schemas, connector)
+        text += f'schema_file = "{self.schema_file}"\n'
+        return text if self.rows_file is None else text + f'rows_file = "{self.rows_file}"\n'
+
+
+def source_section(
+    name: str, engine: SourceEngine, database: str | None, schemas: Sequence[str], connector: str
+) -> str:
+    """A source's section of lab.toml."""
+    lines = [f"[sources.{name}]", f'engine = "{engine}"']
+    if database is not None:
+        lines.append(f"database = {json.dumps(database)}")
+    lines += [f"schemas = {json.dumps(list(schemas))}", f'connector = "{connector}"']
+    return "\n".join(lines) + "\n"
 
 
 def named_source(text: str) -> tuple[str, SourceEngine]:
     """Name and engine in `orders=postgres`. Raises LabError (USAGE)."""
     name, _, engine = text.partition("=")
-    if _NAME.fullmatch(name) is None or name in _NOT_SOURCES:
+    if _NAME.fullmatch(name) is None or name in NOT_SOURCES:
         raise LabError(
             f"{name!r} cannot name a source",
             hint="write NAME=ENGINE, as in orders=postgres: lower-case letters, digits, _ and -, a "
-            f"letter first, 30 at most, and none of {', '.join(_NOT_SOURCES)}",
+            f"letter first, 30 at most, and none of {', '.join(sorted(NOT_SOURCES))}",
             exit_code=ExitCode.USAGE,
         )
     if engine not in ENGINE_NAMES:
         raise LabError(
             f"{text!r} names no engine",
-            hint=f"write {name}=ENGINE with one of postgres, mysql, sqlserver",
+            hint=f"write {name}=ENGINE with one of {', '.join(ENGINES)}",
             exit_code=ExitCode.USAGE,
         )
     return name, ENGINE_NAMES[engine]

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from labctl.config.model import LabConfig, Source
+from labctl.config.model import LabConfig
 from labctl.datasets import data_set
 from labctl.errors import ExitCode, LabError
 from labctl.scaffolding.connectors import SINK, connector_name, sink_text, source_text
 from labctl.scaffolding.examples import EXAMPLE_TABLE
-from labctl.scaffolding.model import NewSource
+from labctl.scaffolding.model import NewSource, source_section
 from labctl.scaffolding.properties import (
     BASE,
     base_text,
@@ -27,7 +27,14 @@ from labctl.sinks import sink_files, used_sinks
 from labctl.tables import CONNECTORS, PROPERTIES, lab_tables
 from lakehouse.properties import included_files
 
-__all__ = ["NewProject", "Written", "lab_name", "new_project", "write_project"]
+__all__ = [
+    "NewProject",
+    "Written",
+    "lab_name",
+    "new_project",
+    "require_no_project",
+    "write_project",
+]
 
 _TOPICS_DIR = "topics"
 """Where labctl's own sink file puts bronze."""
@@ -58,7 +65,7 @@ _GITIGNORE = "__pycache__/\n.pytest_cache/\npromoted/\nplugins/\n"
 _PYTEST = """\
 [pytest]
 testpaths = tests
-# The lab that `labctl up` has started. Without this line, each run makes a lab and removes it.
+# The lab that `labctl up` has started. `pytest --lab=` makes one for the run, and removes it.
 addopts = --lab {name}
 """
 
@@ -113,7 +120,10 @@ def new_project(
         config, copied = _data_set_files(one)
         files |= copied
         folders += config.silver.properties
-        sections += [_section(source, found) for source, found in config.sources.items()]
+        sections += [
+            source_section(source, s.engine, s.database, s.schemas, s.connector)
+            for source, s in config.sources.items()
+        ]
         taken += config.sources
     if twice := next((one for one in taken if taken.count(one) > 1), None):
         raise LabError(
@@ -141,14 +151,19 @@ def new_project(
     )
 
 
-def write_project(folder: Path, project: NewProject) -> Written:
-    """Write the files that are not there. Raises LabError (USAGE) where a lab.toml is."""
+def require_no_project(folder: Path) -> None:
+    """Raises LabError (USAGE) where a lab.toml is."""
     if (folder / "lab.toml").exists():
         raise LabError(
             f"{folder / 'lab.toml'} is there: this is a project already",
             hint="nothing was written; `labctl table add` adds a table, or name another folder",
             exit_code=ExitCode.USAGE,
         )
+
+
+def write_project(folder: Path, project: NewProject) -> Written:
+    """Write the files that are not there. Raises LabError (USAGE) where a lab.toml is."""
+    require_no_project(folder)
     written, kept = [], []
     try:
         for name, text in project.files.items():
@@ -210,6 +225,9 @@ def _data_set_files(name: str) -> tuple[LabConfig, dict[str, str]]:
             hint="name its sources with --source, and the data set in lab.toml",
             exit_code=ExitCode.USAGE,
         )
+    # Not above: it brings the SQL of Athena.
+    from labctl.lake.gold import GOLD, load_views, views_over
+
     tables = lab_tables(root, config)
     properties = {table.properties.file for table in tables}
     paths = {
@@ -217,20 +235,13 @@ def _data_set_files(name: str) -> tuple[LabConfig, dict[str, str]]:
         *(file.resolve() for one in properties for file in included_files(one)),
         *(sink.file.path for sink in used_sinks(sink_files(root), tables)),
         *(root / CONNECTORS / f"{s.connector}.json" for s in config.sources.values()),
+        *(view.file for view in views_over(load_views(root / GOLD), [t.name for t in tables])),
     }
     texts = {
         path.resolve().relative_to(root.resolve()).as_posix(): path.read_text(encoding="utf-8")
         for path in paths
     }
     return config, texts
-
-
-def _section(name: str, source: Source) -> str:
-    lines = [f"[sources.{name}]", f'engine = "{source.engine}"']
-    if source.database is not None:
-        lines.append(f"database = {json.dumps(source.database)}")
-    lines += [f"schemas = {json.dumps(list(source.schemas))}", f'connector = "{source.connector}"']
-    return "\n".join(lines) + "\n"
 
 
 def _lab_toml(

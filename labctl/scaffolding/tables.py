@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.files import DEFAULT_PUBLICATION, ConnectorFile
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.topic_names import topic_of
 from labctl.lab.connectors import apply_and_wait, check_files, check_sink_files, snapshot_again
@@ -91,7 +90,7 @@ def add_table(lab: Lab, text: str, reporter: UpReporter, *, say: Say = lambda _:
     with connect(lab.endpoints, name) as database:
         described = _described(database, name, ref)
         rows = database.count(ref)
-        recorded = database.captured(_publication(source_file(lab, name)))
+        recorded = database.captured(source_file(lab, name).publication)
     files = _new_files(lab, name, described)
     with _written(files):
         lab = replace(lab)  # what it has read by now is of before
@@ -139,12 +138,8 @@ def remove_table(lab: Lab, text: str, reporter: UpReporter) -> Removed:
     apply_and_wait(lab, [source_file(lab, table.source)])
     if not others:
         with connect(lab.endpoints, table.source) as database:
-            database.release(ref, _publication(connector))
+            database.release(ref, connector.publication)
     return Removed(table, (table.properties.file, *changed))
-
-
-def _publication(connector: ConnectorFile) -> str:
-    return connector.config.get("publication.name", DEFAULT_PUBLICATION)
 
 
 def _captured(lab: Lab, text: str) -> LabTable:

@@ -9,7 +9,8 @@ __all__ = ["tests_text"]
 _EVERY_ROW = '''\
 """The project's tests, on the lab that runs: `labctl up`, then `pytest`.
 
-The fixtures `lab`, `source`, `silver` and `eventually` come with labctl.
+The fixtures `lab`, `clean_lab`, `source`, `silver`, `eventually` and `faults` come with labctl; its
+docs/testing.md explains them.
 """
 
 from labctl.lab.verification import verify_lab

@@ -7,8 +7,10 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from labctl.config.model import ComposeProfile, LabConfig
+from labctl.config.reading import line_of_key
 from labctl.errors import ExitCode, LabError
 from labctl.services import (
+    cache,
     connect,
     kafka,
     mysql,
@@ -16,6 +18,7 @@ from labctl.services import (
     postgres,
     registry,
     silver,
+    sqlapi,
     sqlserver,
 )
 from labctl.services.model import Context, NativeService, Process, Service
@@ -40,6 +43,8 @@ SERVICES: tuple[Service, ...] = (
     registry.SERVICE,
     objectstore.SERVICE,
     silver.SERVICE,
+    sqlapi.SERVICE,
+    cache.SERVICE,
 )
 """All there are; a lab has those of `services_of`."""
 
@@ -48,7 +53,7 @@ PASSWORDS = tuple(dict.fromkeys(role for service in SERVICES for role in service
 
 
 def services_of(config: LabConfig) -> tuple[Service, ...]:
-    """The services that a lab has: what its sources need, and the pipeline."""
+    """The services that a lab has: what its sources need, the pipeline, and what is switched on."""
     return tuple(service for service in SERVICES if service.needed(config))
 
 
@@ -71,8 +76,9 @@ def _require_known(path: Path, section: str, names: Iterable[str]) -> None:
         if name not in known:
             close = get_close_matches(name, known, n=1)
             meant = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+            line = line_of_key(path, [*section.split("."), name])
             raise LabError(
-                f"{path} is not usable: {section}.{name}: there is no such service; {meant}",
+                f"{path}:{line} is not usable: {section}.{name}: there is no such service; {meant}",
                 hint="docs/configuration.md lists every key",
                 exit_code=ExitCode.USAGE,
             )

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-import requests
 from pydantic import SecretStr
 
 from labctl.config.endpoints import Connect
@@ -159,6 +158,8 @@ def _process(context: Context) -> Process:
 
 
 def _probe(context: Context) -> str:
+    import requests
+
     connect = context.endpoints.connect
     root = requests.get(connect.url, auth=connect.login, timeout=5)
     root.raise_for_status()

@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-from confluent_kafka.admin import AdminClient
 from pydantic import SecretStr
 
 from labctl.config.endpoints import Endpoints, Kafka
@@ -145,6 +144,8 @@ def _process(context: Context) -> Process:
 
 
 def _probe(context: Context) -> str:
+    from confluent_kafka.admin import AdminClient
+
     client = AdminClient(
         {
             **client_settings(context.endpoints.kafka),

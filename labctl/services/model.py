@@ -172,6 +172,9 @@ class Service:
     """Where it answers, and as whom to ask."""
     passwords: tuple[str, ...] = ()
     """Roles whose passwords it needs; each is generated with the lab."""
+    own_database: bool = False
+    """Whether it keeps its state in a database of the lab's PostgreSQL. The database has its name,
+    and so have the role that owns it and the password of that role."""
     heap: str | None = None
     """Of its JVM, where it is one."""
     container: Container = Container()
@@ -179,6 +182,8 @@ class Service:
     """Whether a lab has the service at all."""
     after: tuple[str, ...] = ()
     """Services that must be usable before this one is started."""
+    forgets: bool = False
+    """Whether nothing that it holds outlives its process: then no snapshot has any of it."""
     setup: Callable[[Context], None] = lambda _: None
     urls: Callable[[Endpoints, Mapping[str, int]], Mapping[str, str]] = lambda *_: {}
     """What a person may open or connect to, by label; holds no secrets."""

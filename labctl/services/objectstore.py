@@ -28,6 +28,7 @@ ENVIRONMENT = {
     "MINIO_FS_OSYNC": "on",
 }
 """What holds in every runtime."""
+_PROBE_SECONDS = 5.0
 
 
 def _process(context: Context) -> Process:
@@ -59,7 +60,20 @@ def _client(context: Context) -> S3Client:
 
 
 def _probe(context: Context) -> str:
-    _client(context).list_buckets()
+    from labctl.aws.signed import signed_request
+
+    store = context.endpoints.objectstore
+    assert store.access_key is not None  # noqa: S101 - `_endpoint` gives it both
+    assert store.secret_key is not None  # noqa: S101
+    # The list of buckets, for whoever has the key.
+    signed_request(
+        "GET",
+        f"{store.endpoint_url}/",
+        service="s3",
+        region=store.region,
+        key=(store.access_key, store.secret_key),
+        timeout=_PROBE_SECONDS,
+    )
     return f"MinIO {context.build()}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import psycopg2
 from psycopg2 import sql
@@ -13,26 +13,35 @@ from psycopg2 import sql
 from labctl.config.endpoints import Database, database_of
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
+from labctl.home.secrets import properties_text
 from labctl.home.state import write_private
 from labctl.services.data_folder import is_made, made_whole
-from labctl.services.model import Container, Context, NativeService, Process, Recipe, Service
+from labctl.services.model import (
+    Container,
+    Context,
+    Files,
+    NativeService,
+    Process,
+    Recipe,
+    Service,
+)
 from labctl.sources import CDC_USER
 
 __all__ = [
     "ADMIN",
-    "REGISTRY_DATABASE",
     "SERVICE",
     "SETTINGS",
     "STAND_IN_DATABASE",
     "keep_apart",
+    "own_databases",
     "unprivileged_prefix",
     "unprivileged_user",
 ]
 
 ADMIN = "labctl"
-REGISTRY_DATABASE = "registry"
 STAND_IN_DATABASE = "sqlserver"
 """Keeps everything of SQL Server's stand-in, which makes it itself."""
+PASSWORDS = ("postgres", "cdc")
 UNPRIVILEGED_USERS = ("postgres", "nobody")
 
 SETTINGS = {
@@ -146,9 +155,10 @@ def _setup(context: Context) -> None:
     connection.autocommit = True
     try:
         with connection.cursor() as cursor:
+            own = own_databases()
             for role, password, rights in (
                 (CDC_USER, context.passwords["cdc"], "REPLICATION"),
-                ("registry", context.passwords["registry"], "NOREPLICATION"),
+                *((name, context.passwords[name], "NOREPLICATION") for name in own),
             ):
                 cursor.execute("SELECT FROM pg_roles WHERE rolname = %s", (role,))
                 verb = "CREATE" if cursor.fetchone() is None else "ALTER"
@@ -164,8 +174,9 @@ def _setup(context: Context) -> None:
             sources = _databases(context.config)
             for database in sources:
                 ensure_database(_endpoint(context, database))
-            ensure_database(_endpoint(context, REGISTRY_DATABASE), owner="registry")
-            keep_apart(cursor, sources)
+            for name in own:
+                ensure_database(_endpoint(context, name), owner=name)
+            keep_apart(cursor, sources, own)
     finally:
         connection.close()
 
@@ -176,12 +187,29 @@ def _databases(config: LabConfig) -> list[str]:
     return list(dict.fromkeys(source.database for source in sources if source.database))
 
 
-def keep_apart(cursor: psycopg2.extensions.cursor, sources: Sequence[str]) -> None:
+def own_databases() -> list[str]:
+    """The databases of other services, each owned by the role of its name."""
+    # Here: this module's record is one of them.
+    from labctl.services import SERVICES
+
+    return [service.name for service in SERVICES if service.own_database]
+
+
+def _secrets(passwords: Mapping[str, str]) -> Files:
+    own = {name: passwords[name] for name in own_databases()}
+    return {**{role: passwords[role] for role in PASSWORDS}, "databases": properties_text(own)}
+
+
+def keep_apart(
+    cursor: psycopg2.extensions.cursor, sources: Sequence[str], own: Sequence[str]
+) -> None:
     """Let each role into its own databases only: one of them serves whatever T-SQL is sent.
+
+    `own` are those of other services.
 
     `compose/postgres/init.sh` does the same.
     """
-    for database in ("postgres", "template1", REGISTRY_DATABASE, *sources):
+    for database in ("postgres", "template1", *own, *sources):
         cursor.execute(
             sql.SQL("REVOKE CONNECT, TEMPORARY ON DATABASE {} FROM PUBLIC").format(
                 sql.Identifier(database)
@@ -243,13 +271,14 @@ SERVICE = Service(
     ),
     probe=_probe,
     endpoint=lambda site: site.server("postgres", "sql", ADMIN, without="postgres"),
-    passwords=("postgres", "cdc", "registry"),
+    passwords=PASSWORDS,
     container=Container(
         recipes=(
             Recipe(
                 "postgres", "local/postgres", "postgres", {"BASE": "base"}, artifacts=("postgres",)
             ),
-        )
+        ),
+        secrets=lambda _, passwords: {"postgres": _secrets(passwords)},
     ),
     setup=_setup,
     urls=lambda endpoints, ports: {

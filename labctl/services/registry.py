@@ -5,13 +5,10 @@ Its in-memory store would forget, at a crash, the schema ids that records in Kaf
 
 from __future__ import annotations
 
-import requests
-
 from labctl.config.endpoints import Registry
 from labctl.home.secrets import properties_text
 from labctl.services.jvm import java
 from labctl.services.model import Container, Context, NativeService, Process, Recipe, Service
-from labctl.services.postgres import REGISTRY_DATABASE
 
 __all__ = ["ENVIRONMENT", "SERVICE"]
 
@@ -26,6 +23,8 @@ ENVIRONMENT = {
     "APICURIO_DATASOURCE_JDBC_INITIAL_SIZE": "1",
     "APICURIO_DATASOURCE_JDBC_MIN_SIZE": "1",
     "APICURIO_DATASOURCE_JDBC_MAX_SIZE": "8",
+    # Else a connection that PostgreSQL ended (it was restarted) fails a request hours later.
+    "QUARKUS_DATASOURCE_POSTGRESQL_JDBC_VALIDATE_ON_BORROW": "true",
 }
 """What holds in every runtime; addresses and the password differ."""
 
@@ -42,7 +41,7 @@ def _process(context: Context) -> Process:
             "QUARKUS_HTTP_PORT": str(context.ports["http"]),
             **ENVIRONMENT,
             "APICURIO_DATASOURCE_URL": (
-                f"jdbc:postgresql://{postgres.host}:{postgres.port}/{REGISTRY_DATABASE}"
+                f"jdbc:postgresql://{postgres.host}:{postgres.port}/{SERVICE.name}"
             ),
             "APICURIO_DATASOURCE_PASSWORD": context.passwords["registry"],
         },
@@ -51,6 +50,8 @@ def _process(context: Context) -> Process:
 
 
 def _probe(context: Context) -> str:
+    import requests
+
     url = context.endpoints.registry.url
     requests.get(
         f"{url}/apis/registry/v2/search/artifacts", params={"limit": "1"}, timeout=3
@@ -73,6 +74,7 @@ SERVICE = Service(
     probe=_probe,
     endpoint=lambda site: Registry(url=f"http://{site.address('registry', 'http')}"),
     passwords=("registry",),
+    own_database=True,
     heap="192m",
     container=Container(
         recipes=(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import requests
 from pydantic import SecretStr
 
 from labctl.config.endpoints import Silver
@@ -26,7 +25,15 @@ from labctl.sinks import sink_files, used_sinks
 from labctl.tables import lab_tables
 from lakehouse.options import KAFKA_CONF_PREFIX, Options, submit_argv
 
-__all__ = ["APPLICATION", "SERVICE", "SPARK_DEFAULTS", "options", "process", "spark_settings"]
+__all__ = [
+    "APPLICATION",
+    "LOG4J2",
+    "SERVICE",
+    "SPARK_DEFAULTS",
+    "options",
+    "process",
+    "spark_settings",
+]
 
 APPLICATION = "spark/silver.py"
 """What `spark-submit` is given. A project may have its own, and the two files below, too."""
@@ -142,6 +149,8 @@ def process(
 
 
 def _probe(context: Context) -> str:
+    import requests
+
     response = requests.get(f"{context.endpoints.silver.status_url}/status", timeout=5)
     response.raise_for_status()
     status = response.json()

@@ -320,7 +320,7 @@ class _Run:
             table = self._tables[done.table]
             table.expected.add(done.operations)
             table.operations.extend(done.operations)
-            table.tracker.acknowledged(done.operations, done.at)
+            table.tracker.acknowledged(done.operations, done.begun, done.at)
 
     def _check(self, table: _Table) -> Finding:
         finding = Finding()

@@ -37,6 +37,16 @@ class Arrival:
     queryable: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A change that no query has shown yet."""
+
+    operation: Operation
+    begun: float
+    at: float
+    """When the source said that it is committed."""
+
+
 class Expectation:
     """What a table must hold, by the operations that were acknowledged. Not for several threads."""
 
@@ -75,7 +85,7 @@ class Tracker:
         self._recovering = False
         self._mutex = threading.Lock()
         self._seen: dict[int, Version] = {}
-        self._waiting: dict[int, deque[tuple[Operation, float]]] = defaultdict(deque)
+        self._waiting: dict[int, deque[_Waiting]] = defaultdict(deque)
         self._under_way = 0
 
     @property
@@ -86,7 +96,7 @@ class Tracker:
     def stuck(self) -> int | None:
         """The key of the change that has been under way for longest."""
         with self._mutex:
-            waiting = [(q[0][1], key) for key, q in self._waiting.items()]
+            waiting = [(q[0].at, key) for key, q in self._waiting.items()]
         return min(waiting)[1] if waiting else None
 
     def fault_begins(self) -> None:
@@ -95,19 +105,25 @@ class Tracker:
             self._recovering, self._fresh_after, self.fresh_at = True, math.inf, None
 
     def ask_for_change_after(self, moment: float) -> None:
-        """Have `fresh_at` tell of the first change that is committed after `moment`."""
+        """Have `fresh_at` tell of the first change that is begun after `moment`.
+
+        One whose answer came after `moment` may have been committed, and read, before.
+        """
         with self._mutex:
             self._fresh_after, self.fresh_at = moment, None
 
-    def acknowledged(self, operations: Iterable[Operation], at: float) -> None:
-        """The source has committed `operations`. A query may have shown them already."""
+    def acknowledged(self, operations: Iterable[Operation], begun: float, at: float) -> None:
+        """The source, asked at `begun`, said at `at` that it has committed `operations`.
+
+        A query may have shown them already.
+        """
         with self._mutex:
             for operation in operations:
                 seen = self._seen.get(operation.lives_at)
                 if seen is not None and seen.shows(operation):
-                    self._arrived(Arrival(at, at))
+                    self._arrived(begun, Arrival(at, at))
                 else:
-                    self._waiting[operation.lives_at].append((operation, at))
+                    self._waiting[operation.lives_at].append(_Waiting(operation, begun, at))
                     self._under_way += 1
 
     def shown(self, rows: Iterable[tuple[int, Version]], at: float) -> None:
@@ -124,14 +140,15 @@ class Tracker:
                         self.stale.append(f"key {key}: {seen}, and later {version}")
                 self._seen[key] = version
                 waiting = self._waiting.get(key, deque())
-                while waiting and version.shows(waiting[0][0]):
-                    self._arrived(Arrival(waiting.popleft()[1], at))
+                while waiting and version.shows(waiting[0].operation):
+                    first = waiting.popleft()
+                    self._arrived(first.begun, Arrival(first.at, at))
                     self._under_way -= 1
                 if not waiting:
                     self._waiting.pop(key, None)
 
-    def _arrived(self, arrival: Arrival) -> None:
+    def _arrived(self, begun: float, arrival: Arrival) -> None:
         self.arrivals.append(arrival)
-        if self.fresh_at is None and arrival.committed > self._fresh_after:
+        if self.fresh_at is None and begun > self._fresh_after:
             self.fresh_at = arrival.queryable
             self._recovering = False

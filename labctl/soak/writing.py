@@ -29,8 +29,10 @@ class Acknowledged:
     table: str
     """In silver."""
     operations: tuple[Operation, ...]
+    begun: float
+    """When it was sent for the first time, seconds since the epoch."""
     at: float
-    """When it said so, seconds since the epoch."""
+    """When it was said to be committed."""
 
 
 class SoakWriter(Background):
@@ -67,15 +69,16 @@ class SoakWriter(Background):
 
     def _run(self) -> None:
         pending: Transaction | None = None
-        since = time.monotonic()
+        since, begun = time.monotonic(), time.time()
         while self._goes_on(pending):
             try:
                 with connect(self._endpoints, self._target.source) as source:
                     due = time.monotonic()
                     while self._goes_on(pending):
                         if pending is None:
-                            pending, since = next(self._plan), time.monotonic()
-                        self._commit(source, pending)
+                            pending = next(self._plan)
+                            since, begun = time.monotonic(), time.time()
+                        self._commit(source, pending, begun)
                         due = max(due + len(pending.operations) / self._rate, time.monotonic() - 1)
                         pending = None
                         self._stop.wait(max(0.0, due - time.monotonic()))
@@ -91,7 +94,7 @@ class SoakWriter(Background):
     def _goes_on(self, pending: Transaction | None) -> bool:
         return not self._stop.is_set() or (pending is not None and not self._abandoned)
 
-    def _commit(self, source: Source, transaction: Transaction) -> None:
+    def _commit(self, source: Source, transaction: Transaction, begun: float) -> None:
         numbers = [operation.number for operation in transaction.operations]
         note = {"table": self._target.silver, "first": numbers[0], "count": len(numbers)}
         if len(numbers) == 1:
@@ -108,7 +111,9 @@ class SoakWriter(Background):
             self._history.transaction(outcome, **note, why=error.what)  # type: ignore[arg-type]
             raise
         self._history.transaction("ok", **note)
-        self._done.put(Acknowledged(self._target.silver, transaction.operations, time.time()))
+        self._done.put(
+            Acknowledged(self._target.silver, transaction.operations, begun, time.time())
+        )
 
 
 def apply_operation(source: Source, target: Target, operation: Operation) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,10 @@ from labctl.sources.base import Source
 if TYPE_CHECKING:
     from sqlglot import Token
 
-__all__ = ["Statement", "read_script", "run_statements", "split_script"]
+__all__ = ["GO", "Statement", "batches", "read_script", "run_statements", "split_script"]
 
-_GO = re.compile(r"\s*GO(?:\s+(?P<times>\d+))?\s*;?\s*", re.IGNORECASE)
+GO = re.compile(r"\s*GO(?:\s+(?P<times>\d+))?\s*;?\s*", re.IGNORECASE)
+"""The line that ends a batch of SQL Server's."""
 _DELIMITER = re.compile(r"\s*DELIMITER\s+(?P<end>\S+)\s*", re.IGNORECASE)
 
 
@@ -56,7 +58,7 @@ def split_script(text: str, engine: SourceEngine) -> Iterator[Statement]:
     `DELIMITER //` changes what does. Raises ValueError for a quote that nothing closes.
     """
     if engine == "sqlserver":
-        yield from _batches(text)
+        yield from batches(text.splitlines())
     elif engine == "mysql":
         for end, part, line in _delimited(text):
             if end == ";":
@@ -67,12 +69,21 @@ def split_script(text: str, engine: SourceEngine) -> Iterator[Statement]:
         yield from _tokenized(text, "postgres", 1)
 
 
-def _batches(text: str) -> Iterator[Statement]:
+def batches(
+    lines: Iterable[str], *, until: Callable[[str], bool] = lambda _: False
+) -> Iterator[Statement]:
+    """SQL Server's batches: a line `GO` (or `GO 5`: five times) ends one, and so does the end.
+
+    Each is there once its last line was read. A line that begins one, and of which `until` is
+    true, ends them all.
+    """
     batch: list[str] = []
     begun = 1
-    lines = text.splitlines()
-    for number, line in enumerate([*lines, "GO"], 1):
-        if match := _GO.fullmatch(line):
+    for number, given in enumerate(chain(lines, ["GO"]), 1):
+        line = given.rstrip("\r\n")
+        if not batch and until(line):
+            return
+        if match := GO.fullmatch(line):
             if any(part.strip() for part in batch):
                 for _ in range(int(match["times"] or 1)):
                     yield Statement("\n".join(batch), begun)

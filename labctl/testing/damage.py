@@ -21,8 +21,7 @@ from labctl.lab.source_files import source_files
 from labctl.lake import Lake
 from labctl.lake.lost_files import last_files
 from labctl.lake.objectstore import s3_client
-from labctl.services import objectstore
-from labctl.services.postgres import REGISTRY_DATABASE
+from labctl.services import objectstore, registry
 from labctl.tables import LabTable
 
 __all__ = ["Damage", "corrupt"]
@@ -104,7 +103,7 @@ def _delete_schemas(lab: Lab, table: LabTable) -> str:
         port=postgres.port,
         user=postgres.user,
         password=postgres.password.get_secret_value(),
-        dbname=REGISTRY_DATABASE,
+        dbname=registry.SERVICE.name,
     )
     try:
         with connection, connection.cursor() as cursor:

@@ -1,15 +1,12 @@
 """pytest plugin: a real lab for tests, and waiting on what happens in it.
 
-Options: `--lab NAME` uses a lab that runs already; `--lab-runtime` says where a new one runs, and
-`--lab-profile` which of its profiles it is made with; `--keep-lab` leaves it running. Without
-`--lab`, the lab is made for the session and removed at its end; pytest-xdist's workers have one
-each.
+`--lab NAME` uses a lab that runs already. Without it a lab is made for the session and removed at
+its end; pytest-xdist's workers have one each. docs/testing.md has fixtures and options.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,22 +14,19 @@ import pytest
 
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import find_project
-from labctl.lab.down import destroy
 from labctl.lab.lab import Lab
-from labctl.lab.up import up
 from labctl.lake import LATEST, Lake, View
-from labctl.runtimes.compose.engine import Engine, EngineMissingError
-from labctl.runtimes.compose.runtime import ComposeRuntime
-from labctl.runtimes.model import Level
-from labctl.services import load_config
 from labctl.sources import Source, connect
+from labctl.testing.account import add_account, failures_with_lab, write_page
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Faults
-from labctl.testing.reporter import TerminalReporter
+from labctl.testing.session_lab import SessionLab, make_lab, plainly, running_lab
+from labctl.testing.workers import take_ports, worker_name
 from lakehouse.table_names import quoted, tables_called
 
 __all__ = [
     "SilverReader",
+    "clean_lab",
     "endpoints",
     "eventually",
     "faults",
@@ -44,15 +38,19 @@ __all__ = [
 ]
 
 RUNTIMES = ("native", "compose")
-SESSION_LAB = "pytest"
-WORKER_VARIABLE = "PYTEST_XDIST_WORKER"
+SESSION = pytest.StashKey[SessionLab]()
+"""The session's lab, once a test has asked for it."""
 
 SilverReader = Callable[..., list[dict[str, object]]]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("labctl", "a change-data-capture lab")
-    group.addoption("--lab", metavar="NAME", help="use this running lab instead of making one")
+    group.addoption(
+        "--lab",
+        metavar="NAME",
+        help="use this running lab; without it, or empty, make one for the session",
+    )
     group.addoption(
         "--lab-runtime",
         choices=RUNTIMES,
@@ -65,74 +63,86 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="the profile it is made with (default: the first in lab.toml with that runtime)",
     )
     group.addoption(
-        "--keep-lab", action="store_true", help="leave the session's lab running afterwards"
+        "--lab-snapshot",
+        metavar="NAME",
+        help="begin the session's lab as in this snapshot; save it where there is none",
     )
+    group.addoption(
+        "--lab-keep",
+        "--keep-lab",
+        action="store_true",
+        help="leave the session's lab running afterwards",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--lab") and config.getoption("--lab-snapshot"):
+        raise pytest.UsageError(
+            "--lab-snapshot is for a lab of the session's own: "
+            f"--lab {config.getoption('--lab')} stays as it is (`--lab=` takes it back)"
+        )
+    if worker := worker_name(config):
+        take_ports(worker, config.workerinput["workercount"])  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")
 def lab_project() -> Path:
     """The project the lab runs; override it to run another one."""
-    return find_project()
+    with plainly():
+        return find_project()
 
 
 @pytest.fixture(scope="session")
 def lab(request: pytest.FixtureRequest, lab_project: Path) -> Iterator[Lab]:
     """A running lab: the one named by `--lab`, or one made for this session."""
-    if name := request.config.getoption("--lab"):
-        yield Lab.find(name=name, project=lab_project).require_running()
-        return
-    profile = _profile(request.config, lab_project)
-    if request.config.getoption("--lab-runtime") == "compose":
-        _require_engine()
-    name = "-".join(filter(None, (SESSION_LAB, os.environ.get(WORKER_VARIABLE))))
-    left = Lab.find(name=name, project=lab_project)
-    if left.state.exists:
-        destroy(left)
-    lab = Lab.find(name=name, profile=profile, project=lab_project)
+    config, name = request.config, request.config.getoption("--lab")
+    with plainly():
+        session = running_lab(name, lab_project, config) if name else make_lab(lab_project, config)
+    config.stash[SESSION] = session
     try:
-        if isinstance(runtime := lab.runtime, ComposeRuntime):
-            _start_containers(lab, runtime, request.config)
-        up(lab, TerminalReporter(request.config))
-        yield lab
+        wanted = any("clean_lab" in getattr(i, "fixturenames", ()) for i in request.session.items)
+        with plainly():
+            if wanted and session.why_no_way_back is None:
+                session.save_start()
+        yield session.lab
     finally:
-        if lab.state.exists and not request.config.getoption("--keep-lab"):
-            destroy(lab)
+        with plainly():
+            session.end(keep=config.getoption("--lab-keep"))
 
 
-def _profile(config: pytest.Config, project: Path) -> str:
-    """The profile that `--lab-profile` and `--lab-runtime` ask for."""
-    profiles = load_config(project / "lab.toml").profiles
-    runtime = config.getoption("--lab-runtime")
-    fitting = [name for name, profile in profiles.items() if profile.runtime == runtime]
-    named = config.getoption("--lab-profile") or next(iter(fitting), None)
-    if named not in fitting:
-        raise pytest.UsageError(f"lab.toml has no profile {named or ''} with runtime {runtime}")
-    return named
+@pytest.fixture
+def clean_lab(request: pytest.FixtureRequest, lab: Lab) -> Lab:
+    """The lab as it was at the start of the session, or in the snapshot of `--lab-snapshot`."""
+    session = request.config.stash[SESSION]
+    with plainly():
+        if why := session.why_no_way_back:
+            pytest.skip(why)
+        session.go_back()
+    return lab
 
 
-def _require_engine() -> None:
-    """Skip every test that needs containers where no engine runs them."""
-    try:
-        Engine().info()
-    except EngineMissingError as error:
-        pytest.skip(f"no Compose lab on this machine: {error}")
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    session = item.config.stash.get(SESSION, None)
+    if session is not None and getattr(item, "funcargs", {}).get("lab") is session.lab:
+        session.is_touched = True
+        if report.failed and report.when != "teardown":
+            add_account(report, session.lab, call.excinfo and call.excinfo.value)
+    return report
 
 
-def _start_containers(lab: Lab, runtime: ComposeRuntime, config: pytest.Config) -> None:
-    """Start the lab's containers, or skip every test where something they need is missing."""
-    from labctl.testing.containers import start_stack
-
-    failed = [check for check in runtime.checks() if check.level is Level.FAIL]
-    if failed:
-        pytest.skip(f"no Compose lab on this machine: {failed[0].detail} ({failed[0].hint})")
-    lab.state.create()
-    runtime.fetch(lab.services, TerminalReporter(config))
-    try:
-        start_stack(runtime)
-    except BaseException:
-        runtime.remove()
-        lab.state.remove()
-        raise
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    stats = terminalreporter.stats
+    failures = failures_with_lab([*stats.get("failed", []), *stats.get("error", [])])
+    cache = getattr(config, "cache", None)  # pytest can be told to have none
+    if failures and cache is not None:
+        page = write_page(cache.mkdir("labctl"), failures)
+        terminalreporter.write_line(f"logs and states of each failure: {page.as_uri()}")
 
 
 @pytest.fixture(scope="session")
@@ -155,13 +165,13 @@ def lake(lab: Lab) -> Lake:
 
 @pytest.fixture
 def source(endpoints: Endpoints) -> Iterator[Callable[[str], Source]]:
-    """`source("mysql")`: an open connection to a source database, one an engine and test."""
+    """`source("orders")`: an open connection to the source of that name, one throughout a test."""
     opened: dict[str, Source] = {}
 
-    def open_(engine: str) -> Source:
-        if engine not in opened or opened[engine].closed:
-            opened[engine] = connect(endpoints, engine)
-        return opened[engine]
+    def open_(name: str) -> Source:
+        if name not in opened or opened[name].closed:
+            opened[name] = connect(endpoints, name)
+        return opened[name]
 
     yield open_
     for connection in opened.values():

@@ -15,7 +15,7 @@ class TerminalReporter:
         self._capture = config.pluginmanager.get_plugin("capturemanager")
 
     def begin(self, artifact: str, phase: str, total: int | None, unit: str) -> None:
-        self._write(f"{artifact}: {phase}")
+        self.say(f"{artifact}: {phase}")
 
     def advance(self, artifact: str, amount: int) -> None:
         pass
@@ -25,9 +25,10 @@ class TerminalReporter:
 
     def service(self, name: str, state: str, detail: str = "") -> None:
         if state in ("ready", "failed"):
-            self._write(f"{name}: {state} {detail}")
+            self.say(f"{name}: {state} {detail}")
 
-    def _write(self, line: str) -> None:
+    def say(self, line: str) -> None:
+        """Write a line, even while the output of a test is captured."""
         if self._terminal is None or self._capture is None:
             return
         with self._capture.global_and_fixture_disabled():

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 
 from labctl.lab.in_flight import in_flight_records
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import read_pipeline
 from labctl.lab.row_trace import trace
+from labctl.lab.status import read_status
 from labctl.tables import LabTable
 
-__all__ = ["trace_row"]
+__all__ = ["end_of_log", "trace_row"]
 
 LOG_LINES = 15
-LOGS = ("connect", "silver")
+LOGS = ("silver", "connect")
 
 
 def trace_row(lab: Lab, row: tuple[str, Mapping[str, object]] | None) -> list[str]:
@@ -25,11 +27,20 @@ def trace_row(lab: Lab, row: tuple[str, Mapping[str, object]] | None) -> list[st
     lines: list[str] = []
     if row is not None:
         lines += _stations(lab, lab.table(row[0]), row[1])
+    lines += _told("services", lambda: "\n".join(_services(lab)) or "all ready, none has died")
     lines += _told("states", lambda: "\n".join(_states(lab)))
     for service in LOGS:
         lines.append(f"end of {service}'s log:")
-        lines += [f"  {line}" for line in lab.runtime.tail(service, LOG_LINES)]
+        lines += [f"  {line}" for line in end_of_log(lab, service, LOG_LINES)]
     return lines
+
+
+def end_of_log(lab: Lab, service: str, count: int) -> list[str]:
+    """The last lines a service logged; why not, where nobody on this machine can tell."""
+    try:
+        return lab.runtime.tail(service, count)
+    except Exception as error:
+        return [f"{type(error).__name__}: {error}"]
 
 
 def _stations(lab: Lab, table: LabTable, key: Mapping[str, object]) -> Iterator[str]:
@@ -54,6 +65,17 @@ def _told(station: str, look: Callable[[], str]) -> list[str]:
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
     return [f"  {station}: {line}" for line in said.splitlines() or ["nothing"]]
+
+
+def _services(lab: Lab) -> Iterator[str]:
+    """The services that are not usable, or were not for a while."""
+    for service in read_status(lab).services:
+        if service.last_death_at is not None:
+            died = datetime.fromtimestamp(service.last_death_at, UTC).isoformat(timespec="seconds")
+            why = f": {service.last_death_cause}" if service.last_death_cause else ""
+            yield f"{service.name} {service.state}, {service.restarts} restarts, died {died}{why}"
+        elif service.state != "ready":
+            yield f"{service.name} {service.state}: {service.detail}"
 
 
 def _states(lab: Lab) -> Iterator[str]:

@@ -7,7 +7,13 @@ the steps. A table's own history is not here: that is time travel (`labctl query
 from __future__ import annotations
 
 from labctl.lab.snapshots.restoring import finish_restore, restore_snapshot
-from labctl.lab.snapshots.store import Snapshot, delete_snapshot, find_snapshot, snapshots
+from labctl.lab.snapshots.store import (
+    Snapshot,
+    delete_snapshot,
+    find_snapshot,
+    remove_leftovers,
+    snapshots,
+)
 from labctl.lab.snapshots.taking import save_snapshot
 
 __all__ = [
@@ -15,6 +21,7 @@ __all__ = [
     "delete_snapshot",
     "find_snapshot",
     "finish_restore",
+    "remove_leftovers",
     "restore_snapshot",
     "save_snapshot",
     "snapshots",

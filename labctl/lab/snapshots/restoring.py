@@ -14,7 +14,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.home.state import STATE_VERSION, LabState, sync_folder, write_private
 from labctl.lab.lab import Lab
 from labctl.lab.snapshots.files import copy_folder, unlike
-from labctl.lab.snapshots.store import FOLDERS, Snapshot
+from labctl.lab.snapshots.store import FOLDERS, RECORDED, Snapshot, remove_leftovers
 
 __all__ = ["builds", "finish_restore", "restore_snapshot"]
 
@@ -32,6 +32,7 @@ def restore_snapshot(lab: Lab, snapshot: Snapshot) -> None:
     was written by another version of a service.
     """
     lab.require_here().runtime.require_files()
+    remove_leftovers()
     _check(snapshot, builds(lab))
     state = lab.state
     with state.changing():
@@ -42,7 +43,8 @@ def restore_snapshot(lab: Lab, snapshot: Snapshot) -> None:
         try:
             for part in FOLDERS:
                 copy_folder(snapshot.folder / part, copy / part)
-            write_private(copy / _RECORD, _record(snapshot))
+            recorded = {key: getattr(snapshot.manifest, key) for key in RECORDED}
+            write_private(copy / _RECORD, json.dumps(recorded))
             if lab.running:
                 # What they would still write is deleted anyway.
                 lab.runtime.kill_all()
@@ -79,15 +81,9 @@ def finish_restore(state: LabState) -> bool:
     return True
 
 
-def _record(snapshot: Snapshot) -> str:
-    """What lab.json is to say of the data."""
-    made = snapshot.manifest
-    return json.dumps({"seeded": made.seeded, "schemas": made.schemas})
-
-
 def builds(lab: Lab) -> dict[str, str]:
-    """By service: which version of it this labctl runs."""
-    return {service.name: lab.runtime.build(service) for service in lab.services}
+    """By service that keeps anything: which version of it this labctl runs."""
+    return {s.name: lab.runtime.build(s) for s in lab.services if not s.forgets}
 
 
 def _check(snapshot: Snapshot, present: dict[str, str]) -> None:

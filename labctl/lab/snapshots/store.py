@@ -18,6 +18,7 @@ from labctl.lab.snapshots.files import FileRecord
 
 __all__ = [
     "FOLDERS",
+    "RECORDED",
     "SNAPSHOT_VERSION",
     "Manifest",
     "Snapshot",
@@ -25,8 +26,10 @@ __all__ = [
     "delete_snapshot",
     "find_snapshot",
     "put_aside",
+    "remove_leftovers",
     "snapshot_home",
     "snapshots",
+    "stage",
     "write_manifest",
 ]
 
@@ -35,7 +38,13 @@ SNAPSHOT_VERSION = 1
 FOLDERS = ("data", "secrets")
 """The folders of a lab that a snapshot holds. All others are written whenever services start."""
 MANIFEST = "snapshot.json"
+_NEW, _DELETED = ".new", ".deleted"
+"""How folders are called that are being filled, or deleted; a name and a process id follow."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
+
+
+RECORDED = ("seeded", "schemas")
+"""Keys of lab.json that say what the data is; a manifest has them too."""
 
 
 class Manifest(BaseModel):
@@ -54,7 +63,7 @@ class Manifest(BaseModel):
     schemas: dict[str, Any] = {}
     """As in lab.json: what was applied of the project's own schemas."""
     builds: dict[str, str]
-    """By service with data: which version wrote them."""
+    """By service that keeps anything: which version wrote it."""
     files: dict[str, FileRecord]
     """By path below the snapshot's folder."""
 
@@ -125,6 +134,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 def delete_snapshot(name: str) -> None:
     """Delete a snapshot, a damaged one too. Raises LabError (USAGE) when there is none."""
     check_name(name)
+    remove_leftovers()
     folder = snapshot_home() / name
     if not folder.is_dir():
         find_snapshot(name)
@@ -136,7 +146,25 @@ def put_aside(folder: Path) -> Path:
 
     What an interruption leaves of it is not taken for a snapshot.
     """
-    return folder.rename(folder.with_name(f".deleted.{folder.name}.{os.getpid()}"))
+    return folder.rename(folder.with_name(f"{_DELETED}.{folder.name}.{os.getpid()}"))
+
+
+def stage(name: str) -> Path:
+    """A new folder, in which to make a snapshot of that name; it is to be renamed or deleted."""
+    remove_leftovers()
+    home = snapshot_home()
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder = home / f"{_NEW}.{name}.{os.getpid()}"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def remove_leftovers() -> None:
+    """Delete what commands that were killed had begun to make, or to delete."""
+    for start in (_NEW, _DELETED):
+        for folder in snapshot_home().glob(f"{start}.*"):
+            if not Path("/proc", folder.name.rpartition(".")[2]).exists():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _read(file: Path) -> Snapshot:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -21,6 +20,7 @@ from labctl.lab.snapshots.files import (
 from labctl.lab.snapshots.restoring import builds, finish_restore
 from labctl.lab.snapshots.store import (
     FOLDERS,
+    RECORDED,
     SNAPSHOT_VERSION,
     Manifest,
     Snapshot,
@@ -28,6 +28,7 @@ from labctl.lab.snapshots.store import (
     put_aside,
     snapshot_home,
     snapshots,
+    stage,
     write_manifest,
 )
 
@@ -64,7 +65,7 @@ def save_snapshot(lab: Lab, name: str, *, replace: bool = False) -> Snapshot:
                 lab=lab.name,
                 made_at=made_at,
                 state_version=STATE_VERSION,
-                **{key: lab.state.load().get(key, {}) for key in ("seeded", "schemas")},
+                **{key: lab.state.load().get(key, {}) for key in RECORDED},
                 builds=builds(lab),
                 files=read_records(staged),
             )
@@ -81,18 +82,8 @@ def save_snapshot(lab: Lab, name: str, *, replace: bool = False) -> Snapshot:
 @contextmanager
 def _staged(name: str) -> Iterator[Path]:
     """A new folder to fill, deleted unless it has been renamed when the block ends."""
-    home = snapshot_home()
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for left in home.glob(".new.*"):  # of a command that was killed; only one may change a lab
-        if not _is_alive(left):
-            shutil.rmtree(left, ignore_errors=True)
-    staged = home / f".new.{name}.{os.getpid()}"
-    staged.mkdir(mode=0o700)
+    staged = stage(name)
     try:
         yield staged
     finally:
         shutil.rmtree(staged, ignore_errors=True)
-
-
-def _is_alive(folder: Path) -> bool:
-    return Path("/proc", folder.name.rpartition(".")[2]).exists()

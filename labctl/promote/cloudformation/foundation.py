@@ -1,10 +1,12 @@
-"""What everything else stands on: groups, buckets, secrets without values, roles, catalogue."""
+"""What everything else stands on: groups, buckets, secrets without values, roles, catalogue,
+workgroup."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+from labctl.promote.cloudformation.athena import add_athena, add_catalog, results_rule
 from labctl.promote.cloudformation.groups import add_endpoints, add_groups
 from labctl.promote.cloudformation.policies import (
     connect_policies,
@@ -46,19 +48,8 @@ def template(promotion: Promotion) -> dict[str, Any]:
             "Tags": tag_list(promotion),
         },
     )
-    for database in promotion.databases:
-        built.add(
-            f"Catalog{database.title().replace('_', '')}",
-            "AWS::Glue::Database",
-            {
-                "CatalogId": promotion.profile.account,
-                "DatabaseInput": {
-                    "Name": database,
-                    "Description": f"Silver tables of {promotion.profile.prefix}",
-                    "LocationUri": f"s3://{promotion.profile.lake.bucket}/silver/{database}",
-                },
-            },
-        )
+    add_catalog(built, promotion)
+    add_athena(built, promotion)
     return built.body()
 
 
@@ -66,7 +57,11 @@ def _add_buckets(built: Template, promotion: Promotion) -> None:
     lake = promotion.profile.lake
     if not lake.create:
         return
-    for name, bucket in (("LakeBucket", lake.bucket), ("ArtifactsBucket", lake.artifacts)):
+    lifecycle = {"LifecycleConfiguration": {"Rules": [results_rule(promotion)]}}
+    for name, bucket, more in (
+        ("LakeBucket", lake.bucket, lifecycle),
+        ("ArtifactsBucket", lake.artifacts, {}),
+    ):
         built.add(
             name,
             "AWS::S3::Bucket",
@@ -83,6 +78,7 @@ def _add_buckets(built: Template, promotion: Promotion) -> None:
                     "IgnorePublicAcls": True,
                     "RestrictPublicBuckets": True,
                 },
+                **more,
                 "Tags": tag_list(promotion),
             },
             # CloudFormation deletes no bucket that holds something.

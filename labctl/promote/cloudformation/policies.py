@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from labctl.config.aws import CATALOG, RESULTS
 from labctl.promote.cloudformation.template import ref
 from labctl.promote.kafka import connect_authentication
 from labctl.promote.names import Names, logical
 from labctl.promote.promotion import Promotion
 from labctl.promote.secrets import referenced
 
-__all__ = ["bucket", "connect_policies", "spark_policies", "trust"]
+__all__ = ["bucket", "connect_policies", "reader_policy", "spark_policies", "trust"]
 
 Json = dict[str, Any]
 
@@ -105,16 +106,7 @@ def spark_policies(promotion: Promotion) -> list[Json]:
                         "glue:GetTableVersions",
                         "glue:GetUserDefinedFunctions",
                     ],
-                    [
-                        profile.arn("glue", "catalog"),
-                        *(
-                            profile.arn("glue", name)
-                            for database in promotion.databases
-                            for name in (f"database/{database}", f"table/{database}/*")
-                        ),
-                        # Spark's catalogue asks for this one wherever it starts.
-                        profile.arn("glue", "database/default"),
-                    ],
+                    _catalog(promotion, promotion.databases),
                 )
             ],
         ),
@@ -141,6 +133,86 @@ def spark_policies(promotion: Promotion) -> list[Json]:
             )
         )
     return policies
+
+
+def reader_policy(promotion: Promotion) -> Json:
+    """What somebody needs who asks the lake in its workgroup: nothing is written but results."""
+    profile = promotion.profile
+    arn = profile.arn("s3", profile.lake.bucket, global_=True)
+    return _document(
+        [
+            _allow(
+                [
+                    "athena:GetWorkGroup",
+                    "athena:StartQueryExecution",
+                    "athena:StopQueryExecution",
+                    "athena:GetQueryExecution",
+                    "athena:BatchGetQueryExecution",
+                    "athena:ListQueryExecutions",
+                    "athena:GetQueryResults",
+                    "athena:CreateNamedQuery",
+                    "athena:GetNamedQuery",
+                    "athena:BatchGetNamedQuery",
+                    "athena:ListNamedQueries",
+                    "athena:DeleteNamedQuery",
+                    "athena:CreatePreparedStatement",
+                    "athena:GetPreparedStatement",
+                    "athena:BatchGetPreparedStatement",
+                    "athena:ListPreparedStatements",
+                    "athena:UpdatePreparedStatement",
+                    "athena:DeletePreparedStatement",
+                ],
+                [profile.arn("athena", f"workgroup/{profile.workgroup}")],
+            ),
+            _allow(
+                [
+                    "athena:GetDataCatalog",
+                    "athena:GetDatabase",
+                    "athena:ListDatabases",
+                    "athena:GetTableMetadata",
+                    "athena:ListTableMetadata",
+                ],
+                [profile.arn("athena", f"datacatalog/{CATALOG}")],
+            ),
+            _allow(
+                [
+                    "glue:GetDatabase",
+                    "glue:GetDatabases",
+                    "glue:GetTable",
+                    "glue:GetTables",
+                    "glue:GetPartition",
+                    "glue:GetPartitions",
+                    "glue:BatchGetPartition",
+                ],
+                _catalog(promotion, (*promotion.databases, *promotion.view_databases)),
+            ),
+            _allow(["s3:ListBucket", "s3:GetBucketLocation"], [arn]),
+            _allow(["s3:GetObject"], [f"{arn}/silver/*"]),
+            _allow(
+                [
+                    "s3:GetObject",
+                    "s3:PutObject",
+                    "s3:AbortMultipartUpload",
+                    "s3:ListMultipartUploadParts",
+                ],
+                [f"{arn}/{RESULTS}/*"],
+            ),
+        ]
+    )
+
+
+def _catalog(promotion: Promotion, databases: Iterable[str]) -> list[str]:
+    """The catalogue as far as it is these databases' and their tables'."""
+    return [
+        promotion.profile.arn("glue", "catalog"),
+        *(
+            promotion.profile.arn("glue", name)
+            for database in databases
+            for name in (f"database/{database}", f"table/{database}/*")
+        ),
+        # Spark's catalogue and Athena ask for this one wherever they start.
+        promotion.profile.arn("glue", "database/default"),
+    ]
 
 
 def bucket(promotion: Promotion, name: str) -> list[Json]:

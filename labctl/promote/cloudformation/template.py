@@ -9,7 +9,7 @@ from typing import Any
 from labctl.promote.names import CREATOR_TAG, Names
 from labctl.promote.promotion import Promotion
 
-__all__ = ["Template", "attribute", "ref", "tag_list", "tag_map"]
+__all__ = ["Json", "Template", "attribute", "ref", "tag_list", "tag_map"]
 
 Json = dict[str, Any]
 

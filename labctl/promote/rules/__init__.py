@@ -10,6 +10,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.promote.plan import Plan
 from labctl.promote.promotion import Promotion
 from labctl.promote.rules import (
+    athena,
     brokers,
     connect,
     databases,
@@ -25,6 +26,7 @@ from labctl.promote.rules.registry import RULES, Finding, Subject
 __all__ = ["RULES", "Finding", "Subject", "check", "require_sound"]
 
 _MODULES = (
+    athena,
     brokers,
     connect,
     databases,

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from labctl.kafkaconnect.keys import wrong_keys
 from labctl.promote.connectors import worker_properties
-from labctl.promote.promotion import WORKER
 from labctl.promote.rules.registry import Finding, Subject, rule
+from labctl.services.connect import WORKER_FILE
 from labctl.services.kafka import MESSAGE_BYTES
 from labctl.sources import ENGINES
 
@@ -122,19 +122,18 @@ def connect_capacity(subject: Subject) -> Iterator[Finding]:
 @rule
 def worker_configuration(subject: Subject) -> Iterator[Finding]:
     """MSK Connect sets some properties itself, and of some it knows only a list."""
-    file = WORKER.as_posix()
     for connector in subject.promotion.connectors[:1]:
         properties = worker_properties(subject.promotion, connector)
         for needed in ("key.converter", "value.converter"):
             if needed not in properties:
-                yield Finding(file, needed, "MSK Connect requires it", "add it to the file")
+                yield Finding(WORKER_FILE, needed, "MSK Connect requires it", "add it to the file")
         for key in properties:
             head, _, rest = key.partition(".")
             allowed = {"producer": ALLOWED_PRODUCER, "consumer": ALLOWED_CONSUMER}.get(head)
             refused = key in REFUSED or key.startswith(REFUSED_PREFIXES)
             if refused or (allowed is not None and rest not in allowed):
                 yield Finding(
-                    file,
+                    WORKER_FILE,
                     key,
                     "MSK Connect refuses it in a worker configuration",
                     "remove it from the shared file; what only the lab needs is set by its service",
@@ -148,7 +147,7 @@ def message_size(subject: Subject) -> Iterator[Finding]:
     size = subject.promotion.worker.get(key, "1048576")
     if not size.isdecimal() or int(size) > MESSAGE_BYTES:
         yield Finding(
-            WORKER.as_posix(),
+            WORKER_FILE,
             key,
             f"the brokers take messages of {MESSAGE_BYTES} bytes at most, not {size}",
             f"use {MESSAGE_BYTES} or less",

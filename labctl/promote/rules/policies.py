@@ -15,16 +15,24 @@ def named_resources(subject: Subject) -> Iterator[Finding]:
     """A policy's resources are ARNs, and its actions name what they do."""
     for stack, template in subject.plan.templates.items():
         for logical, resource in template["Resources"].items():
-            if resource["Type"] != "AWS::IAM::Role":
-                continue
-            for policy in resource["Properties"].get("Policies", []):
-                for problem in _stars(policy["PolicyDocument"]["Statement"]):
+            for place, document in _documents(resource):
+                for problem in _stars(document["Statement"]):
                     yield Finding(
                         f"cloudformation/{stack}.json",
-                        f"Resources.{logical}.Policies.{policy['PolicyName']}",
+                        f"Resources.{logical}.{place}",
                         problem,
                         "name the resource",
                     )
+
+
+def _documents(resource: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What a resource allows, and where in it."""
+    properties = resource["Properties"]
+    if resource["Type"] == "AWS::IAM::Role":
+        for policy in properties.get("Policies", []):
+            yield f"Policies.{policy['PolicyName']}", policy["PolicyDocument"]
+    elif resource["Type"] == "AWS::IAM::ManagedPolicy":
+        yield "PolicyDocument", properties["PolicyDocument"]
 
 
 def _stars(statements: list[dict[str, Any]]) -> Iterator[str]:

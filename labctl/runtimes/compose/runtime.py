@@ -44,6 +44,8 @@ from labctl.shipped import own_or_shipped
 __all__ = ["ComposeRuntime"]
 
 HASH_LABEL = "com.docker.compose.config-hash"
+EVERY_PROFILE = ("*",)
+"""Else a service that was switched off meanwhile would stay."""
 ENGINE_IS_NOT_OURS = (
     "The container engine looks after the services, and it is not the lab's to kill or to stop"
 )
@@ -160,10 +162,10 @@ class ComposeRuntime:
         """The engine looks after every container there is."""
 
     def shutdown(self) -> None:
-        self._compose.run("down", "--remove-orphans")
+        self._compose.run("down", "--remove-orphans", profiles=EVERY_PROFILE)
 
     def remove(self) -> None:
-        self._compose.run("down", "--remove-orphans", "--volumes")
+        self._compose.run("down", "--remove-orphans", "--volumes", profiles=EVERY_PROFILE)
 
     def usage(self, name: str) -> Usage:
         """Memory as the container's control group holds it, less the cache it could give back."""
@@ -365,6 +367,8 @@ class ComposeRuntime:
         images |= self._profile.image
         return {
             "COMPOSE_PROJECT_NAME": self.name,
+            # What a lab may be without has a profile of its own name in the Compose file.
+            "COMPOSE_PROFILES": ",".join(service.name for service in services_of(self._config)),
             "LAB_NAME": self.name,
             "LAB_PROJECT": str(self._project),
             "LAB_SOURCES": str(root),

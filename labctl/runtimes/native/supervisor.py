@@ -39,6 +39,9 @@ __all__ = ["LAB_MARK", "ProcessSupervisor"]
 LAB_MARK = "LABCTL_LAB"
 """Environment variable of every process of a lab; its value is the lab's state folder."""
 
+STEADY_SECONDS = 3
+"""How long a process runs before a death of it is not one of its start: then it may die again."""
+
 _KILL_SECONDS = 60.0
 """How long a killed process may take to be gone."""
 
@@ -106,9 +109,14 @@ class ProcessSupervisor:
             self._command("startProcess", name, False, unless="ALREADY_STARTED")
 
     def stop_process(self, name: str) -> None:
-        """Stop `name` and wait until it is gone."""
-        if name in self.states():
-            self._command("stopProcess", name, True, unless="NOT_RUNNING")
+        """Stop `name` and wait until it is gone. Its earlier deaths count no more."""
+        if name not in self.states():
+            return
+        self._command("stopProcess", name, True, unless="NOT_RUNNING")
+        # supervisord itself counts quick deaths across a stop: it would give up at the next one.
+        with suppress(xmlrpc.client.Fault):  # somebody else has started it meanwhile
+            self._call("removeProcessGroup", name)
+            self._call("addProcessGroup", name)
 
     def state(self, name: str) -> ProcessState:
         return self.states().get(name, ProcessState("STOPPED", None, None))
@@ -329,7 +337,7 @@ class ProcessSupervisor:
                     "command": f'{_script("launch.py")} "%(here)s/{self._describe(name, process)}"',
                     "autostart": "false",
                     "autorestart": "true",
-                    "startsecs": 3,
+                    "startsecs": STEADY_SECONDS,
                     "startretries": RESTARTS_AT_MOST,
                     "stopsignal": process.stop_signal,
                     "stopwaitsecs": process.stop_seconds,

@@ -1,0 +1,1 @@
+"""The shell of `labctl sql`."""

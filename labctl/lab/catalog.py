@@ -1,0 +1,138 @@
+"""The catalog of a lab: the Glue that its own endpoint speaks, or AWS's on a promoted profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from labctl.errors import ExitCode, LabError
+from labctl.lab.athena_connection import Connection, connection_of
+from labctl.lab.lab import Lab
+from labctl.lake.glue_changes import Change, tables_in, write
+from labctl.lake.glue_sync import GlueSync
+from labctl.lake.gold import GOLD, GoldViews, load_views
+from labctl.lake.lake import Lake
+from labctl.lake.table_source import LakeSource
+from labctl.tables import full_name
+from sqlapi.catalog.views import is_view
+from sqlapi.source import SourceError, SourceTable, TableSource
+
+__all__ = ["Catalog", "CatalogTable", "catalog_of"]
+
+
+@dataclass(frozen=True)
+class CatalogTable:
+    """A table or view as the catalog has it; `definition` is Glue's own."""
+
+    name: str
+    """`database.table`."""
+    kind: str
+    """`table`, `read optimized`, `real time` or `view`."""
+    columns: int
+    partition_keys: tuple[str, ...]
+    location: str
+    definition: dict[str, Any]
+
+
+def catalog_of(lab: Lab) -> Catalog:
+    """Raises LabError when the lab does not run, or what is promoted is not known."""
+    connection = connection_of(lab, "glue")
+    source = LakeSource(Lake(lab.endpoints.objectstore))
+    return Catalog(connection, source, lab.project / GOLD)
+
+
+class Catalog:
+    """What the catalog has, and what it ought to have. Raises LabError."""
+
+    def __init__(self, connection: Connection, source: TableSource, gold: Path) -> None:
+        """`gold` is the folder of the views' files."""
+        self._connection = connection
+        self._glue = connection.client
+        self._source = source
+        self._gold = gold
+        self._sync = GlueSync(self._glue, source)
+
+    def tables(self, databases: Iterable[str]) -> list[CatalogTable]:
+        """Tables and views of `databases`; those that are not there have none."""
+        with self._explained():
+            found = [tables_in(self._glue, database) or {} for database in databases]
+            return [_shown(table) for tables in found for table in tables.values()]
+
+    def databases(self) -> list[str]:
+        """Those of the lake's tables, and of the views over them."""
+        of_gold = {view.database for view in load_views(self._gold)}
+        with self._explained():
+            return sorted({table.database for table in self._source.tables()} | of_gold)
+
+    def table(self, name: str) -> CatalogTable:
+        """By `database.table`, or its name alone where one of the lake's databases has it."""
+        database = name.rpartition(".")[0]
+        found = {t.name: t for t in self.tables([database] if database else self.databases())}
+        return found[full_name(name, found)]
+
+    def changes(self, names: Sequence[str] = ()) -> list[Change]:
+        """What `sync` would write, of all tables of the lake or of those named."""
+        with self._explained():
+            return self._sync.changes(self._wanted(names))
+
+    def sync(self, names: Sequence[str] = ()) -> list[Change]:
+        """Writes it; what was written."""
+        with self._explained():
+            changes = self._sync.changes(self._wanted(names))
+            write(self._glue, changes)
+            return changes
+
+    def apply(self, names: Sequence[str] = ()) -> list[Change]:
+        """Writes what the catalog lacks of the views in `gold/`, or of those named."""
+        views = load_views(self._gold)
+        if not views:
+            raise LabError(
+                f"There is no view in {self._gold}",
+                hint="write one into gold/<database>/<view>.sql (docs/sql.md)",
+                exit_code=ExitCode.USAGE,
+            )
+        known = [view.name for view in views]
+        chosen = {full_name(name, known, word="view") for name in names} or set(known)
+        with self._explained():
+            changes = GoldViews(self._glue, views).changes(n for n in known if n in chosen)
+            write(self._glue, changes)
+            return changes
+
+    def _wanted(self, names: Sequence[str]) -> list[SourceTable]:
+        tables = {f"{table.database}.{table.name}": table for table in self._source.tables()}
+        chosen = [full_name(name, tables) for name in names] or list(tables)
+        return [tables[name] for name in dict.fromkeys(chosen)]
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            with self._connection.explained():
+                yield
+        except SourceError as error:
+            raise LabError(str(error), exit_code=ExitCode.NOT_READY) from None
+
+
+def _shown(table: dict[str, Any]) -> CatalogTable:
+    storage = table.get("StorageDescriptor") or {}
+    keys = tuple(key["Name"] for key in table.get("PartitionKeys") or [])
+    return CatalogTable(
+        f"{table['DatabaseName']}.{table['Name']}",
+        _kind(table),
+        len(storage.get("Columns") or []) + len(keys),
+        keys,
+        storage.get("Location") or "",
+        {key: value for key, value in table.items() if key != "ResponseMetadata"},
+    )
+
+
+def _kind(table: dict[str, Any]) -> str:
+    if is_view(table):
+        return "view"
+    storage = table.get("StorageDescriptor") or {}
+    if "Realtime" in (storage.get("InputFormat") or ""):
+        return "real time"
+    serde = (storage.get("SerdeInfo") or {}).get("Parameters") or {}
+    return "read optimized" if serde.get("hoodie.query.as.ro.table") == "true" else "table"

@@ -1,0 +1,69 @@
+"""What is to be written to a Glue catalog, and writing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from labctl.errors import LabError
+
+__all__ = ["Change", "Json", "new_database", "tables_in", "type_changes", "write"]
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One request that brings a catalog nearer to the lake; `refused`: why it will not be sent."""
+
+    action: str
+    """`create`, `update` or `remove`."""
+    what: str
+    """`database tickit`, `table tickit.sale_ro`, `partitions of tickit.sale`."""
+    details: tuple[str, ...]
+    operation: str = field(repr=False)
+    request: Json = field(repr=False)
+    refused: str = ""
+
+
+def new_database(name: str, **more: str) -> Change:
+    """The change that makes a database."""
+    given = {"DatabaseInput": {"Name": name, **more}}
+    return Change("create", f"database {name}", (), "create_database", given)
+
+
+def tables_in(glue: Any, database: str) -> dict[str, Json] | None:
+    """What a boto3 client of Glue tells of tables and views, by name.
+
+    None when there is no such database.
+    """
+    pages = glue.get_paginator("get_tables").paginate(DatabaseName=database)
+    try:
+        return {table["Name"]: table for page in pages for table in page["TableList"]}
+    except glue.exceptions.EntityNotFoundException:
+        return None
+
+
+def type_changes(word: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> Iterator[str]:
+    """Columns by name and type, each as `word name: is → ought to be`."""
+    for name in {**wanted, **found}:
+        if wanted.get(name) != found.get(name):
+            yield f"{word} {name}: {found.get(name, 'none')} → {wanted.get(name, 'none')}"
+
+
+def write(glue: Any, changes: Sequence[Change]) -> None:
+    """Sends them, in order. Raises LabError before the first when one is refused."""
+    if refused := [change for change in changes if change.refused]:
+        raise LabError(
+            "Nothing was written: " + "; ".join(change.refused for change in refused),
+            hint="drop it from the catalog, or use another database or name",
+        )
+    for change in changes:
+        answer = getattr(glue, change.operation)(**change.request)
+        if errors := answer.get("Errors"):
+            told = errors[0]["ErrorDetail"]
+            raise LabError(
+                f"Glue did not {change.action} {len(errors)} {change.what}: "
+                f"{told.get('ErrorCode')}: {told.get('ErrorMessage')}"
+            )

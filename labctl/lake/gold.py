@@ -1,0 +1,215 @@
+"""Views over silver, one file each: `gold/<database>/<view>.sql`, and a catalog that has them.
+
+A file is one SELECT in Athena's SQL. Its columns and types are found out here, from the catalog's
+tables, so that a view is written by Glue alone: by the same request to the lab and to AWS.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from labctl.config.aws import CATALOG
+from labctl.errors import ExitCode, LabError
+from labctl.lake.glue_changes import Change, Json, new_database, tables_in, type_changes
+from sqlapi.catalog.glue_types import of_glue
+from sqlapi.catalog.views import is_view, view_input, view_text
+from sqlapi.sql.dialect import parse_query
+from sqlapi.sql.errors import SqlError
+from sqlapi.sql.scope import Table
+from sqlapi.sql.translate import translate
+from sqlapi.sql.types import Type
+
+__all__ = ["GOLD", "GoldView", "GoldViews", "load_views", "views_over"]
+
+GOLD = Path("gold")
+"""Folder of the views' files, below the project's."""
+_NAME = re.compile(r"[a-z_][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class GoldView:
+    """A view as its file says it."""
+
+    database: str
+    view: str
+    file: Path
+    sql: str
+    """The SELECT, without the comments before it."""
+    reads: frozenset[str]
+    """Tables and views that it names, `database.table`."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.database}.{self.view}"
+
+
+def load_views(folder: Path) -> list[GoldView]:
+    """The views of a folder `gold`, each behind those that it reads; none where there is no folder.
+
+    Raises LabError (USAGE) naming the file that cannot be used.
+    """
+    views = {view.name: view for view in map(_load, sorted(folder.rglob("*.sql")))}
+    graph = {name: sorted(view.reads & views.keys()) for name, view in views.items()}
+    try:
+        order = list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        circle = error.args[1]
+        raise _unusable(
+            views[circle[0]].file, f"it reads itself: {' → '.join(reversed(circle))}"
+        ) from None
+    return [views[name] for name in order]
+
+
+def views_over(views: Sequence[GoldView], tables: Iterable[str]) -> list[GoldView]:
+    """Those of `load_views` that need no other tables than these."""
+    known = set(tables)
+    found = []
+    for view in views:
+        if view.reads <= known:
+            known.add(view.name)
+            found.append(view)
+    return found
+
+
+def _load(file: Path) -> GoldView:
+    database, view = file.parent.name, file.stem
+    if file.parents[1].name != GOLD.name or not all(map(_NAME.fullmatch, (database, view))):
+        raise _unusable(file, "a view is in gold/<database>/<view>.sql, names in small letters")
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unusable(file, f"it cannot be read: {error}") from None
+    sql = re.sub(r"\A(\s*--[^\n]*\n)*", "", text).strip().removesuffix(";").rstrip()
+    try:
+        tree = parse_query(sql)
+    except SqlError as error:
+        raise _unusable(file, str(error)) from None
+    return GoldView(database, view, file, sql, frozenset(_named(tree, database)))
+
+
+def _named(tree: exp.Expr, database: str) -> Iterator[str]:
+    inside = {cte.alias_or_name for cte in tree.find_all(exp.CTE)}
+    for table in tree.find_all(exp.Table):
+        if isinstance(table.this, exp.Identifier) and (table.db or table.name not in inside):
+            yield f"{table.db or database}.{table.name}".lower()
+
+
+def _unusable(file: Path, why: str) -> LabError:
+    return LabError(
+        f"{file}: {why}", hint="correct the file; nothing was written", exit_code=ExitCode.USAGE
+    )
+
+
+class GoldViews:
+    """Compares views with those of a catalog. Raises what a boto3 client of Glue raises."""
+
+    def __init__(self, glue: Any, views: Sequence[GoldView]) -> None:
+        self._glue = glue
+        self._views = {view.name: view for view in views}
+        self._known: dict[str, dict[str, Json] | None] = {}
+
+    def changes(self, names: Iterable[str]) -> list[Change]:
+        """What is to be written so that the catalog has these views as their files say them.
+
+        Raises LabError: USAGE for SQL that is wrong, NOT_READY when a table is not there.
+        """
+        wanted = [self._views[name] for name in names]
+        made = [(view, self._input(view)) for view in wanted]
+        missing = sorted({view.database for view in wanted if self._inside(view.database) is None})
+        changes = [new_database(name, Description="Views over silver") for name in missing]
+        return [*changes, *(change for view, one in made for change in self._of_view(view, one))]
+
+    def _input(self, view: GoldView) -> Json:
+        try:
+            found = translate(view.sql, _Tables(self, view), view.database)
+        except SqlError as error:
+            raise _unusable(view.file, str(error)) from None
+        labels = [label.lower() for label, _ in found.columns]
+        if unnamed := [label for label in labels if label.startswith("_col")]:
+            raise _unusable(view.file, f"a column has no name ({unnamed[0]}): write AS")
+        if twice := {label for label in labels if labels.count(label) > 1}:
+            raise _unusable(view.file, f"two columns are called {min(twice)}")
+        return view_input(
+            view.view, view.sql, catalog=CATALOG, database=view.database, columns=found.columns
+        )
+
+    def _of_view(self, view: GoldView, wanted: Json) -> Iterator[Change]:
+        given = {"DatabaseName": view.database, "TableInput": wanted}
+        what = f"view {view.name}"
+        found = (self._inside(view.database) or {}).get(view.view)
+        if found is None:
+            yield Change("create", what, (), "create_table", given)
+        elif not is_view(found):
+            refused = f"{view.name} of the catalog is a table"
+            yield Change("update", what, (), "update_table", given, refused)
+        elif details := tuple(_differences(wanted, found)):
+            yield Change("update", what, details, "update_table", given)
+
+    def _inside(self, database: str) -> dict[str, Json] | None:
+        if database not in self._known:
+            self._known[database] = tables_in(self._glue, database)
+        return self._known[database]
+
+    def table(self, reader: GoldView, database: str, name: str) -> Table:
+        """What a name stands for in a view: one of the files, else what the catalog has."""
+        if view := self._views.get(f"{database}.{name}"):
+            return Table("", database, name, {}, view.sql, view.database)
+        found = (self._inside(database) or {}).get(name)
+        if found is None:
+            raise LabError(
+                f"{reader.file} reads {database}.{name}, which is not in the catalog",
+                hint="a table is there from its first commit on: labctl catalog list",
+                exit_code=ExitCode.NOT_READY,
+            )
+        if is_view(found):
+            told = view_text(found.get("ViewOriginalText") or "")
+            if told is None:
+                raise SqlError("INVALID_VIEW", f"View {database}.{name} is no Presto view")
+            return Table("", database, name, {}, told["originalSql"], told["schema"])
+        columns = [*found["StorageDescriptor"]["Columns"], *(found.get("PartitionKeys") or [])]
+        return Table(f"{database}.{name}", database, name, dict(_typed(columns)))
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """What the translation of one view asks about tables."""
+
+    views: GoldViews
+    reader: GoldView
+
+    def table(self, catalog: str | None, database: str, name: str, as_of: str | None) -> Table:
+        if catalog and catalog.lower() != CATALOG.lower():
+            raise SqlError("CATALOG_NOT_FOUND", f"Catalog '{catalog}' not found")
+        if as_of:
+            raise SqlError("NOT_SUPPORTED", "A view shows tables as they are")
+        return self.views.table(self.reader, database, name)
+
+
+def _typed(columns: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Type]]:
+    for column in columns:
+        try:
+            yield column["Name"].lower(), of_glue(column["Type"])
+        except SqlError:
+            continue  # of a type that Athena has not: no view can name it
+
+
+def _differences(wanted: Json, found: Json) -> Iterator[str]:
+    ours, there = _told(wanted), _told(found)
+    if ours.get("originalSql") != there.get("originalSql"):
+        yield "its SQL"
+    types = {column["name"]: column["type"] for column in ours.get("columns", [])}
+    before = {column["name"]: column["type"] for column in there.get("columns", [])}
+    yield from type_changes("column", types, before)
+    if ours.get("schema") != there.get("schema"):
+        yield f"database of its names: {there.get('schema')} → {ours.get('schema')}"
+
+
+def _told(definition: Json) -> dict[str, Any]:
+    return view_text(definition.get("ViewOriginalText") or "") or {}

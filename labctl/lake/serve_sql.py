@@ -1,0 +1,84 @@
+"""`python -m labctl.lake.serve_sql`: Athena's and Glue's APIs over the silver tables of a lab.
+
+What is secret comes in a file: the login to PostgreSQL, and the key of the object store, with which
+requests must be signed, too, as on AWS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+from pathlib import Path
+
+import psycopg
+from pydantic import SecretStr
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_fixed
+
+from labctl.config.endpoints import ObjectStore
+from labctl.lake.lake import Lake
+from labctl.lake.table_source import LakeSource
+from sqlapi.server import LOOPBACK, serve
+from sqlapi.settings import Settings
+from sqlapi.storage import Storage
+
+__all__ = ["main"]
+
+ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - of the container, published on the host's loopback
+RESULTS = "athena/"
+"""Folder of the bucket that results go to."""
+_CONNECT_SECONDS = 5
+log = logging.getLogger("sqlapi")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m labctl.lake.serve_sql", description=__doc__)
+    parser.add_argument("--secrets", type=Path, required=True, help="JSON: dsn and the key")
+    parser.add_argument("--endpoint-url", required=True, help="of the object store")
+    parser.add_argument("--bucket", required=True)
+    parser.add_argument("--region", required=True)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--memory", required=True, help="for a query, as DuckDB writes sizes")
+    parser.add_argument("--in-container", action="store_true", help="listen on every address")
+    given = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    secrets = json.loads(given.secrets.read_text(encoding="utf-8"))
+    lake = Lake(
+        ObjectStore(
+            endpoint_url=given.endpoint_url,
+            region=given.region,
+            access_key=SecretStr(secrets["access_key"]),
+            secret_key=SecretStr(secrets["secret_key"]),
+            bucket=given.bucket,
+        )
+    )
+    settings = Settings(
+        dsn=secrets["dsn"],
+        keys={secrets["access_key"]: secrets["secret_key"]},
+        output=f"{lake.storage.uri}/{RESULTS}",
+        region=given.region,
+        memory=given.memory,
+    )
+    _wait_for_postgres(settings.dsn)
+    host = ANY_ADDRESS if given.in_container else LOOPBACK
+    storage = Storage(lake.storage.filesystem)
+    serve(settings, LakeSource(lake), storage, port=given.port, host=host)
+
+
+def _wait_for_postgres(dsn: str) -> None:
+    """However long it takes: who ends again and again while it is away is given up."""
+    retrying = Retrying(
+        retry=retry_if_exception_type(psycopg.OperationalError),
+        wait=wait_fixed(1),
+        before_sleep=lambda state: log.warning("waiting for PostgreSQL: %s", _cause(state)),
+    )
+    retrying(lambda: psycopg.connect(dsn, connect_timeout=_CONNECT_SECONDS).close())
+
+
+def _cause(state: RetryCallState) -> str:
+    error = state.outcome.exception() if state.outcome else None
+    return str(error).partition("\n")[0]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Asking the lake: Athena's workgroup, the catalogue's databases, and who may ask."""
+
+from __future__ import annotations
+
+from labctl.config.aws import RESULTS
+from labctl.promote.cloudformation.policies import reader_policy
+from labctl.promote.cloudformation.template import Json, Template, ref, tag_list
+from labctl.promote.names import logical
+from labctl.promote.promotion import Promotion
+
+__all__ = ["add_athena", "add_catalog", "results_rule"]
+
+ENGINE = "Athena engine version 3"
+
+
+def add_catalog(built: Template, promotion: Promotion) -> None:
+    """Databases: of silver's tables, and of the views over them."""
+    lake = f"s3://{promotion.profile.lake.bucket}/silver"
+    for database in promotion.databases:
+        text = f"Silver tables of {promotion.profile.prefix}"
+        _add_database(
+            built,
+            promotion,
+            {"Name": database, "Description": text, "LocationUri": f"{lake}/{database}"},
+        )
+    for database in promotion.view_databases:
+        text = f"Views over silver of {promotion.profile.prefix}"
+        _add_database(built, promotion, {"Name": database, "Description": text})
+
+
+def _add_database(built: Template, promotion: Promotion, database: Json) -> None:
+    built.add(
+        f"Catalog{database['Name'].title().replace('_', '')}",
+        "AWS::Glue::Database",
+        {"CatalogId": promotion.profile.account, "DatabaseInput": database},
+    )
+
+
+def add_athena(built: Template, promotion: Promotion) -> None:
+    """The workgroup, and a policy for those who ask in it."""
+    profile = promotion.profile
+    built.add(
+        "Workgroup",
+        "AWS::Athena::WorkGroup",
+        {
+            "Name": profile.workgroup,
+            "Description": f"Questions to the lake of {profile.prefix}",
+            # Named queries and prepared statements go with it.
+            "RecursiveDeleteOption": True,
+            "WorkGroupConfiguration": {
+                # What a client says of engine and results counts for nothing.
+                "EnforceWorkGroupConfiguration": True,
+                "EngineVersion": {"SelectedEngineVersion": ENGINE},
+                "BytesScannedCutoffPerQuery": profile.athena.scan_gib * 1024**3,
+                "PublishCloudWatchMetricsEnabled": False,
+                "ResultConfiguration": {"OutputLocation": profile.results},
+            },
+            "Tags": tag_list(promotion),
+        },
+    )
+    name = logical("readers", "policy")
+    built.add(
+        name,
+        "AWS::IAM::ManagedPolicy",
+        {
+            "ManagedPolicyName": profile.workgroup,
+            "Description": f"Asking the lake of {profile.prefix} in the workgroup of that name",
+            "PolicyDocument": reader_policy(promotion),
+        },
+    )
+    built.output(name, ref(name), "Policy of those who ask the lake")
+
+
+def results_rule(promotion: Promotion) -> Json:
+    """Of the lake's bucket: results are not kept for ever."""
+    return {
+        "Id": "athena-results",
+        "Status": "Enabled",
+        "Prefix": f"{RESULTS}/",
+        "ExpirationInDays": promotion.profile.athena.result_days,
+    }

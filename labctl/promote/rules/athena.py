@@ -1,0 +1,40 @@
+"""Athena: that its results lie apart, and that views have tables to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from labctl.config.aws import RESULTS
+from labctl.promote.rules.registry import Finding, Subject, rule
+
+__all__: list[str] = []
+
+
+@rule
+def results_apart(subject: Subject) -> Iterator[Finding]:
+    """What lies in the results' folder is deleted after some days."""
+    for sink in subject.promotion.sinks:
+        if sink.topics_dir.split("/")[0] == RESULTS:
+            yield Finding(
+                f"connectors/{sink.file.path.name}",
+                "topics.dir",
+                f"bronze would lie in {RESULTS}/, whose files are deleted after "
+                f"{subject.promotion.profile.athena.result_days} days, as Athena's results",
+                "name another folder",
+            )
+
+
+@rule
+def views_have_tables(subject: Subject) -> Iterator[Finding]:
+    """A view may read what others put into the catalogue, but silver's databases are the lab's."""
+    promotion = subject.promotion
+    known = promotion.table_names | {view.name for view in promotion.views}
+    for view in promotion.views:
+        for table in sorted(view.reads - known):
+            if table.partition(".")[0] in promotion.databases:
+                yield Finding(
+                    view.file.relative_to(promotion.project).as_posix(),
+                    table,
+                    "the lab has no such table",
+                    f"correct the name; there are {', '.join(sorted(promotion.table_names))}",
+                )

@@ -1,0 +1,166 @@
+"""Athena's and Glue's own APIs over silver (docs/sql.md), durable in the lab's PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from labctl.config.endpoints import Endpoint, Endpoints
+from labctl.home.state import write_private
+from labctl.services.model import Container, Context, NativeService, Process, Service, Site
+from labctl.services.objectstore import ADMIN
+
+__all__ = ["SECRETS_FILE", "SERVICE", "SqlApi", "api_client", "serve_argv"]
+
+SECRETS_FILE = "sqlapi.json"
+MEMORY = "512MB"
+"""What DuckDB may take for queries."""
+_TIMEOUT_SECONDS = 10
+
+
+class SqlApi(Endpoint):
+    """Where Athena and Glue answer, and the key that requests are signed with."""
+
+    url: str
+    region: str
+    access_key: SecretStr
+    secret_key: SecretStr
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        # STS is asked by clients who they are.
+        return {f"AWS_ENDPOINT_URL_{service}": self.url for service in ("ATHENA", "GLUE", "STS")}
+
+
+def _prepare(context: Context) -> None:
+    text = secrets_text(context.endpoints, context.passwords)
+    write_private(context.conf / SECRETS_FILE, text)
+
+
+def secrets_text(endpoints: Endpoints, passwords: Mapping[str, str]) -> str:
+    """What the service reads of secrets: its login to PostgreSQL, and the object store's key."""
+    postgres, store = endpoints.postgres, endpoints.objectstore
+    assert postgres is not None  # noqa: S101 - every lab has one
+    assert store.access_key is not None  # noqa: S101 - the lab's own object store has keys
+    assert store.secret_key is not None  # noqa: S101
+    return json.dumps(
+        {
+            "dsn": (
+                f"host={postgres.host} port={postgres.port} dbname={SERVICE.name} "
+                f"user={SERVICE.name} password={passwords[SERVICE.name]}"
+            ),
+            "access_key": store.access_key.get_secret_value(),
+            "secret_key": store.secret_key.get_secret_value(),
+        }
+    )
+
+
+def _process(context: Context) -> Process:
+    store = context.endpoints.objectstore
+    argv = serve_argv(
+        python=sys.executable,
+        secrets=context.conf / SECRETS_FILE,
+        endpoint_url=store.endpoint_url or "",
+        bucket=store.bucket,
+        region=store.region,
+        port=context.ports["http"],
+        memory=MEMORY,
+    )
+    return Process(argv=tuple(argv), cwd=context.conf)
+
+
+def serve_argv(
+    *,
+    python: str,
+    secrets: Path,
+    endpoint_url: str,
+    bucket: str,
+    region: str,
+    port: int,
+    memory: str,
+) -> list[str]:
+    """The command line of the service. The file holds what `secrets_text` says."""
+    return [
+        *(python, "-m", "labctl.lake.serve_sql", "--secrets", str(secrets)),
+        *("--endpoint-url", endpoint_url, "--bucket", bucket, "--region", region),
+        *("--port", str(port), "--memory", memory),
+    ]
+
+
+def api_client(endpoint: SqlApi, service: str, *, attempts: int = 3) -> Any:
+    """A boto3 client of it for `athena` or `glue`.
+
+    Requests that fail are tried again, `attempts` times in all.
+    """
+    import boto3
+    from botocore.config import Config
+
+    make: Any = boto3.client
+    return make(
+        service,
+        endpoint_url=endpoint.url,
+        region_name=endpoint.region,
+        aws_access_key_id=endpoint.access_key.get_secret_value(),
+        aws_secret_access_key=endpoint.secret_key.get_secret_value(),
+        config=Config(
+            retries={"total_max_attempts": attempts, "mode": "standard"},
+            connect_timeout=_TIMEOUT_SECONDS,
+            read_timeout=_TIMEOUT_SECONDS,
+        ),
+    )
+
+
+def _probe(context: Context) -> str:
+    from labctl.aws.signed import signed_request
+
+    endpoint = context.endpoints.others[SERVICE.name]
+    assert isinstance(endpoint, SqlApi)  # noqa: S101 - this service's own endpoint
+    # Answered from PostgreSQL, and only to whoever has the key.
+    answer = signed_request(
+        "POST",
+        f"{endpoint.url}/",
+        service="athena",
+        region=endpoint.region,
+        key=(endpoint.access_key, endpoint.secret_key),
+        headers={
+            "Content-Type": "application/x-amz-json-1.1",
+            "X-Amz-Target": "AmazonAthena.GetWorkGroup",
+        },
+        body=b'{"WorkGroup": "primary"}',
+        timeout=_TIMEOUT_SECONDS,
+    )
+    configuration = answer.json()["WorkGroup"]["Configuration"]
+    return str(configuration["EngineVersion"]["EffectiveEngineVersion"])
+
+
+def _endpoint(site: Site) -> SqlApi:
+    return SqlApi(
+        url=f"http://{site.address('sqlapi', 'http')}",
+        region=site.config.lake.region,
+        access_key=SecretStr(ADMIN),
+        secret_key=SecretStr(site.passwords["objectstore"]),
+    )
+
+
+SERVICE = Service(
+    name="sqlapi",
+    title="SQL API (Athena, Glue)",
+    ports={"http": 8085},
+    native=NativeService(artifacts=(), memory_mib=280, prepare=_prepare, process=_process),
+    probe=_probe,
+    endpoint=_endpoint,
+    passwords=("sqlapi", "objectstore"),
+    own_database=True,
+    container=Container(
+        secrets=lambda endpoints, passwords: {
+            "sqlapi": {SECRETS_FILE: secrets_text(endpoints, passwords)}
+        }
+    ),
+    after=("postgres", "objectstore"),
+    urls=lambda _endpoints, ports: {"athena, glue": f"http://127.0.0.1:{ports['http']}"},
+)

@@ -1,0 +1,205 @@
+"""The lab of a test session: one that runs, or one made for it; and the way back to its start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from labctl.errors import ExitCode, LabError
+from labctl.lab.down import destroy
+from labctl.lab.lab import Lab
+from labctl.lab.snapshots import (
+    delete_snapshot,
+    find_snapshot,
+    restore_snapshot,
+    save_snapshot,
+    snapshots,
+)
+from labctl.lab.up import SilentReporter, up
+from labctl.lab.verification import verify_lab
+from labctl.runtimes.compose.engine import Engine, EngineMissingError
+from labctl.runtimes.compose.runtime import ComposeRuntime
+from labctl.runtimes.model import Level
+from labctl.services import load_config
+from labctl.testing.reporter import TerminalReporter
+from labctl.testing.workers import worker_name
+
+__all__ = ["SessionLab", "make_lab", "plainly", "running_lab"]
+
+_PROJECT_LENGTH = 17
+"""What a session's lab has of its project's name: `pytest-` and a worker's name have room, too."""
+
+
+@dataclass
+class SessionLab:
+    """The lab of a session, and the snapshot that it goes back to."""
+
+    lab: Lab
+    is_own: bool
+    """Made for the session, and removed at its end."""
+    is_shared: bool = False
+    """Whether pytest-xdist's other workers have it, too."""
+    start: str | None = None
+    """The snapshot of its start; None as long as no test has asked for it."""
+    start_stays: bool = False
+    """Whether that snapshot is for the next session, too."""
+    is_touched: bool = False
+    """Whether a test had it since it was last as at its start."""
+
+    @property
+    def why_no_way_back(self) -> str | None:
+        """Why it cannot go back to its start; None where it can."""
+        if isinstance(self.lab.runtime, ComposeRuntime):
+            return "a lab in containers has no snapshots to go back to"
+        if self.is_shared:
+            return (
+                f"going back would take lab {self.lab.name} away from pytest-xdist's other "
+                "workers: `--lab=` makes a lab for each"
+            )
+        return None
+
+    def save_start(self) -> None:
+        """Keep the lab as it is now as its start, unless that is kept already."""
+        if self.start is None:
+            self.start = _save(self.lab, f"{self.lab.name}.start")
+            self.is_touched = False
+
+    def go_back(self) -> None:
+        """Be as at the start, with every service running."""
+        self.save_start()
+        if self.is_touched and self.start is not None:
+            restore_snapshot(self.lab, find_snapshot(self.start))
+            up(self.lab, SilentReporter())
+        self.is_touched = False
+
+    def end(self, *, keep: bool) -> None:
+        """Remove the session's own lab, unless it is to be kept; put another one back."""
+        if self.is_own and not keep and self.lab.state.exists:
+            destroy(self.lab)
+        if self.start is not None and not self.start_stays:
+            if not self.is_own:
+                self.go_back()
+            delete_snapshot(self.start)
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """A LabError fails the test with what it says: the lines that led to it say nothing more."""
+    try:
+        yield
+    except LabError as error:
+        lines = [error.what, *(f"  {line}" for line in error.details)]
+        hint = [f"next: {error.hint}"] if error.hint else []
+        pytest.fail("\n".join([*lines, *hint]), pytrace=False)
+
+
+def running_lab(name: str, project: Path, config: pytest.Config) -> SessionLab:
+    """The lab of that name. Raises LabError that says how to start it, or to do without it."""
+    lab = Lab.find(name=name, project=project)
+    try:
+        lab.require_running()
+    except LabError as error:
+        option = "" if name == lab.config.name else f" --lab {name}"
+        raise LabError(
+            error.what,
+            hint=f"`labctl up{option}` starts it; `pytest --lab=` makes a lab for the tests alone",
+            exit_code=error.exit_code,
+        ) from None
+    return SessionLab(lab, is_own=False, is_shared=worker_name(config) is not None)
+
+
+def make_lab(project: Path, config: pytest.Config) -> SessionLab:
+    """A new lab, up: as in the snapshot of `--lab-snapshot`, which is saved where there is none.
+
+    Raises LabError when it does not come up; nothing is left of it then.
+    """
+    profile, reporter = _profile(config, project), TerminalReporter(config)
+    name, wanted = _session_name(project, config), config.getoption("--lab-snapshot")
+    is_there = wanted in [snapshot.name for snapshot in snapshots()]
+    left = Lab.find(name=name, project=project)
+    if left.state.exists:
+        destroy(left)
+    try:
+        if is_there:
+            reporter.say(f"lab {name}: restoring snapshot {wanted}")
+            empty = Lab.find(name=name, profile=profile, project=project)
+            restore_snapshot(empty, find_snapshot(wanted))
+        # Found again: the passwords are those of the snapshot.
+        lab = Lab.find(name=name, profile=profile, project=project)
+        if isinstance(runtime := lab.runtime, ComposeRuntime):
+            _start_containers(lab, runtime, reporter)
+        up(lab, reporter)
+        # Of several workers one saves it.
+        if wanted and not is_there and worker_name(config) in (None, "gw0"):
+            reporter.say(f"lab {name}: saving snapshot {wanted}")
+            is_there = bool(_save(lab, wanted))
+    except BaseException:
+        if left.state.exists and not config.getoption("--lab-keep"):
+            destroy(Lab.find(name=name, project=project, even_damaged=True))
+        raise
+    return SessionLab(lab, is_own=True, start=wanted if is_there else None, start_stays=is_there)
+
+
+def _save(lab: Lab, name: str) -> str:
+    """Save a snapshot; its name. What is on its way need not arrive again after each restore."""
+    with suppress(LabError):
+        verify_lab(lab)
+    return save_snapshot(lab, name, replace=True).name
+
+
+def _session_name(project: Path, config: pytest.Config) -> str:
+    """Another one in each project, and in each of pytest-xdist's workers."""
+    own = load_config(project / "lab.toml").name[:_PROJECT_LENGTH]
+    return "-".join(filter(None, ("pytest", own, worker_name(config))))
+
+
+def _profile(config: pytest.Config, project: Path) -> str:
+    """The profile that `--lab-profile` and `--lab-runtime` ask for. Raises LabError (USAGE)."""
+    profiles = load_config(project / "lab.toml").profiles
+    runtime = config.getoption("--lab-runtime")
+    fitting = [name for name, profile in profiles.items() if profile.runtime == runtime]
+    named = config.getoption("--lab-profile") or next(iter(fitting), None)
+    if named not in fitting:
+        raise LabError(
+            f"lab.toml has no profile {f'{named!r} ' if named else ''}with runtime {runtime}",
+            hint=f"defined: {', '.join(sorted(profiles))}",
+            exit_code=ExitCode.USAGE,
+        )
+    if runtime == "compose":
+        _require_engine()
+        if config.getoption("--lab-snapshot"):
+            raise LabError(
+                "Labs in containers have no snapshots",
+                hint="leave --lab-snapshot out, or --lab-runtime compose",
+                exit_code=ExitCode.USAGE,
+            )
+    return named
+
+
+def _require_engine() -> None:
+    """Skip every test that needs containers where no engine runs them."""
+    try:
+        Engine().info()
+    except EngineMissingError as error:
+        pytest.skip(f"no Compose lab on this machine: {error}")
+
+
+def _start_containers(lab: Lab, runtime: ComposeRuntime, reporter: TerminalReporter) -> None:
+    """Start the lab's containers, or skip every test where something they need is missing."""
+    from labctl.testing.containers import start_stack
+
+    failed = [check for check in runtime.checks() if check.level is Level.FAIL]
+    if failed:
+        pytest.skip(f"no Compose lab on this machine: {failed[0].detail} ({failed[0].hint})")
+    lab.state.create()
+    runtime.fetch(lab.services, reporter)
+    try:
+        start_stack(runtime)
+    except BaseException:
+        runtime.remove()
+        lab.state.remove()
+        raise

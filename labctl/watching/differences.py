@@ -1,0 +1,77 @@
+"""What a lab runs by, where that is not what its files say now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import requests
+
+from labctl.errors import LabError
+from labctl.kafkaconnect.apply import runs_otherwise
+from labctl.kafkaconnect.opening import connect_client
+from labctl.lab.connectors import lab_files
+from labctl.lab.lab import Lab
+from labctl.lab.own_schema import is_schema_applied, sources_with_schema
+from labctl.lab.pipeline import silver_status
+from labctl.watching.places import Places, Role
+
+__all__ = ["differences", "relative"]
+
+
+def differences(lab: Lab, places: Places) -> list[str]:
+    """One sentence a difference, each with the command that ends it."""
+    return [*_services(lab), *_connectors(lab), *_silver(lab, places), *_schemas(lab)]
+
+
+def relative(lab: Lab, path: Path) -> str:
+    """A file's path in the project; whole where it lies elsewhere."""
+    return str(path.relative_to(lab.project)) if path.is_relative_to(lab.project) else str(path)
+
+
+def _services(lab: Lab) -> Iterator[str]:
+    states = lab.runtime.states()
+    for service in lab.services:
+        if service.name not in states or not states[service.name].running:
+            yield f"{service.name} does not run: labctl up"
+
+
+def _connectors(lab: Lab) -> Iterator[str]:
+    try:
+        client = connect_client(lab.endpoints.connect)
+        different = [file for file in lab_files(lab) if runs_otherwise(client, file)]
+    except LabError as error:
+        yield f"connectors: {error}"
+        return
+    for file in different:
+        yield (
+            f"{relative(lab, file.path)}: Kafka Connect runs another configuration; "
+            f"labctl connectors apply {file.name}"
+        )
+
+
+def _silver(lab: Lab, places: Places) -> Iterator[str]:
+    try:
+        status = silver_status(lab)
+    except requests.RequestException:
+        yield "the Spark application does not answer: labctl status"
+        return
+    for table in lab.tables:
+        running = status["tables"].get(table.name)
+        file = relative(lab, table.properties.file)
+        if running is None:
+            yield f"{file}: the Spark application does not know {table.name}: labctl up"
+        elif running.get("configuration") != table.properties.digest:
+            yield f"{file}: {table.name} runs by other properties: labctl restart silver"
+    began = datetime.fromisoformat(status["started_at"]).timestamp()
+    for path, use in places.uses.items():
+        if use.role in (Role.CODE, Role.SPARK) and path.stat().st_mtime > began:
+            yield f"{relative(lab, path)}: saved since the application began: labctl restart silver"
+
+
+def _schemas(lab: Lab) -> Iterator[str]:
+    for name in sources_with_schema(lab):
+        if not is_schema_applied(lab, name):
+            file = lab.config.sources[name].schema_file
+            yield f"{file}: not what was applied to {name} last: labctl up"

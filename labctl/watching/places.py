@@ -1,0 +1,149 @@
+"""The files that a lab is made from, and what each is for."""
+
+from __future__ import annotations
+
+import configparser
+import hashlib
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from labctl.config.model import LabConfig, Source
+from labctl.kafkaconnect.files import PATTERN
+from labctl.services.connect import WORKER_FILE
+from labctl.services.silver import APPLICATION, LOG4J2, SPARK_DEFAULTS
+from labctl.shipped import own_or_shipped
+from labctl.tables import CONNECTORS
+from lakehouse.errors import ConfigurationError
+from lakehouse.properties import included_files
+
+__all__ = ["Places", "Role", "Use", "digest_of", "find_places"]
+
+
+class Role(StrEnum):
+    """What a file is for."""
+
+    LAB = "lab"
+    CONNECTOR = "connector"
+    PROPERTIES = "properties"
+    CODE = "code"
+    """Of the Spark application."""
+    SPARK = "spark"
+    """Settings of the Spark application's process."""
+    WORKER = "worker"
+    """Settings of Kafka Connect's process."""
+    SCHEMA = "schema"
+
+
+@dataclass(frozen=True)
+class Use:
+    """What one file is for."""
+
+    role: Role
+    name: str = ""
+    """Of a connector's file the connector, of a schema's the source."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a project's files are."""
+
+    uses: Mapping[Path, Use]
+    """The files that there are."""
+    folders: frozenset[Path]
+    """Where there may be others soon."""
+
+
+def find_places(project: Path, config: LabConfig, lab_file: Path) -> Places:
+    """The files of a project that a lab depends on; where it has none of its own, labctl's."""
+    uses: dict[Path, Use] = {}
+    folders = {project, lab_file.parent, project / CONNECTORS}
+    for path, use in _files(project, config, lab_file):
+        # Of two uses the first counts: a base file is included by many.
+        if path.is_file() and not path.name.startswith("."):
+            uses.setdefault(path, use)
+        folders.add(path.parent)
+    folders |= {project / folder for folder in config.silver.properties}
+    # A file of the project's own takes the place of labctl's.
+    folders |= {(project / name).parent for name in (APPLICATION, SPARK_DEFAULTS, LOG4J2)}
+    return Places(uses, frozenset(folder for folder in folders if folder.is_dir()))
+
+
+def digest_of(path: Path) -> str | None:
+    """Of a file's content; None where there is none that can be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def _files(project: Path, config: LabConfig, lab_file: Path) -> Iterator[tuple[Path, Use]]:
+    yield lab_file, Use(Role.LAB)
+    for path in (project / CONNECTORS).glob(PATTERN):
+        yield path, Use(Role.CONNECTOR, path.stem)
+    for source in config.sources.values():
+        path = project / CONNECTORS / f"{source.connector}.json"
+        yield path, Use(Role.CONNECTOR, source.connector)
+    yield own_or_shipped(project, WORKER_FILE), Use(Role.WORKER)
+    for folder in config.silver.properties:
+        for path in (project / folder).glob("*.properties"):
+            yield path, Use(Role.PROPERTIES)
+            for included in _included(path):
+                yield included, Use(Role.PROPERTIES)
+    yield own_or_shipped(project, SPARK_DEFAULTS), Use(Role.SPARK)
+    yield own_or_shipped(project, LOG4J2), Use(Role.SPARK)
+    application = own_or_shipped(project, APPLICATION)
+    yield application, Use(Role.CODE)
+    for path in (application.parent / "lakehouse").rglob("*.py"):
+        yield path, Use(Role.CODE)
+    for name, source in config.sources.items():
+        for path in _schema_files(project, source):
+            yield path, Use(Role.SCHEMA, name)
+
+
+def _included(path: Path) -> list[Path]:
+    try:
+        return [file.resolve() for file in included_files(path)]
+    except ConfigurationError:
+        return []  # said when it is checked
+
+
+def _schema_files(project: Path, source: Source) -> Iterator[Path]:
+    """The files that a source's tables are made from: its own, and what its migration reads."""
+    if source.schema_file is not None:
+        yield project / source.schema_file
+    for path in _named_in(project, source.migrate or ""):
+        if path.is_dir():
+            yield from (file for file in path.rglob("*") if not _is_cache(file.relative_to(path)))
+        else:
+            yield path
+
+
+def _named_in(project: Path, command: str) -> Iterator[Path]:
+    """The files and folders of the project that a command names; Alembic's own besides."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return
+    for word in words:
+        path = project / word
+        inside = path.is_relative_to(project) and not _is_cache(path.relative_to(project))
+        if inside and path != project and path.exists():
+            yield path
+    alembic = project / "alembic.ini"
+    if "alembic" in words and alembic.is_file():
+        yield alembic
+        read = configparser.ConfigParser({"here": str(project)}, strict=False)
+        try:
+            read.read(alembic, encoding="utf-8")
+            folder = project / read.get("alembic", "script_location", fallback="")
+        except configparser.Error:
+            return  # Alembic says what is wrong
+        if folder.is_dir() and folder != project:
+            yield folder
+
+
+def _is_cache(path: Path) -> bool:
+    return any(part.startswith(".") or part == "__pycache__" for part in path.parts)
