@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +10,6 @@ from tempfile import TemporaryDirectory
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
-
-from labctl.home.sockets import RANGE_VARIABLE, kept_range
 
 PACKAGES = 3
 """`tests/integration/spark`: so many folders, and the tests below share what is dear to start."""
@@ -23,9 +20,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # those that interrupt a command among them.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if worker := getattr(config, "workerinput", None):
-        _take_ports(int(worker["workerid"].removeprefix("gw")), worker["workercount"])
-    elif terminal := config.pluginmanager.get_plugin("terminalreporter"):
+    if terminal := config.pluginmanager.get_plugin("terminalreporter"):
         config.pluginmanager.register(FailuresAtOnce(terminal))
 
 
@@ -39,19 +34,6 @@ class FailuresAtOnce:
         if report.failed:
             self._terminal.ensure_newline()
             self._terminal.write_line(f"FAILED {report.nodeid} ({report.when})")
-
-
-def _take_ports(worker: int, workers: int) -> None:
-    """Have a share of the ports, for labs that tests start too.
-
-    A service that a test has killed comes back to its port: no other worker may have taken it.
-    """
-    ports = kept_range()
-    share = len(ports) // workers
-    # One that takes the place of a worker that crashed has the next number.
-    first = worker % workers * share
-    own = ports[first : first + share]
-    os.environ[RANGE_VARIABLE] = f"{own.start}-{own.stop - 1}"
 
 
 class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]

@@ -21,7 +21,6 @@ from labctl.lab.lab import Lab
 from labctl.lab.seeding import seed_lab
 from labctl.lab.verification import verify_lab
 from labctl.lake import Lake
-from labctl.runtimes.native.runtime import NativeRuntime
 from labctl.sources import connect
 from labctl.tables import PROPERTIES
 from labctl.testing.eventually import Eventually
@@ -48,8 +47,15 @@ SNAPSHOT_SECONDS = 1200.0
 VERIFY_SECONDS = 300.0
 COMMAND_SECONDS = 600.0
 
-CONTAINER_SCALE = 0.1
-"""In containers the same connectors and application load the rows, as many as fit the time."""
+SCALE = 0.1
+"""How much of the data set a lab of the tests' own has. The whole of it is loaded by `make demo`,
+which compares all rows, and by `pytest -m soak tests/e2e/test_snapshot.py`."""
+
+SWITCHED_ON = """
+[cache]
+enabled = true
+"""
+"""What the lab of the tests has, and another may be without."""
 
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -63,21 +69,22 @@ def lab_project(request: pytest.FixtureRequest) -> Iterator[Path]:
     project = find_project(Path(__file__))
     folder = Path(mkdtemp(prefix="labctl-e2e-"))
     shutil.copy(project / "lab.toml", folder)
-    for part in ("connectors", "scenarios", "spark"):
+    for part in ("connectors", "gold", "scenarios", "spark"):
         shutil.copytree(project / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     for name, text in EXTRA_PROPERTIES.items():
         (folder / PROPERTIES / name).write_text(text, encoding="utf-8")
     add_second_source(folder)
+    with (folder / "lab.toml").open("a", encoding="utf-8") as lab_toml:
+        lab_toml.write(SWITCHED_ON)
     yield folder
-    if not request.config.getoption("--keep-lab"):
+    if not request.config.getoption("--lab-keep"):
         shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")
-def scale(request: pytest.FixtureRequest, lab: Lab) -> float:
-    """How much of the data set: all, but for a lab in containers that is made for the tests."""
-    whole = request.config.getoption("--lab") or isinstance(lab.runtime, NativeRuntime)
-    return 1.0 if whole else CONTAINER_SCALE
+def scale(request: pytest.FixtureRequest) -> float:
+    """How much of the data set: all in a lab that `--lab` names."""
+    return 1.0 if request.config.getoption("--lab") else SCALE
 
 
 @pytest.fixture(scope="session", autouse=True)

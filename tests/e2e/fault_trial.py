@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+import pytest
+
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import is_running, source_files
 from labctl.lab.lab import Lab
@@ -45,6 +47,11 @@ class Trial:
     def go_on(self, *, but: Collection[str] = (), seconds: float = RECOVERY_SECONDS) -> None:
         """Wait until every database takes rows again, but those of the silver tables `but`."""
         self._wait_written(dict(self.load.committed), but=but, seconds=seconds)
+
+    def skip_without(self, service: str) -> None:
+        """Skip the test in a lab that `--lab` names and that does not have the service."""
+        if all(one.name != service for one in self.lab.services):
+            pytest.skip(f"the lab has no {service}")
 
     def status(self, service: str) -> ServiceStatus:
         return next(s for s in read_status(self.lab).services if s.name == service)

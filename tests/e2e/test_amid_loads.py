@@ -9,6 +9,7 @@ from functools import partial
 
 import pytest
 
+from labctl.datasets import seed
 from labctl.errors import LabError
 from labctl.kafka.offsets import delete_records, end_offsets
 from labctl.kafkaconnect.opening import connect_client
@@ -21,6 +22,7 @@ from labctl.lab.table_requests import refill_table
 from labctl.sources import TableRef, connect
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Faults
+from seeds.tickit import DATA_SET
 from tests.e2e.fault_trial import Verify
 from tests.e2e.test_schema_change import add_column
 from tests.e2e.wide_tables import WIDE, insert_row
@@ -72,6 +74,8 @@ def test_a_service_is_killed_in_the_middle_of_a_first_load(
     table = lab.table(LARGEST[engine])
     name = lab.config.sources[table.source].connector
     file = next(file for file in source_files(lab) if file.name == name)
+    # All of its rows: the load is to last until it is seen.
+    seed(lab.endpoints, DATA_SET, only=(table.source_name,), reset=True)
     with connect(lab.endpoints, engine) as database:
         rows = database.count(TableRef(table.db_schema, table.source_name))
     client = connect_client(lab.endpoints.connect)

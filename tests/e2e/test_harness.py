@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
 from labctl.lab.row_trace import trace
 from labctl.sources import Source
+from labctl.testing.account import add_account, failures_with_lab, write_page
 from labctl.testing.eventually import Eventually, StuckError
 from labctl.testing.trace import trace_row
 from labctl.verify import VerifyReport
@@ -45,6 +47,7 @@ def test_a_failed_wait_follows_the_row_through_every_station(eventually: Eventua
         (said,) = [line for line in lines if line.startswith(f"{station}: ")]
         assert words in said
     assert "states: source_connector_postgres_kafka_avro_tickit RUNNING, tasks RUNNING" in lines
+    assert any(line.startswith("services: ") for line in lines)
     assert "end of silver's log:" in lines
 
 
@@ -56,6 +59,17 @@ def test_a_row_that_is_nowhere_is_said_to_be_nowhere(lab: Lab) -> None:
         "bronze: missing",
         "silver: missing",
     ]
+
+
+def test_a_failure_of_another_kind_shows_the_lab_and_its_logs(lab: Lab, tmp_path: Path) -> None:
+    report = pytest.TestReport("test_it", ("", 0, ""), {}, "failed", "1 < 2", "call")
+    add_account(report, lab, AssertionError("1 < 2"))
+    ((title, text),) = report.sections
+    assert title == f"lab {lab.name}"
+    assert "states: tickit.sale running, last commit " in text
+    page = write_page(tmp_path, failures_with_lab([report])).read_text()
+    for service in lab.services:
+        assert f"log of {service.name}, its last " in page
 
 
 def test_trace_shows_where_a_row_is_and_exits_by_it(lab: Lab, labctl: Labctl) -> None:

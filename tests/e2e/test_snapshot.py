@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
+import pytest
+
+from labctl.lab.lab import Lab
+from labctl.lab.seeding import seed_lab
+from labctl.lab.verification import verify_lab
 from labctl.lake import Lake
 from labctl.verify import State, VerifyReport
 from seeds.tickit.generate import row_counts
 
+ALL_ROWS = 424_319
+LOAD_SECONDS = 1200.0
+
 
 def test_every_table_equals_its_source(snapshot: VerifyReport) -> None:
-    unequal = [verdict for verdict in snapshot.tables if verdict.state is not State.EQUAL]
-    assert not unequal, "\n".join(map(str, unequal))
+    check_equal(snapshot)
 
 
 def test_tickit_has_its_row_counts(snapshot: VerifyReport, scale: float) -> None:
-    rows = {v.silver: v.diff.silver_rows for v in snapshot.tables if v.diff}
-    expected = {f"tickit.{name}": count for name, count in row_counts(scale).items()}
-    assert {name: rows[name] for name in expected} == expected
-    assert sum(expected.values()) == 424_319 or scale < 1
+    assert tickit_rows(snapshot) == row_counts(scale)
+
+
+@pytest.mark.soak
+def test_the_whole_of_tickit_arrives(lab: Lab) -> None:
+    seed_lab(lab, scale=1.0, reset=True)
+    report = verify_lab(lab, timeout=LOAD_SECONDS)
+    check_equal(report)
+    assert tickit_rows(report) == row_counts(1.0)
+    assert sum(tickit_rows(report).values()) == ALL_ROWS
 
 
 def test_both_table_types_are_there(lake: Lake) -> None:
     kinds = {info.name.removeprefix("tickit."): info.kind for info in lake.tables()}
     assert kinds["sale"] == kinds["everything_pg"] == "MERGE_ON_READ"
     assert kinds["listing"] == kinds["everything_my"] == "COPY_ON_WRITE"
+
+
+def check_equal(report: VerifyReport) -> None:
+    unequal = [verdict for verdict in report.tables if verdict.state is not State.EQUAL]
+    assert not unequal, "\n".join(map(str, unequal))
+
+
+def tickit_rows(report: VerifyReport) -> dict[str, int]:
+    """By table of the data set, how many rows it has in silver."""
+    rows = {v.silver: v.diff.silver_rows for v in report.tables if v.diff}
+    return {name: rows[f"tickit.{name}"] for name in row_counts(1.0)}

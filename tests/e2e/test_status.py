@@ -8,7 +8,6 @@ from dataclasses import fields
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import BronzeStatus, ConnectorStatus, PipelineStatus, SilverTableStatus
 from labctl.lab.status import LabStatus, ServiceStatus
-from labctl.services import SERVICES
 from tests.e2e.conftest import Labctl
 
 # What every runtime knows of a service that runs; whether it has died depends on the tests before.
@@ -38,7 +37,7 @@ def test_status_has_one_shape(labctl: Labctl, lab: Lab) -> None:
     assert (status["running"], status["ready"], status["problems"]) == (True, True, [])
     assert (status["bronze"]["writer"], status["bronze"]["state"]) == ("spark", "running")
     assert set(status["bronze"]) == names(BronzeStatus)
-    assert [service["name"] for service in status["services"]] == [s.name for s in SERVICES]
+    assert [service["name"] for service in status["services"]] == [s.name for s in lab.services]
     for service in status["services"]:
         assert set(service) == names(ServiceStatus)
         for key, kind in SERVICE_TYPES.items():
@@ -64,4 +63,4 @@ def test_the_doctor_finds_nothing_wrong(labctl: Labctl, lab: Lab) -> None:
     assert done.returncode == 0, done.stdout
     checks = json.loads(done.stdout)["checks"]
     assert all(set(check) == {"name", "level", "detail", "hint"} for check in checks)
-    assert {service.name for service in SERVICES} <= {check["name"] for check in checks}
+    assert {service.name for service in lab.services} <= {check["name"] for check in checks}

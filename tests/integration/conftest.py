@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
 from labctl.config.endpoints import Endpoints
-from labctl.config.model import find_project
+from labctl.config.model import CacheSettings, find_project
 from labctl.home.state import lab_names
 from labctl.lab.down import destroy
 from labctl.lab.lab import Lab
@@ -25,9 +26,16 @@ DATABASES = ("postgres", "mysql", "sqlserver")
 
 @pytest.fixture
 def new_lab(state_home: Path) -> Iterator[NewLab]:
-    """`new_lab("one")`: a lab of this project, destroyed after the test."""
+    """`new_lab("one")`: a lab of this project with all that it may switch on, destroyed after the
+    test."""
     project = find_project(Path(__file__))
-    yield lambda name: Lab.find(name=name, project=project)
+
+    def make(name: str) -> Lab:
+        lab = Lab.find(name=name, project=project)
+        switched_on = {"cache": CacheSettings(enabled=True)}
+        return replace(lab, config=lab.config.model_copy(update=switched_on))
+
+    yield make
     for name in lab_names():
         destroy(Lab.find(name=name, project=project))
 

@@ -11,25 +11,32 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import psutil
 import pytest
+import requests
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
+from pydantic import SecretStr
 
 from labctl.artifacts import default_cache
 from labctl.config.kafka_clients import client_settings
 from labctl.config.model import find_project
+from labctl.errors import LabError
 from labctl.home.state import state_home as labs_home
 from labctl.lab.down import destroy, down
 from labctl.lab.lab import Lab
 from labctl.lab.status import ServiceStatus, read_status
 from labctl.lake.objectstore import s3_client
+from labctl.runtimes.compose.engine import COMPOSE_FOLDER
 from labctl.runtimes.native.runtime import NativeRuntime
 from labctl.services import SERVICES
+from labctl.services.cache import PASSWORD_FILE, Cache, ask
 from labctl.sources import connect
 from labctl.testing.disk import DiskUnavailableError, LoopDisk, loop_disk
 from tests.integration.conftest import NewLab, Up
@@ -43,6 +50,8 @@ NEEDED = {
     "registry": {"postgres", "registry"},
     "objectstore": {"objectstore"},
     "silver": {"kafka", "postgres", "registry", "objectstore", "silver"},
+    "sqlapi": {"postgres", "objectstore", "sqlapi"},
+    "cache": {"cache"},
 }
 """What runs when a service is started alone."""
 WAIT_SECONDS = 300
@@ -93,6 +102,7 @@ def test_a_service_comes_up_alone_and_comes_back_when_killed(
     assert (before.state, before.restarts) == ("ready", 0)
     assert before.pid is not None
     assert before.memory_bytes > 0
+    assert before.pid in {process.pid for process in processes_of(lab)}
 
     os.kill(before.pid, signal.SIGKILL)
 
@@ -104,6 +114,31 @@ def test_a_service_comes_up_alone_and_comes_back_when_killed(
     assert start(lab, name) == versions
     down(lab)
     assert processes_of(lab) == []
+
+
+def test_no_request_to_the_registry_fails_once_postgresql_is_back(
+    new_lab: NewLab, start: Up
+) -> None:
+    """Not by a connection from before, of which its pool has several."""
+    lab = new_lab("pool")
+    start(lab, "registry")
+    url = f"{lab.endpoints.registry.url}/apis/registry/v2/search/artifacts"
+
+    def ask(_: int) -> int:
+        return requests.get(url, params={"limit": "1"}, timeout=30).status_code
+
+    def can_connect() -> bool:
+        with suppress(LabError), connect(lab.endpoints, "postgres"):
+            return True
+        return False
+
+    with ThreadPoolExecutor(4) as several:
+        assert set(several.map(ask, range(40))) == {200}
+        before = status_of(lab, "postgres").pid
+        assert before is not None
+        os.kill(before, signal.SIGKILL)
+        wait_for(lambda: not psutil.pid_exists(before) and can_connect())
+        assert set(several.map(ask, range(40))) == {200}
 
 
 def test_ports_and_data_are_kept(new_lab: NewLab, start: Up) -> None:
@@ -131,6 +166,29 @@ def test_starting_again_changes_nothing(new_lab: NewLab, start: Up) -> None:
     pid = status_of(lab, "objectstore").pid
     assert start(lab, "objectstore") == first
     assert status_of(lab, "objectstore").pid == pid
+
+
+def test_the_cache_asks_for_its_password_and_starts_empty(new_lab: NewLab, start: Up) -> None:
+    lab = new_lab("cached")
+    start(lab, "cache")
+    endpoint = lab.endpoints.others["cache"]
+    assert isinstance(endpoint, Cache)
+    assert ask(endpoint, "SET", "answer", "of today") == "+OK\r\n"
+    assert "of today" in ask(endpoint, "GET", "answer")
+    with pytest.raises(ConnectionError, match="WRONGPASS"):
+        ask(endpoint.model_copy(update={"password": SecretStr("guessed")}), "GET", "answer")
+    file = lab.state.conf("cache") / PASSWORD_FILE
+    probe = ["bash", str(COMPOSE_FOLDER / "probes" / "cache.sh"), str(endpoint.port)]
+    assert subprocess.run([*probe, str(file)], check=False).returncode == 0
+    other = lab.state.folder / PASSWORD_FILE
+    other.write_text("requirepass guessed\n")
+    assert subprocess.run([*probe, str(other)], check=False).returncode != 0
+    with pytest.raises(ConnectionError):  # not even by hand is anything kept
+        ask(endpoint, "SAVE")
+    down(lab)
+
+    start(lab, "cache")
+    assert ask(endpoint, "GET", "answer") == "$-1\r\n"
 
 
 def test_two_labs_run_side_by_side(new_lab: NewLab, start: Up) -> None:

@@ -18,6 +18,20 @@ finally:
 """
 
 
+BEFORE_IT_ASKS = """
+import sys
+import labctl.lab.lab, labctl.lake
+print("imported", sorted({"boto3", "confluent_kafka", "duckdb", "requests"} & set(sys.modules)))
+"""
+
+
+def test_a_lab_and_its_lake_are_found_without_the_clients_of_services() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", BEFORE_IT_ASKS], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "imported []\n"
+
+
 def test_every_command_is_named_and_none_imported() -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True

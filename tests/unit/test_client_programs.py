@@ -26,6 +26,7 @@ from labctl.lab.kafka_tools import KAFKA_TOOLS, kafka_tool
 from labctl.lab.lab import Lab
 from labctl.lab.programs import Program, aws, mysql, psql, sqlcmd
 from labctl.lab.tsql import batches
+from labctl.services.sqlapi import SqlApi
 
 PASSWORD = 'a:b\\c#"d'  # noqa: S105 - nobody's
 NO_PROGRESS = SilentProgress()
@@ -169,6 +170,18 @@ def test_aws_keeps_all_requests_on_this_machine(tmp_path: Path, bin_folder: Path
     assert not {"AWS_PROFILE", "AWS_ACCESS_KEY_ID"} & set(env)
     assert env["AWS_ENDPOINT_URL"] == env["AWS_ENDPOINT_URL_S3"] == "http://127.0.0.1:3"
     assert env["AWS_DEFAULT_REGION"] == "us-east-1"
+
+
+def test_clients_of_athena_and_glue_find_the_labs_own(tmp_path: Path, bin_folder: Path) -> None:
+    key = SecretStr(PASSWORD)
+    own = SqlApi(url="http://127.0.0.1:8", region="us-east-1", access_key=key, secret_key=key)
+    here = lab(tmp_path, ENDPOINTS.model_copy(update={"others": {"sqlapi": own}}))
+    for env in (client_environment(here), aws(here).env):
+        for name in ("ATHENA", "GLUE", "STS"):
+            assert env[f"AWS_ENDPOINT_URL_{name}"] == "http://127.0.0.1:8"
+        assert env["AWS_ENDPOINT_URL_S3"] == "http://127.0.0.1:3"
+        assert env["AWS_DEFAULT_REGION"] == env["AWS_REGION"] == "us-east-1"
+        assert PASSWORD not in env.values()
 
 
 def test_aws_of_a_promoted_lab_is_the_users_own_login(tmp_path: Path, bin_folder: Path) -> None:

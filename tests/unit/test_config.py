@@ -213,3 +213,19 @@ def test_a_topic_of_two_sources_is_refused(tmp_path: Path) -> None:
     project_of(tmp_path, same, ["eu.shop.public.order"])
     with pytest.raises(LabError, match=r"written by sources\.shop and sources\.stock"):
         tables(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("nmae = 'x'" + GOOD, 1),
+        (GOOD + "[services.kafka]\n# how much\nheap = 'much'", 9),
+        (GOOD + "services.kafka.heap = 'much'", 7),
+        (GOOD + "[services.kafak]\nheap = '1g'", 7),
+        (GOOD.replace('engine = "mysql"\n', ""), 3),
+    ],
+)
+def test_a_bad_value_is_named_with_its_line(tmp_path: Path, text: str, line: int) -> None:
+    with pytest.raises(LabError) as raised:
+        load(tmp_path, text)
+    assert raised.value.what.startswith(f"{tmp_path / 'lab.toml'}:{line} is not usable")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from labctl.cli import COMMANDS
 from labctl.config.model import (
+    CacheSettings,
     ComposeProfile,
     LabConfig,
     LakeSettings,
@@ -35,7 +36,10 @@ def test_every_exit_code_is_documented() -> None:
 
 def test_every_key_of_lab_toml_is_documented() -> None:
     text = (DOCS / "configuration.md").read_text()
-    models = (LabConfig, Source, ServiceSettings, LakeSettings, NativeProfile, ComposeProfile)
+    models = (
+        *(LabConfig, Source, ServiceSettings, LakeSettings, CacheSettings),
+        *(NativeProfile, ComposeProfile),
+    )
     for model in models:
         for name, field in model.model_fields.items():
             assert f"`{field.alias or name}`" in text, f"{model.__name__}.{name}"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from labctl.kafka.offsets import NO_LOG
 from lakehouse.kafka import Topics
 
 
@@ -17,3 +20,8 @@ def test_a_pattern_is_for_whole_names() -> None:
     assert topics.include("tickit.ecomm.sale")
     assert not topics.include("old.tickit.ecomm.sale")
     assert topics.source_option() == ("subscribePattern", r"^(?:tickit\.ecomm\..*)$")
+
+
+def test_what_librdkafka_logs_by_itself_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
+    NO_LOG.error("FAIL [rdkafka#consumer-1]: Connection refused")
+    assert not caplog.records

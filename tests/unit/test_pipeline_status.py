@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -158,6 +159,18 @@ def test_a_refused_rebuild_is_told_and_its_table_is_no_problem(
 def test_a_service_that_is_not_usable_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     data = status_data(lab_status("restarting", "ConnectionError: refused"), ask(monkeypatch))
     assert data["problems"] == ["service kafka is restarting: ConnectionError: refused"]
+
+
+def test_why_a_service_died_leaves_the_table_its_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    cause = "the kernel killed it for want of memory"
+    connect = ServiceStatus(
+        "connect", "Connect", "ready", "4.1.1", 4711, 1e9, 2**29, 3, time.time() - 50, cause, {}
+    )
+    status = LabStatus("tickit", "native", "native", running=True, ready=True, services=[connect])
+    lines = as_text(status_text(status_data(status, ask(monkeypatch))), width=80).splitlines()
+    assert lines[1].split()[:3] == ["connect", "ready", "4711"]
+    assert lines[1].split()[-2:] == ["3", "4.1.1"]
+    assert lines[2] == f"connect died 50 s ago: {cause}"
 
 
 def test_a_long_error_takes_one_line_as_text_and_is_whole_in_json(

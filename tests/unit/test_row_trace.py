@@ -17,11 +17,14 @@ from labctl.lab.row_trace import (
     bronze_station,
     silver_station,
     topic_station,
+    typed_as,
     why_not_in_bronze,
     why_not_in_silver,
 )
 from labctl.lake.deadletters import DeadLetter
 from labctl.lake.records import Record
+from labctl.sources import SourceColumn
+from labctl.sources.types import POSTGRES, Declared, rule_for
 from tests.unit.rendering import as_text
 
 TOPIC = "tickit.ecomm.sale"
@@ -132,3 +135,22 @@ def test_the_command_shows_what_differs_and_where_the_row_stopped() -> None:
     assert "topic    older    2026-11-25 04:00:00.123  tickit.ecomm.sale, partition 0" in said
     assert "topic: commission=23.00" in said
     assert said.rstrip().endswith("The row stopped before topic: it lags.")
+
+
+@pytest.mark.parametrize(
+    ("declared", "given", "asked"),
+    [
+        (Declared("integer", "integer"), "200", 200),
+        (Declared("numeric", "numeric(8,2)", 8, 2), "24", 24),
+        # Without a declared size every digit is kept, as text.
+        (Declared("numeric", "numeric"), "24", "24"),
+        (Declared("text", "text"), "00123", "00123"),
+        (Declared("text", "text"), "Ann", "Ann"),
+        (Declared("integer", "integer"), 200, 200),
+    ],
+)
+def test_a_number_is_asked_for_as_its_column_has_it(
+    declared: Declared, given: object, asked: object
+) -> None:
+    column = SourceColumn("c", declared, False, rule_for(POSTGRES, declared, "c"))
+    assert typed_as(column, given) == asked

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,7 +14,13 @@ import pytest
 
 from labctl.errors import ExitCode, LabError
 from labctl.home.state import STATE_VERSION, LabState
-from labctl.lab.snapshots import delete_snapshot, find_snapshot, finish_restore, snapshots
+from labctl.lab.snapshots import (
+    delete_snapshot,
+    find_snapshot,
+    finish_restore,
+    remove_leftovers,
+    snapshots,
+)
 from labctl.lab.snapshots.files import read_records
 from labctl.lab.snapshots.restoring import WHOLE, _check
 from labctl.lab.snapshots.store import MANIFEST, Manifest, Snapshot, snapshot_home, write_manifest
@@ -46,6 +55,20 @@ def test_snapshots_are_listed_oldest_first_and_deleted_by_name() -> None:
     delete_snapshot("loaded")
     assert [snapshot.name for snapshot in snapshots()] == ["before-fault"]
     assert not any(path.name != "before-fault" for path in snapshot_home().iterdir())
+
+
+@pytest.mark.parametrize("clean", [remove_leftovers, lambda: delete_snapshot("other")])
+def test_what_a_killed_command_left_is_deleted_by_the_next_one(clean: Callable[[], None]) -> None:
+    """But not what a command that runs is about to finish."""
+    make("loaded")
+    make("other")
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    for left in (f".deleted.old.{ended.pid}", f".new.half.{ended.pid}", f".new.now.{os.getpid()}"):
+        shutil.copytree(snapshot_home() / "loaded", snapshot_home() / left)
+    clean()
+    found = {path.name for path in snapshot_home().iterdir()}
+    assert found - {"other"} == {"loaded", f".new.now.{os.getpid()}"}
 
 
 @pytest.mark.parametrize("name", ["", "../lab", ".hidden", "Upper", "a/b"])

@@ -112,6 +112,15 @@ def test_a_damaged_or_newer_lab_can_be_stopped_and_removed(text: bytes) -> None:
     assert lab_names() == []
 
 
+def test_without_a_terminal_a_lab_is_not_deleted_unasked() -> None:
+    state = written("one", b"{}")
+    import_module("labctl.cli.down")
+    result = CliRunner().invoke(root, ["destroy", "--lab", "one"])
+    assert result.exit_code == ExitCode.USAGE
+    assert "--yes" in result.stderr
+    assert state.exists
+
+
 def test_a_lab_of_a_newer_labctl_is_refused() -> None:
     state = written("one", b'{"version": 99}')
     with pytest.raises(LabError, match="newer labctl"):

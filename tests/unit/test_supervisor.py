@@ -27,6 +27,7 @@ def state(monkeypatch: pytest.MonkeyPatch) -> Iterator[LabState]:
     # pytest's own temporary folders may be too deep for a unix socket.
     with TemporaryDirectory(prefix="labctl-") as folder:
         monkeypatch.setenv("XDG_STATE_HOME", folder)
+        monkeypatch.setattr("labctl.runtimes.native.supervisor.STEADY_SECONDS", 1)
         state = LabState("unit")
         state.create()
         yield state
@@ -63,6 +64,27 @@ def test_a_killed_process_comes_back_and_its_death_is_noted(state: LabState) -> 
     wait_for(lambda: supervisor.state("sleeper").pid not in (first, None))
     deaths = state.folder / "deaths.jsonl"
     wait_for(lambda: deaths.is_file() and '"sleeper"' in deaths.read_text())
+
+
+def test_deaths_from_before_a_stop_do_not_count(
+    state: LabState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("labctl.runtimes.native.supervisor.RESTARTS_AT_MOST", 1)
+    may_live = state.folder / "may-live"
+    script = "import pathlib, signal, sys; pathlib.Path(sys.argv[1]).is_file() and signal.pause()"
+    supervisor = ProcessSupervisor(state)
+    supervisor.start({"frail": Process((sys.executable, "-c", script, str(may_live)))})
+    supervisor.start_process("frail")
+    wait_for(lambda: supervisor.state("frail").state == "BACKOFF")
+    may_live.touch()
+    wait_for(lambda: supervisor.state("frail").state == "STARTING")
+    supervisor.stop_process("frail")
+    supervisor.start_process("frail")
+    second = supervisor.state("frail").pid
+    assert second is not None
+    os.kill(second, signal.SIGKILL)
+    wait_for(lambda: supervisor.state("frail").state in ("RUNNING", "FATAL"))
+    assert supervisor.state("frail").state == "RUNNING"
 
 
 def test_what_outlived_its_supervisor_is_ended(state: LabState) -> None:

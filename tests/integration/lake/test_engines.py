@@ -259,6 +259,10 @@ def test_tables_tell_about_themselves(spark: SparkSession, lake: Lake) -> None:
     assert (info.kind, info.version, info.commits) == (MOR, 9, 5)
     assert (info.record_key, info.ordering) == ("salesid", "__kafka_offset")
     assert info.latest == lake.instants("plain_mor")[-1].requested
+    assert lake.latest(["tickit.plain_mor", "tickit.nobody"]) == {
+        "tickit.plain_mor": info.latest,
+        "tickit.nobody": None,
+    }
     assert info.earliest_readable is None
     shown = lake.query("show tables;").to_pylist()
     assert {

@@ -17,13 +17,16 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::R
 def test_both_views_of_a_table(spark: SparkSession, lake: Lake) -> None:
     table = HudiTable(spark, lake.storage.spark_uri, "for_sql", MOR)
     compacted(table)
-    table.change([1], "d")
     source = LakeSource(lake)
     (found,) = [t for t in source.tables() if t.name == "for_sql"]
+    before = source.last_commit(found)
+    assert before == source.last_commit(found)
+    table.change([1], "d")
+    assert (source.last_commit(found) or "") > (before or "")
     assert (found.database, found.kind) == ("tickit", MOR)
     for optimized in (False, True):
         view = MergeView(read_optimized=optimized)
-        assert "salesid" in source.schema(found, view).names
+        assert "salesid" in source.schema(found).names
         rows = source.read(found, ["salesid"], view)
         expected = lake.read("for_sql", ["salesid"], View(read_optimized=optimized))
         assert set(rows["salesid"].to_pylist()) == set(expected["salesid"].to_pylist())
@@ -32,5 +35,6 @@ def test_both_views_of_a_table(spark: SparkSession, lake: Lake) -> None:
     ]
     assert 1 in keys[0]
     assert 1 not in keys[1]
+    assert source.last_commit(SourceTable("tickit", "none", "s3://x/none")) is None
     with pytest.raises(SourceError):
         source.read(SourceTable("tickit", "none", "s3://x/none"), ["salesid"], MergeView())

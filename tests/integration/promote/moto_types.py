@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
+from moto.athena.models import athena_backends
 from moto.cloudformation.models import ChangeSet, CloudFormationBackend
 from moto.core.common_models import CloudFormationModel
 from moto.emrserverless import models as emrserverless_models
@@ -145,6 +146,22 @@ class Catalog(_Added):
         glue_backends[account][region].delete_database(properties["DatabaseInput"]["Name"])
 
 
+class Workgroup(_Added):
+    @classmethod
+    def make(cls, name: str, properties: dict[str, Any], account: str, region: str) -> Any:
+        athena_backends[account][region].create_work_group(
+            name=properties["Name"],
+            configuration=dict(properties["WorkGroupConfiguration"]),
+            description=properties["Description"],
+            tags=properties["Tags"],
+        )
+        return cls(properties["Name"])
+
+    @classmethod
+    def drop(cls, name: str, properties: dict[str, Any], account: str, region: str) -> None:
+        athena_backends[account][region].delete_work_group(properties["Name"])
+
+
 class BrokerConfiguration(_Added):
     @classmethod
     def make(cls, name: str, properties: dict[str, Any], account: str, region: str) -> Any:
@@ -228,6 +245,7 @@ _KEPT = [
         (Egress, "AWS::EC2::SecurityGroupEgress"),
         (Secret, "AWS::SecretsManager::Secret"),
         (Catalog, "AWS::Glue::Database"),
+        (Workgroup, "AWS::Athena::WorkGroup"),
         (BrokerConfiguration, "AWS::MSK::Configuration"),
         (Cluster, "AWS::MSK::Cluster"),
         (SparkApplication, "AWS::EMRServerless::Application"),

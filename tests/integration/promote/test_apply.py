@@ -78,6 +78,30 @@ def test_what_connectors_get_is_the_file_with_addresses_in_secrets(deployment: D
     assert not [words for words in deployment.said if "generated-by-moto" in words]
 
 
+def test_the_workgroup_is_made_changed_and_taken_away(deployment: Deployment) -> None:
+    deployment.apply(until="foundation").carry_out()
+    athena = deployment.account.client("athena")
+
+    def limit() -> int:
+        found = athena.get_work_group(WorkGroup="tickit-athena")["WorkGroup"]["Configuration"]
+        assert found["ResultConfiguration"]["OutputLocation"].endswith("-111122223333/athena/")
+        return int(found["BytesScannedCutoffPerQuery"])
+
+    assert limit() == 10 * 1024**3
+    deployment.changes["athena.scan_gib"] = 1
+    changed = deployment.apply(until="foundation")
+    assert summary(changed.preview()) == {("foundation", "change", "Workgroup")}
+    changed.carry_out()
+    assert limit() == 1024**3
+    names = {d["Name"] for d in deployment.account.client("glue").get_databases()["DatabaseList"]}
+    assert names == {"tickit", "tickit_demo", "tickit_gold"}
+    policies = deployment.account.client("iam").list_policies(Scope="Local")["Policies"]
+    assert [policy["PolicyName"] for policy in policies] == ["tickit-athena"]
+    destroy(deployment.account.aws(), deployment.promotion(), print, data=True)
+    listed = athena.list_work_groups()["WorkGroups"]
+    assert [workgroup["Name"] for workgroup in listed] == ["primary"]
+
+
 def test_outputs_are_written_for_the_profile(deployment: Deployment) -> None:
     deployment.apply().carry_out()
     promotion = deployment.promotion()

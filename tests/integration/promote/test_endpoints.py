@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import labctl.cli.catalog
 import labctl.cli.connectors
 import labctl.cli.down
 import labctl.cli.logs
@@ -26,7 +28,12 @@ from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.msk import MskConnectClient
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab
+from labctl.lake.glue_changes import write
+from labctl.lake.glue_sync import GlueSync
+from labctl.shipped import shipped
+from sqlapi.sources.memory import MemorySource
 from tests.integration.promote.conftest import Account, Deployment
+from tests.unit.test_gold import NUMBERS, silver
 
 WRITTEN = PromotedEndpoints(
     mysql=PromotedDatabase(
@@ -188,6 +195,51 @@ def test_connectors_are_listed_through_the_same_code(
     applied = {row["name"]: row["applied"] for row in json.loads(listed.stdout)["connectors"]}
     assert applied["source_connector_mysql_kafka_avro_tickit"] is True
     assert applied["source_connector_postgres_kafka_avro_tickit"] is False
+
+
+def test_the_catalog_of_aws_is_read_and_written_through_the_same_code(
+    find: Callable[[PromotedEndpoints], Lab],
+    account: Account,
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    login = {"access.key": "test", "secret.key": "test"}
+    account.client("secretsmanager").create_secret(Name="store", SecretString=json.dumps(login))
+    store = PromotedStore(
+        bucket="lake",
+        region="us-east-1",
+        endpoint_url=account.url,
+        secret="store",  # noqa: S106 - its name
+    )
+    account.client("s3").create_bucket(Bucket="lake")
+    find(WRITTEN.model_copy(update={"objectstore": store}))
+    shutil.copytree(shipped("gold"), project / "gold")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_GLUE", account.url)
+    monkeypatch.chdir(project)
+
+    def catalog(*words: str) -> Any:
+        return CliRunner().invoke(root, ["--profile", "aws", "catalog", *words, "-o", "json"])
+
+    early = catalog("apply")
+    assert early.exit_code == ExitCode.NOT_READY, early.output
+    assert "reads tickit." in early.stderr
+    assert json.loads(catalog("sync").stdout) == {"changes": []}  # the bucket has no table yet
+    source = MemorySource({f"tickit.{table}": silver(table) for table in NUMBERS})
+    glue = account.client("glue")
+    write(glue, GlueSync(glue, source).changes(source.tables()))
+    made = catalog("apply")
+    assert made.exit_code == 0, made.output
+    assert "view tickit_gold.sales_by_day_and_category" in made.stdout
+    assert json.loads(catalog("apply").stdout) == {"changes": []}
+    listed = json.loads(catalog("list", "tickit", "tickit_gold").stdout)["tables"]
+    assert {table["kind"] for table in listed} == {"table", "view"}
+    shown = CliRunner().invoke(
+        root, ["--profile", "aws", "catalog", "show", "tickit_gold.sales_by_day_and_category"]
+    )
+    assert "round(sum(sales.pricepaid * sales.qtysold), 2) AS saleamount" in shown.stdout
+    wrong = catalog("apply", "nothing")
+    assert wrong.exit_code == ExitCode.USAGE
+    assert "There is no view 'nothing'" in wrong.stderr
 
 
 def test_msk_connect_has_the_connectors_under_their_files_names(deployment: Deployment) -> None:

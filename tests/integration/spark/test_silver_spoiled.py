@@ -9,7 +9,7 @@ import struct
 from labctl.lab.table_requests import replay_table
 from lakehouse.wire import VALUE_HEADER
 from tests.integration.spark.change_records import Topics, column, nullable
-from tests.integration.spark.conftest import Silver, topic_of
+from tests.integration.spark.conftest import Silver, properties_of, topic_of
 
 COLUMNS = [column("id", "int"), column("name", nullable("string"))]
 GARBAGE = b"\x02\x02\xff"
@@ -39,6 +39,13 @@ def test_a_spoiled_record_stops_its_table_and_says_where_it_is(
 
     silver.ask("spoiled_stop", "restart")
     silver.is_in_state("spoiled_stop", "failed")
+
+    # It does what the error says: a table reads its properties when it begins again.
+    with properties_of(silver.lab.project, "spoiled_stop").open("a") as properties:
+        properties.write("lab.on.bad.record=deadletter\n")
+    silver.ask("spoiled_stop", "restart")
+    silver.has_taken("spoiled_stop", 3)
+    assert set(silver.rows("spoiled_stop")) == {1, 2}
 
 
 def test_spoiled_records_are_put_aside_with_place_and_reason(

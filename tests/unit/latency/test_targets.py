@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -43,6 +44,16 @@ def test_text_carries_it_where_there_is_no_number_wide_enough() -> None:
     target = numbered_target(TABLE, found(*columns))
     assert target.number == "note"
     assert target.rows({7: 12}).to_pylist() == [{"id": 7, "note": "12"}]
+
+
+def test_a_column_that_silver_is_partitioned_by_carries_none() -> None:
+    properties = replace(TABLE.properties, partition_fields=("event", "note"))
+    partitioned = replace(TABLE, properties=properties)
+    columns = (column("id", "int"), column("event", "int"), column("note", "varchar"))
+    target = numbered_target(partitioned, found(*columns, column("other", "varchar")))
+    assert target.number == "other"
+    with pytest.raises(LabError, match="no column of it can carry a number"):
+        numbered_target(partitioned, found(*columns))
 
 
 def test_a_row_has_a_value_wherever_it_must() -> None:

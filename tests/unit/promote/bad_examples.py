@@ -13,6 +13,7 @@ __all__ = ["BAD", "MYSQL_FILE", "Bad"]
 
 SQLSERVER = "rds.sqlserver"
 POSTGRES_FILE = "source_connector_postgres_kafka_avro_tickit.json"
+SINK_FILE = "sink_connector_kafka_s3_avro_tickit.json"
 LONG_NAME = f"source_connector_{'x' * 120}"
 MYSQL_FILE = "source_connector_mysql_kafka_avro_tickit.json"
 
@@ -56,6 +57,11 @@ def in_request(change: Callable[[dict[str, Any]], None]) -> Callable[[Plan], Pla
 def allow_everything(resources: dict[str, Any]) -> None:
     statement = resources["SparkRole"]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]
     statement[0]["Resource"] = ["*"]
+
+
+def let_readers_do_everything(resources: dict[str, Any]) -> None:
+    document = resources["ReadersPolicy"]["Properties"]["PolicyDocument"]
+    document["Statement"][2]["Action"] = ["glue:*"]
 
 
 def close_brokers(resources: dict[str, Any]) -> None:
@@ -327,6 +333,24 @@ BAD = [
         "cloudformation/foundation.json: Resources.SparkRole.Policies.lake",
         "on *",
         plan=in_template("foundation", allow_everything),
+    ),
+    Bad(
+        "named_resources",
+        "cloudformation/foundation.json: Resources.ReadersPolicy.PolicyDocument",
+        "every action glue:*",
+        plan=in_template("foundation", let_readers_do_everything),
+    ),
+    Bad(
+        "results_apart",
+        f"connectors/{SINK_FILE}: topics.dir",
+        "deleted after 7 days",
+        connector=(SINK_FILE, "topics.dir", "athena/bronze"),
+    ),
+    Bad(
+        "views_have_tables",
+        "gold/tickit_gold/new.sql: tickit.salez",
+        "no such table",
+        file=("gold/tickit_gold/new.sql", "SELECT saleid FROM tickit.salez\n"),
     ),
     Bad("emr_release", "emr.release", "not known", {"emr.release": "emr-7.99.0"}),
     Bad("emr_release", "emr.release", "runs Spark 4.0", {"emr.release": "emr-spark-8.0.0"}),

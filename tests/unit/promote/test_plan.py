@@ -323,12 +323,68 @@ def test_everything_that_can_have_tags_says_who_made_it(promote: Promote) -> Non
                     "AWS::EC2::SecurityGroupIngress",
                     "AWS::Glue::Database",
                     "AWS::IAM::InstanceProfile",
+                    "AWS::IAM::ManagedPolicy",
                     "AWS::MSK::Configuration",
                 }, name
                 continue
             plain = tags if isinstance(tags, dict) else {t["Key"]: t["Value"] for t in tags}
             assert plain["labctl"] == "tickit/aws", name
             assert plain["project"] == "tickit-cdc", name
+
+
+def test_the_lake_is_asked_in_a_workgroup_of_its_own(promote: Promote) -> None:
+    plan = render(promote({"athena.scan_gib": 2, "athena.result_days": 3}), None)
+    resources = plan.templates["foundation"]["Resources"]
+    workgroup = resources["Workgroup"]["Properties"]
+    assert workgroup["Name"] == "tickit-athena"
+    told = workgroup["WorkGroupConfiguration"]
+    assert told["EnforceWorkGroupConfiguration"] is True
+    assert told["BytesScannedCutoffPerQuery"] == 2 * 1024**3
+    assert told["EngineVersion"] == {"SelectedEngineVersion": "Athena engine version 3"}
+    place = told["ResultConfiguration"]["OutputLocation"]
+    bucket = resources["LakeBucket"]["Properties"]
+    (rule,) = bucket["LifecycleConfiguration"]["Rules"]
+    assert place == f"s3://{bucket['BucketName']}/{rule['Prefix']}"
+    assert rule["ExpirationInDays"] == 3
+    assert "LifecycleConfiguration" not in resources["ArtifactsBucket"]["Properties"]
+    readme = plan.texts["README.md"].decode()
+    assert "has read 2 GiB" in readme
+    assert "lifecycle rule" not in readme
+    theirs = render(promote({"lake.create": False}), None).texts["README.md"].decode()
+    assert "give it a lifecycle rule" in theirs
+
+
+def test_readers_may_read_silver_and_the_views_and_write_results_alone(promote: Promote) -> None:
+    promotion = promote()
+    resources = render(promotion, None).templates["foundation"]["Resources"]
+    document = resources["ReadersPolicy"]["Properties"]["PolicyDocument"]
+    allowed = {
+        (action, resource.split(":", 5)[-1])
+        for statement in document["Statement"]
+        for action in statement["Action"]
+        for resource in statement["Resource"]
+    }
+    for database in ("tickit", "tickit_demo", "tickit_gold"):
+        assert ("glue:GetTable", f"table/{database}/*") in allowed
+        assert f"Catalog{database.title().replace('_', '')}" in resources
+    assert ("athena:StartQueryExecution", "workgroup/tickit-athena") in allowed
+    bucket = promotion.profile.lake.bucket
+    assert {place for action, place in allowed if action == "s3:PutObject"} == {
+        f"{bucket}/athena/*"
+    }
+    changing = {"Create", "Update", "Delete", "BatchCreate", "BatchDelete", "BatchUpdate"}
+    assert not [a for a, _ in allowed if a.startswith(tuple(f"glue:{word}" for word in changing))]
+
+
+def test_views_of_other_tables_have_no_part_in_the_plan(promote: Promote, project: Path) -> None:
+    (project / "gold" / "abroad").mkdir()
+    (project / "gold" / "abroad" / "far.sql").write_text("SELECT id FROM elsewhere.things\n")
+    promotion = promote()
+    plan = render(promotion, None)
+    assert promotion.view_databases == ("tickit_demo", "tickit_gold")
+    assert "gold/abroad/far.sql" not in plan.texts
+    name = "gold/tickit_gold/sales_by_day_and_category.sql"
+    assert plan.texts[name] == (project / name).read_bytes()
 
 
 def test_a_plan_replaces_a_plan_and_nothing_else(promote: Promote, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def gone(number: int) -> Version:
 
 def test_a_change_is_under_way_until_a_query_shows_its_number_or_a_later_one() -> None:
     tracker = Tracker()
-    tracker.acknowledged([INSERT, UPDATE], 10.0)
+    tracker.acknowledged([INSERT, UPDATE], 9.5, 10.0)
     assert tracker.under_way == 2
     assert tracker.stuck() == 100
     tracker.shown([(100, live(1))], 11.0)
@@ -52,13 +52,13 @@ def test_a_change_is_under_way_until_a_query_shows_its_number_or_a_later_one() -
 def test_a_query_can_be_faster_than_the_databases_answer() -> None:
     tracker = Tracker()
     tracker.shown([(100, live(2))], 9.0)
-    tracker.acknowledged([INSERT, UPDATE], 10.0)
+    tracker.acknowledged([INSERT, UPDATE], 9.5, 10.0)
     assert tracker.under_way == 0
 
 
 def test_moved_and_deleted_rows_arrive_too() -> None:
     tracker = Tracker()
-    tracker.acknowledged([INSERT, MOVE, DELETE], 10.0)
+    tracker.acknowledged([INSERT, MOVE, DELETE], 9.5, 10.0)
     tracker.shown([(100, gone(1)), (101, live(3))], 11.0)
     assert tracker.under_way == 1
     tracker.shown([(101, gone(3))], 12.0)
@@ -82,7 +82,7 @@ def test_rows_that_are_sent_again_after_a_fault_are_counted_apart() -> None:
     tracker.shown([(100, live(1))], 4.0)
     tracker.shown([(100, live(2))], 5.0)
     assert (tracker.stepped_back, tracker.stale) == (1, [])
-    tracker.acknowledged([Operation(3, Kind.UPDATE, 100)], 6.0)
+    tracker.acknowledged([Operation(3, Kind.UPDATE, 100)], 5.5, 6.0)
     tracker.shown([(100, live(3))], 7.0)
     tracker.shown([(100, live(2))], 8.0)
     assert (tracker.stepped_back, len(tracker.stale)) == (1, 1)
@@ -90,13 +90,24 @@ def test_rows_that_are_sent_again_after_a_fault_are_counted_apart() -> None:
 
 def test_the_first_change_after_a_moment_is_found() -> None:
     tracker = Tracker()
-    tracker.acknowledged([INSERT], 10.0)
+    tracker.acknowledged([INSERT], 9.5, 10.0)
     tracker.ask_for_change_after(11.0)
     tracker.shown([(100, live(1))], 12.0)
     assert tracker.fresh_at is None
-    tracker.acknowledged([UPDATE], 13.0)
+    tracker.acknowledged([UPDATE], 12.5, 13.0)
     tracker.shown([(100, live(2))], 14.0)
     assert tracker.fresh_at == 14.0
+
+
+def test_a_change_from_before_a_fault_is_none_after_it_however_late_its_answer() -> None:
+    tracker = Tracker()
+    tracker.fault_begins()
+    tracker.ask_for_change_after(11.0)
+    tracker.acknowledged([INSERT, UPDATE], 10.9, 11.1)
+    tracker.shown([(100, live(2))], 12.0)
+    assert tracker.fresh_at is None
+    tracker.shown([(100, live(1))], 13.0)
+    assert (tracker.stepped_back, tracker.stale) == (1, [])
 
 
 def expected(*operations: Operation) -> Expectation:

@@ -216,3 +216,23 @@ def test_what_is_kept_grows_with_the_commits_there_are_in_the_time_that_is_kept(
     assert few == {key: table.hoodie[key] for key in keys}
     assert many[keys[0]] == "1000"
     assert {int(many[key]) - int(few[key]) for key in keys} == {970}
+
+
+def test_a_tables_digest_is_of_what_is_said_and_not_of_where(folder: Path, tmp_path: Path) -> None:
+    file = folder / "tickit.ecomm.sale.properties"
+    (said,) = load_tables([file])
+    file.write_text(f"# why\n{TABLE}")
+    assert load_tables([file])[0].digest == said.digest
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / file.name).write_text(TABLE)
+    (elsewhere / "base.properties").write_text(BASE)
+    assert load_tables([elsewhere])[0].digest == said.digest
+    file.write_text(f"{TABLE}lab.deletes=hard\n")
+    assert load_tables([file])[0].digest != said.digest
+
+
+def test_a_wrong_value_is_named_where_it_stands(folder: Path) -> None:
+    (folder / "base.properties").write_text(BASE.replace("lab.deletes=soft", "lab.deletes=never"))
+    with pytest.raises(ConfigurationError, match=r"base\.properties:6: lab\.deletes=never is not"):
+        load_tables([folder])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import requests
 
+from lakehouse.errors import ConfigurationError
 from lakehouse.progress import WorkerProgress
 from lakehouse.status import StatusServer
 from tests.ports import free_port
@@ -26,6 +27,8 @@ def url(asked: list[str]) -> Iterator[str]:
 
     def restart(table: str) -> bool:
         asked.append(table)
+        if table == "broken":
+            raise ConfigurationError("its file is broken", hint="Correct it")
         return table == "sale"
 
     server = StatusServer(
@@ -51,6 +54,13 @@ def test_an_action_is_taken_for_a_known_table(url: str, asked: list[str]) -> Non
     assert answer(f"{url}/tables/sale/restart", "POST")[0] == 202
     assert answer(f"{url}/tables/nobody/restart", "POST")[0] == 404
     assert asked == ["sale", "nobody"]
+
+
+def test_a_refusal_says_why(url: str) -> None:
+    assert answer(f"{url}/tables/broken/restart", "POST") == (
+        409,
+        {"error": "its file is broken", "hint": "Correct it"},
+    )
 
 
 @pytest.mark.parametrize("given", ["", "Bearer ", "Bearer wrong", f"Basic {TOKEN}", TOKEN])

@@ -175,3 +175,38 @@ def test_once_tells_of_a_failure() -> None:
     workers = [Scripted("a", [None]), Scripted("b", [PermanentError("what", hint="hint")])]
 
     assert not Supervisor(workers, once=True).run()
+
+
+@pytest.mark.parametrize("ends", [[], [PermanentError("what", hint="hint")]])
+def test_a_worker_gives_its_place_to_another(
+    supervise: Callable[..., Supervisor], ends: list[Exception | None]
+) -> None:
+    """From running, and from having given up; the progress is one."""
+    worker = Scripted("sale", ends)
+    supervisor = supervise(worker)
+    until(lambda: state(worker) == ("failed" if ends else "running"))
+    successor = Scripted("sale", [])
+    successor.progress = worker.progress
+
+    supervisor.replace(successor, configuration="new")
+
+    until(lambda: successor.starts == 1 and state(successor) == "running")
+    assert not worker.is_alive()
+    assert worker.progress.snapshot()["configuration"] == "new"
+    assert worker.progress.snapshot()["error"] is None
+    assert supervisor.restart("sale")
+    until(lambda: successor.starts == 2)
+    assert worker.starts == 1
+
+
+def test_a_worker_that_waits_gives_its_place_too(supervise: Callable[..., Supervisor]) -> None:
+    class Waiting(Scripted):
+        def waiting_for(self) -> str | None:
+            return "a topic"
+
+    supervisor = supervise(Waiting("sale", []))
+    successor = Scripted("sale", [])
+
+    supervisor.replace(successor)
+
+    until(lambda: state(successor) == "running")
