@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 
@@ -76,10 +77,13 @@ def spark(
     conf = engine.conf(tmp_path_factory.mktemp("spark")) | dict(storage.spark_conf)
     for key, value in conf.items():
         builder = builder.config(key, value)
+    interrupted = signal.getsignal(signal.SIGINT)
     with pytest.MonkeyPatch.context() as patch:
         for name, secret in storage.spark_env.items():
             patch.setenv(name, secret)
         session = builder.getOrCreate()
+    # Spark's own handler stays when the session has ended, and fails then: other tests interrupt too.
+    signal.signal(signal.SIGINT, interrupted)
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()

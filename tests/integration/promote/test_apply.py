@@ -334,6 +334,9 @@ def test_a_stack_whose_creation_failed_is_made_anew(deployment: Deployment) -> N
     secrets = deployment.account.client("secretsmanager")
     for secret in secrets.list_secrets()["SecretList"]:
         secrets.delete_secret(SecretId=secret["Name"], ForceDeleteWithoutRecovery=True)
+    iam = deployment.account.client("iam")
+    for policy in iam.list_policies(Scope="Local")["Policies"]:
+        iam.delete_policy(PolicyArn=policy["Arn"])
     again = deployment.apply(until="foundation")
     assert {change.action for change in again.preview()} == {"add"}
     # Looking changes nothing: what is left of the failure is removed by the apply itself.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -30,7 +29,6 @@ from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab
 from labctl.lake.glue_changes import write
 from labctl.lake.glue_sync import GlueSync
-from labctl.shipped import shipped
 from sqlapi.sources.memory import MemorySource
 from tests.integration.promote.conftest import Account, Deployment
 from tests.unit.test_gold import NUMBERS, silver
@@ -213,7 +211,6 @@ def test_the_catalog_of_aws_is_read_and_written_through_the_same_code(
     )
     account.client("s3").create_bucket(Bucket="lake")
     find(WRITTEN.model_copy(update={"objectstore": store}))
-    shutil.copytree(shipped("gold"), project / "gold")
     monkeypatch.setenv("AWS_ENDPOINT_URL_GLUE", account.url)
     monkeypatch.chdir(project)
 
