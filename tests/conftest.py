@@ -11,6 +11,9 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+# Modules that tests share fail with values too, not with a bare AssertionError.
+pytest.register_assert_rewrite("tests.e2e", "tests.integration", "tests.unit")
+
 PACKAGES = 3
 """`tests/integration/spark`: so many folders, and the tests below share what is dear to start."""
 
