@@ -34,7 +34,7 @@ from lakehouse.schema_memory import LakeSchemas
 from lakehouse.status import StatusServer
 from lakehouse.storage import LakeFiles
 from lakehouse.supervisor import Feed, Supervisor
-from lakehouse.table import TableWriter, check_layout
+from lakehouse.table import TableWriter
 from lakehouse.termination import on_termination
 from lakehouse.warmup import WarmUp
 
@@ -281,7 +281,7 @@ class Application:
             )
         is_written_anew = self._storage.exists(self._options.refill_request_path(config.name))
         if not (is_written_anew or self._rebuilder(table).is_requested()):
-            check_layout(table, table.state())
+            table.check_layout(table.state())
 
     def _refill(self, table: str) -> bool:
         """Have a table written again from its topic, and bronze too, the old files put aside.

@@ -14,8 +14,9 @@ from pyspark.sql.types import StructField, StructType
 
 from lakehouse.clock import InstantClock
 from lakehouse.earlier_layout import move_in
+from lakehouse.layout import Layout, check_layout
 from lakehouse.placement import DELETED, MOVED
-from lakehouse.properties import BUCKETS, TableConfig
+from lakehouse.properties import TableConfig
 from lakehouse.schema import widened_columns
 from lakehouse.storage import LakeFiles
 
@@ -63,8 +64,8 @@ class TableState:
     """Whether a compaction or a cleaning was begun, or just planned, and has not been completed."""
     topic_id: str = ""
     """Kafka's id of the topic that `next_offsets` are of; empty where no commit says."""
-    partition_fields: tuple[str, ...] = ()
-    """The columns that it is partitioned by."""
+    layout: Layout | None = None
+    """How its rows are laid out; None before the first commit."""
 
 
 class HudiTable:
@@ -96,11 +97,6 @@ class HudiTable:
     def is_ahead_of_clock(self) -> bool:
         """Whether its latest instant is still to come: nothing can be committed until then."""
         return self._clock.behind > 0
-
-    @property
-    def buckets(self) -> str:
-        """How many its properties say; empty when they leave it to Hudi."""
-        return self.config.hoodie.get(BUCKETS, "")
 
     def take_over(self) -> None:
         """Move the table to its place from where earlier versions kept it, if it is there."""
@@ -164,8 +160,12 @@ class HudiTable:
                 and active.getCleanerTimeline().filterInflightsAndRequested().empty()
             ),
             topic_id=topic_id,
-            partition_fields=_partition_fields(meta.getTableConfig()),
+            layout=Layout.noted(meta.getTableConfig()),
         )
+
+    def check_layout(self, state: TableState) -> None:
+        """Raise ConfigurationError where its properties ask for another layout than it has."""
+        check_layout(self.config, state.layout, state.buckets)
 
     @staticmethod
     def _commits_since_cleaning(active: Any, commits: Any) -> int:
@@ -216,7 +216,7 @@ class HudiTable:
             **operation,
             "hoodie.datasource.write.commitmeta.key.prefix": _METADATA_PREFIX,
             CHECKPOINT_KEY: checkpoint,
-            _BUCKETS_KEY: self.buckets,
+            _BUCKETS_KEY: self.config.buckets,
             _TOPIC_ID_KEY: topic_id,
             **_SPARED,
         }
@@ -300,11 +300,6 @@ def _delete_options(config: TableConfig) -> dict[str, str]:
     if not marker:
         return {}
     return {"hoodie.payload.delete.field": DELETED, "hoodie.payload.delete.marker": marker}
-
-
-def _partition_fields(properties: Any) -> tuple[str, ...]:
-    found = properties.getPartitionFields()
-    return tuple(found.get()) if found.isPresent() else ()
 
 
 def _parse_checkpoint(text: str | None) -> dict[int, int]:

@@ -29,7 +29,9 @@ __all__ = [
     "BUCKETS",
     "DATABASE_KEY",
     "LAB_KEYS",
+    "RECORD_KEY",
     "TABLE_KEY",
+    "TABLE_TYPE",
     "TOPIC_KEY",
     "TableConfig",
     "TableType",
@@ -67,12 +69,12 @@ _COUNTS = {
 }
 """Every key that is read as a number, with its default. Hudi's own are handed on to Hudi, too."""
 
-_TYPE_KEY = "hoodie.datasource.write.table.type"
-_RECORD_KEY = "hoodie.datasource.write.recordkey.field"
+TABLE_TYPE = "hoodie.datasource.write.table.type"
+RECORD_KEY = "hoodie.datasource.write.recordkey.field"
 _REQUIRED = (
     TABLE_KEY,
-    _TYPE_KEY,
-    _RECORD_KEY,
+    TABLE_TYPE,
+    RECORD_KEY,
     ORDERING,
     TOPIC_KEY,
     BRONZE_ROOT_KEY,
@@ -115,6 +117,11 @@ class TableConfig:
     def name(self) -> str:
         """What the table is called everywhere: `database.table`."""
         return f"{self.database}.{self.table}"
+
+    @property
+    def buckets(self) -> str:
+        """How many its rows are spread over; empty when that is left to Hudi."""
+        return self.hoodie.get(BUCKETS, "")
 
     @property
     def path(self) -> str:
@@ -311,10 +318,10 @@ def _table(path: Path, properties: Mapping[str, str], places: Mapping[str, str])
             )
         else:
             lab[key] = value
-    table_type = hoodie[_TYPE_KEY]
+    table_type = hoodie[TABLE_TYPE]
     if table_type not in _TABLE_TYPES:
         raise ConfigurationError(
-            f"{place(_TYPE_KEY)}: table type {table_type} is unknown",
+            f"{place(TABLE_TYPE)}: table type {table_type} is unknown",
             hint=f"Use {' or '.join(_TABLE_TYPES)}",
         )
     table = hoodie[TABLE_KEY]
@@ -327,7 +334,7 @@ def _table(path: Path, properties: Mapping[str, str], places: Mapping[str, str])
                 hint="Use a-z, 0-9 and _, a letter first",
             )
     hoodie |= {DATABASE_KEY: database, _SYNCED_DATABASE_KEY: database}
-    keys = tuple(field.strip() for field in hoodie[_RECORD_KEY].split(","))
+    keys = tuple(field.strip() for field in hoodie[RECORD_KEY].split(","))
     hoodie |= partition_options(hoodie, keys, place)
     counts = {key: _count(place, properties, key) for key in _COUNTS}
     return TableConfig(

@@ -14,6 +14,7 @@ from lakehouse.bronze.topics import BronzeTopics
 from lakehouse.decode import FLAG_BAD
 from lakehouse.errors import PermanentError, SchemaChangeError
 from lakehouse.hudi import HudiTable
+from lakehouse.layout import Layout
 from lakehouse.placement import check_columns
 from lakehouse.rebuild_request import ASKED, refusal, refused
 from lakehouse.schema import merge_schemas
@@ -75,8 +76,8 @@ class Rebuilder:
     def _rebuild(self) -> None:
         """Rebuild in one commit; what was in the table stays reachable by time travel.
 
-        Only when columns have changed so that the table cannot hold both is it removed first, or
-        its partitions have, or when its last commits are from a clock that was ahead.
+        It is removed first only when columns have changed so that the table cannot hold both, when
+        its layout has changed, or when its last commits are from a clock that was ahead.
         """
         config = self._table.config
         files = self._listing.files_before(self._bronze_topics.position_of(config.topic))
@@ -96,7 +97,7 @@ class Rebuilder:
         except SchemaChangeError:
             target = merge_schemas(config.name, None, columns, text_for_conflicts=True)
             current = None
-        if self._table.is_ahead_of_clock or state.partition_fields != config.partition_fields:
+        if self._table.is_ahead_of_clock or state.layout != Layout.wanted(config):
             current = None
         try:
             check_columns(config, current, target)

@@ -11,37 +11,18 @@ from pyspark.sql.types import StructType
 from lakehouse.clock import PutBackError
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import FLAG_BAD, UNEXPECTED, Undecodable
-from lakehouse.errors import BadRecordError, ConfigurationError
-from lakehouse.hudi import HudiTable, TableState
+from lakehouse.errors import BadRecordError
+from lakehouse.hudi import HudiTable
 from lakehouse.maintenance import Maintenance
-from lakehouse.partitions import FIELDS
 from lakehouse.placement import Placement, check_columns
 from lakehouse.progress import WorkerProgress, now
-from lakehouse.properties import BUCKETS
 from lakehouse.rebuild import Rebuilder
 from lakehouse.schema import merge_schemas
 from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import BatchPart, next_offsets
 from lakehouse.topic_identity import RemadeTopicError, TopicState, why_not_to_go_on
 
-__all__ = ["TableWriter", "check_layout"]
-
-
-def check_layout(table: HudiTable, state: TableState) -> None:
-    """Raise ConfigurationError when rows would be written where Hudi does not look for them."""
-    config = table.config
-    by, now = ",".join(state.partition_fields), ",".join(config.partition_fields)
-    changed = []
-    if state.buckets not in ("", table.buckets):
-        changed.append((BUCKETS, state.buckets, table.buckets))
-    if state.schema is not None and by != now:
-        changed.append((FIELDS, by, now))
-    for key, was, says in changed:
-        raise ConfigurationError(
-            f"Table {config.name} was written with {key}={was}, and its properties say "
-            f"{says or 'nothing'}: its rows would be there twice",
-            hint=f"Put {key}={was} back, or write the table again: labctl rebuild {config.name}",
-        )
+__all__ = ["TableWriter"]
 
 
 class TableWriter:
@@ -81,7 +62,7 @@ class TableWriter:
         """Rebuild the table if that was asked for and can be done; then read schema and offsets.
 
         The table alone knows what was committed to it. Raises ConfigurationError when it has
-        another number of buckets or other partitions than its properties say, RemadeTopicError
+        another layout than its properties say, RemadeTopicError
         when `topic`, which its changes come from, is not the one that its offsets are of.
         """
         self.table.take_over()
@@ -96,7 +77,7 @@ class TableWriter:
             if refused is None:
                 self._dead_letters.reopen(self.table.config.topic)
         state = self.table.state()
-        check_layout(self.table, state)
+        self.table.check_layout(state)
         self._topic_id = topic.id or state.topic_id
         if why := why_not_to_go_on(state.topic_id, state.next_offsets, topic):
             name = self.table.config.name

@@ -82,7 +82,7 @@ def spark(
         for name, secret in storage.spark_env.items():
             patch.setenv(name, secret)
         session = builder.getOrCreate()
-    # Spark's own handler stays when the session has ended, and fails then: other tests interrupt too.
+    # Spark's own handler outlives its session, and fails then. Other tests interrupt, too.
     signal.signal(signal.SIGINT, interrupted)
     session.sparkContext.setLogLevel("ERROR")
     yield session
