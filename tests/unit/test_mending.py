@@ -120,6 +120,9 @@ SQL_SERVER = "com.microsoft.sqlserver.jdbc.SQLServerException: "
         (f"java.util.concurrent.RejectedExecutionException: {HISTORY}", True),
         ("java.util.concurrent.RejectedExecutionException: Task org.example.Mine", False),
         (f"{SQL_SERVER}SQL Server is not ready to accept new client connections: …", True),
+        (f"{SQL_SERVER}The TCP/IP connection to the host 127.0.0.1, port 1433 has failed.", True),
+        (f"{SQL_SERVER}SQL Server did not return a response. The connection has been …", True),
+        (f"{SQL_SERVER}The connection is closed.", True),
         (f"{SQL_SERVER}Login failed for user 'cdc'.", False),
     ],
 )

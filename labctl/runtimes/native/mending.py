@@ -33,6 +33,11 @@ PASSING = (
     "org.postgresql.util.PSQLException: FATAL: the database system is",
     # The same of SQL Server, and of the stand-in while its PostgreSQL is away.
     "com.microsoft.sqlserver.jdbc.SQLServerException: SQL Server is not ready to accept new client",
+    # Its driver tells the cause in words alone.
+    "com.microsoft.sqlserver.jdbc.SQLServerException: The TCP/IP connection to the host",
+    "com.microsoft.sqlserver.jdbc.SQLServerException: SQL Server did not return a response.",
+    "com.microsoft.sqlserver.jdbc.SQLServerException: The connection is closed.",
+    "com.microsoft.sqlserver.jdbc.SQLServerException: Connection reset",
     # Debezium looks at the topic of its schema history beside its own start, and may be too late.
     "java.util.concurrent.RejectedExecutionException: Task io.debezium.storage.kafka.history",
     # The registry does not answer, or answers with an error of its own: its client tells nothing
