@@ -39,11 +39,10 @@ class Cache:
         self._settings = settings
         self._metrics = metrics
         self._away_until = 0.0
-        password = settings.redis_password
         self._redis: Redis = Redis(
             host=settings.redis_host,
             port=settings.redis_port,
-            password=password.get_secret_value() if password else None,
+            password=settings.redis_login,
             ssl=settings.redis_ssl,
             socket_timeout=settings.redis_seconds,
             socket_connect_timeout=settings.redis_seconds,

@@ -17,6 +17,7 @@ from lakehouse.options import SourceName
 
 __all__ = [
     "NOT_SOURCES",
+    "ApiSettings",
     "CacheSettings",
     "ComposeProfile",
     "ConnectorSettings",
@@ -120,6 +121,13 @@ class CacheSettings(Section):
     """Whether the lab has a cache for what is built on the lake."""
 
 
+class ApiSettings(Section):
+    enabled: bool = False
+    """Whether the lab has the lake API."""
+    workers: Annotated[int, Field(ge=1, le=32)] = 1
+    """Processes that answer, behind one port."""
+
+
 class NativeProfile(Section):
     """Processes of this user."""
 
@@ -158,6 +166,7 @@ class LabConfig(Section):
     silver: SilverSettings = SilverSettings()
     lake: LakeSettings = LakeSettings()
     cache: CacheSettings = CacheSettings()
+    api: ApiSettings = ApiSettings()
     profiles: dict[str, Profile] = Field(default_factory=lambda: dict(_DEFAULT_PROFILES))
 
     @model_validator(mode="before")

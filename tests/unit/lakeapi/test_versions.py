@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from lakeapi.errors import LakeUnavailableError
-from lakeapi.settings import Tables, of_environment
+from lakeapi.settings import of_environment
+from lakeapi.tables import Tables
 from lakeapi.versions import Versions
 from lakeapi.views import tables_of_view
 from sqlapi.catalog.views import view_input
