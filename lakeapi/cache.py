@@ -16,10 +16,12 @@ from redis.exceptions import LockError, RedisError
 from lakeapi.metrics import Metrics
 from lakeapi.settings import Settings
 
-__all__ = ["PREFIX", "Cache", "CacheAwayError"]
+__all__ = ["LOCK", "PREFIX", "Cache", "CacheAwayError"]
 
 PREFIX = "lakeapi:"
 """Of every key."""
+LOCK = "lock:"
+"""Behind it, of what is no answer."""
 _ABSENT = b"\0"
 """What is kept where there is no row."""
 _AWAY_SECONDS = 1.0
@@ -66,7 +68,7 @@ class Cache:
         """One of all workers at a time. Raises CacheAwayError when Redis is away at first."""
         seconds = self._settings.query_seconds
         lock = self._redis.lock(
-            f"{PREFIX}lock:{key}", timeout=seconds, blocking_timeout=seconds,
+            f"{PREFIX}{LOCK}{key}", timeout=seconds, blocking_timeout=seconds,
             sleep=_LOCK_POLL_SECONDS,
         )  # fmt: skip
         # who waited as long as a query may take asks, too

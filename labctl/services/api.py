@@ -23,9 +23,18 @@ from labctl.services.sqlapi import SqlApi
 from labctl.tables import lab_tables
 from lakeapi.tables import Tables
 
-__all__ = ["CREDENTIALS", "PASSWORD_FILE", "PREFIX", "SERVICE", "Api", "compose_variables"]
+__all__ = [
+    "CREDENTIALS",
+    "PASSWORD_FILE",
+    "PREFIX",
+    "SERVICE",
+    "Api",
+    "compose_variables",
+    "lake_database",
+]
 
 PREFIX = "/v1"
+"""Of all paths."""
 CREDENTIALS = "aws-credentials"
 PASSWORD_FILE = "redis-password"  # noqa: S105 - a file's name
 ALIVE = f"{PREFIX}/health/liveness"
@@ -46,11 +55,16 @@ class Api(Endpoint):
     """Without `/v1`."""
 
     @property
+    def swagger(self) -> str:
+        """A page that shows all it answers."""
+        return f"{self.url}{SWAGGER}"
+
+    @property
     def variables(self) -> Mapping[str, str]:
         return {"LAKE_API_URL": f"{self.url}{PREFIX}"}
 
 
-def _database(project: Path, config: LabConfig) -> str:
+def lake_database(project: Path, config: LabConfig) -> str:
     """The database that has the application's tables. Raises LabError (USAGE) where none has."""
     names = [table.name.partition(".")[::2] for table in lab_tables(project, config)]
     found = Counter(database for database, name in names if name in Tables.model_fields)
@@ -59,7 +73,7 @@ def _database(project: Path, config: LabConfig) -> str:
         raise LabError(
             f"The lake API reads the tables {', '.join(Tables.model_fields)} of one database, and "
             "this lab has not all of them",
-            hint="it belongs to the data set tickit: switch it off with `enabled = false` in [api]",
+            hint="a lab without them has no use for it: leave `enabled = true` out of [api]",
             exit_code=ExitCode.USAGE,
         )
     return best
@@ -112,7 +126,7 @@ def _process(context: Context) -> Process:
             "AWS_SHARED_CREDENTIALS_FILE": str(context.conf / CREDENTIALS),
             **NOTHING_OF_THE_MACHINE,
             "RESULTS_BUCKET": store.results,
-            "ATHENA_DATABASE": _database(context.project, context.config),
+            "ATHENA_DATABASE": lake_database(context.project, context.config),
             "ATHENA_TABLES": _table_names(),
             "CACHE_MODE": _cache_mode(context.config),
             **_redis(context),
@@ -142,7 +156,7 @@ def compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
         return {}
     return {
         "API_CACHE_MODE": _cache_mode(config),
-        "API_DATABASE": _database(project, config),
+        "API_DATABASE": lake_database(project, config),
         "API_MEMORY": f"{_memory_mib(config.api)}m",
         "API_WORKERS": str(config.api.workers),
     }
