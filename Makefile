@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-compose soak fuzz trino-oracle check wheel up down clean
+.PHONY: help demo demo-api test test-compose soak fuzz trino-oracle check wheel up down clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
 
 demo: $(VENV)/run ## start the lab, seed it, change a row, see it in the lake
 	$(BIN)/labctl demo
+
+demo-api: $(VENV)/run ## switch the lake API on in the lab that runs, see a sale's change arrive there
+	$(BIN)/labctl api demo
 
 # The end-to-end tests mostly wait for their lab. Beside them, others use the cores (tests/conftest.py).
 WORKERS := 2

@@ -9,15 +9,23 @@ from labctl.errors import ExitCode, LabError
 
 __all__ = ["require_extra"]
 
-_MODULES = {"promote": ("cfnlint", "aws_msk_iam_sasl_signer"), "reports": ("plotly", "jinja2")}
+_MODULES = {
+    "promote": ("cfnlint", "aws_msk_iam_sasl_signer"),
+    "reports": ("plotly", "jinja2"),
+    "lakeapi": (
+        *("fastapi", "fastapi_offline", "pydantic_settings", "orjson", "redis"),
+        *("prometheus_client", "structlog"),
+    ),
+}
 """By extra of pyproject.toml, what is imported of it."""
 _PURPOSE = {
     "promote": "Promotion and logins to MSK need",
     "reports": "Pages with charts need",
+    "lakeapi": "The lake API needs",
 }
 
 
-def require_extra(extra: Literal["promote", "reports"]) -> None:
+def require_extra(extra: Literal["promote", "reports", "lakeapi"]) -> None:
     """Raises LabError (ENVIRONMENT) where the packages of `extra` are not installed."""
     if missing := [name for name in _MODULES[extra] if find_spec(name) is None]:
         raise LabError(

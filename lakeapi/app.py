@@ -14,6 +14,7 @@ from lakeapi import documents, endpoints, errors
 from lakeapi.observing import REQUEST_ID, Observing, log_as_json
 from lakeapi.service import Service
 from lakeapi.settings import Settings, of_environment
+from lakeapi.workers import end_with_parent
 
 __all__ = ["PREFIX", "application", "create"]
 
@@ -23,6 +24,7 @@ PREFIX = "/v1"
 def create() -> FastAPI:
     """With the settings of the environment. Raises pydantic.ValidationError for bad ones."""
     log_as_json()
+    end_with_parent()
     return application(of_environment())
 
 

@@ -16,10 +16,12 @@ from redis.exceptions import LockError, RedisError
 from lakeapi.metrics import Metrics
 from lakeapi.settings import Settings
 
-__all__ = ["PREFIX", "Cache", "CacheAwayError"]
+__all__ = ["LOCK", "PREFIX", "Cache", "CacheAwayError"]
 
 PREFIX = "lakeapi:"
 """Of every key."""
+LOCK = "lock:"
+"""Behind it, of what is no answer."""
 _ABSENT = b"\0"
 """What is kept where there is no row."""
 _AWAY_SECONDS = 1.0
@@ -39,11 +41,10 @@ class Cache:
         self._settings = settings
         self._metrics = metrics
         self._away_until = 0.0
-        password = settings.redis_password
         self._redis: Redis = Redis(
             host=settings.redis_host,
             port=settings.redis_port,
-            password=password.get_secret_value() if password else None,
+            password=settings.redis_login,
             ssl=settings.redis_ssl,
             socket_timeout=settings.redis_seconds,
             socket_connect_timeout=settings.redis_seconds,
@@ -67,7 +68,7 @@ class Cache:
         """One of all workers at a time. Raises CacheAwayError when Redis is away at first."""
         seconds = self._settings.query_seconds
         lock = self._redis.lock(
-            f"{PREFIX}lock:{key}", timeout=seconds, blocking_timeout=seconds,
+            f"{PREFIX}{LOCK}{key}", timeout=seconds, blocking_timeout=seconds,
             sleep=_LOCK_POLL_SECONDS,
         )  # fmt: skip
         # who waited as long as a query may take asks, too

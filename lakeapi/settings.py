@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, StringConstraints
+from pydantic import AliasChoices, Field, FilePath, SecretStr
 from pydantic import model_validator as validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-__all__ = ["Settings", "Tables", "of_environment"]
+from lakeapi.tables import Name, Tables
+
+__all__ = ["Settings", "of_environment"]
 
 TIME_TO_LIVE = {"dev": 60, "prod": 300}
 """Seconds that an answer is kept, by environment."""
-
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-"""Of a table or database: it is written into SQL, so it is nothing but a word."""
-
-
-class Tables(BaseModel):
-    """What the tables are called in the catalog."""
-
-    model_config = ConfigDict(frozen=True)
-
-    category: Name = "refined_tickit_public_category"
-    date: Name = "refined_tickit_public_date"
-    event: Name = "refined_tickit_public_event"
-    listing: Name = "refined_tickit_public_listing"
-    sale: Name = "refined_tickit_public_sales"
-    user: Name = "refined_tickit_public_users"
-    venue: Name = "refined_tickit_public_venue"
 
 
 def _named(name: str) -> AliasChoices:
@@ -75,6 +60,8 @@ class Settings(BaseSettings):
     redis_host: str = "localhost"
     redis_port: int = 6379
     redis_password: SecretStr | None = None
+    redis_password_file: FilePath | None = None
+    """A file with the password, in place of the password itself."""
     redis_ssl: bool = False
     redis_seconds: float = Field(0.25, gt=0)
     """What an answer of Redis may take; slower counts as away."""
@@ -84,6 +71,14 @@ class Settings(BaseSettings):
         if not self.results_bucket.removeprefix("s3://").strip("/"):
             raise ValueError("RESULTS_BUCKET is empty: name the bucket for Athena's results")
         return self
+
+    @property
+    def redis_login(self) -> str | None:
+        """The password, from wherever it is; None where Redis asks for none."""
+        if self.redis_password is not None:
+            return self.redis_password.get_secret_value()
+        file = self.redis_password_file
+        return None if file is None else file.read_text(encoding="utf-8").strip()
 
     @property
     def output(self) -> str:

@@ -15,7 +15,7 @@ from lakeapi.models import (
     User,
     Venue,
 )
-from lakeapi.settings import Tables
+from lakeapi.tables import Tables
 
 __all__ = [
     "LIKES", "RESOURCES", "SELLER", "VIEW", "VIEWS", "Resource", "likes", "one", "page",

@@ -81,13 +81,15 @@ class Versions:
     def _ask(self, table: Ref) -> asyncio.Task[None]:
         """The question that is under way; begun when there is none."""
         task = self._asking.get(table)
-        if task is None:
+        # One that was answered this moment is still here: nobody may wait for that again.
+        if task is None or task.done():
             task = self._asking[table] = asyncio.create_task(self._fetch(table))
             task.add_done_callback(partial(self._answered, table))
         return task
 
     def _answered(self, table: Ref, task: asyncio.Task[None]) -> None:
-        del self._asking[table]
+        if self._asking[table] is task:
+            del self._asking[table]
         if not task.cancelled() and (error := task.exception()):
             # nobody may have waited for it
             log.warning("the last commit of %s is not known: %s", table, error)

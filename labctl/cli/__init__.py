@@ -49,6 +49,7 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
         "sql": _Command("sql", "Ask Athena's API in a shell, or a file of statements."),
         "athena": _Command("athena", "Run SQL by Athena's API, list what was run, keep queries."),
         "catalog": _Command("catalog", "List the catalog's tables; write what it lacks."),
+        "api": _Command("api", "Switch the lake API on, ask it much, see what it keeps."),
         "trace": _Command("trace", "Follow one row from its source to silver."),
         "verify": _Command("verify", "Compare every source row with silver, by content."),
         "rebuild": _Command("rebuild", "Write a silver table again from bronze."),

@@ -88,6 +88,7 @@ def demo_command(invocation: Invocation) -> None:
                     "  .venv/bin/labctl status",
                     f'  .venv/bin/labctl query "{sql}" --as-of {changed.instant}',
                     "  .venv/bin/labctl verify",
+                    "  make demo-api",
                     "Stop it with `.venv/bin/labctl down`; its data stays. "
                     "`.venv/bin/labctl destroy` removes it altogether.",
                 ),

@@ -101,6 +101,11 @@ class ObjectStore(Endpoint):
     secret_key: SecretStr | None = None
     bucket: str
 
+    @property
+    def results(self) -> str:
+        """Where a lab's SQL API puts results: bucket and folder."""
+        return f"{self.bucket}/athena"
+
 
 class Silver(Endpoint):
     status_url: str | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self
 
@@ -17,6 +18,8 @@ from lakehouse.options import SourceName
 
 __all__ = [
     "NOT_SOURCES",
+    "OPTIONAL",
+    "ApiSettings",
     "CacheSettings",
     "ComposeProfile",
     "ConnectorSettings",
@@ -35,6 +38,8 @@ __all__ = [
 LAB_NAME_PATTERN = r"^[a-z][a-z0-9-]{0,29}$"
 SilverSource = SourceName
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,29}$")]
+OPTIONAL = ("cache", "api")
+"""Services that a lab may be without: each has a section of its name, with `enabled`."""
 NOT_SOURCES = ("kafka", "registry", "objectstore")
 """Secrets of the lab are called so, and each source has a secret of its name."""
 
@@ -120,6 +125,13 @@ class CacheSettings(Section):
     """Whether the lab has a cache for what is built on the lake."""
 
 
+class ApiSettings(Section):
+    enabled: bool = False
+    """Whether the lab has the lake API."""
+    workers: Annotated[int, Field(ge=1, le=32)] = 1
+    """Processes that answer, behind one port."""
+
+
 class NativeProfile(Section):
     """Processes of this user."""
 
@@ -158,6 +170,7 @@ class LabConfig(Section):
     silver: SilverSettings = SilverSettings()
     lake: LakeSettings = LakeSettings()
     cache: CacheSettings = CacheSettings()
+    api: ApiSettings = ApiSettings()
     profiles: dict[str, Profile] = Field(default_factory=lambda: dict(_DEFAULT_PROFILES))
 
     @model_validator(mode="before")
@@ -210,6 +223,16 @@ class LabConfig(Section):
             return self
         silver = SilverSettings.model_validate(self.silver.model_dump() | {"source": source})
         return self.model_copy(update={"silver": silver})
+
+    def switching_on(self, names: Iterable[str]) -> LabConfig:
+        """The same with services of `OPTIONAL` that `lab.toml` may leave out."""
+        sections = {name: getattr(self, name) for name in names if name in OPTIONAL}
+        return self.model_copy(
+            update={
+                name: section.model_copy(update={"enabled": True})
+                for name, section in sections.items()
+            }
+        )
 
     @staticmethod
     def valid_name(name: str) -> bool:

@@ -58,6 +58,7 @@ class _Recorded(BaseModel):
     ports: dict[str, dict[str, int]] = {}
     started_at: float | None = None
     seeded: dict[str, Any] = {}
+    switched_on: list[str] = []
 
 
 def _list_profiles(values: dict[str, Any]) -> dict[str, Any]:
@@ -82,7 +83,8 @@ MIGRATIONS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MappingPr
 class LabState:
     """One lab's folder.
 
-    lab.json      version, project, profile and ports, written whenever the lab is started
+    lab.json      version, project, profile and ports, written whenever the lab is started, and what
+                  is switched on beside lab.toml
     secrets/      generated passwords and the files connectors refer to
     data/<svc>/   what a service keeps
     conf/<svc>/   configuration, written for it at every start

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import labctl
+import lakeapi
 import lakehouse
 import seeds
 import sqlapi
@@ -21,6 +22,7 @@ SOURCES = (
     "labctl",
     "seeds",
     "sqlapi",
+    "lakeapi",
     "spark/lakehouse",
     "spark/silver.py",
     "spark/spark-defaults.conf",
@@ -28,7 +30,13 @@ SOURCES = (
     ".dockerignore",
 )
 """What the image holds, by its path in the repository."""
-_PACKAGES = {"labctl": labctl, "seeds": seeds, "sqlapi": sqlapi, "spark/lakehouse": lakehouse}
+_PACKAGES = {
+    "labctl": labctl,
+    "seeds": seeds,
+    "sqlapi": sqlapi,
+    "lakeapi": lakeapi,
+    "spark/lakehouse": lakehouse,
+}
 
 
 def sources(work: Path) -> Path:

@@ -10,7 +10,7 @@ from labctl.artifacts import ArtifactStore
 from labctl.aws.endpoints import aws_endpoints
 from labctl.config.aws import AwsProfile
 from labctl.config.endpoints import Endpoints
-from labctl.config.model import LabConfig, find_project, lab_file
+from labctl.config.model import OPTIONAL, LabConfig, find_project, lab_file
 from labctl.config.promoted import load_promoted, outputs_path
 from labctl.errors import ExitCode, LabError
 from labctl.home.secrets import load_passwords
@@ -68,6 +68,7 @@ class Lab:
                 hint=f"defined: {', '.join(sorted(config.profiles))}",
                 exit_code=ExitCode.USAGE,
             )
+        config = config.switching_on(recorded.get("switched_on", ()))
         return cls(project, config, chosen, state, even_damaged)
 
     @property
@@ -84,9 +85,11 @@ class Lab:
         for service in self.services:
             if service.name == name:
                 return service
+        known = f"services: {', '.join(s.name for s in self.services)}"
+        off = f"this lab has none: write [{name}] with enabled = true into its file; {known}"
         raise LabError(
             f"There is no service {name!r}",
-            hint=f"services: {', '.join(s.name for s in self.services)}",
+            hint=off if name in OPTIONAL else known,
             exit_code=ExitCode.USAGE,
         )
 

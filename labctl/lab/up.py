@@ -221,8 +221,9 @@ def _start_services(
     futures: dict[str, Future[str]] = {}
 
     def bring_up(service: Service) -> str:
-        reporter.service(service.name, "waiting", ", ".join(service.after))
-        for dependency in service.after:
+        dependencies = [name for name in service.after if name in futures]
+        reporter.service(service.name, "waiting", ", ".join(dependencies))
+        for dependency in dependencies:
             if futures[dependency].exception():
                 reporter.service(service.name, "stopped", f"it needs {dependency}")
                 raise LabError(f"{service.title} was not started: it needs {dependency}")
@@ -265,10 +266,12 @@ def _all_of(failed: Sequence[BaseException]) -> BaseException:
 def _with_dependencies(lab: Lab, names: Sequence[str]) -> list[Service]:
     """The services called `names` (all, when none is) and those they need, needed ones first."""
     ordered: list[Service] = []
+    there = {service.name for service in lab.services}
 
     def add(service: Service) -> None:
         for dependency in service.after:
-            add(lab.service(dependency))
+            if dependency in there:
+                add(lab.service(dependency))
         if service not in ordered:
             ordered.append(service)
 

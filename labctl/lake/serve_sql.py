@@ -25,8 +25,6 @@ from sqlapi.storage import Storage
 __all__ = ["main"]
 
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - of the container, published on the host's loopback
-RESULTS = "athena/"
-"""Folder of the bucket that results go to."""
 _CONNECT_SECONDS = 5
 log = logging.getLogger("sqlapi")
 
@@ -43,19 +41,18 @@ def main() -> None:
     given = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     secrets = json.loads(given.secrets.read_text(encoding="utf-8"))
-    lake = Lake(
-        ObjectStore(
-            endpoint_url=given.endpoint_url,
-            region=given.region,
-            access_key=SecretStr(secrets["access_key"]),
-            secret_key=SecretStr(secrets["secret_key"]),
-            bucket=given.bucket,
-        )
+    store = ObjectStore(
+        endpoint_url=given.endpoint_url,
+        region=given.region,
+        access_key=SecretStr(secrets["access_key"]),
+        secret_key=SecretStr(secrets["secret_key"]),
+        bucket=given.bucket,
     )
+    lake = Lake(store)
     settings = Settings(
         dsn=secrets["dsn"],
         keys={secrets["access_key"]: secrets["secret_key"]},
-        output=f"{lake.storage.uri}/{RESULTS}",
+        output=f"s3://{store.results}/",
         region=given.region,
         memory=given.memory,
     )

@@ -15,7 +15,7 @@ from labctl.lab.seeding import lab_data_sets
 from labctl.lake import Lake, Watch
 from labctl.sources import TableRef, connect
 
-__all__ = ["Change", "followed_row", "make_change"]
+__all__ = ["TIMEOUT_SECONDS", "Change", "followed_row", "make_change", "write_change"]
 
 TIMEOUT_SECONDS = 60.0
 
@@ -52,6 +52,22 @@ def make_change(lab: Lab, row: FollowedRow) -> Change:
     """
     table = lab.table_of(row.table)
     watch = Watch(Lake(lab.endpoints.objectstore).table(table.name))
+    before, after, committed = write_change(lab, row)
+    found = watch.wait_for(
+        (pc.field(row.key) == row.value) & (pc.field(row.column) == after),
+        timeout_seconds=TIMEOUT_SECONDS,
+    )
+    seconds = time.monotonic() - committed
+    instant = found.column("_hoodie_commit_time")[0].as_py()
+    return Change(table.name, row.value, row.column, before, after, seconds, instant)
+
+
+def write_change(lab: Lab, row: FollowedRow) -> tuple[Any, Any, float]:
+    """Change the row at its source: the value before and after, and when it was committed.
+
+    That is by the monotonic clock. Raises LabError when the row does not exist.
+    """
+    table = lab.table_of(row.table)
     with connect(lab.endpoints, table.source) as source:
         place = source.qualified(TableRef(table.db_schema, table.source_name))
         column, where = source.quote(row.column), f"{source.quote(row.key)} = %s"
@@ -67,11 +83,4 @@ def make_change(lab: Lab, row: FollowedRow) -> Change:
             f"UPDATE {place} SET {column} = %s WHERE {where}",  # noqa: S608
             (after, row.value),
         )
-    committed = time.monotonic()
-    found = watch.wait_for(
-        (pc.field(row.key) == row.value) & (pc.field(row.column) == after),
-        timeout_seconds=TIMEOUT_SECONDS,
-    )
-    seconds = time.monotonic() - committed
-    instant = found.column("_hoodie_commit_time")[0].as_py()
-    return Change(table.name, row.value, row.column, before, after, seconds, instant)
+    return before, after, time.monotonic()

@@ -10,6 +10,7 @@ from labctl.config.model import ComposeProfile, LabConfig
 from labctl.config.reading import line_of_key
 from labctl.errors import ExitCode, LabError
 from labctl.services import (
+    api,
     cache,
     connect,
     kafka,
@@ -45,6 +46,7 @@ SERVICES: tuple[Service, ...] = (
     silver.SERVICE,
     sqlapi.SERVICE,
     cache.SERVICE,
+    api.SERVICE,
 )
 """All there are; a lab has those of `services_of`."""
 

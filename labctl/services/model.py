@@ -181,7 +181,7 @@ class Service:
     needed: Callable[[LabConfig], bool] = lambda _: True
     """Whether a lab has the service at all."""
     after: tuple[str, ...] = ()
-    """Services that must be usable before this one is started."""
+    """Services that must be usable before this one is started, where the lab has them."""
     forgets: bool = False
     """Whether nothing that it holds outlives its process: then no snapshot has any of it."""
     setup: Callable[[Context], None] = lambda _: None

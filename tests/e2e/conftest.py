@@ -54,6 +54,9 @@ which compares all rows, and by `pytest -m soak tests/e2e/test_snapshot.py`."""
 SWITCHED_ON = """
 [cache]
 enabled = true
+
+[api]
+enabled = true
 """
 """What the lab of the tests has, and another may be without."""
 

@@ -52,6 +52,7 @@ NEEDED = {
     "silver": {"kafka", "postgres", "registry", "objectstore", "silver"},
     "sqlapi": {"postgres", "objectstore", "sqlapi"},
     "cache": {"cache"},
+    "api": {"postgres", "objectstore", "sqlapi", "cache", "api"},
 }
 """What runs when a service is started alone."""
 WAIT_SECONDS = 300

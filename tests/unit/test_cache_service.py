@@ -65,14 +65,14 @@ def test_its_container_has_the_native_options_and_runs_only_where_it_is_wanted()
     assert container["profiles"] == [SERVICE.name]
 
 
-def test_in_containers_it_alone_has_its_password(tmp_path: Path) -> None:
+def test_in_containers_it_and_the_lake_api_have_its_password(tmp_path: Path) -> None:
     write_service_secrets(tmp_path, WITH, SECRET)
     holding = {
         str(path.relative_to(tmp_path))
         for path in tmp_path.rglob("*")
         if path.is_file() and "secret-of-cache" in path.read_text(encoding="utf-8")
     }
-    assert holding == {f"cache/{PASSWORD_FILE}"}
+    assert holding == {f"cache/{PASSWORD_FILE}", "api/redis-password"}
 
 
 @pytest.fixture

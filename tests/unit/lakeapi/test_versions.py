@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from lakeapi.errors import LakeUnavailableError
-from lakeapi.settings import Tables, of_environment
+from lakeapi.settings import of_environment
+from lakeapi.tables import Tables
 from lakeapi.versions import Versions
-from lakeapi.views import tables_of_view
+from lakeapi.views import Ref, tables_of_view
 from sqlapi.catalog.views import view_input
 
 NAMES = Tables()
@@ -87,6 +88,38 @@ def test_a_question_from_before_is_no_answer_for_who_comes_later() -> None:
         later = asyncio.create_task(versions.of(["sale"]))
         await asyncio.sleep(0)
         catalog.answers.set()
+        assert await first == "1"
+        assert await later == "2"
+
+    run(test, 0.01)
+
+
+def test_who_comes_the_moment_that_a_question_is_answered_asks_another() -> None:
+    """The answered one is not forgotten yet, and too old: waiting for it again would be for ever,
+    and nobody else's turn would come."""
+
+    async def test(versions: Versions, catalog: Catalog) -> None:
+        answered = asyncio.get_running_loop().create_future()
+        fetch, ask, calls = versions._fetch, versions._ask, 0
+
+        async def slow(table: Any) -> None:
+            await fetch(table)
+            await answered
+
+        def counted(table: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            assert calls < 100
+            return ask(table)
+
+        versions._fetch, versions._ask = slow, counted  # type: ignore[method-assign]
+        first = asyncio.create_task(versions.of(["sale"]))
+        await until(lambda: bool(versions._known))
+        await asyncio.sleep(0.011)  # the question is older than what is believed
+        catalog.commit = "2"
+        answered.set_result(None)
+        # It begins when `slow` has just ended, before anything else is done.
+        later = asyncio.create_task(versions._of(Ref(versions._settings.database, NAMES.sale)))
         assert await first == "1"
         assert await later == "2"
 

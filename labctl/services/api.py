@@ -1,0 +1,196 @@
+"""The lake API (docs/lake-api.md): an application over Athena's API, with the cache before it.
+
+A lab has it where `lab.toml` or `labctl api up` switches it on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+from labctl.config.endpoints import Endpoint, Endpoints
+from labctl.config.model import ApiSettings, LabConfig
+from labctl.errors import ExitCode, LabError
+from labctl.extras import require_extra
+from labctl.home.state import write_private
+from labctl.services.cache import Cache
+from labctl.services.model import Container, Context, NativeService, Process, Service
+from labctl.services.sqlapi import SqlApi
+from labctl.tables import lab_tables
+from lakeapi.tables import Tables
+
+__all__ = [
+    "CREDENTIALS",
+    "PASSWORD_FILE",
+    "PREFIX",
+    "SERVICE",
+    "Api",
+    "compose_variables",
+    "lake_database",
+]
+
+PREFIX = "/v1"
+"""Of all paths."""
+CREDENTIALS = "aws-credentials"
+PASSWORD_FILE = "redis-password"  # noqa: S105 - a file's name
+ALIVE = f"{PREFIX}/health/liveness"
+SWAGGER = f"{PREFIX}/swagger-ui/index.html"
+NOTHING_OF_THE_MACHINE = {
+    # Its own AWS profile may name other addresses, or keys by other ways.
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+_TIMEOUT_SECONDS = 5
+_PARENT_MIB, _WORKER_MIB = 96, 160
+
+
+class Api(Endpoint):
+    """Where it answers. Nothing is asked for: it only reads."""
+
+    url: str
+    """Without `/v1`."""
+
+    @property
+    def swagger(self) -> str:
+        """A page that shows all it answers."""
+        return f"{self.url}{SWAGGER}"
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        return {"LAKE_API_URL": f"{self.url}{PREFIX}"}
+
+
+def lake_database(project: Path, config: LabConfig) -> str:
+    """The database that has the application's tables. Raises LabError (USAGE) where none has."""
+    names = [table.name.partition(".")[::2] for table in lab_tables(project, config)]
+    found = Counter(database for database, name in names if name in Tables.model_fields)
+    (best, count), *_ = found.most_common(1) or [("", 0)]
+    if count < len(Tables.model_fields):
+        raise LabError(
+            f"The lake API reads the tables {', '.join(Tables.model_fields)} of one database, and "
+            "this lab has not all of them",
+            hint="a lab without them has no use for it: leave `enabled = true` out of [api]",
+            exit_code=ExitCode.USAGE,
+        )
+    return best
+
+
+def _table_names() -> str:
+    """In a lab they are called what the application calls them."""
+    return json.dumps({name: name for name in Tables.model_fields})
+
+
+def _credentials_text(endpoint: SqlApi) -> str:
+    return (
+        "[default]\n"
+        f"aws_access_key_id = {endpoint.access_key.get_secret_value()}\n"
+        f"aws_secret_access_key = {endpoint.secret_key.get_secret_value()}\n"
+    )
+
+
+def _sqlapi(endpoints: Endpoints) -> SqlApi:
+    found = endpoints.others["sqlapi"]
+    assert isinstance(found, SqlApi)  # noqa: S101 - that service's own endpoint
+    return found
+
+
+def _prepare(context: Context) -> None:
+    for name, text in _secrets(context.endpoints, context.passwords).items():
+        write_private(context.conf / name, text)
+
+
+def _secrets(endpoints: Endpoints, passwords: Mapping[str, str]) -> dict[str, str]:
+    """What it reads of secrets, by file: the key that requests are signed with, and the cache's
+    password."""
+    return {
+        CREDENTIALS: _credentials_text(_sqlapi(endpoints)),
+        PASSWORD_FILE: passwords["cache"],
+    }
+
+
+def _process(context: Context) -> Process:
+    require_extra("lakeapi")
+    sqlapi, store = _sqlapi(context.endpoints), context.endpoints.objectstore
+    return Process(
+        # Its own command, which is uvicorn with the settings below, and has the workers' counts put
+        # together.
+        argv=(sys.executable, "-m", "lakeapi"),
+        env={
+            **sqlapi.variables,
+            "AWS_REGION": sqlapi.region,
+            "AWS_DEFAULT_REGION": sqlapi.region,
+            "AWS_SHARED_CREDENTIALS_FILE": str(context.conf / CREDENTIALS),
+            **NOTHING_OF_THE_MACHINE,
+            "RESULTS_BUCKET": store.results,
+            "ATHENA_DATABASE": lake_database(context.project, context.config),
+            "ATHENA_TABLES": _table_names(),
+            "CACHE_MODE": _cache_mode(context.config),
+            **_redis(context),
+            "LAKEAPI_PORT": str(context.ports["http"]),
+            "LAKEAPI_WORKERS": str(context.config.api.workers),
+        },
+        cwd=context.conf,
+    )
+
+
+def _redis(context: Context) -> dict[str, str]:
+    """Where the cache is; nothing in a lab without one."""
+    cache = context.endpoints.others.get("cache")
+    if not isinstance(cache, Cache):
+        return {}
+    return {**cache.variables, "REDIS_PASSWORD_FILE": str(context.conf / PASSWORD_FILE)}
+
+
+def _cache_mode(config: LabConfig) -> str:
+    """Whether it looks for a cache. Where there is one, an answer is as new as its tables."""
+    return "commit" if config.cache.enabled else "off"
+
+
+def compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
+    """What its service in the Compose file leaves open."""
+    if not config.api.enabled:
+        return {}
+    return {
+        "API_CACHE_MODE": _cache_mode(config),
+        "API_DATABASE": lake_database(project, config),
+        "API_MEMORY": f"{_memory_mib(config.api)}m",
+        "API_WORKERS": str(config.api.workers),
+    }
+
+
+def _memory_mib(settings: ApiSettings) -> int:
+    """What it may take in a container. One worker is the service's own process."""
+    return _PARENT_MIB + _WORKER_MIB * settings.workers
+
+
+def _probe(context: Context) -> str:
+    import requests
+
+    endpoint = context.endpoints.others[SERVICE.name]
+    assert isinstance(endpoint, Api)  # noqa: S101 - this service's own endpoint
+    # Whether the lake answers too is the matter of its own readiness: it goes on without.
+    answer = requests.get(f"{endpoint.url}{ALIVE}", timeout=_TIMEOUT_SECONDS)
+    answer.raise_for_status()
+    return f"lake API, {answer.json()['status']}"
+
+
+SERVICE = Service(
+    name="api",
+    title="Lake API",
+    ports={"http": 8088},
+    native=NativeService(artifacts=(), memory_mib=_WORKER_MIB, prepare=_prepare, process=_process),
+    probe=_probe,
+    endpoint=lambda site: Api(url=f"http://{site.address('api', 'http')}"),
+    passwords=("objectstore", "cache"),
+    container=Container(
+        secrets=lambda endpoints, passwords: {"api": _secrets(endpoints, passwords)}
+    ),
+    needed=lambda config: config.api.enabled,
+    after=("sqlapi", "cache"),
+    forgets=True,
+    urls=lambda _endpoints, ports: {"swagger": f"http://127.0.0.1:{ports['http']}{SWAGGER}"},
+)

@@ -1,0 +1,171 @@
+"""Figures of the lake API, on a lab that runs: `python -m tests.e2e.bench_lake_api [LAB]`.
+
+The lab is native and has rows; run it in the lab's project. Switches the API on if it is not,
+restarts it, and changes one row again and again. Prints one JSON object, kept as
+docs/benchmarks/lake-api.json.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from labctl.json_text import to_json
+from labctl.lab.api import api_of, switch_on
+from labctl.lab.api_cache import clear, stats
+from labctl.lab.lab import Lab
+from labctl.lab.status import read_status
+from labctl.lab.up import SilentReporter, wait_until_usable
+from labctl.latency.api_change import make_api_change
+from labctl.latency.api_load import Round, all_endpoints, load
+from labctl.latency.change import followed_row, make_change
+from labctl.latency.environment import describe
+from labctl.latency.statistics import percentiles_of
+from labctl.services.api import SERVICE
+from labctl.services.cache import SERVICE as CACHE
+
+_ROUNDS = 10
+"""Of all endpoints once, one after the other."""
+_REQUESTS = 500
+_CLIENTS = 25
+_SUSTAINED = 5_000
+"""Requests with a full cache, beside the post's 500: a third of a second tells little."""
+_CHANGES = 20
+_TTL_CHANGES = 3
+"""In mode `ttl` each may take its time to live."""
+_TTL_SECONDS = 10
+_WARM_UP = 3
+
+
+def main() -> None:
+    """Measure everything and print the figures."""
+    load_before = os.getloadavg()
+    name = sys.argv[1] if len(sys.argv) > 1 else None
+    lab = Lab.find(name=name).require_running()
+    switch_on(lab, SilentReporter())
+    lab = Lab.find(name=name)
+    services = {service.name: service.detail or "" for service in read_status(lab).services}
+    url = api_of(lab).url
+    paths = all_endpoints(url)
+    # view, statement and query are made, connections are open
+    load(url, paths, requests=len(paths))
+    memory = {"at rest": _mib(lab)}
+    figures: dict[str, Any] = {
+        "environment": asdict(describe(Path(__file__).parents[2], services, load_before)),
+        "workers": lab.config.api.workers,
+        "all 17 endpoints once": _once(lab, url, paths),
+        "/users": _users(lab, url),
+        "mix of all 17": _mix(lab, url, paths),
+        "change": _changes(lab),
+        "MiB": memory | {"after the load": _mib(lab)},
+        "cache": {key: asdict(stats(lab))[key] for key in ("keys", "hit_ratio", "evicted")},
+    }
+    print(to_json(figures))
+
+
+def _once(lab: Lab, url: str, paths: Sequence[str]) -> dict[str, Any]:
+    """Seconds for all of them, one after the other: asked of Athena's API, and kept already."""
+
+    def seconds(before: Callable[[], object]) -> list[float]:
+        taken = []
+        for _ in range(_ROUNDS):
+            before()
+            taken.append(_sound(load(url, paths, requests=len(paths))).seconds)
+        return taken
+
+    cold = seconds(lambda: clear(lab))
+    warm = seconds(lambda: None)
+    with lab.runtime.with_environment(SERVICE.name, {"CACHE_MODE": "off"}):
+        wait_until_usable(lab, SERVICE)
+        load(url, paths, requests=len(paths))
+        without = seconds(lambda: None)
+    wait_until_usable(lab, SERVICE)
+    load(url, paths, requests=len(paths))
+    found = {"no cache": without, "empty cache": cold, "cached": warm}
+    medians = {name: _percentiles(values)["p50"] for name, values in found.items()}
+    return {name: _percentiles(values) for name, values in found.items()} | {
+        "ratio of no cache to cached": round(medians["no cache"] / medians["cached"], 1)
+    }
+
+
+def _users(lab: Lab, url: str) -> dict[str, Any]:
+    """The post's load test."""
+    clear(lab)
+    return {
+        "empty cache": _figures(load(url, ["/users"], requests=_REQUESTS, clients=_CLIENTS)),
+        "cached": _figures(load(url, ["/users"], requests=_REQUESTS, clients=_CLIENTS)),
+        "cached, longer": _figures(load(url, ["/users"], requests=_SUSTAINED, clients=_CLIENTS)),
+    }
+
+
+def _mix(lab: Lab, url: str, paths: Sequence[str]) -> dict[str, Any]:
+    cached = load(url, paths, requests=_SUSTAINED, clients=_CLIENTS)
+    with lab.runtime.with_environment(SERVICE.name, {"CACHE_MODE": "off"}):
+        wait_until_usable(lab, SERVICE)
+        load(url, paths, requests=len(paths))
+        without = load(url, paths, requests=_REQUESTS, clients=_CLIENTS)
+    wait_until_usable(lab, SERVICE)
+    return {"no cache": _figures(without), "cached": _figures(cached)}
+
+
+def _changes(lab: Lab) -> dict[str, Any]:
+    """Seconds from a commit in the source until the change is seen, in Hudi and by the API."""
+    row = followed_row(lab)
+    for _ in range(_WARM_UP):
+        make_change(lab, row)
+    in_hudi, by_api = [], []
+    # in turn, so that both meet the same machine
+    for _ in range(_CHANGES):
+        in_hudi.append(make_change(lab, row).seconds)
+        by_api.append(make_api_change(lab, row).seconds)
+    late = {"CACHE_MODE": "ttl", "CACHE_SECONDS": str(_TTL_SECONDS)}
+    with lab.runtime.with_environment(SERVICE.name, late):
+        wait_until_usable(lab, SERVICE)
+        by_ttl = [make_api_change(lab, row).seconds for _ in range(_TTL_CHANGES)]
+    wait_until_usable(lab, SERVICE)
+    return {
+        "seconds until queryable": _percentiles(in_hudi),
+        "seconds until the cached API shows it": _percentiles(by_api),
+        f"seconds by a time to live of {_TTL_SECONDS} s": _percentiles(by_ttl),
+    }
+
+
+def _sound(one: Round) -> Round:
+    """Raises SystemExit for a round with an error: its times say nothing."""
+    if one.errors:
+        raise SystemExit(f"{one.errors} errors, the first: {one.first_error}")
+    return one
+
+
+def _figures(one: Round) -> dict[str, Any]:
+    found = _sound(one).percentiles
+    assert found is not None
+    return {
+        "clients": one.clients,
+        "requests a second": one.a_second,
+        "seconds of a request": found.model_dump(),
+    }
+
+
+def _mib(lab: Lab) -> dict[str, float]:
+    return {
+        service.name: round(lab.runtime.usage(service.name).memory_bytes / 1024**2, 1)
+        for service in (SERVICE, CACHE)
+    }
+
+
+def _percentiles(seconds: Sequence[float]) -> dict[str, Any]:
+    found = percentiles_of(seconds)
+    assert found is not None
+    return found.model_dump()
+
+
+if __name__ == "__main__":
+    begun = time.monotonic()
+    main()
+    print(f"took {time.monotonic() - begun:.0f} s", file=sys.stderr)

@@ -1,0 +1,341 @@
+"""The lake API over the whole lab: what it answers is what the source databases have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import date
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+import pytest
+import requests
+
+from labctl.datasets import FollowedRow
+from labctl.errors import ExitCode
+from labctl.lab.api import api_of
+from labctl.lab.lab import Lab
+from labctl.lab.up import wait_until_usable
+from labctl.latency.api_load import all_endpoints
+from labctl.services.cache import SERVICE as CACHE
+from labctl.sources import Source, TableRef
+from labctl.testing.eventually import Eventually
+from labctl.testing.faults import Faults
+from lakeapi.statements import RESOURCES, Resource
+from seeds.tickit import DATA_SET
+from tests.e2e.conftest import Labctl
+
+PAGE = 25
+REQUEST_SECONDS = 60
+LIKES = (
+    *("sports", "theatre", "concerts", "jazz", "classical", "opera", "rock", "vegas"),
+    *("broadway", "musicals"),
+)
+
+Sources = Callable[[str], Source]
+Row = dict[str, Any]
+
+
+class Api:
+    """The lab's API, as a client asks it."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._session = requests.Session()
+
+    def get(self, path: str) -> requests.Response:
+        return self._session.get(f"{self.url}/v1{path}", timeout=REQUEST_SECONDS)
+
+    def json(self, path: str) -> Any:
+        """What is answered, numbers with all their digits. AssertionError for an error."""
+        answer = self.get(path)
+        assert answer.status_code == 200, f"{path}: {answer.status_code} {answer.text}"
+        return json.loads(answer.text, parse_float=Decimal)
+
+    def counted(self, endpoint: str, result: str) -> float:
+        """How often the cache was asked for an endpoint with that result."""
+        name = f'lakeapi_cache_requests_total{{endpoint="{endpoint}",result="{result}"}} '
+        lines = self.get("/metrics").text.splitlines()
+        return sum(float(line.removeprefix(name)) for line in lines if line.startswith(name))
+
+    def close(self) -> None:
+        self._session.close()
+
+
+@pytest.fixture
+def api(lab: Lab, eventually: Eventually) -> Iterator[Api]:
+    """Once all that it needs is there."""
+    api = Api(api_of(lab).url)
+    eventually(lambda: api.get("/health").json()["status"] == "UP")
+    eventually(lambda: api.get("/buyerlikes").status_code == 200)
+    yield api
+    api.close()
+
+
+def plain(value: object) -> object:
+    """A value of a database as the API's JSON has it."""
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def of_source(
+    lab: Lab, source: Sources, table: str, columns: tuple[str, ...], where: str
+) -> list[Row]:
+    """Rows of a table in its database, by the names of its columns."""
+    found = lab.table(table)
+    database = source(found.source)
+    names = ", ".join(map(database.quote, columns))
+    place = database.qualified(TableRef(found.db_schema, found.source_name))
+    rows = database.execute(f"SELECT {names} FROM {place} WHERE {where}")
+    return [dict(zip(columns, map(plain, row), strict=True)) for row in rows]
+
+
+def keys(values: Iterable[int]) -> str:
+    """For `IN`: numbers, of which there are some."""
+    return f"({', '.join(map(str, values))})"
+
+
+@pytest.mark.parametrize("resource", RESOURCES, ids=lambda one: one.path)
+def test_a_list_and_its_rows_are_those_of_the_source(
+    resource: Resource, lab: Lab, api: Api, source: Sources, eventually: Eventually
+) -> None:
+    fields = [field.alias for field in resource.model.model_fields.values()]
+    key = resource.columns[0]
+
+    def equal() -> bool:
+        page = api.json(f"/{resource.path}")
+        assert page
+        where = f"{key} <= {page[-1]['id']}"
+        rows = of_source(lab, source, resource.table, resource.columns, where)
+        expected = [
+            dict(zip(fields, row.values(), strict=True))
+            for row in sorted(rows, key=lambda row: row[key])
+        ]
+        assert page == expected[:PAGE]
+        assert api.json(f"/{resource.path}/{page[-1]['id']}") == page[-1]
+        return True
+
+    eventually(equal)
+    assert api.get(f"/{resource.path}/2000000000").status_code == 404
+
+
+def test_the_view_sums_a_days_sales(
+    lab: Lab, api: Api, source: Sources, eventually: Eventually
+) -> None:
+    """From two databases, which nobody but the lake can join."""
+
+    def equal() -> bool:
+        day = api.json("/salesbycategory?limit=1")[0]["calendarDate"]
+        (one_day,) = of_source(lab, source, "date", ("dateid",), f"caldate = '{day}'")
+        columns = ("eventid", "pricepaid", "qtysold", "commission")
+        sales = of_source(lab, source, "sale", columns, f"dateid = {one_day['dateid']}")
+        where = f"eventid IN {keys({sale['eventid'] for sale in sales})}"
+        events = of_source(lab, source, "event", ("eventid", "catid"), where)
+        category_of = {event["eventid"]: event["catid"] for event in events}
+        categories = of_source(lab, source, "category", ("catid", "catname"), "catid > 0")
+        name_of = {one["catid"]: one["catname"] for one in categories}
+        sums: dict[str | None, list[Decimal]] = {}
+        for sale in sales:
+            name = name_of.get(category_of.get(sale["eventid"]))
+            one = sums.setdefault(name, [Decimal(0), Decimal(0)])
+            one[0] += sale["pricepaid"] * sale["qtysold"]
+            one[1] += sale["commission"]
+        found = api.json(f"/salesbycategory?date={day}")
+        assert {
+            row["categoryName"]: [row["saleAmount"], row["commission"]] for row in found
+        } == sums
+        return True
+
+    eventually(equal)
+
+
+def test_the_prepared_statement_has_all_sales_of_a_seller(
+    lab: Lab, api: Api, source: Sources, eventually: Eventually
+) -> None:
+    columns = ("pricepaid", "qtysold", "commission")
+
+    def equal() -> bool:
+        seller = api.json("/sales?limit=1")[0]["sellerId"]
+        sales = of_source(lab, source, "sale", columns, f"sellerid = {seller}")
+        (user,) = of_source(lab, source, "user", ("firstname", "lastname"), f"userid = {seller}")
+        found = api.json(f"/salesbyseller/{seller}")
+        shown = [(row["pricePaid"], row["qtySold"], row["commission"]) for row in found]
+        assert sorted(shown) == sorted(tuple(sale.values()) for sale in sales)
+        assert {row["seller"] for row in found} == {f"{user['firstname']} {user['lastname']}"}
+        return True
+
+    eventually(equal)
+
+
+def test_the_named_query_counts_what_buyers_like(
+    lab: Lab, api: Api, source: Sources, eventually: Eventually
+) -> None:
+    columns = ("userid", *(f"like{thing}" for thing in LIKES))
+
+    def equal() -> bool:
+        sales = of_source(lab, source, "sale", ("buyerid",), "buyerid IS NOT NULL")
+        buyers = {sale["buyerid"] for sale in sales}
+        users = of_source(lab, source, "user", columns, "userid > 0")
+        bought = [user for user in users if user["userid"] in buyers]
+        expected = {thing: sum(bool(one[f"like{thing}"]) for one in bought) for thing in LIKES}
+        assert api.json("/buyerlikes") == [expected]
+        return True
+
+    eventually(equal)
+
+
+@pytest.fixture
+def sale() -> FollowedRow:
+    found = DATA_SET.followed
+    assert found is not None
+    return found
+
+
+def change(source: Sources, sale: FollowedRow) -> Decimal:
+    """Change the sale's price in MySQL; what it is now."""
+    database, key = source("mysql"), (sale.value,)
+    ((before,),) = database.execute("SELECT pricepaid FROM ecomm.sale WHERE salesid = %s", key)
+    after = sale.next(before)
+    database.affect("UPDATE ecomm.sale SET pricepaid = %s WHERE salesid = %s", (after, *key))
+    return Decimal(after)
+
+
+def shows(api: Api, sale: FollowedRow, price: Decimal) -> bool:
+    return bool(api.json(f"/sales/{sale.value}")["pricePaid"] == price)
+
+
+def followed(sale: FollowedRow) -> tuple[str, Mapping[str, object]]:
+    return (sale.table, {sale.key: sale.value})
+
+
+def test_a_changed_sale_is_seen_through_the_cache(
+    api: Api, source: Sources, sale: FollowedRow, eventually: Eventually
+) -> None:
+    path = f"/sales/{sale.value}"
+
+    def kept() -> bool:
+        """Whether the answer comes from the cache."""
+        hits = api.counted("sales/id", "hit")
+        api.json(path)
+        return api.counted("sales/id", "hit") > hits
+
+    for _ in range(3):
+        eventually(kept)
+        price = change(source, sale)
+        eventually(partial(shows, api, sale, price), row=followed(sale))
+        # and never again as it was, though that answer has time to live left
+        assert [shows(api, sale, price) for _ in range(20)] == [True] * 20
+
+
+def test_a_row_that_was_not_there_is_seen_when_it_is(
+    api: Api, source: Sources, new_key: Callable[[], int], eventually: Eventually
+) -> None:
+    key = new_key()
+    path = f"/events/{key}"
+    assert [api.get(path).status_code for _ in range(3)] == [404] * 3
+    database = source("postgres")
+    database.execute(f"INSERT INTO ems.event VALUES ({key}, 1, 1, 1, 'née ☃', NULL)")
+    row = ("event", {"eventid": key})
+    eventually(lambda: api.get(path).status_code == 200, row=row)
+    assert api.json(path)["name"] == "née ☃"
+    database.execute(f"DELETE FROM ems.event WHERE eventid = {key}")
+    eventually(lambda: api.get(path).status_code == 404, row=row)
+
+
+@contextmanager
+def without_cache(lab: Lab) -> Iterator[None]:
+    """The cache is away, and nobody starts it again."""
+    lab.runtime.stop(CACHE.name)
+    try:
+        yield
+    finally:
+        lab.runtime.start(CACHE, lab.context(CACHE))
+        wait_until_usable(lab, CACHE)
+
+
+def test_without_its_cache_it_answers_from_the_lake(
+    lab: Lab, api: Api, source: Sources, sale: FollowedRow, eventually: Eventually
+) -> None:
+    paths = all_endpoints(api.url)
+    assert len(paths) == 17
+    with without_cache(lab):
+        assert {api.get(path).status_code for path in paths} == {200}
+        health = api.get("/health")
+        assert (health.status_code, health.json()["status"]) == (200, "DEGRADED")
+        price = change(source, sale)
+        eventually(partial(shows, api, sale, price), row=followed(sale))
+    eventually(lambda: api.get("/health").json()["status"] == "UP")
+    hits = api.counted("categories", "hit")
+
+    def hit() -> bool:
+        api.json("/categories")
+        return api.counted("categories", "hit") > hits
+
+    eventually(hit)
+
+
+def test_a_cache_that_is_killed_is_no_error(api: Api, faults: Faults) -> None:
+    faults.kill("cache")
+    assert {api.get("/venues").status_code for _ in range(50)} == {200}
+
+
+def test_the_command_line_sees_what_is_kept(api: Api, labctl: Labctl) -> None:
+    assert labctl("api", "cache", "clear").returncode == 0
+    for _ in range(3):
+        api.json("/categories/1")
+    kept = json.loads(labctl("api", "cache", "keys", "-o", "json").stdout)["keys"]
+    (one,) = [answer for answer in kept if "categories/id" in answer["key"]]
+    assert 0 < one["seconds_left"] <= 60
+    counted = json.loads(labctl("api", "cache", "stats", "-o", "json").stdout)
+    assert counted["keys"] >= 1
+    assert counted["endpoints"]["categories/id"]["hit"] >= 2
+    dropped = json.loads(labctl("api", "cache", "clear", "-o", "json").stdout)["dropped"]
+    assert dropped >= 1
+
+
+def test_the_command_line_watches_the_cache(
+    api: Api, labctl: Labctl, eventually: Eventually
+) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(labctl, "api", "cache", "monitor", "--count", "20", "-o", "json")
+
+        def ended() -> bool:
+            api.json("/categories/2")
+            return running.done()
+
+        eventually(ended)
+        lines = running.result().stdout.splitlines()
+    assert len(lines) == 20
+    assert any("GET lakeapi:categories/id:2@" in json.loads(line)["text"] for line in lines)
+
+
+def test_the_command_line_measures_it(api: Api, labctl: Labctl) -> None:
+    done = labctl("api", "load", "-n", "100", "-c", "10", "-o", "json")
+    assert done.returncode == 0, done.stderr
+    cold, warm = json.loads(done.stdout)["rounds"]
+    assert (cold["name"], warm["name"]) == ("cold", "warm")
+    assert cold["percentiles"]["count"] == warm["percentiles"]["count"] == 100
+    mixed = json.loads(labctl("api", "load", "--mix", "-n", "34", "-c", "4", "-o", "json").stdout)
+    assert len(mixed["paths"]) == 17
+    assert [one["requests"] for one in mixed["rounds"]] == [17, 17, 34, 34]
+    assert [one["errors"] for one in mixed["rounds"]] == [0] * 4
+
+
+def test_it_is_started_again_without_harm_and_the_demonstration_runs(
+    api: Api, labctl: Labctl, lab: Lab
+) -> None:
+    again = labctl("api", "up", "-o", "json")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["url"] == api.url
+    status = labctl("api", "status", "-o", "json")
+    assert status.returncode == 0, status.stderr
+    told = json.loads(status.stdout)
+    assert (told["health"], told["cached"]) == ("UP", True)
+    shown = labctl("api", "demo", "-o", "json")
+    assert shown.returncode == 0, shown.stderr
+    changed = json.loads(shown.stdout)["change"]
+    assert changed["path"] == "/v1/sales/200"
+    assert Decimal(str(changed["after"])) == Decimal(str(changed["before"])) + Decimal("0.01")
+    assert labctl("api", "load", "--path", "/nothing", "-n", "1").returncode == ExitCode.FAILED
