@@ -125,6 +125,7 @@ class Reader:
         library = (storage.get("SerdeInfo") or {}).get("SerializationLibrary") or ""
         if "hudi" in serde.lower():
             raise SqlError("NOT_SUPPORTED", f"Hudi table at {location} is not one of this lake")
+        _check_properties(definition)
         keys = [k["Name"] for k in definition.get("PartitionKeys") or []]
         if "parquet" in serde.lower():
             return self._parquet(location, definition, columns)
@@ -134,6 +135,8 @@ class Reader:
             return self._json(location, columns)
         if "LazySimple" in library and not storage.get("Compressed"):
             parameters = (storage.get("SerdeInfo") or {}).get("Parameters") or {}
+            if unknown := sorted(set(parameters) - {"field.delim", "serialization.format"}):
+                raise SqlError("NOT_SUPPORTED", f"Property {unknown[0]} of text files is not read")
             names = [c["Name"].lower() for c in storage["Columns"]]
             return self._text(location, parameters.get("field.delim", "\x01"), names, columns)
         raise SqlError("HIVE_UNSUPPORTED_FORMAT", f"Unsupported storage format: {serde}")
@@ -199,6 +202,16 @@ class Reader:
             for uri in self._storage.list(location)
         ]
         return pa.concat_tables(tables) if tables else pa.table({n: [] for n in columns})
+
+
+def _check_properties(definition: dict[str, Any]) -> None:
+    """Properties of a table that say which rows it has are not read. Raises SqlError."""
+    parameters = definition.get("Parameters") or {}
+    if parameters.get("projection.enabled", "false").lower() == "true":
+        raise SqlError("NOT_SUPPORTED", "Partition projection is not supported")
+    for name in ("skip.header.line.count", "skip.footer.line.count"):
+        if parameters.get(name, "0").strip() != "0":
+            raise SqlError("NOT_SUPPORTED", f"Property {name} is not supported")
 
 
 def _value(value: Any) -> str | None:
