@@ -239,7 +239,8 @@ def _data_set_files(name: str) -> tuple[LabConfig, dict[str, str]]:
         *(file.resolve() for one in properties for file in included_files(one)),
         *(sink.file.path for sink in used_sinks(sink_files(root), tables)),
         *(root / CONNECTORS / f"{s.connector}.json" for s in config.sources.values()),
-        *(one.file for one in (*views, *queries)),
+        *(view.file for view in views),
+        *(query.file for query in queries),
     }
     texts = {
         path.resolve().relative_to(root.resolve()).as_posix(): path.read_text(encoding="utf-8")

@@ -6,32 +6,51 @@ import io
 import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from sqlapi.catalog.definitions import Definitions
+from sqlapi.catalog.definitions import SourceName
 from sqlapi.catalog.glue_types import of_glue
 from sqlapi.catalog.views import is_view, view_text
 from sqlapi.protocol.errors import ApiError
-from sqlapi.source import MergeView, SourceError, SourceTable
+from sqlapi.source import MergeView, SourceError, SourceTable, TableSource
 from sqlapi.sql.arrow import arrow_type, positional
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.scope import Table
 from sqlapi.sql.types import Type, of_arrow
 from sqlapi.storage import Storage
 
-__all__ = ["Reader"]
+__all__ = ["Described", "Reader"]
 
 _PARALLEL = 4
+
+
+class Described(Protocol):
+    """What is asked of a catalog."""
+
+    @property
+    def source(self) -> TableSource: ...
+
+    def lake_table(self, database: str, name: str) -> SourceName | None:
+        """The source's table of that name. Raises SourceError."""
+        ...
+
+    def stored(self, database: str, name: str) -> Mapping[str, Any] | None:
+        """Another table, or a view: its `definition` is Glue's."""
+        ...
+
+    def database(self, name: str) -> dict[str, Any]:
+        """Raises ApiError when there is none."""
+        ...
 
 
 class Reader:
     """Finds tables for the translation of one query, and reads them once."""
 
-    def __init__(self, definitions: Definitions, storage: Storage, catalog: str) -> None:
+    def __init__(self, definitions: Described, storage: Storage, catalog: str) -> None:
         self._all = definitions
         self._storage = storage
         self._catalog = catalog.lower()

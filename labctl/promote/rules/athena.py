@@ -29,7 +29,9 @@ def views_have_tables(subject: Subject) -> Iterator[Finding]:
     """Views and statements may read what others have made, but silver's databases are the lab's."""
     promotion = subject.promotion
     known = promotion.table_names | {view.name for view in promotion.views}
-    for file, reads in ((one.file, one.reads) for one in (*promotion.views, *promotion.queries)):
+    read = [(view.file, view.reads) for view in promotion.views]
+    read += [(query.file, query.reads) for query in promotion.queries]
+    for file, reads in read:
         for table in sorted(reads - known):
             if table.partition(".")[0] in promotion.databases:
                 yield Finding(
