@@ -14,6 +14,7 @@ SHIPPED = (
     "gold",
     "lab.toml",
     "labs",
+    "queries",
     "requirements-dev.lock",
     "requirements.lock",
     "scenarios",

@@ -2,11 +2,12 @@
 
 For maintainers. Resolves what each part consists of today, downloads it once and records the
 checksums. With names, only these parts are resolved again. Needs `go` on the PATH for Go modules
-and a Debian machine for Debian packages.
+and a Debian machine for Debian packages. `--folder` is one with both files of other parts.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import json
 import re
@@ -45,9 +46,8 @@ __all__ = ["main"]
 Part = dict[str, Any]
 
 
-def main(names: list[str]) -> None:
-    """Resolve the named parts, or all, and write the lock."""
-    folder = Path(str(files("labctl.artifacts")))
+def main(names: list[str], folder: Path) -> None:
+    """Resolve the named parts of `folder`, or all, and write its lock."""
     parts = tomllib.loads((folder / "parts.toml").read_text())
     target = folder / "lock.json"
     known = load_lock(target).artifacts if target.exists() and names else {}
@@ -210,7 +210,11 @@ def _locked(name: str, version: str, path: Path) -> LockedFile:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Makes lock.json from parts.toml.")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--folder", type=Path, default=Path(str(files("labctl.artifacts"))))
+    given = parser.parse_args()
     try:
-        main(sys.argv[1:])
+        main(given.names, given.folder)
     except LabError as error:
         sys.exit("\n".join((str(error), *error.details)))

@@ -70,12 +70,16 @@ def sync_command(invocation: Invocation, tables: TablesArgument = None) -> None:
 def apply_command(
     invocation: Invocation,
     views: Annotated[
-        list[str] | None, typer.Argument(help="Which views of gold/ [default: all].")
+        list[str] | None,
+        typer.Argument(help="Which views and statements [default: all]."),
     ] = None,
 ) -> None:
-    """Make the views of gold/, each as its file says it; those that are so already stay."""
+    """Make the views of gold/ and what queries/ has, each as its file says it.
+
+    Those that are so already stay.
+    """
     changes = catalog_of(invocation.lab()).apply(views or ())
-    _print(invocation, changes, "Nothing to write: the views are as their files say")
+    _print(invocation, changes, "Nothing to write: all is as the files say")
 
 
 def _print(invocation: Invocation, changes: Sequence[Change], none: str) -> None:

@@ -14,12 +14,13 @@ from labctl.cli.seed import seed_summary
 from labctl.cli.up import urls_table
 from labctl.cli.verify import verify_exit_code, verify_summary
 from labctl.errors import LabError
+from labctl.lab.athena_connection import connection_of
 from labctl.lab.seeding import seed_lab
 from labctl.lab.up import up
 from labctl.lab.verification import verify_lab
 from labctl.latency.change import followed_row, make_change
 
-__all__ = ["demo_command"]
+__all__ = ["demo_command", "next_steps"]
 
 WARM_UP = 3
 """Changes made before the one that is shown: a JVM's first commits are its slowest."""
@@ -80,22 +81,26 @@ def demo_command(invocation: Invocation) -> None:
             f"{changed.after} at the source and was read back from Hudi "
             f"{changed.seconds:.2f} s after its commit.",
             f"The whole demo took {time.monotonic() - begun:.0f} s. The lab is running.",
+            f"boto3, the AWS CLI and other clients of AWS find {connection_of(lab).place}.",
             "",
-            "Next:",
-            *map(
-                invocation.addressed,
-                (
-                    "  .venv/bin/labctl status",
-                    f'  .venv/bin/labctl query "{sql}" --as-of {changed.instant}',
-                    "  .venv/bin/labctl verify",
-                    "  make demo-api",
-                    "Stop it with `.venv/bin/labctl down`; its data stays. "
-                    "`.venv/bin/labctl destroy` removes it altogether.",
-                ),
-            ),
+            *map(invocation.addressed, next_steps(sql, changed.instant)),
         )
 
     print_result(invocation.format, data, render)
+
+
+def next_steps(sql: str, instant: str) -> tuple[str, ...]:
+    """What to type next: `sql` reads the changed row, which was another before `instant`."""
+    return (
+        "Next:",
+        f'  .venv/bin/labctl sql -c "{sql}"',
+        f'  .venv/bin/labctl query "{sql}" --as-of {instant}',
+        "  .venv/bin/labctl verify",
+        "  .venv/bin/labctl status",
+        "  make demo-api",
+        "Stop it with `.venv/bin/labctl down`; its data stays. "
+        "`.venv/bin/labctl destroy` removes it altogether.",
+    )
 
 
 def _say(words: str) -> None:

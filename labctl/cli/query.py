@@ -50,9 +50,12 @@ def query_command(
 ) -> None:
     """Answer SQL over the silver tables: now, as they were, or what changed.
 
+    Views of the catalog are read by database.view, as they are or were.
+
     Rows that are wider than the terminal are shown one column per line. `--output csv` prints all
     rows as CSV.
     """
+    from labctl.lab.views import LabViews
     from labctl.lake import Lake, View
 
     view = View.parse(
@@ -64,7 +67,7 @@ def query_command(
         from labctl.lake.spark import SparkEngine
 
         spark = SparkEngine(lab.artifacts.spark_jars(), lab.artifacts.java())
-    answer = Lake(lab.endpoints.objectstore).query(sql, view, engine=spark)
+    answer = Lake(lab.endpoints.objectstore).query(sql, view, engine=spark, views=LabViews(lab))
     data = {
         "columns": [{"name": f.name, "type": str(f.type)} for f in answer.schema],
         "rows": answer.to_pylist(),

@@ -143,9 +143,7 @@ class Athena:
         pages = list(self._client.get_paginator("get_query_results").paginate(QueryExecutionId=id_))
         columns = pages[0]["ResultSet"]["ResultSetMetadata"]["ColumnInfo"]
         rows = [
-            [data.get("VarCharValue") for data in row["Data"]]
-            for page in pages
-            for row in page["ResultSet"]["Rows"]
+            _cells(row["Data"], len(columns)) for page in pages for row in page["ResultSet"]["Rows"]
         ]
         # Rows of a query come behind one with the names, those of other statements do not.
         named = execution["ResultConfiguration"]["OutputLocation"].endswith(".csv")
@@ -155,6 +153,15 @@ class Athena:
             tuple(column["Type"] for column in columns),
             rows[1:] if named else rows,
         )
+
+
+def _cells(data: list[dict[str, str]], count: int) -> list[str | None]:
+    """One for each column. Of DESCRIBE a row is one text, with tabs between padded cells."""
+    cells = [one.get("VarCharValue") for one in data]
+    if len(cells) == count:
+        return cells
+    told = [text.strip() for text in (cells[0] or "").split("\t")] if cells else []
+    return [*told, *[None] * count][:count]
 
 
 def _execution(told: dict[str, Any]) -> Execution:

@@ -10,11 +10,13 @@ from typing import Any
 
 from labctl.errors import ExitCode, LabError
 from labctl.lab.athena_connection import Connection, connection_of
+from labctl.lab.athena_files import KeptFiles
 from labctl.lab.lab import Lab
 from labctl.lake.glue_changes import Change, tables_in, write
 from labctl.lake.glue_sync import GlueSync
 from labctl.lake.gold import GOLD, GoldViews, load_views
 from labctl.lake.lake import Lake
+from labctl.lake.queries import QUERIES, load_queries
 from labctl.lake.table_source import LakeSource
 from labctl.tables import full_name
 from sqlapi.catalog.views import is_view
@@ -39,20 +41,23 @@ class CatalogTable:
 
 def catalog_of(lab: Lab) -> Catalog:
     """Raises LabError when the lab does not run, or what is promoted is not known."""
-    connection = connection_of(lab, "glue")
     source = LakeSource(Lake(lab.endpoints.objectstore))
-    return Catalog(connection, source, lab.project / GOLD)
+    return Catalog(connection_of(lab, "glue"), connection_of(lab), source, lab.project)
 
 
 class Catalog:
     """What the catalog has, and what it ought to have. Raises LabError."""
 
-    def __init__(self, connection: Connection, source: TableSource, gold: Path) -> None:
-        """`gold` is the folder of the views' files."""
+    def __init__(
+        self, connection: Connection, athena: Connection, source: TableSource, project: Path
+    ) -> None:
+        """Of Glue and of Athena; `project` has the files of views and kept statements."""
         self._connection = connection
+        self._athena = athena
         self._glue = connection.client
         self._source = source
-        self._gold = gold
+        self._gold = project / GOLD
+        self._queries = project / QUERIES
         self._sync = GlueSync(self._glue, source)
 
     def tables(self, databases: Iterable[str]) -> list[CatalogTable]:
@@ -86,20 +91,28 @@ class Catalog:
             return changes
 
     def apply(self, names: Sequence[str] = ()) -> list[Change]:
-        """Writes what the catalog lacks of the views in `gold/`, or of those named."""
-        views = load_views(self._gold)
-        if not views:
+        """Writes what is lacking of the views in `gold/` and the statements in `queries/`.
+
+        All of them, or those named.
+        """
+        views, queries = load_views(self._gold), load_queries(self._queries)
+        known = [*(view.name for view in views), *(query.full_name for query in queries)]
+        if not known:
             raise LabError(
-                f"There is no view in {self._gold}",
-                hint="write one into gold/<database>/<view>.sql (docs/sql.md)",
+                f"There is nothing in {self._gold} or {self._queries}",
+                hint="write a view into gold/<database>/<view>.sql (docs/sql.md)",
                 exit_code=ExitCode.USAGE,
             )
-        known = [view.name for view in views]
-        chosen = {full_name(name, known, word="view") for name in names} or set(known)
+        chosen = {full_name(name, known, word="view or statement") for name in names} or set(known)
         with self._explained():
-            changes = GoldViews(self._glue, views).changes(n for n in known if n in chosen)
+            changes = GoldViews(self._glue, views).changes(
+                view.name for view in views if view.name in chosen
+            )
             write(self._glue, changes)
-            return changes
+        with self._athena.explained():
+            kept = KeptFiles(self._athena).changes([q for q in queries if q.full_name in chosen])
+            write(self._athena.client, kept)
+        return [*changes, *kept]
 
     def _wanted(self, names: Sequence[str]) -> list[SourceTable]:
         tables = {f"{table.database}.{table.name}": table for table in self._source.tables()}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+from labctl.config.endpoints import ObjectStore
 from labctl.config.kafka_clients import client_settings, java_settings
 from labctl.home.secrets import properties_text
 from labctl.home.state import write_private
 from labctl.lab.lab import Lab
 
-__all__ = ["client_environment"]
+__all__ = ["client_environment", "object_store_variables"]
 
 
 def client_environment(lab: Lab) -> dict[str, str]:
@@ -69,7 +71,19 @@ def client_environment(lab: Lab) -> dict[str, str]:
             "SQLCMDDBNAME": sqlserver.database,
             "SQLSERVER_PASSWORD_FILE": str(folder / "sqlserver-password"),
         }
+    for other in endpoints.others.values():
+        values |= other.variables
+        for variable, secret in other.secrets.items():
+            write_private(folder / variable.lower(), secret)
+            values[variable] = str(folder / variable.lower())
     store = endpoints.objectstore
+    return values | object_store_variables(store, folder) | {"LAKE_BUCKET": store.bucket}
+
+
+def object_store_variables(store: ObjectStore, folder: Path) -> dict[str, str]:
+    """How clients of AWS find it; its key, which is that of Athena and Glue, in a file."""
+    # Python's SDK knows the second name only, the others the first.
+    values = {"AWS_REGION": store.region, "AWS_DEFAULT_REGION": store.region}
     if store.access_key and store.secret_key:
         write_private(
             folder / "aws-credentials",
@@ -80,11 +94,4 @@ def client_environment(lab: Lab) -> dict[str, str]:
         values["AWS_SHARED_CREDENTIALS_FILE"] = str(folder / "aws-credentials")
     if store.endpoint_url:
         values["AWS_ENDPOINT_URL_S3"] = store.endpoint_url
-    for other in endpoints.others.values():
-        values |= other.variables
-        for variable, secret in other.secrets.items():
-            write_private(folder / variable.lower(), secret)
-            values[variable] = str(folder / variable.lower())
-    # Python's SDK knows the second name only, the others the first.
-    regions = {"AWS_REGION": store.region, "AWS_DEFAULT_REGION": store.region}
-    return values | regions | {"LAKE_BUCKET": store.bucket}
+    return values

@@ -1,4 +1,4 @@
-"""What is to be written to a Glue catalog, and writing it."""
+"""What is to be written to a Glue catalog, or kept by Athena, and writing it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Change:
     action: str
     """`create`, `update` or `remove`."""
     what: str
-    """`database tickit`, `table tickit.sale_ro`, `partitions of tickit.sale`."""
+    """`database tickit`, `table tickit.sale_ro`, `named query tickit.likes`."""
     details: tuple[str, ...]
     operation: str = field(repr=False)
     request: Json = field(repr=False)
@@ -52,15 +52,18 @@ def type_changes(word: str, wanted: Mapping[str, str], found: Mapping[str, str])
             yield f"{word} {name}: {found.get(name, 'none')} → {wanted.get(name, 'none')}"
 
 
-def write(glue: Any, changes: Sequence[Change]) -> None:
-    """Sends them, in order. Raises LabError before the first when one is refused."""
+def write(client: Any, changes: Sequence[Change]) -> None:
+    """Sends them, in order, by a boto3 client of the service that they are of.
+
+    Raises LabError before the first when one is refused.
+    """
     if refused := [change for change in changes if change.refused]:
         raise LabError(
             "Nothing was written: " + "; ".join(change.refused for change in refused),
             hint="drop it from the catalog, or use another database or name",
         )
     for change in changes:
-        answer = getattr(glue, change.operation)(**change.request)
+        answer = getattr(client, change.operation)(**change.request)
         if errors := answer.get("Errors"):
             told = errors[0]["ErrorDetail"]
             raise LabError(

@@ -13,14 +13,12 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from labctl.config.aws import CATALOG
 from labctl.errors import ExitCode, LabError
 from labctl.lake.glue_changes import Change, Json, new_database, tables_in, type_changes
+from labctl.lake.query_text import read_query, unusable
 from sqlapi.catalog.glue_types import of_glue
 from sqlapi.catalog.views import is_view, view_input, view_text
-from sqlapi.sql.dialect import parse_query
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.scope import Table
 from sqlapi.sql.translate import translate
@@ -61,7 +59,7 @@ def load_views(folder: Path) -> list[GoldView]:
         order = list(TopologicalSorter(graph).static_order())
     except CycleError as error:
         circle = error.args[1]
-        raise _unusable(
+        raise unusable(
             views[circle[0]].file, f"it reads itself: {' → '.join(reversed(circle))}"
         ) from None
     return [views[name] for name in order]
@@ -81,30 +79,9 @@ def views_over(views: Sequence[GoldView], tables: Iterable[str]) -> list[GoldVie
 def _load(file: Path) -> GoldView:
     database, view = file.parent.name, file.stem
     if file.parents[1].name != GOLD.name or not all(map(_NAME.fullmatch, (database, view))):
-        raise _unusable(file, "a view is in gold/<database>/<view>.sql, names in small letters")
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise _unusable(file, f"it cannot be read: {error}") from None
-    sql = re.sub(r"\A(\s*--[^\n]*\n)*", "", text).strip().removesuffix(";").rstrip()
-    try:
-        tree = parse_query(sql)
-    except SqlError as error:
-        raise _unusable(file, str(error)) from None
-    return GoldView(database, view, file, sql, frozenset(_named(tree, database)))
-
-
-def _named(tree: exp.Expr, database: str) -> Iterator[str]:
-    inside = {cte.alias_or_name for cte in tree.find_all(exp.CTE)}
-    for table in tree.find_all(exp.Table):
-        if isinstance(table.this, exp.Identifier) and (table.db or table.name not in inside):
-            yield f"{table.db or database}.{table.name}".lower()
-
-
-def _unusable(file: Path, why: str) -> LabError:
-    return LabError(
-        f"{file}: {why}", hint="correct the file; nothing was written", exit_code=ExitCode.USAGE
-    )
+        raise unusable(file, "a view is in gold/<database>/<view>.sql, names in small letters")
+    found = read_query(file, database)
+    return GoldView(database, view, file, found.sql, found.reads)
 
 
 class GoldViews:
@@ -130,12 +107,12 @@ class GoldViews:
         try:
             found = translate(view.sql, _Tables(self, view), view.database)
         except SqlError as error:
-            raise _unusable(view.file, str(error)) from None
+            raise unusable(view.file, str(error)) from None
         labels = [label.lower() for label, _ in found.columns]
         if unnamed := [label for label in labels if label.startswith("_col")]:
-            raise _unusable(view.file, f"a column has no name ({unnamed[0]}): write AS")
+            raise unusable(view.file, f"a column has no name ({unnamed[0]}): write AS")
         if twice := {label for label in labels if labels.count(label) > 1}:
-            raise _unusable(view.file, f"two columns are called {min(twice)}")
+            raise unusable(view.file, f"two columns are called {min(twice)}")
         return view_input(
             view.view, view.sql, catalog=CATALOG, database=view.database, columns=found.columns
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from operator import attrgetter
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from labctl.config.endpoints import ObjectStore
     from labctl.lake.sql import Scan, SqlQuery
 
-__all__ = ["Engine", "Lake", "TableInfo"]
+__all__ = ["Engine", "Lake", "TableInfo", "Views"]
 
 _PARALLEL = 8
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
@@ -59,6 +59,14 @@ class Engine(Protocol):
 
     def query(self, sql: str, tables: Sequence[SilverTable], view: View) -> pa.Table:
         """The answer, with the columns and types that `Lake.query` gives by itself."""
+        ...
+
+
+class Views(Protocol):
+    """Where views are known."""
+
+    def rows(self, names: Iterable[str], view: View) -> Mapping[str, pa.Table]:
+        """All rows of those of the names `database.name` that are views, as `view` shows tables."""
         ...
 
 
@@ -163,10 +171,18 @@ class Lake:
         """Follows what is written to a table from now on."""
         return Watch(self.table(name))
 
-    def query(self, sql: str, view: View = LATEST, *, engine: Engine | None = None) -> pa.Table:
+    def query(
+        self,
+        sql: str,
+        view: View = LATEST,
+        *,
+        engine: Engine | None = None,
+        views: Views | None = None,
+    ) -> pa.Table:
         """The answer to one SELECT over silver tables, all shown as `view` says, or SHOW TABLES.
 
-        Raises LabError (USAGE) for bad SQL, an unknown table, or a moment whose files are gone.
+        `views` has what is no table; an `engine` sees none of it. Raises LabError (USAGE) for bad
+        SQL, an unknown table, or a moment whose files are gone.
         """
         if _SHOW_TABLES.fullmatch(sql):
             return self._shown()
@@ -177,9 +193,13 @@ class Lake:
         from labctl.lake.sql import SqlQuery
 
         query = SqlQuery(sql, names)
+        shown: Mapping[str, pa.Table] = {}
+        if views and (others := query.others()):
+            shown = views.rows(sorted(others), view)
+            query = SqlQuery(sql, [*names, *shown])
         used = query.tables()
         tables = [self._table(name) for name in names if name in used]
-        return reading(tables, lambda: _answer(query, tables, view))
+        return reading(tables, lambda: _answer(query, tables, view, shown))
 
     def _shown(self) -> pa.Table:
         """What SHOW TABLES answers: name, kind, commits and latest instant of each table."""
@@ -219,22 +239,29 @@ class Lake:
         )
 
 
-def _answer(query: SqlQuery, tables: Sequence[SilverTable], view: View) -> pa.Table:
+def _answer(
+    query: SqlQuery, tables: Sequence[SilverTable], view: View, shown: Mapping[str, pa.Table]
+) -> pa.Table:
+    """`shown` are the rows of the views that the query reads, too."""
     from labctl.lake.sql import Scan, UnreadColumnError
 
     names = [table.name for table in tables]
     with ThreadPoolExecutor(_PARALLEL) as pool:
         snapshots = list(pool.map(lambda table: Snapshot(table, view), tables))
-        schemas = dict(zip(names, pool.map(attrgetter("schema"), snapshots), strict=True))
+        own = dict(zip(names, pool.map(attrgetter("schema"), snapshots), strict=True))
+        schemas = {**own, **{name: rows.schema for name, rows in shown.items()}}
         scans = query.plan(schemas)
-        conditions = {name: view.filters(schema.names) for name, schema in schemas.items()}
+        conditions = {name: view.filters(schema.names) for name, schema in own.items()}
 
-        def read(snapshot: Snapshot, scan: Scan) -> pa.Table:
-            return snapshot.stored(scan.columns, scan.where)
+        def run(scans: Mapping[str, Scan]) -> pa.Table:
+            rows = pool.map(
+                lambda snapshot, scan: snapshot.stored(scan.columns, scan.where),
+                snapshots,
+                [scans[name] for name in names],
+            )
+            return query.run({**dict(zip(names, rows, strict=True)), **shown}, schemas, conditions)
 
-        rows = pool.map(read, snapshots, [scans[name] for name in names])
         try:
-            return query.run(dict(zip(names, rows, strict=True)), schemas, conditions)
+            return run(scans)
         except UnreadColumnError:
-            rows = pool.map(read, snapshots, [Scan(schemas[name].names, []) for name in names])
-            return query.run(dict(zip(names, rows, strict=True)), schemas, conditions)
+            return run({name: Scan(schemas[name].names, []) for name in names})

@@ -61,12 +61,20 @@ class SqlQuery:
         A short name that several have is none of them: DuckDB, which knows the names of WITH
         clauses, then says that there is no such table.
         """
+        return frozenset(table for node in self._named() for table in self._meant(node))
+
+    def others(self) -> frozenset[str]:
+        """What it reads under a name `database.name` that none of the tables has."""
         return frozenset(
-            table
-            for node in _nodes(self._tree(self.sql))
-            if node.get("type") == "BASE_TABLE" and node.get("table_name")
-            for table in self._meant(node)
+            f"{node['schema_name']}.{node['table_name']}".lower()
+            for node in self._named()
+            if node.get("schema_name") and not self._meant(node)
         )
+
+    def _named(self) -> Iterator[dict[str, Any]]:
+        for node in _nodes(self._tree(self.sql)):
+            if node.get("type") == "BASE_TABLE" and node.get("table_name"):
+                yield node
 
     def _meant(self, node: Mapping[str, Any]) -> list[str]:
         parts = [part.lower() for part in (node.get("schema_name"), node["table_name"]) if part]

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pyarrow as pa
 
 from labctl.errors import LabError
 from labctl.lake.lake import Lake, TableInfo
-from labctl.lake.view import View
+from labctl.lake.view import LATEST, View
 from sqlapi.source import MergeView, SourceError, SourceTable
 
 __all__ = ["LakeSource"]
 
 
 class LakeSource:
-    """Silver tables; rows deleted at the source are not shown, as everywhere in the lab."""
+    """Silver tables; rows deleted at the source are not shown, as everywhere in the lab.
 
-    def __init__(self, lake: Lake) -> None:
+    `view` shows others, or the tables as they were.
+    """
+
+    def __init__(self, lake: Lake, view: View = LATEST) -> None:
         self._lake = lake
+        self._shown = view
         self._known: dict[str, TableInfo] = {}
 
     def tables(self) -> Sequence[SourceTable]:
@@ -42,7 +47,8 @@ class LakeSource:
 
     def schema(self, table: SourceTable) -> pa.Schema:
         with _explained():
-            return self._lake.table(_name(table)).written_schema()
+            found = self._lake.table(_name(table))
+            return found.schema(self._shown) if self._shown.at else found.written_schema()
 
     def partitions(self, table: SourceTable) -> Sequence[str]:
         with _explained():
@@ -55,7 +61,16 @@ class LakeSource:
 
     def read(self, table: SourceTable, columns: Sequence[str], view: MergeView) -> pa.Table:
         with _explained():
-            return self._lake.read(_name(table), columns, _view(view))
+            return self._lake.read(_name(table), columns, self._view(view))
+
+    def _view(self, view: MergeView) -> View:
+        if view.as_of or view.read_optimized:
+            return replace(
+                self._shown,
+                as_of=View.parse(as_of=view.as_of).as_of if view.as_of else self._shown.as_of,
+                read_optimized=view.read_optimized or self._shown.read_optimized,
+            )
+        return self._shown
 
 
 @contextmanager
@@ -68,7 +83,3 @@ def _explained() -> Iterator[None]:
 
 def _name(table: SourceTable) -> str:
     return f"{table.database}.{table.name}"
-
-
-def _view(view: MergeView) -> View:
-    return View.parse(as_of=view.as_of, read_optimized=view.read_optimized)

@@ -114,6 +114,8 @@ def _unchanged(promotion: Promotion) -> dict[str, bytes]:
         files[name] = own_or_shipped(promotion.project, name).read_bytes()
     for view in promotion.lake_views:
         files[f"{GOLD}/{view.database}/{view.file.name}"] = view.file.read_bytes()
+    for query in promotion.lake_queries:
+        files[query.place] = query.file.read_bytes()
     return files | {n: path.read_bytes() for n, path in promotion.properties_files.items()}
 
 

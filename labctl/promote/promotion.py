@@ -14,6 +14,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.files import ConnectorFile, connector_files
 from labctl.lake.gold import GOLD, GoldView, load_views, views_over
+from labctl.lake.queries import QUERIES, QueryFile, load_queries, queries_over
 from labctl.services.connect import WORKER_FILE
 from labctl.shipped import own_or_shipped
 from labctl.sinks import Sink, require_readable, used_sinks
@@ -56,6 +57,8 @@ class Promotion:
     """`connectors/worker.properties`."""
     views: tuple[GoldView, ...]
     """Every view of `gold/`, each behind those that it reads."""
+    queries: tuple[QueryFile, ...]
+    """Every statement of `queries/`."""
     lock: Lock
 
     @property
@@ -75,6 +78,12 @@ class Promotion:
     def lake_views(self) -> tuple[GoldView, ...]:
         """The views that need no other tables than the lab's."""
         return tuple(views_over(self.views, self.table_names))
+
+    @cached_property
+    def lake_queries(self) -> tuple[QueryFile, ...]:
+        """The statements that need no other tables than the lab's, and views over them."""
+        views = (view.name for view in self.lake_views)
+        return tuple(queries_over(self.queries, [*self.table_names, *views]))
 
     @cached_property
     def table_names(self) -> frozenset[str]:
@@ -174,5 +183,6 @@ def load_promotion(project: Path, config: LabConfig, profile_name: str) -> Promo
         files=tuple(file for file in files if file.name in used),
         worker=worker,
         views=tuple(load_views(project / GOLD)),
+        queries=tuple(load_queries(project / QUERIES)),
         lock=load_lock(),
     )

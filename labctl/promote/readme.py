@@ -158,6 +158,7 @@ def _layout() -> Iterator[str]:
         ("payloads/spark/", "EMR steps, or job runs of EMR Serverless"),
         ("sql/", "one script an engine"),
         ("gold/", "the views, unchanged"),
+        ("queries/", "named queries and prepared statements, unchanged"),
         ("spark/", "the properties files, and the command line that `spark-submit` gets"),
         ("artifacts.json", "what is uploaded, to which key"),
         ("artifacts/", "those files, plugin ZIPs among them; absent with --without-artifacts"),

@@ -32,12 +32,17 @@ def sql_lines(promotion: Promotion) -> Iterator[str]:
         f"them read {_named((*promotion.databases, *promotion.view_databases))}."
     )
     yield ""
-    if promotion.lake_views:
+    if promotion.lake_views or promotion.lake_queries:
         databases = sorted({view.database for view in promotion.lake_views})
-        yield (
-            f"`gold/` has views of {_named(databases)}. They are made once Spark has committed to "
-            "each table that they read:"
-        )
+        if databases:
+            yield (
+                f"`gold/` has views of {_named(databases)}. They are made once Spark has committed "
+                "to each table that they read."
+            )
+        if promotion.lake_queries:
+            names = [query.full_name for query in promotion.lake_queries]
+            yield f"`queries/` has statements that the workgroup keeps: {_named(names)}."
+        yield "One command makes all of them, and again what has changed in their files:"
         yield ""
         yield f"    labctl --profile {promotion.profile_name} catalog apply"
         yield ""

@@ -227,15 +227,20 @@ def _data_set_files(name: str) -> tuple[LabConfig, dict[str, str]]:
         )
     # Not above: it brings the SQL of Athena.
     from labctl.lake.gold import GOLD, load_views, views_over
+    from labctl.lake.queries import QUERIES, load_queries, queries_over
 
     tables = lab_tables(root, config)
     properties = {table.properties.file for table in tables}
+    names = [table.name for table in tables]
+    views = views_over(load_views(root / GOLD), names)
+    queries = queries_over(load_queries(root / QUERIES), [*names, *(view.name for view in views)])
     paths = {
         *properties,
         *(file.resolve() for one in properties for file in included_files(one)),
         *(sink.file.path for sink in used_sinks(sink_files(root), tables)),
         *(root / CONNECTORS / f"{s.connector}.json" for s in config.sources.values()),
-        *(view.file for view in views_over(load_views(root / GOLD), [t.name for t in tables])),
+        *(view.file for view in views),
+        *(query.file for query in queries),
     }
     texts = {
         path.resolve().relative_to(root.resolve()).as_posix(): path.read_text(encoding="utf-8")

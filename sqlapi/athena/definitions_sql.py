@@ -29,7 +29,7 @@ def full_name(names: tuple[str, ...], database: str) -> tuple[str, str]:
 
 
 def _lines(name: str, values: list[str]) -> Outcome:
-    return Outcome(Output.of_lines([name], [(value,) for value in values]))
+    return Outcome(Output.of_lines([name], values))
 
 
 def _nothing() -> Outcome:
@@ -60,6 +60,7 @@ class DefinitionStatements:
             "DROP_DATABASE": self.drop_database,
             "CREATE_VIEW": self.create_view,
             "DROP_VIEW": self.drop_view,
+            "ALTER_TABLE": self.alter_table,
             "DROP_TABLE": self.drop_table,
         }
 
@@ -139,7 +140,8 @@ class DefinitionStatements:
 
     def show_properties(self, statement: Statement, work: Work) -> Outcome:
         found = sorted((self._table(statement, work).get("Parameters") or {}).items())
-        return Outcome(Output.of_lines(["prpt_name", "prpt_value"], found))
+        lines = [f"{name}\t{value}" for name, value in found]
+        return Outcome(Output.of_lines(["prpt_name", "prpt_value"], lines))
 
     def describe(self, statement: Statement, work: Work) -> Outcome:
         table = self._table(statement, work)
@@ -148,7 +150,7 @@ class DefinitionStatements:
         if keys := table.get("PartitionKeys"):
             head = ["\t \t ", "# Partition Information\t \t ", _heading(), "\t \t "]
             lines += [*head, *(_described(key) for key in keys)]
-        return _lines("field", [line.replace("\t", " \t") for line in lines])
+        return Outcome(Output.of_lines(["col_name", "data_type", "comment"], lines))
 
     # databases and views
 
@@ -209,6 +211,23 @@ class DefinitionStatements:
             raise SqlError("SCHEMA_NOT_FOUND", error.message) from None
         return _nothing()
 
+    def alter_table(self, statement: Statement, work: Work) -> Outcome:
+        """Sets properties of a table that was defined here."""
+        database, name = full_name(statement.names, work.database)
+        if self._all.lake_table(database, name):
+            raise _read_only(database, name)
+        row = self._all.stored(database, name)
+        if row is None or is_view(row["definition"]):
+            raise SqlError("TABLE_NOT_FOUND", f"Table '{database}.{name}' does not exist")
+        definition = dict(row["definition"])
+        definition["Parameters"] = {**(definition.get("Parameters") or {}), **statement.options}
+        given = {"DatabaseName": database, "TableInput": definition}
+        try:
+            self._glue.update_table({**given, "VersionId": str(row["version"])})
+        except ApiError as error:  # by somebody else, at the same time
+            raise SqlError("HIVE_METASTORE_ERROR", error.message) from None
+        return _nothing()
+
     def drop_view(self, statement: Statement, work: Work) -> Outcome:
         return self._drop(statement, work, view=True)
 
@@ -220,15 +239,17 @@ class DefinitionStatements:
         row = self._all.stored(database, name)
         word = "View" if view else "Table"
         if row is None and not view and self._all.source_name(database, name):
-            raise SqlError(
-                "NOT_SUPPORTED", f"{database}.{name} is a table of the lake: it is read only"
-            )
+            raise _read_only(database, name)
         if row is None or is_view(row["definition"]) != view:
             if row is None and "exists" in statement.flags:
                 return _nothing()
             raise SqlError("TABLE_NOT_FOUND", f"{word} '{database}.{name}' does not exist")
         self._glue.delete_table({"DatabaseName": database, "Name": name})
         return _nothing()
+
+
+def _read_only(database: str, name: str) -> SqlError:
+    return SqlError("NOT_SUPPORTED", f"{database}.{name} is a table of the lake: it is read only")
 
 
 def _columns(table: dict[str, Any]) -> list[dict[str, Any]]:

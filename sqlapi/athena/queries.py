@@ -77,7 +77,7 @@ class QueryStatements:
         sql = with_parameters(inner.query, work.parameters)
         made = translate(sql, reader, work.database)
         plan = run.explain(made, reader.rows(made.read))
-        return Outcome(Output.of_lines(["Query Plan"], [(line,) for line in plan.split("\n")]))
+        return Outcome(Output.of_lines(["Query Plan"], plan.split("\n")))
 
     # files
 

@@ -39,11 +39,10 @@ class Output:
         return Output([column_info(name, kind, catalog) for name, kind in columns], named)
 
     @staticmethod
-    def of_lines(names: list[str], lines: list[tuple[str, ...]]) -> Output:
-        arrays = [pa.array([line[i] for line in lines], pa.string()) for i in range(len(names))]
+    def of_lines(names: list[str], lines: list[str]) -> Output:
+        """Of a utility statement. As in Athena a row is one text, with tabs between columns."""
         infos = [_info(name, "string", 0, 0) for name in names]
-        table = pa.table(arrays, names=[f"c{i}" for i in range(len(names))])
-        return Output(infos, table, header=False)
+        return Output(infos, _lines([line.replace("\n", "\\n") for line in lines]), header=False)
 
 
 def column_info(name: str, kind: Type, catalog: str) -> dict[str, Any]:
@@ -75,6 +74,10 @@ def _info(
     }  # fmt: skip
 
 
+def _lines(lines: list[str]) -> pa.Table:
+    return pa.table({"c0": pa.array(lines, pa.string())})
+
+
 class Results:
     """Writes outputs to the bucket, and reads pages of them."""
 
@@ -96,8 +99,7 @@ class Results:
             csv.write_csv(output.rows, sink, options)
             data = sink.getvalue().to_pybytes()
         else:
-            lines = zip(*(column.to_pylist() for column in output.rows.columns), strict=True)
-            data = "".join("\t".join(v or "" for v in line) + "\n" for line in lines).encode()
+            data = "".join(f"{line}\n" for line in output.rows.column(0).to_pylist()).encode()
         self._storage.write(location, data)
         self._storage.write(
             f"{location}.metadata", json.dumps({"ColumnInfo": output.columns}).encode()
@@ -137,10 +139,6 @@ class Results:
                 convert,
             )
         else:
-            lines = [line.split("\t") for line in data.decode().split("\n")[:-1]]
-            rows = pa.table(
-                [pa.array([line[i] for line in lines], pa.string()) for i in range(len(names))],
-                names=names,
-            )
+            rows = _lines(data.decode().split("\n")[:-1])
         self._keep(location, rows)
         return rows

@@ -66,6 +66,8 @@ _FORMS = [
     _form("CREATE_TABLE_AS_SELECT", "DDL", r"CREATE TABLE(?P<exists>\s+IF\s+NOT\s+EXISTS)?"
           rf" {_NAME}(?:\s+WITH\s*\((?P<options>[^()]*(?:\([^()]*\)[^()]*)*)\))?\s+AS\s+"
           r"(?P<query>.*?)(?P<nodata>\s+WITH\s+NO\s+DATA)?"),
+    _form("ALTER_TABLE", "DDL", rf"ALTER TABLE {_NAME} SET TBLPROPERTIES\s*"
+          r"\((?P<properties>.*)\)"),
     _form("DROP_TABLE", "DDL", rf"DROP TABLE(?P<exists>\s+IF\s+EXISTS)? {_NAME}"),
     _form("UNLOAD", "DML", r"UNLOAD\s*\((?P<query>.*)\)\s*TO\s*'(?P<pattern>[^']*)'"
           r"(?:\s*WITH\s*\((?P<options>.*)\))?"),
@@ -117,7 +119,9 @@ def _statement(verb: str, kind: str, found: re.Match[str]) -> Statement:
         names,
         (parts.get("query") or "").strip(),
         parts.get("pattern"),
-        _options(parts.get("options") or ""),
+        _properties(parts["properties"])
+        if parts.get("properties")
+        else _options(parts.get("options") or ""),
         tuple(split(parts["values"])) if parts.get("values") else (),
         frozenset(flags),
     )
@@ -135,6 +139,17 @@ def _options(text: str) -> dict[str, str]:
         if not there:
             raise SqlError("SYNTAX_ERROR", f"line 1:1: mismatched input '{part.strip()}'")
         found[name.strip().lower()] = value.strip()
+    return found
+
+
+def _properties(text: str) -> dict[str, str]:
+    """`'comment' = 'a', "classification" = "parquet"`, as it is written between the quotes."""
+    found = {}
+    for part in split(text):
+        pair = re.fullmatch(r"(['\"])(.+?)\1\s*=\s*(['\"])(.*)\3", part, re.DOTALL)
+        if not pair:
+            raise SqlError("SYNTAX_ERROR", f"line 1:1: mismatched input '{part}'")
+        found[pair[2]] = pair[4]
     return found
 
 

@@ -6,32 +6,51 @@ import io
 import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from sqlapi.catalog.definitions import Definitions
+from sqlapi.catalog.definitions import SourceName
 from sqlapi.catalog.glue_types import of_glue
 from sqlapi.catalog.views import is_view, view_text
 from sqlapi.protocol.errors import ApiError
-from sqlapi.source import MergeView, SourceError, SourceTable
+from sqlapi.source import MergeView, SourceError, SourceTable, TableSource
 from sqlapi.sql.arrow import arrow_type, positional
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.scope import Table
 from sqlapi.sql.types import Type, of_arrow
 from sqlapi.storage import Storage
 
-__all__ = ["Reader"]
+__all__ = ["Described", "Reader"]
 
 _PARALLEL = 4
+
+
+class Described(Protocol):
+    """What is asked of a catalog."""
+
+    @property
+    def source(self) -> TableSource: ...
+
+    def lake_table(self, database: str, name: str) -> SourceName | None:
+        """The source's table of that name. Raises SourceError."""
+        ...
+
+    def stored(self, database: str, name: str) -> Mapping[str, Any] | None:
+        """Another table, or a view: its `definition` is Glue's."""
+        ...
+
+    def database(self, name: str) -> dict[str, Any]:
+        """Raises ApiError when there is none."""
+        ...
 
 
 class Reader:
     """Finds tables for the translation of one query, and reads them once."""
 
-    def __init__(self, definitions: Definitions, storage: Storage, catalog: str) -> None:
+    def __init__(self, definitions: Described, storage: Storage, catalog: str) -> None:
         self._all = definitions
         self._storage = storage
         self._catalog = catalog.lower()
@@ -125,6 +144,7 @@ class Reader:
         library = (storage.get("SerdeInfo") or {}).get("SerializationLibrary") or ""
         if "hudi" in serde.lower():
             raise SqlError("NOT_SUPPORTED", f"Hudi table at {location} is not one of this lake")
+        _check_properties(definition)
         keys = [k["Name"] for k in definition.get("PartitionKeys") or []]
         if "parquet" in serde.lower():
             return self._parquet(location, definition, columns)
@@ -134,6 +154,8 @@ class Reader:
             return self._json(location, columns)
         if "LazySimple" in library and not storage.get("Compressed"):
             parameters = (storage.get("SerdeInfo") or {}).get("Parameters") or {}
+            if unknown := sorted(set(parameters) - {"field.delim", "serialization.format"}):
+                raise SqlError("NOT_SUPPORTED", f"Property {unknown[0]} of text files is not read")
             names = [c["Name"].lower() for c in storage["Columns"]]
             return self._text(location, parameters.get("field.delim", "\x01"), names, columns)
         raise SqlError("HIVE_UNSUPPORTED_FORMAT", f"Unsupported storage format: {serde}")
@@ -199,6 +221,16 @@ class Reader:
             for uri in self._storage.list(location)
         ]
         return pa.concat_tables(tables) if tables else pa.table({n: [] for n in columns})
+
+
+def _check_properties(definition: dict[str, Any]) -> None:
+    """Properties of a table that say which rows it has are not read. Raises SqlError."""
+    parameters = definition.get("Parameters") or {}
+    if parameters.get("projection.enabled", "false").lower() == "true":
+        raise SqlError("NOT_SUPPORTED", "Partition projection is not supported")
+    for name in ("skip.header.line.count", "skip.footer.line.count"):
+        if parameters.get(name, "0").strip() != "0":
+            raise SqlError("NOT_SUPPORTED", f"Property {name} is not supported")
 
 
 def _value(value: Any) -> str | None:

@@ -131,7 +131,7 @@ def _sts(settings: Settings, body: bytes, request_id: str) -> Response:
         raise ApiError("UnknownOperationException", f"Unknown operation: {action}")
     text = (
         '<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">'
-        f"<GetCallerIdentityResult><Arn>{settings.arn('iam', 'user/lab')}</Arn>"
+        f"<GetCallerIdentityResult><Arn>arn:aws:iam::{settings.account}:user/lab</Arn>"
         f"<UserId>lab</UserId><Account>{settings.account}</Account></GetCallerIdentityResult>"
         f"<ResponseMetadata><RequestId>{request_id}</RequestId></ResponseMetadata>"
         "</GetCallerIdentityResponse>"

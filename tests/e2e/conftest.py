@@ -72,7 +72,7 @@ def lab_project(request: pytest.FixtureRequest) -> Iterator[Path]:
     project = find_project(Path(__file__))
     folder = Path(mkdtemp(prefix="labctl-e2e-"))
     shutil.copy(project / "lab.toml", folder)
-    for part in ("connectors", "gold", "scenarios", "spark"):
+    for part in ("connectors", "gold", "queries", "scenarios", "spark"):
         shutil.copytree(project / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     for name, text in EXTRA_PROPERTIES.items():
         (folder / PROPERTIES / name).write_text(text, encoding="utf-8")

@@ -46,7 +46,15 @@ def test_the_wheel_has_the_packages_and_all_their_files(wheel: ZipFile) -> None:
 
 def test_the_wheel_has_a_copy_of_what_a_checkout_has_beside_them(wheel: ZipFile) -> None:
     packed = set(wheel.namelist())
-    for name in ("compose", "connectors", "gold", "labs", "scenarios", "spark/properties"):
+    for name in (
+        "compose",
+        "connectors",
+        "gold",
+        "labs",
+        "queries",
+        "scenarios",
+        "spark/properties",
+    ):
         for path in (PROJECT / name).rglob("*"):
             if path.is_file() and "secrets" not in path.parts:
                 assert f"labctl/shipped/files/{path.relative_to(PROJECT)}" in packed

@@ -154,6 +154,7 @@ def reader_policy(promotion: Promotion) -> Json:
                     "athena:GetNamedQuery",
                     "athena:BatchGetNamedQuery",
                     "athena:ListNamedQueries",
+                    "athena:UpdateNamedQuery",
                     "athena:DeleteNamedQuery",
                     "athena:CreatePreparedStatement",
                     "athena:GetPreparedStatement",

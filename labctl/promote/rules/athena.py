@@ -26,14 +26,16 @@ def results_apart(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def views_have_tables(subject: Subject) -> Iterator[Finding]:
-    """A view may read what others put into the catalogue, but silver's databases are the lab's."""
+    """Views and statements may read what others have made, but silver's databases are the lab's."""
     promotion = subject.promotion
     known = promotion.table_names | {view.name for view in promotion.views}
-    for view in promotion.views:
-        for table in sorted(view.reads - known):
+    read = [(view.file, view.reads) for view in promotion.views]
+    read += [(query.file, query.reads) for query in promotion.queries]
+    for file, reads in read:
+        for table in sorted(reads - known):
             if table.partition(".")[0] in promotion.databases:
                 yield Finding(
-                    view.file.relative_to(promotion.project).as_posix(),
+                    file.relative_to(promotion.project).as_posix(),
                     table,
                     "the lab has no such table",
                     f"correct the name; there are {', '.join(sorted(promotion.table_names))}",

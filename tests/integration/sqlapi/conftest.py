@@ -18,8 +18,12 @@ import pytest
 import uvicorn
 from botocore.config import Config
 from pyarrow import fs
+from pydantic import SecretStr
 
 from labctl.artifacts import ArtifactStore
+from labctl.config.endpoints import ObjectStore
+from labctl.lab.clients import object_store_variables
+from labctl.services.sqlapi import SqlApi
 from sqlapi.server import build
 from sqlapi.settings import Settings
 from sqlapi.sources.memory import MemorySource
@@ -159,6 +163,17 @@ def endpoint(
     serving = Serving(settings, storage, source, port)
     yield Endpoint(f"http://127.0.0.1:{port}", minio, settings.dsn)
     serving.stop()
+
+
+@pytest.fixture
+def aws_variables(endpoint: Endpoint, tmp_path: Path) -> dict[str, str]:
+    """What `labctl env` sets of AWS for a lab with this endpoint."""
+    keys = {"access_key": SecretStr(KEY), "secret_key": SecretStr(SECRET)}
+    folder = tmp_path / "clients"
+    folder.mkdir()
+    store = ObjectStore(endpoint_url=endpoint.store_url, region=REGION, bucket=BUCKET, **keys)
+    api = SqlApi(url=endpoint.url, region=REGION, **keys)
+    return {**object_store_variables(store, folder), **api.variables}
 
 
 class Athena:

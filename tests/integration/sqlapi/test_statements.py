@@ -10,6 +10,8 @@ from uuid import uuid4
 import pytest
 from pyarrow import parquet
 
+from labctl.lab import athena as labctl_athena
+from labctl.lab.athena_connection import Connection
 from tests.integration.sqlapi.conftest import BUCKET, Athena, Endpoint
 
 
@@ -135,6 +137,70 @@ def test_show_and_describe(athena: Athena) -> None:
     shown = "\n".join(r[0] or "" for r in athena.rows("SHOW CREATE TABLE moma.artists_rt"))
     assert "HoodieParquetRealtimeInputFormat" in shown
     assert "does not exist" in athena.error("DESCRIBE nowhere")
+
+
+def test_what_describes_is_one_text_under_three_names(athena: Athena) -> None:
+    """As Athena has it: the file is columns with tabs between them, a row of the API is a line."""
+    id_ = athena.start("DESCRIBE moma.artists")
+    athena.ended(id_)
+    answer = athena.client.get_query_results(QueryExecutionId=id_)["ResultSet"]
+    names = [info["Name"] for info in answer["ResultSetMetadata"]["ColumnInfo"]]
+    assert names == ["col_name", "data_type", "comment"]
+    lines = [row["Data"] for row in answer["Rows"]]
+    blank = 20 * " "
+    assert lines[0] == [{"VarCharValue": f"{'id':20}\t{'int':20}\t{blank}"}]
+    assert lines[2:5] == [
+        [{"VarCharValue": "\t \t "}],
+        [{"VarCharValue": "# Partition Information\t \t "}],
+        [{"VarCharValue": f"{'# col_name':20}\t{'data_type':20}\t{'comment':20}"}],
+    ]
+    assert lines[6] == lines[1] == [{"VarCharValue": f"{'name':20}\t{'string':20}\t{blank}"}]
+
+
+def test_the_command_line_shows_what_describes_in_columns(endpoint: Endpoint) -> None:
+    asked = labctl_athena.Athena(Connection(endpoint.client("athena")))
+    answer = asked.run("DESCRIBE moma.artists", database="tickit")
+    assert answer.columns == ("col_name", "data_type", "comment")
+    assert answer.rows[:2] == [["id", "int", ""], ["name", "string", ""]]
+
+
+def test_properties_of_a_table_are_set(athena: Athena, endpoint: Endpoint, name: str) -> None:
+    athena.rows(f"CREATE TABLE {name} AS SELECT 1 AS x")
+    athena.rows(
+        f"ALTER TABLE `tickit`.`{name}` SET TBLPROPERTIES ('Owner' = 'a, b', 'numRows'='2')"
+    )
+    table = endpoint.client("glue").get_table(DatabaseName="tickit", Name=name)["Table"]
+    assert (table["Parameters"]["Owner"], table["Parameters"]["numRows"]) == ("a, b", "2")
+    assert table["Parameters"]["EXTERNAL"] == "TRUE"
+    assert ["Owner\ta, b"] in athena.rows(f"SHOW TBLPROPERTIES {name}")
+    change = "ALTER TABLE {} SET TBLPROPERTIES ('a' = 'b')"
+    assert "read only" in athena.error(change.format("sale"))
+    assert "does not exist" in athena.error(change.format("nowhere"))
+    assert "ALTER is not supported" in athena.error(f"ALTER TABLE {name} ADD COLUMNS (y int)")
+
+
+@pytest.mark.parametrize(
+    ("properties", "serde", "said"),
+    [
+        ({"projection.enabled": "true"}, {}, "Partition projection"),
+        ({"skip.header.line.count": "1"}, {}, "skip.header.line.count"),
+        ({}, {"escape.delim": "\\"}, "escape.delim"),
+    ],
+)
+def test_what_says_which_rows_there_are_is_not_passed_over(
+    athena: Athena, endpoint: Endpoint, name: str, properties: dict[str, str],
+    serde: dict[str, str], said: str,
+) -> None:  # fmt: skip
+    athena.rows(f"CREATE TABLE {name} WITH (format = 'TEXTFILE') AS SELECT 1 AS x")
+    glue = endpoint.client("glue")
+    table = glue.get_table(DatabaseName="tickit", Name=name)["Table"]
+    storage = table["StorageDescriptor"]
+    storage["SerdeInfo"]["Parameters"].update(serde)
+    changed = {key: table[key] for key in ("Name", "TableType", "PartitionKeys")}
+    changed |= {"Parameters": properties, "StorageDescriptor": storage}
+    assert athena.rows(f"SELECT x FROM {name}") == [["1"]]
+    glue.update_table(DatabaseName="tickit", TableInput=changed)
+    assert said in athena.error(f"SELECT x FROM {name}")
 
 
 def test_explain(athena: Athena) -> None:

@@ -24,7 +24,7 @@ def project(tmp_path: Path) -> Path:
     folder.mkdir()
     for name in ("lab.toml", "requirements.lock"):
         shutil.copy(original / name, folder)
-    for name in ("connectors", "gold", "spark"):
+    for name in ("connectors", "gold", "queries", "spark"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(original / name, folder / name, ignore=ignored)
     return folder

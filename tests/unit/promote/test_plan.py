@@ -379,9 +379,15 @@ def test_readers_may_read_silver_and_the_views_and_write_results_alone(promote: 
 def test_views_of_other_tables_have_no_part_in_the_plan(promote: Promote, project: Path) -> None:
     (project / "gold" / "abroad").mkdir()
     (project / "gold" / "abroad" / "far.sql").write_text("SELECT id FROM elsewhere.things\n")
+    (project / "queries" / "named" / "abroad").mkdir()
+    (project / "queries" / "named" / "abroad" / "far.sql").write_text("SELECT id FROM things\n")
     promotion = promote()
     plan = render(promotion, None)
     assert promotion.view_databases == ("tickit_demo", "tickit_gold")
+    assert [name for name in plan.texts if name.startswith("queries/")] == [
+        "queries/named/tickit_demo/buyer_likes_by_category.sql",
+        "queries/prepared/tickit_sales_by_seller.sql",
+    ]
     assert "gold/abroad/far.sql" not in plan.texts
     name = "gold/tickit_gold/sales_by_day_and_category.sql"
     assert plan.texts[name] == (project / name).read_bytes()

@@ -1,0 +1,35 @@
+"""The views that a lab's catalog has, for `labctl query`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from labctl.lab.lab import Lab
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from labctl.lake.view import View
+
+__all__ = ["LabViews"]
+
+
+@dataclass(frozen=True)
+class LabViews:
+    """The catalog is asked when a query reads what is no table."""
+
+    lab: Lab
+
+    def rows(self, names: Iterable[str], view: View) -> Mapping[str, pa.Table]:
+        """See `labctl.lake.lake.Views`. Raises LabError."""
+        # Not above: they bring boto3 and Athena's SQL, and most queries read no view.
+        from labctl.lab.athena_connection import connection_of
+        from labctl.lake.catalog_views import CatalogViews
+        from labctl.lake.lake import Lake
+
+        connection = connection_of(self.lab, "glue")
+        with connection.explained():
+            lake = Lake(self.lab.endpoints.objectstore)
+            return CatalogViews(connection.client, lake).rows(names, view)

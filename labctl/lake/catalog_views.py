@@ -1,0 +1,122 @@
+"""Views of a Glue catalog as tables of rows: for queries in another SQL than theirs.
+
+A view is Athena's SQL. It is answered as the lab's endpoint answers it, over the tables that a
+`View` shows: now, or as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from labctl.config.aws import CATALOG
+from labctl.errors import ExitCode, LabError
+from labctl.lake.lake import Lake
+from labctl.lake.table_source import LakeSource
+from labctl.lake.view import View
+from sqlapi.catalog.definitions import SourceName
+from sqlapi.catalog.hudi import names_of
+from sqlapi.catalog.reading import Reader
+from sqlapi.catalog.views import is_view, view_text
+from sqlapi.protocol.errors import ApiError
+from sqlapi.source import SourceError, TableSource
+from sqlapi.sql.arrow import named
+from sqlapi.sql.engine import Engine
+from sqlapi.sql.errors import SqlError
+from sqlapi.sql.translate import translate
+from sqlapi.storage import Storage
+
+__all__ = ["CatalogViews"]
+
+_MEMORY = "1GB"
+"""What DuckDB may take for one view."""
+
+
+class CatalogViews:
+    """Raises what a boto3 client of Glue raises, and LabError."""
+
+    def __init__(self, glue: Any, lake: Lake) -> None:
+        self._glue = glue
+        self._lake = lake
+
+    def rows(self, names: Iterable[str], view: View) -> dict[str, pa.Table]:
+        """All rows of those of the names `database.name` that are views of the catalog."""
+        catalog = _Catalog(self._glue, LakeSource(self._lake, view))
+        found = {}
+        for name in names:
+            database, _, short = name.partition(".")
+            definition = (catalog.stored(database, short) or {}).get("definition", {})
+            if is_view(definition):
+                found[name] = self._rows(name, definition, catalog, view)
+        return found
+
+    def _rows(
+        self, name: str, definition: Mapping[str, Any], catalog: _Catalog, view: View
+    ) -> pa.Table:
+        told = view_text(definition.get("ViewOriginalText") or "")
+        if told is None:
+            raise LabError(f"{name} is no view of Athena's", exit_code=ExitCode.USAGE)
+        if view.begin:
+            raise LabError(
+                f"{name} is a view, and has no changes since a time",
+                hint="--as-of shows it as it was",
+                exit_code=ExitCode.USAGE,
+            )
+        reader = Reader(catalog, Storage(self._lake.storage.filesystem), CATALOG)
+        engine = Engine(memory=_MEMORY)
+        try:
+            made = translate(told["originalSql"], reader, told["schema"])
+            if view.at and (other := [key for key in made.read if not catalog.has(key)]):
+                raise LabError(
+                    f"View {name} reads {other[0]}, which has no past",
+                    hint="leave --as-of out",
+                    exit_code=ExitCode.USAGE,
+                )
+            rows = engine.run().answer(made, reader.rows(made.read))
+        except (SqlError, SourceError) as error:
+            raise LabError(f"View {name}: {error}", exit_code=ExitCode.FAILED) from None
+        finally:
+            engine.close()
+        labels = [label.lower() for label, _ in made.columns]
+        columns = [named(rows.column(i), kind) for i, (_, kind) in enumerate(made.columns)]
+        return pa.table(columns, names=labels)
+
+
+class _Catalog:
+    """See `sqlapi.catalog.reading.Described`."""
+
+    def __init__(self, glue: Any, source: TableSource) -> None:
+        self._glue = glue
+        self.source = source
+
+    @cached_property
+    def _of_lake(self) -> dict[str, SourceName]:
+        return {
+            f"{table.database}.{name}": (table, view)
+            for table in self.source.tables()
+            for name, view in names_of(table).items()
+        }
+
+    def has(self, key: str) -> bool:
+        """Whether `database.name` is a table of the lake."""
+        return key in self._of_lake
+
+    def lake_table(self, database: str, name: str) -> SourceName | None:
+        return self._of_lake.get(f"{database}.{name}".lower())
+
+    def stored(self, database: str, name: str) -> Mapping[str, Any] | None:
+        try:
+            found = self._glue.get_table(DatabaseName=database, Name=name)
+        except self._glue.exceptions.EntityNotFoundException:
+            return None
+        return {"definition": found["Table"]}
+
+    def database(self, name: str) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = self._glue.get_database(Name=name)["Database"]
+        except self._glue.exceptions.EntityNotFoundException as error:
+            raise ApiError("EntityNotFoundException", str(error)) from None
+        return found

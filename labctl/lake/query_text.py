@@ -1,0 +1,61 @@
+"""Files of one SELECT each, in Athena's SQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlglot import exp
+
+from labctl.errors import ExitCode, LabError
+from sqlapi.sql.dialect import parse_query
+from sqlapi.sql.errors import SqlError
+
+__all__ = ["QueryText", "read_query", "unusable"]
+
+_COMMENTS = re.compile(r"\A(\s*--[^\n]*\n)*")
+
+
+@dataclass(frozen=True)
+class QueryText:
+    """What a file says."""
+
+    sql: str
+    """The SELECT, without the comments before it."""
+    comment: str
+    """Those comments, as one line."""
+    reads: frozenset[str]
+    """Tables and views that it names, `database.table`."""
+
+
+def read_query(file: Path, database: str) -> QueryText:
+    """`database` is that of names without one. Raises LabError (USAGE) naming the file."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise unusable(file, f"it cannot be read: {error}") from None
+    comments = _COMMENTS.match(text)
+    before = comments[0] if comments else ""
+    sql = text[len(before) :].strip().removesuffix(";").rstrip()
+    try:
+        tree = parse_query(sql)
+    except SqlError as error:
+        raise unusable(file, str(error)) from None
+    lines = (line.strip().removeprefix("--").strip() for line in before.splitlines())
+    return QueryText(sql, " ".join(filter(None, lines)), frozenset(_named(tree, database)))
+
+
+def _named(tree: exp.Expr, database: str) -> Iterator[str]:
+    inside = {cte.alias_or_name for cte in tree.find_all(exp.CTE)}
+    for table in tree.find_all(exp.Table):
+        if isinstance(table.this, exp.Identifier) and (table.db or table.name not in inside):
+            yield f"{table.db or database}.{table.name}".lower()
+
+
+def unusable(file: Path, why: str) -> LabError:
+    """The error of a file that cannot be used."""
+    return LabError(
+        f"{file}: {why}", hint="correct the file; nothing was written", exit_code=ExitCode.USAGE
+    )

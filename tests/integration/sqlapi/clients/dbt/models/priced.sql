@@ -1,0 +1,4 @@
+{{ config(materialized='view') }}
+SELECT id, categoryid, price * qty AS amount
+FROM {{ source('tickit', 'sale') }}
+WHERE price IS NOT NULL
