@@ -7,10 +7,19 @@ from pathlib import Path
 
 from labctl.artifacts import ArtifactStore
 
-__all__ = ["LAB_JAR", "build_classpath", "metastore_classpath", "schema_file", "spark_home"]
+__all__ = [
+    "LAB_JAR",
+    "LOG4J2",
+    "build_classpath",
+    "metastore_classpath",
+    "schema_file",
+    "spark_home",
+]
 
 LAB_JAR = Path(__file__).parent / "java" / "lab-hive.jar"
 """Classes of the lab's own, beside their source."""
+LOG4J2 = LAB_JAR.with_name("log4j2.properties")
+"""What the metastore logs."""
 _OF_PYSPARK = (
     *("hadoop-client-api", "hadoop-client-runtime"),
     *("commons-cli", "commons-codec", "commons-collections", "commons-logging"),

@@ -13,6 +13,7 @@ from labctl.services import (
     cache,
     connect,
     kafka,
+    metastore,
     mysql,
     objectstore,
     postgres,
@@ -20,6 +21,7 @@ from labctl.services import (
     silver,
     sqlapi,
     sqlserver,
+    thriftserver,
 )
 from labctl.services.model import Context, NativeService, Process, Service
 
@@ -44,6 +46,8 @@ SERVICES: tuple[Service, ...] = (
     objectstore.SERVICE,
     silver.SERVICE,
     sqlapi.SERVICE,
+    metastore.SERVICE,
+    thriftserver.SERVICE,
     cache.SERVICE,
 )
 """All there are; a lab has those of `services_of`."""

@@ -25,8 +25,8 @@ public final class NoFiles extends FileSystem {
     @Override
     public void initialize(URI name, Configuration settings) throws IOException {
         super.initialize(name, settings);
-        String authority = name.getAuthority() == null ? "" : name.getAuthority();
-        uri = URI.create(name.getScheme() + "://" + authority);
+        String authority = name.getAuthority();
+        uri = URI.create(name.getScheme() + "://" + (authority == null ? "/" : authority));
         setConf(settings);
     }
 
@@ -89,7 +89,7 @@ public final class NoFiles extends FileSystem {
 
     @Override
     public Path getWorkingDirectory() {
-        return new Path(uri.toString() + "/");
+        return new Path(uri.getScheme(), uri.getAuthority(), "/");
     }
 
     private static IOException refused(String what, Path path) {
