@@ -19,7 +19,7 @@ from labctl.shipped import own_or_shipped
 __all__ = ["SERVICE", "USER", "ThriftServer", "log_in", "process"]
 
 USER = "labctl"
-_PROPERTIES, _PASSWORD = "spark.properties", "password"  # noqa: S105 - names of files
+_PROPERTIES, _PASSWORD = "spark.properties", "password"
 _CLASS = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
 _TIMEOUT_SECONDS = 5.0
 _START, _OK, _COMPLETE = 1, 2, 5
