@@ -18,7 +18,7 @@ from labctl.home.state import write_private
 from labctl.services.jvm import java
 from labctl.services.model import Context, NativeService, Process, Service, Site
 
-__all__ = ["SERVICE", "SITE", "Metastore", "process", "settings"]
+__all__ = ["SERVICE", "SITE", "Metastore", "process", "settings", "site_text"]
 
 SITE = "metastore-site.xml"
 """The file of its settings, looked for by this name on its class path."""
@@ -86,11 +86,16 @@ def _prepare(context: Context) -> None:
     except psycopg2.Error as error:
         raise LabError(f"The tables of Hive's metastore cannot be made: {error}") from None
     values = settings(database, context.endpoints.objectstore.bucket)
+    write_private(context.conf / SITE, site_text(values))
+
+
+def site_text(values: Mapping[str, str]) -> str:
+    """Settings as Hive's own file has them."""
     properties = "".join(
         f"<property><name>{key}</name><value>{escape(value)}</value></property>\n"
         for key, value in values.items()
     )
-    write_private(context.conf / SITE, f"<configuration>\n{properties}</configuration>\n")
+    return f"<configuration>\n{properties}</configuration>\n"
 
 
 def process(context: Context, *, host: str = LOOPBACK) -> Process:

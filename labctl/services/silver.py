@@ -201,7 +201,7 @@ SERVICE = Service(
                 "local/silver-builder",
                 None,
                 {"BASE": "base"},
-                cached=("jre", "spark-packages"),
+                cached=("jre", "spark-packages", "hive-metastore"),
                 wheels=True,
             ),
             Recipe(

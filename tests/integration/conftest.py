@@ -10,7 +10,12 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from labctl.config.endpoints import Endpoints
-from labctl.config.model import CacheSettings, find_project
+from labctl.config.model import (
+    CacheSettings,
+    MetastoreSettings,
+    ThriftServerSettings,
+    find_project,
+)
 from labctl.home.state import lab_names
 from labctl.lab.down import destroy
 from labctl.lab.lab import Lab
@@ -32,7 +37,11 @@ def new_lab(state_home: Path) -> Iterator[NewLab]:
 
     def make(name: str) -> Lab:
         lab = Lab.find(name=name, project=project)
-        switched_on = {"cache": CacheSettings(enabled=True)}
+        switched_on = {
+            "cache": CacheSettings(enabled=True),
+            "metastore": MetastoreSettings(enabled=True),
+            "thriftserver": ThriftServerSettings(enabled=True),
+        }
         return replace(lab, config=lab.config.model_copy(update=switched_on))
 
     yield make
