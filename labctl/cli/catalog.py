@@ -13,7 +13,9 @@ from rich.text import Text
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result
 from labctl.lab.catalog import CatalogTable, catalog_of
+from labctl.lab.table_requests import register_tables
 from labctl.lake.glue_changes import Change
+from labctl.services import metastore
 from sqlapi.catalog.views import view_text
 
 __all__ = ["apply_command", "diff_command", "list_command", "show_command", "sync_command"]
@@ -61,9 +63,11 @@ def diff_command(invocation: Invocation, tables: TablesArgument = None) -> None:
 
 @command(app, "sync", example="labctl --profile aws catalog sync")
 def sync_command(invocation: Invocation, tables: TablesArgument = None) -> None:
-    """Write that to the catalog, and nothing else."""
-    changes = catalog_of(invocation.lab()).sync(tables or ())
-    _print(invocation, changes, "Nothing to write: the catalog is as the lake is")
+    """Write that to the catalog, and nothing else. A Hive metastore of the lab is told, too."""
+    lab = invocation.lab()
+    changes = catalog_of(lab).sync(tables or ())
+    told = register_tables(lab, tables or ()) if metastore.SERVICE in lab.services else None
+    _print(invocation, changes, "Nothing to write: the catalog is as the lake is", told)
 
 
 @command(app, "apply", example="labctl catalog apply")
@@ -82,8 +86,11 @@ def apply_command(
     _print(invocation, changes, "Nothing to write: all is as the files say")
 
 
-def _print(invocation: Invocation, changes: Sequence[Change], none: str) -> None:
-    data = {
+def _print(
+    invocation: Invocation, changes: Sequence[Change], none: str, told: list[str] | None = None
+) -> None:
+    """`told` are the tables that Hive's metastore was told of; None: there is none."""
+    data: dict[str, Any] = {
         "changes": [
             {
                 "action": change.action,
@@ -94,7 +101,11 @@ def _print(invocation: Invocation, changes: Sequence[Change], none: str) -> None
             for change in changes
         ]
     }
-    print_result(invocation.format, data, lambda: _changes(changes) if changes else none)
+    text: list[RenderableType] = [_changes(changes) if changes else none]
+    if told is not None:
+        data["hive"] = told
+        text.append(f"Hive's metastore was told of {len(told)} tables")
+    print_result(invocation.format, data, lambda: Group(*text))
 
 
 def _changes(changes: Sequence[Change]) -> RenderableType:

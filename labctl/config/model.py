@@ -24,6 +24,7 @@ __all__ = [
     "ComposeProfile",
     "ConnectorSettings",
     "LabConfig",
+    "MetastoreSettings",
     "NativeProfile",
     "Profile",
     "ServiceSettings",
@@ -31,6 +32,7 @@ __all__ = [
     "SilverSource",
     "Source",
     "SourceEngine",
+    "ThriftServerSettings",
     "find_project",
     "lab_file",
 ]
@@ -132,6 +134,16 @@ class ApiSettings(Section):
     """Processes that answer, behind one port."""
 
 
+class MetastoreSettings(Section):
+    enabled: bool = False
+    """Whether the lab has Hive's metastore, with every silver table in it."""
+
+
+class ThriftServerSettings(Section):
+    enabled: bool = False
+    """Whether the lab has Spark's Thrift server, for clients of HiveServer2 such as JDBC's."""
+
+
 class NativeProfile(Section):
     """Processes of this user."""
 
@@ -171,6 +183,8 @@ class LabConfig(Section):
     lake: LakeSettings = LakeSettings()
     cache: CacheSettings = CacheSettings()
     api: ApiSettings = ApiSettings()
+    metastore: MetastoreSettings = MetastoreSettings()
+    thriftserver: ThriftServerSettings = ThriftServerSettings()
     profiles: dict[str, Profile] = Field(default_factory=lambda: dict(_DEFAULT_PROFILES))
 
     @model_validator(mode="before")
@@ -193,6 +207,15 @@ class LabConfig(Section):
                     f"sources.{name}.connector: {source.connector} captures sources.{other} "
                     "already; a source has a connector of its own"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _the_thrift_server_has_tables(self) -> Self:
+        if self.thriftserver.enabled and not self.metastore.enabled:
+            raise ValueError(
+                "thriftserver.enabled: it finds its tables in Hive's metastore; write [metastore] "
+                "with enabled = true, too"
+            )
         return self
 
     def sources_of(self, engine: SourceEngine) -> dict[str, Source]:

@@ -72,6 +72,8 @@ class SilverTableStatus:
     """Why the last request to rebuild it was dropped; the table itself goes on."""
     maintenance_error: str | None = None
     """Why it is not compacted, cleaned or archived; its rows are right, but it grows."""
+    hive_error: str | None = None
+    """Why Hive's metastore was not told of its last change; its rows are right."""
     source_problem: str | None = None
     """Why its source cannot be captured rightly any more."""
 
@@ -114,6 +116,12 @@ class PipelineStatus:
                 "again until it succeeds (labctl logs silver)"
                 for t in self.tables
                 if t.maintenance_error
+            ),
+            *(
+                f"Hive's metastore was not told of table {t.name}: {t.hive_error}; it is tried "
+                "again until it succeeds (labctl logs metastore)"
+                for t in self.tables
+                if t.hive_error
             ),
             *_bronze_problems(self.bronze),
         ]
@@ -302,6 +310,7 @@ def _tables(
             table["error"],
             table.get("rebuild_refused"),
             table.get("maintenance_error"),
+            (table.get("hive") or {}).get("error"),
         )
         for name, table in sorted(status.get("tables", {}).items())
     ]

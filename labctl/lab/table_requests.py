@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -16,9 +17,16 @@ from labctl.lake.deadletters import DeadLetters
 from labctl.lake.objectstore import LakeStorage, s3_client
 from labctl.services import silver
 
-__all__ = ["lab_dead_letters", "refill_table", "replay_table", "restart_table", "said"]
+__all__ = [
+    "lab_dead_letters",
+    "refill_table",
+    "register_tables",
+    "replay_table",
+    "restart_table",
+    "said",
+]
 
-_Action = Literal["refill", "replay", "restart"]
+_Action = Literal["refill", "register", "replay", "restart"]
 _POLL_SECONDS = 0.2
 _TIMEOUT_SECONDS = 600.0
 
@@ -139,6 +147,34 @@ def replay_table(lab: Lab, name: str) -> dict[str, Any]:
     if result["error"]:
         raise LabError(f"The dead letters of {name} were not replayed: {result['error']}")
     return result
+
+
+def register_tables(lab: Lab, names: Sequence[str] = ()) -> list[str]:
+    """Have Hive's metastore told of tables (all, when none is named); those that it has now.
+
+    Raises LabError when it cannot be told of one of them.
+    """
+    tables = [lab.table(name).name for name in names] or [table.name for table in lab.tables]
+    for name in tables:
+        _ask(lab, name, "register")
+    return [name for name in tables if _is_registered(lab, name)]
+
+
+def _is_registered(lab: Lab, name: str) -> bool:
+    """Wait until the metastore was told of a table. False of a table without a commit."""
+    begun = time.monotonic()
+    while True:
+        hive = _state(lab, name).get("hive") or {"due": True, "told_at": None, "error": None}
+        if not hive["due"]:
+            return hive["told_at"] is not None
+        if hive["error"] is not None or time.monotonic() - begun > _TIMEOUT_SECONDS:
+            raise LabError(
+                f"Hive's metastore was not told of {name}: "
+                f"{hive['error'] or 'the Spark application is still at it'}",
+                hint="labctl status; labctl logs metastore",
+                exit_code=ExitCode.NOT_READY,
+            )
+        time.sleep(_POLL_SECONDS)
 
 
 def lab_dead_letters(lab: Lab) -> DeadLetters:

@@ -14,6 +14,7 @@ from labctl.services import (
     cache,
     connect,
     kafka,
+    metastore,
     mysql,
     objectstore,
     postgres,
@@ -21,6 +22,7 @@ from labctl.services import (
     silver,
     sqlapi,
     sqlserver,
+    thriftserver,
 )
 from labctl.services.model import Context, NativeService, Process, Service
 
@@ -45,6 +47,8 @@ SERVICES: tuple[Service, ...] = (
     objectstore.SERVICE,
     silver.SERVICE,
     sqlapi.SERVICE,
+    metastore.SERVICE,
+    thriftserver.SERVICE,
     cache.SERVICE,
     api.SERVICE,
 )

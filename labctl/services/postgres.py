@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import psycopg2
 from psycopg2 import sql
@@ -151,11 +151,14 @@ def _probe(context: Context) -> str:
 
 
 def _setup(context: Context) -> None:
+    # Here: this module's record is one of them.
+    from labctl.services import services_of
+
     connection = _connect(context)
     connection.autocommit = True
     try:
         with connection.cursor() as cursor:
-            own = own_databases()
+            own = own_databases(services_of(context.config))
             for role, password, rights in (
                 (CDC_USER, context.passwords["cdc"], "REPLICATION"),
                 *((name, context.passwords[name], "NOREPLICATION") for name in own),
@@ -187,16 +190,16 @@ def _databases(config: LabConfig) -> list[str]:
     return list(dict.fromkeys(source.database for source in sources if source.database))
 
 
-def own_databases() -> list[str]:
-    """The databases of other services, each owned by the role of its name."""
-    # Here: this module's record is one of them.
-    from labctl.services import SERVICES
-
-    return [service.name for service in SERVICES if service.own_database]
+def own_databases(services: Iterable[Service]) -> list[str]:
+    """The databases of `services`, each owned by the role of its name."""
+    return [service.name for service in services if service.own_database]
 
 
 def _secrets(passwords: Mapping[str, str]) -> Files:
-    own = {name: passwords[name] for name in own_databases()}
+    # Here: this module's record is one of them.
+    from labctl.services import SERVICES
+
+    own = {name: passwords[name] for name in own_databases(SERVICES)}
     return {**{role: passwords[role] for role in PASSWORDS}, "databases": properties_text(own)}
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from pydantic import SecretStr
 
 from labctl.config.endpoints import Silver
 from labctl.config.kafka_clients import java_settings
+from labctl.hive.jars import spark_home
 from labctl.home.state import write_private
 from labctl.services.jvm import FLAGS, LESS_INLINING
+from labctl.services.metastore import Metastore
 from labctl.services.model import (
     Container,
     Context,
@@ -32,7 +33,9 @@ __all__ = [
     "SPARK_DEFAULTS",
     "options",
     "process",
+    "session_settings",
     "spark_settings",
+    "submit_environment",
 ]
 
 APPLICATION = "spark/silver.py"
@@ -55,10 +58,22 @@ def _prepare(context: Context) -> None:
 
 def spark_settings(context: Context) -> dict[str, str]:
     """What this runtime adds to `spark/spark-defaults.conf`, but for the jars. Holds secrets."""
+    login = java_settings(context.endpoints.kafka)
+    return {
+        **session_settings(context),
+        **{f"{KAFKA_CONF_PREFIX}{key}": value for key, value in login.items()},
+        # Spark's own choice for local checkpoints starts 24 processes a batch, to ask for links.
+        "spark.sql.streaming.checkpointFileManagerClass": (
+            "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
+        ),
+    }
+
+
+def session_settings(context: Context) -> dict[str, str]:
+    """Those of any Spark application beside the lab's lake. Holds secrets."""
     store = context.endpoints.objectstore
     assert store.access_key is not None  # noqa: S101 - the native object store has keys
     assert store.secret_key is not None  # noqa: S101
-    login = java_settings(context.endpoints.kafka)
     return {
         "spark.master": "local[*]",
         "spark.app.name": f"labctl-{context.lab}",
@@ -69,7 +84,6 @@ def spark_settings(context: Context) -> dict[str, str]:
         "spark.authenticate": "true",
         # Spark's own expression, and what holds Kafka's password.
         "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas[.]config",
-        **{f"{KAFKA_CONF_PREFIX}{key}": value for key, value in login.items()},
         "spark.driver.extraJavaOptions": (
             f"{' '.join((*FLAGS, *LESS_INLINING))} "
             # Spark loads 30,000 classes: growing by small steps, each would cost a full collection.
@@ -78,10 +92,6 @@ def spark_settings(context: Context) -> dict[str, str]:
             f'-Dlog4j2.configurationFile="{own_or_shipped(context.project, LOG4J2)}"'
         ),
         "spark.local.dir": str(context.data / "scratch"),
-        # Spark's own choice for local checkpoints starts 24 processes a batch, to ask for links.
-        "spark.sql.streaming.checkpointFileManagerClass": (
-            "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
-        ),
         "spark.sql.warehouse.dir": str(context.data / "warehouse"),
         "spark.hadoop.fs.s3a.endpoint": store.endpoint_url or "",
         "spark.hadoop.fs.s3a.endpoint.region": store.region,
@@ -101,6 +111,7 @@ def options(
     """
     tables = lab_tables(context.project, context.config)
     sinks = used_sinks(sink_files(context.project), tables)
+    metastore = context.endpoints.others.get("metastore")
     bucket = f"s3a://{context.endpoints.objectstore.bucket}"
     return Options(
         properties=tuple(str(context.project / f) for f in context.config.silver.properties),
@@ -116,6 +127,7 @@ def options(
         status_host=status_host,
         status_port=context.ports["status"],
         status_token_file=str(context.conf / TOKEN),
+        hive_metastore=metastore.uri if isinstance(metastore, Metastore) else None,
         hoodie_conf={},
     )
 
@@ -124,28 +136,30 @@ def process(
     context: Context, *, status_host: str = LOOPBACK, writes_bronze: bool = True
 ) -> Process:
     """The application as a process: `spark-submit` with this machine's Python and Java."""
-    import pyspark
-
-    spark_home = Path(pyspark.__file__).parent
     return Process(
         argv=tuple(
             submit_argv(
                 options(context, status_host=status_host, writes_bronze=writes_bronze),
-                spark_submit=(str(spark_home / "bin" / "spark-submit"),),
+                spark_submit=(str(spark_home() / "bin" / "spark-submit"),),
                 properties_file=str(context.conf / "spark.properties"),
                 application=str(own_or_shipped(context.project, APPLICATION)),
             )
         ),
-        env={
-            "SPARK_HOME": str(spark_home),
-            "JAVA_HOME": str(context.artifacts.java().resolve().parent.parent),
-            "PYSPARK_PYTHON": sys.executable,
-            "PYSPARK_DRIVER_PYTHON": sys.executable,
-            "SPARK_LOCAL_IP": LOOPBACK,
-        },
+        env=submit_environment(context),
         cwd=context.data,
         stop_seconds=60,
     )
+
+
+def submit_environment(context: Context) -> dict[str, str]:
+    """Of `spark-submit`: this machine's Python and Java."""
+    return {
+        "SPARK_HOME": str(spark_home()),
+        "JAVA_HOME": str(context.artifacts.java().resolve().parent.parent),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": LOOPBACK,
+    }
 
 
 def _probe(context: Context) -> str:
@@ -187,7 +201,7 @@ SERVICE = Service(
                 "local/silver-builder",
                 None,
                 {"BASE": "base"},
-                cached=("jre", "spark-packages"),
+                cached=("jre", "spark-packages", "hive-metastore"),
                 wheels=True,
             ),
             Recipe(

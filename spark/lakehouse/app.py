@@ -20,6 +20,7 @@ from lakehouse.bronze.writer import BronzeWriter
 from lakehouse.deadletter import DeadLetters
 from lakehouse.errors import ConfigurationError, PermanentError
 from lakehouse.first_load import SilverFirst
+from lakehouse.hive_sync import HiveSync
 from lakehouse.hudi import HudiTable
 from lakehouse.jvm import forget_yarn, remember_classes
 from lakehouse.kafka import Kafka
@@ -101,6 +102,8 @@ class Application:
             self._storage, lake=options.lake, bronze_base_path=options.bronze_base_path
         )
         self._maintenance = Maintenance(self._spark)
+        hive = options.hive_metastore
+        self._hive = HiveSync(self._spark, hive) if hive else None
         # Files that this application writes are read by it at once, without looking for them.
         self._arrived = {table.topic: threading.Event() for table in tables}
         self._hudi = {
@@ -126,17 +129,22 @@ class Application:
                     "restart": self._restart,
                     "refill": self._refill,
                     "replay": self._replay,
+                    "register": self._register,
                 },
                 self._token,
             )
             server.start()
         self._maintenance.start()
+        if self._hive:
+            self._hive.start()
         if not self._options.once:
             self._warm_up.start(self._is_idle)
         try:
             sound = self._supervisor.run()
         finally:
             self._maintenance.stop()
+            if self._hive:
+                self._hive.stop()
             self._kafka.close()
             if server is not None:
                 server.stop()
@@ -160,6 +168,7 @@ class Application:
         return {
             **self._tables[name].snapshot(),
             "maintenance_error": self._maintenance.error(name),
+            "hive": self._hive.status(name) if self._hive else None,
             "dead_letters": self._dead_letters.count(topic),
             "newest_dead_letter": self._dead_letters.newest(topic),
         }
@@ -183,6 +192,7 @@ class Application:
             self._maintenance,
             self._dead_letters,
             self._rebuilder(table),
+            self._hive,
             storage=self._storage,
             refill_request_path=self._options.refill_request_path(config.name),
         )
@@ -308,6 +318,19 @@ class Application:
             self._storage.write(self._options.replay_request_path(name), b"")
         for name in tables:
             self._supervisor.restart(name)
+        return True
+
+    def _register(self, table: str) -> bool:
+        """Have Hive's metastore told of a table. False when there is no such table."""
+        if table not in self._topics:
+            return False
+        if self._hive is None:
+            raise ConfigurationError(
+                "The application knows no Hive metastore", hint="Start it with --hive-metastore"
+            )
+        hudi = self._hudi[table]
+        if hudi.exists():  # Else its first commit asks.
+            self._hive.ask(hudi)
         return True
 
     def _siblings(self, table: str) -> list[str]:

@@ -58,6 +58,8 @@ class Options:
     status_port: int | None = None
     status_token_file: str | None = None
     """Holds the token that whoever restarts a table over that port must bring."""
+    hive_metastore: str | None = None
+    """`thrift://host:port` of Hive's metastore, told of all tables; None: there is none."""
     once: bool = False
     """Take in what there is, then end."""
     rebuild: tuple[str, ...] = ()
@@ -123,6 +125,7 @@ class Options:
             ("status-host", self.status_host),
             ("status-port", self.status_port),
             ("status-token-file", self.status_token_file),
+            ("hive-metastore", self.hive_metastore),
         ):
             if value is not None:
                 argv.append(f"--{name}={value}")
@@ -206,6 +209,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--status-port", type=int, metavar="PORT", help="answer GET /status there")
     add("--status-token-file", metavar="FILE", help="what a POST there must bring; without: none")
     add("--status-host", default="127.0.0.1", metavar="ADDRESS", help="where that port is opened")
+    add("--hive-metastore", metavar="URI", help="have every table in it: thrift://HOST:PORT")
     add("--once", action="store_true", help="take in what there is, then end")
     add("--rebuild", action="append", default=[], metavar="TABLE", help="from bronze; repeatable")
     add("--hoodie-conf", action="append", default=[], metavar="KEY=VALUE", help="repeatable")

@@ -110,6 +110,11 @@ class Placement:
             for row in rows.select(*columns).toLocalIterator(prefetchPartitions=True):
                 self._places[self._key(row)] = self._place(row)
 
+    @property
+    def partitions(self) -> int:
+        """How many partitions rows have been in, as far as it has seen. It only grows."""
+        return len(self._known)
+
     @contextmanager
     def arranged(self, rows: DataFrame) -> Iterator[Arranged]:
         """What is to be written for `rows`, as long as the block runs. See `written`."""

@@ -12,6 +12,7 @@ from lakehouse.clock import PutBackError
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import FLAG_BAD, UNEXPECTED, Undecodable
 from lakehouse.errors import BadRecordError
+from lakehouse.hive_sync import HiveSync
 from lakehouse.hudi import HudiTable
 from lakehouse.maintenance import Maintenance
 from lakehouse.placement import Placement, check_columns
@@ -36,6 +37,7 @@ class TableWriter:
         maintenance: Maintenance,
         dead_letters: DeadLetters,
         rebuilder: Rebuilder,
+        hive: HiveSync | None,
         *,
         storage: LakeFiles,
         refill_request_path: str,
@@ -46,6 +48,7 @@ class TableWriter:
         self._maintenance = maintenance
         self._dead_letters = dead_letters
         self._rebuilder = rebuilder
+        self._hive = hive
         self._storage = storage
         self._refill_request_path = refill_request_path
         self._placement = Placement(spark, table.config) if table.config.partition_fields else None
@@ -92,6 +95,8 @@ class TableWriter:
             self._placement.load(None if state.schema is None else self.table.rows())
         self._next_offsets = dict(state.next_offsets)
         self._maintenance.opened(self.table, state)
+        if state.schema is not None:
+            self._tell_hive()
         self._dead_letters.look(self.table.config.topic)
         self.progress.set(offsets=self._shown_offsets())
 
@@ -179,7 +184,7 @@ class TableWriter:
         for partition, offset in end_offsets.items():
             merged[partition] = max(offset, merged.get(partition, 0))
         if count:
-            before = self._schema
+            before, partitions = self._schema, self._partitions()
             try:
                 self._write(rows, count, merged)
             except PutBackError:
@@ -191,6 +196,8 @@ class TableWriter:
             self._next_offsets = merged
             rewrite = self.table.needs_rewrite(before, self._schema)
             self._maintenance.committed(self.table, count, rewrite=rewrite)
+            if before != self._schema or partitions != self._partitions():
+                self._tell_hive()
         self._next_offsets = merged
         self.progress.committed(
             count, last_commit_at=now(), offsets=self._shown_offsets(), error=None
@@ -204,6 +211,13 @@ class TableWriter:
             if arranged.count:
                 self.table.commit(arranged.rows, arranged.count, offsets, self._topic_id)
                 self._placement.written(arranged)
+
+    def _partitions(self) -> int:
+        return self._placement.partitions if self._placement else 0
+
+    def _tell_hive(self) -> None:
+        if self._hive:
+            self._hive.ask(self.table)
 
     def _shown_offsets(self) -> dict[str, int]:
         return {str(partition): offset for partition, offset in self._next_offsets.items()}

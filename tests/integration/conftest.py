@@ -10,7 +10,13 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from labctl.config.endpoints import Endpoints
-from labctl.config.model import ApiSettings, CacheSettings, find_project
+from labctl.config.model import (
+    ApiSettings,
+    CacheSettings,
+    MetastoreSettings,
+    ThriftServerSettings,
+    find_project,
+)
 from labctl.home.state import lab_names
 from labctl.lab.down import destroy
 from labctl.lab.lab import Lab
@@ -35,6 +41,8 @@ def new_lab(state_home: Path) -> Iterator[NewLab]:
         switched_on = {
             "cache": CacheSettings(enabled=True),
             "api": ApiSettings(enabled=True),
+            "metastore": MetastoreSettings(enabled=True),
+            "thriftserver": ThriftServerSettings(enabled=True),
         }
         return replace(lab, config=lab.config.model_copy(update=switched_on))
 

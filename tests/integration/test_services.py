@@ -51,6 +51,8 @@ NEEDED = {
     "objectstore": {"objectstore"},
     "silver": {"kafka", "postgres", "registry", "objectstore", "silver"},
     "sqlapi": {"postgres", "objectstore", "sqlapi"},
+    "metastore": {"postgres", "metastore"},
+    "thriftserver": {"postgres", "objectstore", "metastore", "thriftserver"},
     "cache": {"cache"},
     "api": {"postgres", "objectstore", "sqlapi", "cache", "api"},
 }

@@ -78,7 +78,7 @@ def test_postgres_makes_what_native_setup_makes(services: dict[str, Any]) -> Non
 def test_the_container_of_postgres_knows_every_database_of_another_service(tmp_path: Path) -> None:
     write_service_secrets(tmp_path, LAB, {role: f"of-{role}" for role in PASSWORDS})
     lines = (tmp_path / "postgres" / "databases").read_text(encoding="utf-8").splitlines()
-    assert lines == ["registry=of-registry", "sqlapi=of-sqlapi"]
+    assert lines == ["registry=of-registry", "sqlapi=of-sqlapi", "metastore=of-metastore"]
 
 
 def test_mysql_has_the_native_options(services: dict[str, Any]) -> None:
@@ -231,7 +231,7 @@ def test_everything_fits_eight_gigabytes(services: dict[str, Any]) -> None:
 
 def test_every_image_can_be_replaced(services: dict[str, Any]) -> None:
     for name, service in services.items():
-        of_silver = name in ("secrets", "sqlapi", "api")
+        of_silver = name in ("secrets", "sqlapi", "api", "metastore", "thriftserver")
         variable = "SILVER" if of_silver else name.replace("-", "_").upper()
         pinned = rf"\$\{{{variable}_IMAGE:-[a-z0-9./-]+:[\w.-]+(@sha256:[0-9a-f]{{64}})?\}}"
         assert re.fullmatch(pinned, service["image"]), name

@@ -12,9 +12,11 @@ from labctl.config.model import (
     ComposeProfile,
     LabConfig,
     LakeSettings,
+    MetastoreSettings,
     NativeProfile,
     ServiceSettings,
     Source,
+    ThriftServerSettings,
 )
 from labctl.errors import ExitCode
 from labctl.runtimes.compose.network import network_endpoints
@@ -39,6 +41,7 @@ def test_every_key_of_lab_toml_is_documented() -> None:
     text = (DOCS / "configuration.md").read_text()
     models = (
         *(LabConfig, Source, ServiceSettings, LakeSettings, CacheSettings, ApiSettings),
+        *(MetastoreSettings, ThriftServerSettings),
         *(NativeProfile, ComposeProfile),
     )
     for model in models:

@@ -12,6 +12,7 @@ import pytest
 from psycopg import errors
 
 from labctl.errors import LabError
+from labctl.services import SERVICES
 from labctl.services.postgres import keep_apart, own_databases
 from labctl.sqlserver.backend import install
 from labctl.sqlserver.backend.connection import Backend
@@ -71,12 +72,12 @@ def test_the_role_cannot_reach_the_labs_other_databases(
 ) -> None:
     role = _role(postgres, standin.database)
     postgres.sql("CREATE ROLE debezium LOGIN")
-    for name in (SOURCE, *own_databases()):
+    for name in (SOURCE, *own_databases(SERVICES)):
         postgres.sql(f'CREATE DATABASE "{name}"')
     with contextlib.closing(psycopg2.connect(postgres.dsn())) as connection:
-        keep_apart(connection.cursor(), [SOURCE], own_databases())
+        keep_apart(connection.cursor(), [SOURCE], own_databases(SERVICES))
         connection.commit()
-    for name in ("postgres", "template1", SOURCE, *own_databases()):
+    for name in ("postgres", "template1", SOURCE, *own_databases(SERVICES)):
         with pytest.raises(psycopg.OperationalError, match="permission denied for database"):
             psycopg.connect(f"host=127.0.0.1 port={postgres.port} user={role} dbname={name}")
     psycopg.connect(f"host=127.0.0.1 port={postgres.port} user=debezium dbname={SOURCE}").close()

@@ -1,0 +1,62 @@
+"""Starts Hive's metastore or Spark's Thrift server inside its container.
+
+`python -m labctl.runtimes.compose.hive metastore`. The command line is the native one, of the
+service's record; what only the lab knows is mounted, as for the Spark application.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from labctl.artifacts import ArtifactStore
+from labctl.runtimes.compose.network import network_endpoints
+from labctl.runtimes.compose.silver import ANY_ADDRESS, CONF, DATA, PROJECT, SECRETS
+from labctl.services import (
+    PASSWORDS,
+    Context,
+    Process,
+    Service,
+    load_config,
+    metastore,
+    thriftserver,
+)
+
+__all__ = ["main"]
+
+_SERVICES: dict[str, tuple[Service, Callable[..., Process]]] = {
+    module.SERVICE.name: (module.SERVICE, module.process) for module in (metastore, thriftserver)
+}
+
+
+def main(name: str) -> None:
+    """Replace this process by the service."""
+    service, as_process = _SERVICES[name]
+    config = load_config(PROJECT / "lab.toml")
+    # The other passwords are none of this service's business.
+    passwords = dict.fromkeys(PASSWORDS, "") | {
+        role: (SECRETS / role).read_text(encoding="utf-8") for role in service.passwords
+    }
+    context = Context(
+        service=service,
+        lab=os.environ["LAB_NAME"],
+        project=PROJECT,
+        config=config,
+        data=DATA,
+        conf=CONF,
+        secrets=SECRETS,
+        ports=service.ports,
+        passwords=passwords,
+        endpoints=network_endpoints(config, passwords),
+        artifacts=ArtifactStore(),
+        build=lambda: "",
+    )
+    service.native.prepare(context)
+    process = as_process(context, host=ANY_ADDRESS)
+    os.chdir(process.cwd or DATA)
+    os.execvpe(process.argv[0], process.argv, {**os.environ, **process.env})  # noqa: S606
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,143 @@
+"""Hive's metastore (docs/hive.md), durable in the lab's PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from xml.sax.saxutils import escape
+
+import psycopg2
+from pydantic import SecretStr
+
+from labctl.config.endpoints import Database, Endpoint
+from labctl.errors import LabError
+from labctl.hive.client import databases
+from labctl.hive.jars import LOG4J2, metastore_classpath, schema_file
+from labctl.hive.schema import ensure_schema
+from labctl.home.sockets import LOOPBACK
+from labctl.home.state import write_private
+from labctl.services.jvm import java
+from labctl.services.model import Context, NativeService, Process, Service, Site
+
+__all__ = ["SERVICE", "SITE", "Metastore", "process", "settings", "site_text"]
+
+SITE = "metastore-site.xml"
+"""The file of its settings, looked for by this name on its class path."""
+_SCHEMES = ("file", "hdfs", "s3", "s3a", "s3n")
+
+
+class Metastore(Endpoint):
+    """Where it answers, in Thrift's protocol."""
+
+    host: str
+    port: int
+
+    @property
+    def uri(self) -> str:
+        """As clients of Hive's want it."""
+        return f"thrift://{self.host}:{self.port}"
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        return {"HIVE_METASTORE_URI": self.uri}
+
+
+def settings(database: Database, bucket: str) -> dict[str, str]:
+    """Hive's own settings. Holds a secret."""
+    return {
+        "javax.jdo.option.ConnectionURL": (
+            f"jdbc:postgresql://{database.host}:{database.port}/{database.database}"
+        ),
+        "javax.jdo.option.ConnectionDriverName": "org.postgresql.Driver",
+        "javax.jdo.option.ConnectionUserName": database.user,
+        "javax.jdo.option.ConnectionPassword": database.password.get_secret_value(),
+        # Each of two pools.
+        "datanucleus.connectionPool.maxPoolSize": "4",
+        "metastore.warehouse.dir": f"s3a://{bucket}/warehouse",
+        # Its defaults name classes of Hive's that the metastore alone does not bring.
+        "metastore.expression.proxy": (
+            "org.apache.hadoop.hive.metastore.DefaultPartitionExpressionProxy"
+        ),
+        "metastore.task.threads.always": (
+            "org.apache.hadoop.hive.metastore.events.EventCleanerTask"
+        ),
+        # They would be counted in files, and it has none.
+        "metastore.stats.auto.gather": "false",
+        **{f"fs.{scheme}.impl": "labctl.NoFiles" for scheme in _SCHEMES},
+    }
+
+
+def _database(context: Context) -> Database:
+    """Where it keeps what it knows, as the role that owns it."""
+    postgres = context.endpoints.postgres
+    assert postgres is not None  # noqa: S101 - `after` names it
+    return Database(
+        host=postgres.host,
+        port=postgres.port,
+        user=SERVICE.name,
+        password=SecretStr(context.passwords[SERVICE.name]),
+        database=SERVICE.name,
+    )
+
+
+def _prepare(context: Context) -> None:
+    database = _database(context)
+    try:
+        ensure_schema(database, schema_file(context.artifacts))
+    except psycopg2.Error as error:
+        raise LabError(f"The tables of Hive's metastore cannot be made: {error}") from None
+    values = settings(database, context.endpoints.objectstore.bucket)
+    write_private(context.conf / SITE, site_text(values))
+
+
+def site_text(values: Mapping[str, str]) -> str:
+    """Settings as Hive's own file has them."""
+    properties = "".join(
+        f"<property><name>{key}</name><value>{escape(value)}</value></property>\n"
+        for key, value in values.items()
+    )
+    return f"<configuration>\n{properties}</configuration>\n"
+
+
+def process(context: Context, *, host: str = LOOPBACK) -> Process:
+    """The metastore as a process. On loopback it takes connections of its own user alone."""
+    clients = "same-user" if host == LOOPBACK else "anyone"
+    class_path = ":".join([str(context.conf), *metastore_classpath(context.artifacts)])
+    return Process(
+        argv=(
+            *java(context),
+            f"-Dlog4j2.configurationFile={LOG4J2}",
+            *("-cp", class_path),
+            *("labctl.Metastore", host, str(context.ports["thrift"]), clients),
+        ),
+        cwd=context.conf,
+    )
+
+
+def _probe(context: Context) -> str:
+    endpoint = context.endpoints.others[SERVICE.name]
+    assert isinstance(endpoint, Metastore)  # noqa: S101 - this service's own endpoint
+    databases(endpoint.host, endpoint.port)
+    return f"Hive metastore {context.artifacts.lock.artifacts['hive-metastore'].version}"
+
+
+def _endpoint(site: Site) -> Metastore:
+    host, _, port = site.address("metastore", "thrift").rpartition(":")
+    return Metastore(host=host, port=int(port))
+
+
+SERVICE = Service(
+    name="metastore",
+    title="Hive metastore",
+    ports={"thrift": 9083},
+    native=NativeService(
+        artifacts=("jre", "hive-metastore"), memory_mib=230, prepare=_prepare, process=process
+    ),
+    probe=_probe,
+    endpoint=_endpoint,
+    passwords=("metastore",),
+    own_database=True,
+    heap="192m",
+    needed=lambda config: config.metastore.enabled,
+    after=("postgres",),
+    urls=lambda _endpoints, ports: {"thrift": f"thrift://127.0.0.1:{ports['thrift']}"},
+)

@@ -1,0 +1,159 @@
+"""Telling Hive's metastore of tables, by Hudi's own sync: beside the commits, never on their way.
+
+The sync is Hudi's, so that the definitions are what any of its writers would make of a table: `t`,
+of MERGE_ON_READ `t_ro` and `t_rt` too.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark import InheritableThread
+from pyspark.sql import SparkSession
+
+from lakehouse.errors import in_one_line
+from lakehouse.hudi import HudiTable
+from lakehouse.progress import now
+
+__all__ = ["HiveSync", "sync_properties"]
+
+_log = logging.getLogger(__name__)
+_THREAD = "hive-sync"
+_FIRST_PAUSE_SECONDS = 1.0
+_LONGEST_PAUSE_SECONDS = 60.0
+"""Between two tries at a metastore that fails."""
+_SYNC = "hoodie.datasource.hive_sync."
+
+
+def sync_properties(table: HudiTable, uri: str) -> dict[str, str]:
+    """What Hudi's sync is told of a table; its own properties say whatever they say of it."""
+    config = table.config
+    extractor = "MultiPartKeysValue" if config.partition_fields else "NonPartitioned"
+    return {
+        f"{_SYNC}table": config.table,
+        # Else timestamps are whole numbers to whoever reads without Spark.
+        f"{_SYNC}support_timestamp": "true",
+        # Hudi cannot remove a partition whose name it had to write with `%`: it begins anew then.
+        f"{_SYNC}recreate_table_on_error": "true",
+        f"{_SYNC}partition_extractor_class": f"org.apache.hudi.hive.{extractor}Extractor",
+        **config.hoodie,
+        f"{_SYNC}database": config.database,
+        f"{_SYNC}partition_fields": ",".join(config.partition_fields),
+        f"{_SYNC}mode": "hms",
+        f"{_SYNC}metastore.uris": uri,
+        "hoodie.datasource.meta.sync.base.path": table.path,
+    }
+
+
+@dataclass
+class _Asked:
+    """A table that the metastore is to be told of."""
+
+    table: HudiTable
+    failures: int = 0
+    """Tries in a row that have failed."""
+    not_before: float = 0.0
+    """When to try, by the monotonic clock."""
+
+
+@dataclass
+class _Told:
+    """What became of a table's last try."""
+
+    at: str | None = None
+    error: str | None = None
+
+
+class HiveSync:
+    """One background thread for all tables, one after the other."""
+
+    def __init__(self, spark: SparkSession, uri: str) -> None:
+        """`uri` is the metastore's: `thrift://host:port`."""
+        self._spark = spark
+        self._uri = uri
+        self._asked: dict[str, _Asked] = {}
+        self._told: dict[str, _Told] = {}
+        self._stopped = False
+        self._lock = threading.Condition()
+        self._thread = InheritableThread(target=self._work, name=_THREAD, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self, timeout: float = 10.0) -> None:
+        """Finish what is under way, at most `timeout` seconds. The next start tells of all."""
+        with self._lock:
+            self._stopped = True
+            self._lock.notify()
+        self._thread.join(timeout)
+
+    def ask(self, table: HudiTable) -> None:
+        """Have the metastore told of a table as it is by then. Returns at once."""
+        with self._lock:
+            self._asked[table.config.name] = _Asked(table)
+            self._lock.notify()
+
+    def status(self, name: str) -> Mapping[str, Any]:
+        """When the metastore was told of a table (`told_at`), if that is `due`, why it fails."""
+        with self._lock:
+            told = self._told.get(name, _Told())
+            return {"told_at": told.at, "due": name in self._asked, "error": told.error}
+
+    def _work(self) -> None:
+        while (asked := self._next()) is not None:
+            name = asked.table.config.name
+            try:
+                self._tell(asked.table)
+            except Exception as error:
+                self._failed(name, asked, error)
+            else:
+                with self._lock:
+                    self._told[name] = _Told(at=now())
+                    # Commits may have asked again meanwhile.
+                    if self._asked.get(name) is asked:
+                        del self._asked[name]
+
+    def _next(self) -> _Asked | None:
+        """The next table to tell of; None when the application stops."""
+        with self._lock:
+            while not self._stopped:
+                at = time.monotonic()
+                soonest = min(self._asked.values(), key=lambda a: a.not_before, default=None)
+                if soonest is not None and soonest.not_before <= at:
+                    return soonest
+                self._lock.wait(None if soonest is None else soonest.not_before - at)
+        return None
+
+    def _failed(self, name: str, asked: _Asked, error: Exception) -> None:
+        message = in_one_line(error)
+        with self._lock:
+            pause = min(_FIRST_PAUSE_SECONDS * 2**asked.failures, _LONGEST_PAUSE_SECONDS)
+            asked.failures += 1
+            asked.not_before = time.monotonic() + pause
+            self._told[name] = _Told(self._told.get(name, _Told()).at, message)
+        stack = error if asked.failures == 1 else None
+        _log.warning(
+            "Hive's metastore was not told of %s, again in %.0f s: %s",
+            *(name, pause, message),
+            exc_info=stack,
+        )
+
+    def _tell(self, table: HudiTable) -> None:
+        started = time.monotonic()
+        jvm: Any = self._spark.sparkContext._jvm
+        properties = jvm.java.util.Properties()
+        for key, value in sync_properties(table, self._uri).items():
+            properties.setProperty(key, value)
+        hadoop = self._spark.sparkContext._jsc.hadoopConfiguration()
+        tool = jvm.org.apache.hudi.hive.HiveSyncTool(properties, hadoop)
+        try:
+            tool.syncHoodieTable()
+        finally:
+            tool.close()
+        took = time.monotonic() - started
+        _log.info("Hive's metastore was told of %s in %.1f s", table.config.name, took)

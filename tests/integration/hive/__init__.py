@@ -1,0 +1,1 @@
+"""Hive's metastore and Spark's Thrift server, over tables of the application's own classes."""
