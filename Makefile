@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-compose soak fuzz trino-oracle check wheel up down clean
+.PHONY: help demo test test-compose soak fuzz trino-oracle check docs wheel up down clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -33,6 +33,9 @@ check: $(VENV)/dev ## format, lint, types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+docs: $(VENV)/dev ## the documentation as a site, in build/site; a broken link or anchor fails
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 wheel: $(VENV)/dev ## labctl as one file, in dist/: what it needs is in it
 	$(BIN)/python -m build --wheel --no-isolation
