@@ -34,13 +34,10 @@ def command_names() -> dict[str, frozenset[str]]:
     return {name: frozenset(getattr(_root().commands[name], "commands", {})) for name in COMMANDS}
 
 
-def is_command(words: list[str]) -> bool:
-    """Whether `labctl WORDS…` begins with a command that exists."""
-    known = command_names()
-    if not words or words[0] not in known:
-        return False
-    below = known[words[0]]
-    return not below or len(words) == 1 or words[1] in below
+def is_command(name: str, below: str | None) -> bool:
+    """Whether `labctl NAME BELOW` begins with a command that exists."""
+    known = command_names().get(name)
+    return known is not None and (not known or below is None or below in known)
 
 
 @cache
@@ -57,7 +54,7 @@ def _described(command: Any, name: str, parent: Any, *, level: int) -> Iterator[
     usage = command.get_usage(context).removeprefix("Usage: ")
     if (below := getattr(command, "commands", None)) is not None:
         for each, one in below.items():
-            yield from (f"{'#' * level} {name} {each}", "")
+            yield from (f"{'#' * level} labctl {name} {each}", "")
             yield from _described(one, each, context, level=level + 1)
         return
     if command.help:
@@ -84,4 +81,5 @@ def _text(words: str) -> str:
 
 
 def _cell(words: str) -> str:
-    return " ".join(words.split()).replace("|", "\\|")
+    plain = re.sub(r" <(str|list\[str\]|path)>", "", " ".join(words.split()))
+    return plain.replace("|", "\\|")

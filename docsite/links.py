@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Link", "anchors", "broken_links", "links", "prose_of", "relinked"]
+__all__ = ["Link", "anchors", "broken_links", "code_of", "links", "prose_of", "relinked"]
 
 FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2[`~]*$\n?", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?: {4}.*\n|\n(?= {4}))+")
@@ -29,6 +29,12 @@ def prose_of(text: str) -> str:
     for pattern in (FENCE, INDENTED, CODE):
         text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
     return text
+
+
+def code_of(text: str) -> str:
+    """The code of `text` alone; the rest is blanked out."""
+    pairs = zip(text, prose_of(text), strict=True)
+    return "".join(" " if one == prose and one != "\n" else one for one, prose in pairs)
 
 
 def links(text: str) -> Iterator[Link]:
