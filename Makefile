@@ -15,7 +15,7 @@ demo: $(VENV)/run ## start the lab, seed it, change a row, see it in the lake
 
 # The end-to-end tests mostly wait for their lab. Beside them, others use the cores (tests/conftest.py).
 WORKERS := 2
-test: check ## every check and test, on labs of their own; one after the other with WORKERS=0
+test: check docs ## every check and test, on labs of their own; one after the other with WORKERS=0
 	$(BIN)/pytest -n $(WORKERS)
 
 PROFILE := compose
@@ -29,10 +29,11 @@ soak: $(VENV)/dev ## random faults for 30 minutes on the lab that runs (MINUTES=
 		--history build/soak.jsonl
 	$(BIN)/pytest -m soak
 
-check: $(VENV)/dev ## format, lint, types
+check: $(VENV)/dev ## format, lint, types, English
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m docsite.prose
 
 docs: $(VENV)/dev ## the documentation as a site, in build/site; a broken link or anchor fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict

@@ -11,7 +11,7 @@ from typing import NamedTuple
 __all__ = ["Link", "anchors", "broken_links", "code_of", "links", "prose_of", "relinked"]
 
 FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2[`~]*$\n?", re.MULTILINE | re.DOTALL)
-INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?: {4}.*\n|\n(?= {4}))+")
+INDENTED = re.compile(r"(?<=\n)(?:\n|#.*\n)(?: {4}.*\n|\n(?= {4}))+")
 CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"(?<!\\)\]\(\s*<?([^)>\s]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 HEADING = re.compile(r"^#{1,6} +(.+?)(?: +#+)?$", re.MULTILINE)
@@ -27,8 +27,15 @@ class Link(NamedTuple):
 def prose_of(text: str) -> str:
     """`text` with all code blanked out, so that every character keeps its line and column."""
     for pattern in (FENCE, INDENTED, CODE):
-        text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+        text = pattern.sub(_blank, text)
     return text
+
+
+def _blank(match: re.Match[str]) -> str:
+    """White space instead of code. A heading in front of it stays."""
+    heading = re.match(r"#.*\n", match[0])
+    kept = heading[0] if heading else ""
+    return kept + re.sub(r"[^\n]", " ", match[0][len(kept) :])
 
 
 def code_of(text: str) -> str:
@@ -73,7 +80,7 @@ def broken_links(page: Path, root: Path) -> list[str]:
 
 
 def relinked(text: str, moved: Callable[[str], str]) -> str:
-    """`text` with `moved(target)` in place of each link's target; code stays as it is."""
+    """`text` with `moved(target)` instead of each link's target; code stays as it is."""
     prose = prose_of(text)
     pieces, at = [], 0
     for match in LINK.finditer(prose):

@@ -111,7 +111,7 @@ def apply_command(
 ) -> None:
     """Create or update connectors from their files; each is validated by Connect first.
 
-    With --start-over, time travel begins again, and the old bronze files are moved to the folder
+    With --start-over, time travel starts again, and the old bronze files are moved to the folder
     `retired`.
     """
     lab, _ = _open(invocation)
@@ -206,7 +206,7 @@ def snapshot_command(
 
     For a connector that was away longer than its database keeps its log. Rows that were deleted
     meanwhile stay in silver: `labctl verify` lists them. With --start-over they go too, and so
-    does the past: time travel begins again, and the old bronze files are moved to the folder
+    does the past: time travel starts again, and the old bronze files are moved to the folder
     `retired`.
     """
     lab, client = _open(invocation)

@@ -89,7 +89,7 @@ def demo_command(invocation: Invocation) -> None:
                     f'  .venv/bin/labctl query "{sql}" --as-of {changed.instant}',
                     "  .venv/bin/labctl verify",
                     "Stop it with `.venv/bin/labctl down`; its data stays. "
-                    "`.venv/bin/labctl destroy` removes it altogether.",
+                    "`.venv/bin/labctl destroy` removes it completely.",
                 ),
             ),
         )

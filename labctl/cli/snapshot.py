@@ -35,7 +35,7 @@ def save_command(
     invocation: Invocation,
     name: NameArgument,
     replace: Annotated[
-        bool, typer.Option("--replace", help="In place of the snapshot of that name.")
+        bool, typer.Option("--replace", help="Replace the snapshot of that name.")
     ] = False,
 ) -> None:
     """Save the databases, Kafka, the registry, the lake and every position at one point in time.
@@ -59,7 +59,7 @@ def save_command(
 
 @command(app, "restore", example="labctl snapshot restore loaded --lab copy")
 def restore_command(invocation: Invocation, name: NameArgument) -> None:
-    """Put a snapshot in place of what the lab holds now, and start the lab.
+    """Replace what the lab holds now by a snapshot, and start the lab.
 
     With `--lab`, that lab becomes a copy; it is made if there is none. The snapshot is checked
     before anything is replaced. What the lab holds now is lost: save it first to keep it.

@@ -69,7 +69,7 @@ def _extra_rows(lab: Lab, report: VerifyReport) -> list[str]:
         {lab.config.sources[table.source].connector for table in lab.tables if table.name in extra}
     )
     return [
-        "Rows are extra that were deleted while nobody read the log. To be rid of them: "
+        "Rows that were deleted while nobody read the log are extra. To remove them: "
         f"labctl connectors snapshot {connector} --start-over"
         for connector in connectors
     ]

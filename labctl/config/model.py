@@ -238,7 +238,7 @@ class LabConfig(Section):
 
 
 def _in_new_words(name: str, section: dict[str, Any]) -> str:
-    """What to write in place of a source of earlier versions, whose name was its engine."""
+    """What to write instead of a source of earlier versions, whose name was its engine."""
     lines = [
         f'engine = "{name}"',
         *(['database = "…"'] if name in ("postgres", "sqlserver") else []),

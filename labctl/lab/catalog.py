@@ -45,7 +45,7 @@ def catalog_of(lab: Lab) -> Catalog:
 
 
 class Catalog:
-    """What the catalog has, and what it ought to have. Raises LabError."""
+    """What the catalog has, and what it should have. Raises LabError."""
 
     def __init__(self, connection: Connection, source: TableSource, gold: Path) -> None:
         """`gold` is the folder of the views' files."""

@@ -82,7 +82,7 @@ class Scenario(Section):
     """Left out: as the tables' properties say."""
     changes: Changes | None = None
     snapshot: bool = False
-    """Have the connectors read the tables as they stand, in place of `changes`."""
+    """Have the connectors read the tables as they stand, instead of `changes`."""
     outage: Outage | None = None
     drain: Seconds = 120.0
     """Seconds without any progress after which what is still under way counts as lost."""

@@ -78,7 +78,7 @@ def spark_settings(context: Context) -> dict[str, str]:
             f'-Dlog4j2.configurationFile="{own_or_shipped(context.project, LOG4J2)}"'
         ),
         "spark.local.dir": str(context.data / "scratch"),
-        # Spark's own choice for local checkpoints starts 24 processes a batch, to ask for links.
+        # Spark's own choice for local checkpoints starts 24 processes per batch, to ask for links.
         "spark.sql.streaming.checkpointFileManagerClass": (
             "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
         ),
