@@ -38,7 +38,7 @@ def verify_command(
 ) -> None:
     """Compare every source table with its silver table, row by row.
 
-    Exits 4 if a table differs, and 7 if that could not be told.
+    Exits with 4 if a table differs, and with 7 if it could not tell.
     """
     lab = invocation.lab().require_running()
     with stderr.status("comparing sources with silver") as status:
