@@ -154,8 +154,8 @@ def growth_command(
     """Run a scenario at several sizes of a table, of the application, or at several rates.
 
     rows: of the scenario's first table. tables: of the application, with twins of a small table.
-    rate: changes per second. age: changes made to the table so far. What was added is removed again;
-    silver keeps removed rows as deleted ones, so use a lab made for this.
+    rate: changes per second. age: changes made to the table so far. What was added is removed
+    afterwards. Silver keeps removed rows as deleted ones, so use a lab made for this.
     """
     from labctl.cli.latency_live import LiveView
     from labctl.cli.latency_text import growth_table
