@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from docsite.commands import is_command
-from docsite.links import broken_links, code_of
+from docsite.links import broken_links, code_of, prose_of
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*/README.md")))
@@ -46,6 +46,13 @@ def test_a_command_that_does_not_exist_is_found() -> None:
     assert is_command("table", "add")
     assert not is_command("table", "grow")
     assert not is_command("start", None)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_list_is_set_apart_from_the_paragraph_before_it(page: Path) -> None:
+    """The site would show it as part of the paragraph, GitHub as a list."""
+    prose = prose_of(page.read_text())
+    assert re.findall(r"^(?![-#|\d ]).*\S.*\n(?:- |\d+\. ).*$", prose, re.MULTILINE) == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
