@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-api test test-compose soak fuzz trino-oracle check wheel up down clean
+.PHONY: help demo demo-api test test-compose soak fuzz trino-oracle check docs wheel up down clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -18,7 +18,7 @@ demo-api: $(VENV)/run ## switch the lake API on in the lab that runs, see a sale
 
 # The end-to-end tests mostly wait for their lab. Beside them, others use the cores (tests/conftest.py).
 WORKERS := 2
-test: check ## every check and test, on labs of their own; one after the other with WORKERS=0
+test: check docs ## every check and test, on labs of their own; one after the other with WORKERS=0
 	$(BIN)/pytest -n $(WORKERS)
 
 PROFILE := compose
@@ -32,10 +32,14 @@ soak: $(VENV)/dev ## random faults for 30 minutes on the lab that runs (MINUTES=
 		--history build/soak.jsonl
 	$(BIN)/pytest -m soak
 
-check: $(VENV)/dev ## format, lint, types
+check: $(VENV)/dev ## format, lint, types, English
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m docsite.prose
+
+docs: $(VENV)/dev ## the documentation as a site, in build/site; a broken link or anchor fails
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 wheel: $(VENV)/dev ## labctl as one file, in dist/: what it needs is in it
 	$(BIN)/python -m build --wheel --no-isolation

@@ -8,26 +8,29 @@ __all__ = ["ExitCode", "LabError"]
 
 
 class ExitCode(IntEnum):
-    """Exit codes of `labctl`; documented in docs/cli.md."""
+    """Exit codes of `labctl`. docs/cli.md has them in a table that is made from these lines."""
 
     OK = 0
+    """The command did what it was asked."""
     FAILED = 1
-    """Something the command tried did not work."""
+    """What the command tried did not work."""
     USAGE = 2
-    """The command line, `lab.toml` or another input is wrong; nothing was changed."""
+    """The command line, `lab.toml` or another input is wrong. Nothing was changed."""
     NOT_READY = 3
-    """The lab or one of its services is not running or not usable."""
+    """The lab, or a service that the command needs, does not run or is not usable. From `status`:
+    something keeps changes from silver or bronze right now."""
     DIFFERENT = 4
-    """Silver is not as the sources are: rows differ, or changes were lost or are there twice."""
+    """`verify` found rows that differ, `bronze check` found damaged files, or `latency` or `soak`
+    found changes that are lost, wrong or there twice."""
     ENVIRONMENT = 5
-    """This machine lacks something the lab needs (memory, disk, a port, a part)."""
+    """This machine lacks something that the lab needs: memory, disk, a port, a part."""
     BUSY = 6
     """Another command is changing this lab."""
     UNDECIDED = 7
-    """`verify` could not tell: changes were still on their way, a part did not answer, or a column
-    cannot be compared."""
+    """`verify` could not tell: changes were still on their way when the time was up, a part did not
+    answer, or a table or column cannot be compared."""
     INTERRUPTED = 130
-    """Ended by Ctrl-C."""
+    """Ctrl-C ended the command."""
 
 
 class LabError(Exception):

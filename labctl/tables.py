@@ -50,7 +50,7 @@ class LabTable:
 def full_name(name: str, names: Iterable[str], *, word: str = "table", place: str = "") -> str:
     """The one of `names`, each `database.table`, that `name` stands for.
 
-    Raises LabError (USAGE) that calls it `word`, with where it was looked for.
+    Raises LabError (USAGE) that calls it `word`, with where it was searched for.
     """
     known = list(names)
     try:

@@ -58,7 +58,7 @@ class Repository:
         return _models(BuyerLikes, self._kept(self._definitions.ensure(), []))
 
     def _kept(self, sql: str, parameters: Sequence[str]) -> list[Row]:
-        """By what is kept in Athena; if that fails, it is looked for again next time."""
+        """By what is kept in Athena; if that fails, it is searched for again next time."""
         try:
             return self._athena.rows(sql, parameters)
         except LakeUnavailableError:

@@ -42,7 +42,7 @@ def tables_of_view(definition: TableTypeDef) -> tuple[Ref, ...]:
 
 @lru_cache
 def _named(text: str) -> tuple[Ref, ...]:
-    """Raises ValueError. A view is looked at many times a second, and seldom another one."""
+    """Raises ValueError. A view is read many times per second, and seldom another one."""
     # Not above: a service over tables has no use for a parser.
     from sqlglot import exp, parse_one
     from sqlglot.errors import SqlglotError

@@ -1,5 +1,5 @@
 # Sourced once by the image's entrypoint, when the data folder is made; labctl's setup
-# (labctl/services/mysql.py) does the same on a server that it starts. One statement a line.
+# (labctl/services/mysql.py) does the same on a server that it starts. One statement per line.
 docker_process_sql <<SQL
 CREATE USER 'labctl'@'%' IDENTIFIED BY '$(cat /run/secrets/mysql)';
 GRANT ALL ON *.* TO 'labctl'@'%' WITH GRANT OPTION;

@@ -36,7 +36,7 @@ def download(urls: list[str], target: Path, file: LockedFile, job: Job) -> None:
     """Download `file` to `target` from the first of `urls` that has it.
 
     What was received stays in `<target>.part` if the download breaks off, and is continued.
-    Raises LabError if it cannot be had or is not what the lock says.
+    Raises LabError if it is not available or is not what the lock says.
     """
     what = f"{file.name} {file.version}"
     transfer = _Transfer(target.with_name(f"{target.name}.part"), file.size, job)

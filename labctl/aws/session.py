@@ -1,4 +1,4 @@
-"""Talking to AWS: one client a service, throttling waited out, errors a person can use."""
+"""Talking to AWS: one client per service, throttling waited out, errors a person can use."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ __all__ = ["aws_command"]
 def aws_command(invocation: Invocation, arguments: PassedOn = None) -> None:
     """Run the machine's AWS CLI on the lab's object store, with its keys.
 
-    Of a lab on this machine no request leaves it, whatever the service: the object store knows S3.
-    On a promoted profile it is the account that you are logged in to.
+    With a lab on this machine, no request goes to AWS, whatever the service. With a promoted
+    profile, requests go to the account that you are logged in to.
     """
     become(aws(invocation.lab().require_running()), arguments)

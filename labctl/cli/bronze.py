@@ -53,7 +53,7 @@ def check_command(
     """
     lab = invocation.lab().require_running()
     bronze = lab_bronze(lab)
-    # On AWS dead letters are not to be seen from here: what they leave out shows as missing.
+    # On AWS dead letters cannot be seen from here: what they leave out shows as missing.
     letters = lab_dead_letters(lab) if lab.endpoints.silver.status_url else None
     found = {}
     for topic in topics or bronze.topics():

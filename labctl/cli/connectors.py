@@ -111,7 +111,7 @@ def apply_command(
 ) -> None:
     """Create or update connectors from their files; each is validated by Connect first.
 
-    With --start-over, time travel begins again, and the old bronze files are moved to the folder
+    With --start-over, time travel starts again, and the old bronze files are moved to the folder
     `retired`.
     """
     lab, _ = _open(invocation)
@@ -151,7 +151,7 @@ def validate_command(invocation: Invocation, names: Names = None) -> None:
 
 @command(app, "status", example="labctl connectors status")
 def status_command(invocation: Invocation, names: Names = None) -> None:
-    """Show each connector's and task's state. Exits 3 unless all run."""
+    """Show each connector's and task's state. Exits with 3 unless all run."""
     _, client = _open(invocation)
     statuses = {name: client.status(name) for name in names or client.names()}
     print_result(invocation.format, statuses, lambda: _render_status(statuses))
@@ -175,8 +175,8 @@ def restart_command(invocation: Invocation, name: Name) -> None:
 def delete_command(invocation: Invocation, name: Name) -> None:
     """Remove a connector from Connect. Its file and topics stay.
 
-    Its stored position stays too, but PostgreSQL's, whose replication slot is dropped: applied
-    again, that connector loads every table again.
+    Its stored position stays too. PostgreSQL's does not, because the replication slot is dropped:
+    when that connector is applied again, it loads every table again.
     """
     lab, client = _open(invocation)
     _require(client, name)
@@ -205,9 +205,8 @@ def snapshot_command(
     """Have a source connector load every table again, and go on from there.
 
     For a connector that was away longer than its database keeps its log. Rows that were deleted
-    meanwhile stay in silver: `labctl verify` lists them. With --start-over they go too, and so
-    does the past: time travel begins again, and the old bronze files are moved to the folder
-    `retired`.
+    meanwhile stay in silver: `labctl verify` lists them. --start-over removes them too. Time travel
+    then starts again, and the old bronze files are moved to the folder `retired`.
     """
     lab, client = _open(invocation)
     _require(client, name)

@@ -33,7 +33,7 @@ def list_command(
         list[str] | None, typer.Argument(help="Which silver tables [default: all].")
     ] = None,
     replayed: Annotated[
-        bool, typer.Option("--replayed", help="Those that were put back, in place of the others.")
+        bool, typer.Option("--replayed", help="Those that were put back, instead of the others.")
     ] = False,
     count: CountOption = 20,
 ) -> None:
@@ -75,7 +75,7 @@ def show_command(
 
 @command(app, "replay", example="labctl deadletters replay sale && labctl verify sale")
 def replay_command(invocation: Invocation, table: TableArgument) -> None:
-    """Put a table's records into it that can be read now, once what was wrong is mended.
+    """Put a table's records into it that can be read now, once the cause is fixed.
 
     Each goes to its own place in the order of its topic: a row that a later record has changed or
     deleted stays as it is. What still cannot be read goes on waiting, with the reason it has now.

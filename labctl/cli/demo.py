@@ -99,7 +99,7 @@ def next_steps(sql: str, instant: str) -> tuple[str, ...]:
         "  .venv/bin/labctl status",
         "  make demo-api",
         "Stop it with `.venv/bin/labctl down`; its data stays. "
-        "`.venv/bin/labctl destroy` removes it altogether.",
+        "`.venv/bin/labctl destroy` removes it completely.",
     )
 
 

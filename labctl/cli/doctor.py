@@ -21,7 +21,7 @@ STYLES = {Level.OK: "green", Level.WARN: "yellow", Level.FAIL: "bold red"}
 
 @command(root, "doctor", example="labctl doctor")
 def doctor_command(invocation: Invocation) -> None:
-    """Look for what would keep the lab from running. Exits 0 when nothing would, else 5."""
+    """Look for what would keep the lab from running. Exits with 5 if it finds something."""
     checks = diagnose(invocation.lab())
     print_result(
         invocation.format,

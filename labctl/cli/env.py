@@ -15,7 +15,7 @@ __all__ = ["env_command"]
 def env_command(invocation: Invocation) -> None:
     """Print shell variables that point psql, mysql, aws and others at the lab.
 
-    Passwords are not printed: the variables name files that only this user can read.
+    Passwords are not printed: the variables name files that only you can read.
     """
     values = client_environment(invocation.lab())
     text = "\n".join(f"export {key}={shlex.quote(value)}" for key, value in values.items())

@@ -30,8 +30,8 @@ def list_command(invocation: Invocation) -> None:
 def build_command(invocation: Invocation, names: Names = None) -> None:
     """Build what is missing or outdated, and what it is made from.
 
-    Needs a Docker engine and, for the base image, root and debootstrap. SQL Server and the user
-    interfaces of Kafka and Apicurio come in no package: they are not among the images.
+    Needs a Docker engine and, for the base image, root and debootstrap. There are no
+    packages of SQL Server and of the user interfaces of Kafka and Apicurio, so no images either.
     """
     with ConsoleProgress() as progress:
         built = build(_store(), names or None, progress=progress)

@@ -29,9 +29,9 @@ def kafka_command(
 ) -> None:
     """Run one of Kafka's own tools on the lab's Kafka.
 
-    They are those of the scripts in Kafka's bin folder: `labctl kafka topics --list`, `labctl kafka
-    consumer-groups --all-groups --describe`. The address and the login are given to it. Change
-    records are Avro: `labctl topics show` decodes them.
+    The tools are those of the scripts in Kafka's bin folder: `labctl kafka topics --list`,
+    `labctl kafka consumer-groups --all-groups --describe`. labctl adds the address and the login.
+    Change records are Avro: `labctl topics show` decodes them.
     """
     lab = invocation.lab().require_running()
     with ConsoleProgress() as progress:

@@ -41,7 +41,7 @@ def run_command(
         int | None, typer.Option(min=1, help="Changes of each table [default: the file's].")
     ] = None,
     rate: Annotated[
-        float | None, typer.Option(help="Changes a second of each table [default: the file's].")
+        float | None, typer.Option(help="Changes per second of each table [default: the file's].")
     ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Repeats the changes of an earlier run [default: random].")
@@ -109,7 +109,7 @@ def report_command(
         Path | None, typer.Option(help="The page [default: beside the report, as .html].")
     ] = None,
 ) -> None:
-    """Make a page with charts of a run's report. It needs no network."""
+    """Make a page with charts of a run's report. The page needs no network."""
     require_extra("reports")
     from labctl.latency.html import render_html
     from labctl.latency.report import RunReport
@@ -154,8 +154,8 @@ def growth_command(
     """Run a scenario at several sizes of a table, of the application, or at several rates.
 
     rows: of the scenario's first table. tables: of the application, with twins of a small table.
-    rate: changes a second. age: changes made to the table so far. What was added is removed again;
-    silver keeps removed rows as deleted ones, so use a lab made for this.
+    rate: changes per second. age: changes made to the table so far. What was added is removed
+    afterwards. Silver keeps removed rows as deleted ones, so use a lab made for this.
     """
     from labctl.cli.latency_live import LiveView
     from labctl.cli.latency_text import growth_table

@@ -71,7 +71,7 @@ class ConsoleProgress(AbstractContextManager["ConsoleProgress"]):
             stderr.print(words, highlight=False)
 
     def advance(self, artifact: str, amount: int) -> None:
-        """`amount` more units are done; what no phase was begun for is not shown."""
+        """`amount` more units are done; units of no phase are not shown."""
         with self._mutex:
             if artifact not in self._tasks:
                 return

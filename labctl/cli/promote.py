@@ -149,7 +149,7 @@ def destroy_command(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Take away what runs (Spark, connectors). What holds data stays, unless --data is said."""
+    """Remove what runs (Spark, connectors). What holds data stays unless --data is given."""
     from labctl.aws.session import Aws, aws_errors
     from labctl.promote.apply.state import destroy
 

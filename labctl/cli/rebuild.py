@@ -25,14 +25,14 @@ def rebuild_command(
         bool,
         typer.Option(
             "--from-topic",
-            help="From all that its topic has, and bronze too: for a topic that was made again.",
+            help="From all that its topic has, and bronze too: for a topic that was recreated.",
         ),
     ] = False,
 ) -> None:
     """Write a silver table again from its bronze files, then go on with what came since.
 
     With --from-topic the table, with its history, is removed, and its bronze files are moved to
-    the folder `retired`: both begin again with the first record that the topic has. Take a new
+    the folder `retired`: both start again with the first record that the topic has. Take a new
     snapshot first, so that the topic has every row.
     """
     lab = invocation.lab().require_running()

@@ -18,7 +18,7 @@ __all__ = ["restart_command"]
 def restart_command(
     invocation: Invocation, service: Annotated[str, typer.Argument(help="Which service.")]
 ) -> None:
-    """Stop one service and start it again, with what its configuration and code are now."""
+    """Restart one service with its current configuration and code."""
     lab = invocation.lab()
     with ConsoleProgress() as progress:
         version = restart_service(lab, service, progress)

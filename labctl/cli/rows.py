@@ -24,7 +24,7 @@ _BETWEEN = 2
 
 
 def rows_table(answer: pa.Table, *, wide: bool = False, expanded: bool = False) -> RenderableType:
-    """The first rows: as a table if it fits the line, or if it shall be `wide`; else row by row.
+    """The first rows: as a table if it fits the line, or if it should be `wide`; else row by row.
 
     `expanded`: row by row even if it fits.
     """

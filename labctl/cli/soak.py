@@ -87,7 +87,7 @@ def report_command(
         Path | None, typer.Option(help="The page [default: beside the report, as .html].")
     ] = None,
 ) -> None:
-    """Make a page with charts of a run's report. It needs no network."""
+    """Make a page with charts of a run's report. The page needs no network."""
     require_extra("reports")
     from labctl.soak.html import render_soak
 

@@ -54,7 +54,7 @@ PROBLEM_WIDTH = 500
 def status_command(invocation: Invocation) -> None:
     """Show every service, connector and table, and what keeps changes from the lake.
 
-    Exits 0 when nothing does, else 3.
+    Exits with 3 if something does.
     """
     lab = invocation.lab()
     with ThreadPoolExecutor(max_workers=2) as pool:

@@ -65,7 +65,7 @@ def remove_command(
     invocation: Invocation,
     name: Annotated[str, typer.Argument(help="SOURCE.SCHEMA.TABLE, or the silver table's name.")],
 ) -> None:
-    """Capture a table no more: delete its properties file, and take it from the connector.
+    """Stop capturing a table: delete its properties file, and take it out of the connector.
 
     The source's table, its topic, bronze files and silver table stay as they are.
     """

@@ -35,7 +35,7 @@ def trace_command(
 ) -> None:
     """Follow one row from its source to silver, and say where it stopped, and why.
 
-    Exits 0 when every station has the row as its source has it, else 3.
+    Exits with 3 if a station lacks the row or has another version of it.
     """
     key = wanted_fields(where)
     if not key:

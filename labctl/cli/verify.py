@@ -38,7 +38,7 @@ def verify_command(
 ) -> None:
     """Compare every source table with its silver table, row by row.
 
-    Exits 4 if a table differs, and 7 if that could not be told.
+    Exits with 4 if a table differs, and with 7 if it could not tell.
     """
     lab = invocation.lab().require_running()
     with stderr.status("comparing sources with silver") as status:
@@ -69,7 +69,7 @@ def _extra_rows(lab: Lab, report: VerifyReport) -> list[str]:
         {lab.config.sources[table.source].connector for table in lab.tables if table.name in extra}
     )
     return [
-        "Rows are extra that were deleted while nobody read the log. To be rid of them: "
+        "Rows that were deleted while nobody read the log are extra. To remove them: "
         f"labctl connectors snapshot {connector} --start-over"
         for connector in connectors
     ]

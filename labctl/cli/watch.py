@@ -35,9 +35,9 @@ _WORDS = {
 def watch_command(invocation: Invocation) -> None:
     """Apply files to the running lab as they are saved, each to the least that needs it.
 
-    A connector is updated in place, a table's query begins again with its new properties, a schema
-    file is run. A file that cannot be used is told with its line, and the lab goes on as before.
-    Ctrl-C ends it, once what is under way is done.
+    A connector is updated in place, a table's query restarts with its new properties, a schema
+    file is run. A file that cannot be used is an error with its line, and the lab goes on as
+    before. Ctrl-C ends it, once what is under way is done.
     """
     first = invocation.lab()
 

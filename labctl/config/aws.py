@@ -54,29 +54,33 @@ class EgressRule(Section):
     """Where Connect's workers and Spark may go, besides databases, brokers and each other."""
 
     cidr: Cidr
+    """Addresses."""
     ports: tuple[Port, ...]
+    """Ports there."""
 
 
 class NetworkSettings(Section):
-    """Existing network the lab is put into; security groups of the lab's own are made in it."""
+    """The existing network that the lab is put into. The plan makes security groups in it."""
 
     vpc: VpcId
+    """The VPC."""
     subnets: dict[str, SubnetId]
     """Private subnets by availability zone (`us-east-1a`)."""
     egress: Literal["nat", "endpoints", "none"]
     """How private subnets reach AWS's APIs. "endpoints" has the plan make VPC endpoints."""
     route_tables: tuple[RouteTableId, ...] = ()
-    """Of the subnets; for the S3 gateway endpoint ("endpoints" only)."""
+    """The subnets' route tables, for S3's gateway endpoint (`egress = "endpoints"` only)."""
     allow: tuple[EgressRule, ...] = (EgressRule(cidr="0.0.0.0/0", ports=(443,)),)
+    """Where Connect's workers and Spark may go, besides databases, brokers and each other."""
     clients: tuple[Cidr, ...] = ()
     """Addresses that may reach databases and brokers besides the lab itself: a VPN, a bastion."""
 
 
 class RdsSettings(Section):
-    """One source database."""
+    """One source database, by its engine: `[profiles.aws.rds.postgres]`."""
 
     create: bool = True
-    """False: the instance is there already; only its parameter group and SQL are rendered."""
+    """`false`: the instance exists. The plan has only its parameter group and its SQL."""
     instance: str
     """Identifier of the instance."""
     version: str
@@ -84,94 +88,122 @@ class RdsSettings(Section):
     edition: Literal["ee", "se", "ex", "web"] | None = None
     """SQL Server only."""
     instance_class: str
+    """Size of the instance: `db.t4g.medium`."""
     storage_gib: Annotated[int, Field(ge=20, le=65536)] = 20
+    """Size of its disk."""
     database: str
+    """The database that is captured."""
     port: Port
+    """The port that it listens on."""
     backup_days: Annotated[int, Field(ge=0, le=35)] = 7
+    """How long automated backups are kept. MySQL's binary log needs at least 1."""
     multi_az: bool = False
+    """Whether a standby runs in a second availability zone."""
     host: str | None = None
-    """Address of an instance that is there already."""
+    """Address of an instance that exists."""
     admin_secret: str | None = None
-    """Name or ARN of its administrator's secret (`username`, `password`); RDS makes one for an
+    """Name or ARN of its administrator's secret (`username`, `password`). RDS makes one for an
     instance that the plan creates."""
     security_group: GroupId | None = None
-    """Its group, into which the connectors are let."""
+    """Its security group. The plan lets the connectors into it."""
 
 
 class MskSettings(Section):
     """The brokers."""
 
     kind: Literal["provisioned", "serverless"]
+    """Kind of cluster."""
     kafka_version: str = "3.9.x"
+    """Kafka's version, as MSK names it."""
     broker_type: str = "kafka.t3.small"
+    """Size of a broker."""
     brokers: Annotated[int, Field(ge=1, le=60)] = 2
+    """How many brokers."""
     storage_gib: Annotated[int, Field(ge=1, le=16384)] = 100
+    """Size of each broker's disk."""
     authentication: tuple[Literal["iam", "scram", "none"], ...] = ("iam",)
     """What the brokers accept."""
     scram_secret: str | None = None
-    """Name of the SCRAM users' secret; MSK wants it to begin with `AmazonMSK_`."""
+    """Name of the SCRAM users' secret, with `authentication = ["scram"]`. MSK wants it to begin
+    with `AmazonMSK_`."""
     kms_key: str | None = None
     """ARN of the customer-managed key that encrypts the SCRAM secret."""
 
 
 class Autoscaling(Section):
+    """A number of workers that follows the load, instead of `workers`."""
+
     min_workers: Annotated[int, Field(ge=1)]
+    """At least so many."""
     max_workers: Annotated[int, Field(ge=1)]
+    """At most so many."""
     scale_in_percent: Annotated[int, Field(ge=1, le=100)] = 20
+    """Below this share of CPU time, a worker is taken away."""
     scale_out_percent: Annotated[int, Field(ge=1, le=100)] = 80
+    """Above this share of CPU time, a worker is added."""
 
 
 class ConfigProvider(Section):
-    """What answers `${secretManager:…}` on the workers; no registry this project uses has one."""
+    """What answers `${secretManager:…}` on the workers. No registry of this project has one."""
 
     file: str
     """A jar, or a ZIP of jars, below the project's folder."""
     sha256: Sha256 | None = None
+    """The checksum that the file must have."""
     provider_class: str = Field(
         default="com.amazonaws.kafka.config.providers.SecretsManagerConfigProvider", alias="class"
     )
+    """The provider's Java class."""
     region_parameter: str = "region"
     """The provider's own parameter for the region (`aws.region` for others)."""
 
 
 class SinkSettings(Section):
-    """The S3 sink connector, for who has it; without this section Spark writes bronze."""
+    """The S3 sink connector, if you have it. Without this section, Spark writes bronze."""
 
     file: str
     """ZIP of the connector, below the project's folder."""
     sha256: Sha256 | None = None
+    """The checksum that the file must have."""
 
 
 class ConnectSettings(Section):
     """MSK Connect."""
 
     version: str = "3.7.x"
+    """Kafka Connect's version, as MSK Connect names it."""
     mcu: int = 1
     """MSK Connect units of a worker: 1 vCPU and 4 GiB each."""
     workers: Annotated[int, Field(ge=1)] | None = None
+    """How many workers each connector has; or see `autoscaling`."""
     autoscaling: Autoscaling | None = None
     connectors: Literal["api", "cloudformation"] = "api"
     """What owns the connectors. Only the API changes one in place."""
     provider: ConfigProvider
     sink: SinkSettings | None = None
     log_days: int = 14
+    """How long logs are kept."""
 
 
 class RegistrySettings(Section):
-    """An Apicurio Registry you run: AWS manages none."""
+    """An Apicurio Registry that you run: AWS manages none."""
 
     url: str
-    """Without `/apis/…`."""
+    """Its address, without `/apis/…`."""
     security_group: GroupId | None = None
-    """Its group, into which Connect and Spark are let; or reach it through `network.allow`."""
+    """Its group. The plan lets Connect and Spark into it. Or let them reach it by
+    `network.allow`."""
 
 
 class LakeBuckets(Section):
+    """The buckets."""
+
     bucket: Bucket
     """Bronze and silver. Bucket names are unique in all of AWS."""
     artifacts: Bucket
     """Plugins, the Spark application, logs."""
     create: bool = True
+    """`false`: the buckets exist."""
     rotation_ms: Annotated[int, Field(ge=1000)] = 60_000
     """How long a change waits for its bronze file at most."""
 
@@ -180,23 +212,32 @@ class EmrSettings(Section):
     """Where Spark runs."""
 
     kind: Literal["serverless", "ec2"]
+    """EMR Serverless, or a cluster on EC2."""
     release: str = "emr-7.13.0"
+    """EMR's release."""
     hudi: Literal["lock", "release"] = "lock"
     """Whose Hudi the application uses: the lab's own jar, or the release's."""
     engine: Literal["application", "streamer", "multi-table-streamer"] = "application"
+    """What writes silver: the lab's application, or one of Hudi's streamers."""
     python: str | None = None
-    """Serverless: a packed Python 3.11 environment with fastavro (tar.gz), below the project."""
+    """Serverless: a packed Python 3.11 environment with fastavro, below the project's folder. Make
+    it on Amazon Linux 2023 with `venv-pack`."""
     instance_type: str = "m6g.xlarge"
+    """Cluster on EC2: size of its machines."""
     core_instances: Annotated[int, Field(ge=1)] = 1
+    """Cluster on EC2: how many machines besides the primary one."""
     driver_memory: Annotated[str, Field(pattern=r"^[1-9][0-9]*g$")] = "4g"
+    """Memory of Spark's driver."""
     executor_memory: Annotated[str, Field(pattern=r"^[1-9][0-9]*g$")] = "4g"
+    """Memory of each of Spark's executors."""
     executors: Annotated[int, Field(ge=1)] = 1
+    """How many executors."""
     sync_minutes: Annotated[int, Field(ge=1)] = 1
-    """Pause between a streamer's rounds."""
+    """Pause between two rounds of a streamer."""
 
 
 class GlueSettings(Section):
-    """The databases are those of the tables' properties."""
+    """The Glue catalog. Its databases are those that the tables' properties name."""
 
     athena: bool = True
     """Write tables that Athena reads: Hudi table version 6."""
@@ -225,11 +266,15 @@ class AwsProfile(Section):
     """A lab on managed services."""
 
     runtime: Literal["aws"]
+    """Where services run."""
     account: AccountId
+    """The account's number. `promote apply` refuses credentials of another one."""
     region: Region
+    """The region."""
     prefix: Prefix = "lab"
-    """What the name of everything begins with."""
+    """What every name begins with."""
     tags: dict[str, str] = Field(default_factory=dict)
+    """Tags on everything, beside the tag that marks it as labctl's."""
     network: NetworkSettings
     rds: dict[SourceEngine, RdsSettings]
     msk: MskSettings

@@ -40,7 +40,7 @@ __all__ = [
 LAB_NAME_PATTERN = r"^[a-z][a-z0-9-]{0,29}$"
 SilverSource = SourceName
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,29}$")]
-OPTIONAL = ("cache", "api")
+OPTIONAL = ("cache", "api", "metastore", "thriftserver")
 """Services that a lab may be without: each has a section of its name, with `enabled`."""
 NOT_SOURCES = ("kafka", "registry", "objectstore")
 """Secrets of the lab are called so, and each source has a secret of its name."""
@@ -61,35 +61,37 @@ Memory = Annotated[str, Field(pattern=r"^[1-9][0-9]*[mg]$")]
 
 
 class ServiceSettings(Section):
-    """Sizes of one service. What is left out has the service's own default."""
+    """One service, by its name (`[services.kafka]`). The section and each key are optional."""
 
     ports: dict[str, Port] = Field(default_factory=dict)
-    """Fixed ports by endpoint name; a fixed port that is taken is an error, never moved."""
+    """Fixed ports by endpoint. A fixed port that is taken is an error; labctl does not move it."""
     heap: Memory | None = None
-    """JVM heap, for the services that have one."""
+    """Its JVM's heap, `512m` or `2g`. Without it, the service's own."""
     start_seconds: Annotated[int, Field(ge=1, le=86_400)] | None = None
-    """How long it may take to be usable after it was started. Without it the service's own limit,
-    which is longer on a busy machine."""
+    """How long it may take from its start until it is usable. Without it 60 s, for Connect and the
+    Spark application 120 s; up to five times longer on a machine that has more to run than it has
+    cores."""
 
 
 class Source(Section):
-    """A source database and the connector that captures it."""
+    """A source database and its connector, under a name of yours: `[sources.orders]`."""
 
     engine: SourceEngine
+    """The kind of database."""
     database: str | None = Field(default=None, min_length=1)
-    """Its database in the server. MySQL has none: what it calls so are its schemas."""
+    """Its database in the server. Leave it out for MySQL, whose databases are its `schemas`."""
     schemas: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
-    """The schemas whose tables are captured."""
+    """The schemas whose tables are captured (MySQL: its databases)."""
     connector: str
-    """Name of the file in `connectors/`, without `.json`."""
+    """Name of its file in `connectors/`, without `.json`."""
     schema_file: File | None = None
-    """SQL that makes its tables, relative to the project's folder. Safe to run again: `up` does
+    """File with the SQL that makes its tables, relative to the project's folder. `up` runs it again
     when it has changed."""
     migrate: Annotated[str, Field(min_length=1)] | None = None
-    """The command that makes its tables, run in the project's folder with the variables of
-    `labctl env`."""
+    """Command that makes its tables, such as `alembic upgrade head`. It runs in the project's
+    folder with the variables of `labctl env`."""
     rows_file: File | None = None
-    """SQL that is run once, behind them."""
+    """File with the SQL of rows. It runs once, after the tables are made."""
 
     @property
     def makes_tables(self) -> bool:
@@ -106,60 +108,78 @@ class Source(Section):
 
 
 class ConnectorSettings(Section):
+    """The connector files."""
+
     allow: list[str] = Field(default_factory=list)
-    """Configuration keys of connector files that pass though no plugin is known to read them."""
+    """Configuration keys that pass although no plugin is known to read them."""
 
 
 class SilverSettings(Section):
+    """The Spark application."""
+
     source: SilverSource = "kafka"
-    """Where the Spark application reads changes: the topics, or the bronze files."""
+    """Where it reads changes: from the topics, or from the bronze files."""
     properties: Annotated[tuple[Folder, ...], Field(min_length=1)] = ("spark/properties",)
-    """Folders of the tables' properties files, relative to the project's."""
+    """Folders with the tables' properties files, relative to the project's folder."""
 
 
 class LakeSettings(Section):
+    """The object store."""
+
     bucket: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$")] = "lake"
+    """The bucket of bronze and silver."""
     region: str = "us-east-1"
+    """The bucket's region."""
 
 
 class CacheSettings(Section):
+    """A cache for applications on the lake."""
+
     enabled: bool = False
-    """Whether the lab has a cache for what is built on the lake."""
+    """Whether the lab has one."""
 
 
 class ApiSettings(Section):
+    """The lake API, an application over Athena's API."""
+
     enabled: bool = False
-    """Whether the lab has the lake API."""
+    """Whether the lab has it."""
     workers: Annotated[int, Field(ge=1, le=32)] = 1
     """Processes that answer, behind one port."""
 
 
 class MetastoreSettings(Section):
+    """Hive's metastore, with every silver table in it."""
+
     enabled: bool = False
-    """Whether the lab has Hive's metastore, with every silver table in it."""
+    """Whether the lab has it."""
 
 
 class ThriftServerSettings(Section):
+    """Spark's Thrift server, for clients of HiveServer2 such as JDBC's."""
+
     enabled: bool = False
-    """Whether the lab has Spark's Thrift server, for clients of HiveServer2 such as JDBC's."""
+    """Whether the lab has it."""
 
 
 class NativeProfile(Section):
-    """Processes of this user."""
+    """Services run as processes of this user."""
 
     runtime: Literal["native"]
+    """Where services run."""
 
 
 class ComposeProfile(Section):
-    """Containers on this machine, by the Compose file in `compose/`."""
+    """Services run in containers on this machine, by the Compose file in `compose/`."""
 
     runtime: Literal["compose"]
+    """Where services run."""
     images: Literal["official", "local"] = "official"
-    """`local`: those that `labctl images build` makes without any image hub."""
+    """`local`: the images that `labctl images build` makes without an image hub."""
     image: dict[str, str] = Field(default_factory=dict)
-    """Another image for a service, whichever `images` says."""
+    """Another image for a service: `image = { kafka = "…" }`. It wins over `images`."""
     files: list[str] = Field(default_factory=list)
-    """Further Compose files laid over the lab's own, relative to `lab.toml`."""
+    """More Compose files, merged on top of the lab's own. Relative to `lab.toml`."""
 
 
 Profile = Annotated[NativeProfile | ComposeProfile | AwsProfile, Field(discriminator="runtime")]
@@ -171,11 +191,13 @@ class LabConfig(Section):
     """The whole of `lab.toml`."""
 
     name: Annotated[str, Field(pattern=LAB_NAME_PATTERN)] = "lab"
+    """Name of the lab that commands use unless `--lab` says otherwise."""
     profile: str = "native"
+    """Profile that a lab is made with unless `--profile` says otherwise. The lab keeps it."""
     sources: Annotated[dict[Name, Source], Field(min_length=1)]
     """By name. Several may be of one engine, and several of one database."""
     data_sets: tuple[str, ...] = ()
-    """Those that `labctl seed` fills the sources with, by name."""
+    """What `labctl seed` fills the sources with. `labctl seed --list` shows what there is."""
     services: dict[str, ServiceSettings] = Field(default_factory=dict)
     """By name. Which there are says `labctl.services`, whose `load_config` refuses others."""
     connectors: ConnectorSettings = ConnectorSettings()
@@ -268,7 +290,7 @@ class LabConfig(Section):
 
 
 def _in_new_words(name: str, section: dict[str, Any]) -> str:
-    """What to write in place of a source of earlier versions, whose name was its engine."""
+    """What to write instead of a source of earlier versions, whose name was its engine."""
     lines = [
         f'engine = "{name}"',
         *(['database = "…"'] if name in ("postgres", "sqlserver") else []),

@@ -26,44 +26,59 @@ Port = Annotated[int, Field(ge=1, le=65535)]
 
 
 class PromotedDatabase(Section):
+    """Where a source answers."""
+
     host: str
+    """Its address."""
     port: Port
+    """Its port."""
     database: str
+    """The database that is captured."""
     secret: str
     """Name or ARN in Secrets Manager; its JSON has `username` and `password`."""
 
 
 class PromotedKafka(Section):
+    """Where the brokers answer."""
+
     bootstrap_servers: str
+    """Their addresses."""
     authentication: Literal["none", "tls", "scram", "iam", "plain"] = "none"
-    """`plain`: of a lab on this machine."""
+    """How a client logs in. `plain` is for a lab on this machine."""
     secret: str | None = None
     """SCRAM and `plain` only: its JSON has `username` and `password`."""
 
 
 class PromotedStore(Section):
+    """Where the object store answers."""
+
     bucket: str
+    """The bucket of bronze and silver."""
     region: str
+    """The bucket's region."""
     endpoint_url: str | None = None
-    """None: Amazon S3 itself."""
+    """Its address. Without it: Amazon S3 itself."""
     secret: str | None = None
-    """Its JSON has `access.key` and `secret.key`. None: the default credential chain."""
+    """Its JSON has `access.key` and `secret.key`. Without it: boto3's usual credentials."""
 
 
 class PromotedEndpoints(Section):
-    """Every part is optional: what `lab.toml` says wins, part by part, over what apply wrote."""
+    """Other addresses than those that `promote apply` wrote down, each of them optional: for a
+    tunnel, or a lab on this machine."""
 
     postgres: PromotedDatabase | None = None
     mysql: PromotedDatabase | None = None
     sqlserver: PromotedDatabase | None = None
     kafka: PromotedKafka | None = None
     connect_url: str | None = None
-    """A Kafka Connect REST interface; None: MSK Connect, through AWS's API."""
+    """Address of Kafka Connect's REST interface. Without it: MSK Connect, through AWS's API."""
     connect_secret: str | None = None
-    """Its login, where it asks for one: JSON with `username` and `password`."""
+    """Its login, if it asks for one: JSON with `username` and `password`."""
     registry_url: str | None = None
+    """Address of the registry."""
     objectstore: PromotedStore | None = None
     silver_status_url: str | None = None
+    """Address of the Spark application's status."""
 
     def over(self, below: PromotedEndpoints) -> PromotedEndpoints:
         """These, with what is not set here taken from `below`."""

@@ -205,7 +205,7 @@ class LabState:
     def load_if_readable(self) -> dict[str, Any] | None:
         """What `load` gives; None when lab.json cannot be read.
 
-        For what must work all the same: stopping and removing the lab, and other labs.
+        For what must work even then: stopping and removing the lab, and other labs.
         """
         try:
             return self.load()

@@ -26,7 +26,7 @@ HINT = "see what debootstrap says above; it needs root, the network and Debian's
 
 
 def inputs() -> list[bytes]:
-    """What the image is made from, to tell whether it must be made again."""
+    """What the image is made from, to tell whether it must be built again."""
     certificates = sorted(CERTIFICATES.glob("*.crt"))
     return [
         SUITE.encode(),

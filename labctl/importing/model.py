@@ -13,7 +13,7 @@ from labctl.kafkaconnect.redaction import HIDDEN, is_secret
 
 __all__ = ["UNFILLED", "Change", "Import", "ImportedFile", "is_unfilled"]
 
-UNFILLED = "write the value itself in place of <…>"
+UNFILLED = "write the value itself instead of <…>"
 _PLACEHOLDER = re.compile(r"<[^<>]+>")
 
 

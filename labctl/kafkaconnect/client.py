@@ -113,7 +113,7 @@ class ConnectClient:
             self._call("PUT", f"/connectors/{name}/{action}")
 
     def forget_offsets(self, name: str) -> None:
-        """Stop `name` and have it forget its source positions: resumed, it begins again."""
+        """Stop `name` and have it forget its source positions: resumed, it starts over."""
         self.act(name, "stop")
         for attempt in Retrying(
             retry=retry_if_exception_message(match=r"(?s).*STOPPED.*"),

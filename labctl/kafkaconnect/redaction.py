@@ -23,7 +23,7 @@ HIDDEN = "***"
 
 
 def is_secret(key: str) -> bool:
-    """Whether a configuration key's value is not to be shown."""
+    """Whether a configuration key's value must not be shown."""
     return _SECRET_KEY.search(key) is not None
 
 

@@ -40,7 +40,7 @@ def cause(trace: str, connector: str) -> str:
 
 
 def needs_snapshot(trace: str) -> bool:
-    """Whether the task failed of something that only a new snapshot mends.
+    """Whether the task failed for a reason that only a new snapshot fixes.
 
     It was away longer than its database keeps its log, its schema history is gone, or there is a
     row in the log that is too large for Kafka.

@@ -168,7 +168,7 @@ def _described(description: str) -> dict[str, str]:
 
 
 def _same(kind: str, name: str, same: bool) -> bool:
-    """False for what is there already as it shall be."""
+    """False for what is there already as it should be."""
     if not same:
         raise LabError(
             f"There is another {kind} {name!r}",

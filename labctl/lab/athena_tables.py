@@ -37,7 +37,7 @@ class Table:
 
 
 class Tables:
-    """Databases and tables; asked anew each time. Raises LabError as the API refuses."""
+    """Databases and tables; asked again each time. Raises LabError as the API refuses."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

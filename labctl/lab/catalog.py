@@ -46,7 +46,7 @@ def catalog_of(lab: Lab) -> Catalog:
 
 
 class Catalog:
-    """What the catalog has, and what it ought to have. Raises LabError."""
+    """What the catalog has, and what it should have. Raises LabError."""
 
     def __init__(
         self, connection: Connection, athena: Connection, source: TableSource, project: Path

@@ -17,7 +17,7 @@ def silent_connectors(
 ) -> Mapping[str, str]:
     """Of the connectors in `running`, those that have written nothing although there is something.
 
-    By name, with what they ought to have written. `ends` says where topics end now. A database is
+    By name, with what they should have written. `ends` says where topics end now. A database is
     asked only where all topics of its connector are empty, and one that does not answer is left
     out.
     """

@@ -62,7 +62,7 @@ class State(StrEnum):
     DELETED = "deleted"
     """It knows that the row was deleted."""
     UNKNOWN = "unknown"
-    """It was not to be asked."""
+    """It could not be asked."""
 
 
 @dataclass(frozen=True)

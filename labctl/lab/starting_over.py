@@ -21,7 +21,7 @@ def apply_and_start_over(lab: Lab) -> list[Applied]:
     """
     own = end_offsets(lab.endpoints.kafka, connect.INTERNAL_TOPICS.values())
     if not all(own.values()):
-        # A worker that lost them tells of tasks that run, and waits for Kafka for ever.
+        # A worker that lost them reports tasks that run, and waits for Kafka for ever.
         restart_service(lab, connect.SERVICE.name, SilentReporter())
     applied = apply_and_wait(lab)
     for source in lab.config.sources.values():

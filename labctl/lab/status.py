@@ -31,7 +31,7 @@ class ServiceStatus:
     """Times it died and came back since the lab was started."""
     last_death_at: float | None
     last_death_cause: str
-    """Why it died, where that is known: for want of memory, of heap, of disk."""
+    """Why it died, where that is known: for lack of memory, of heap, of disk."""
     urls: dict[str, str]
 
 

@@ -61,7 +61,7 @@ def said(error: requests.RequestException) -> str | None:
 
 
 def restart_table(lab: Lab, name: str) -> None:
-    """Have a table begin again, by what its properties file says now, and wait until it has.
+    """Have a table restart by what its properties file says now, and wait until it has.
 
     Raises LabError (USAGE) when they cannot be used, and the table goes on as before; LabError when
     it stops instead.

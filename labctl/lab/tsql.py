@@ -38,7 +38,7 @@ def batches(lines: Iterable[str]) -> Iterator[str]:
 def run_statements(lab: Lab, arguments: Sequence[str], source: str | None = None) -> bool:
     """Run what `sqlcmd` with such arguments would; whether every batch went well.
 
-    A batch that fails is told of on standard error, and the next one runs. Raises LabError for
+    A batch that fails is reported on standard error, and the next one runs. Raises LabError for
     arguments that are not known here, or when the server lets nobody in.
     """
     given = _parser().parse_args(arguments)

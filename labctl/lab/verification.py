@@ -62,7 +62,7 @@ def verify_lab(
             raise NotAnsweringError("objectstore", error.what) from None
 
     def in_flight(name: str) -> int | None:
-        # On AWS the Spark application is not to be asked.
+        # On AWS the Spark application cannot be asked.
         return records_behind(lab, by_name[name]) if lab.endpoints.silver.status_url else None
 
     with open_pairs(

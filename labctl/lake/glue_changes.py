@@ -34,7 +34,7 @@ def new_database(name: str, **more: str) -> Change:
 
 
 def tables_in(glue: Any, database: str) -> dict[str, Json] | None:
-    """What a boto3 client of Glue tells of tables and views, by name.
+    """What a boto3 client of Glue says about tables and views, by name.
 
     None when there is no such database.
     """
@@ -46,7 +46,7 @@ def tables_in(glue: Any, database: str) -> dict[str, Json] | None:
 
 
 def type_changes(word: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> Iterator[str]:
-    """Columns by name and type, each as `word name: is → ought to be`."""
+    """Columns by name and type, each as `word name: is → should be`."""
     for name in {**wanted, **found}:
         if wanted.get(name) != found.get(name):
             yield f"{word} {name}: {found.get(name, 'none')} → {wanted.get(name, 'none')}"

@@ -112,7 +112,7 @@ def _not_ours(name: str, wanted: Json, found: Json) -> str:
 
 
 def _differences(wanted: Json, found: Json) -> Iterator[str]:
-    """Each as `what: is → ought to be`. What others added to the table is none."""
+    """Each as `what: is → should be`. What others added to the table is none."""
     if wanted["TableType"] != found.get("TableType"):
         yield f"type: {found.get('TableType')} → {wanted['TableType']}"
     there, ours = found.get("StorageDescriptor") or {}, wanted["StorageDescriptor"]

@@ -56,7 +56,7 @@ class Schemas:
             return response.json()
         except requests.RequestException as error:
             raise LabError(
-                f"The schema with global id {global_id} could not be had: {error}",
+                f"The schema with global id {global_id} could not be fetched: {error}",
                 hint="Is the registry running, and the one this topic was written with?",
                 exit_code=ExitCode.NOT_READY,
             ) from None

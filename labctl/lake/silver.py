@@ -81,7 +81,7 @@ class SilverTable:
         return entries
 
     def _look(self, timeline: Timeline, view: View) -> tuple[list[fs.FileInfo], str | None]:
-        """The files there are, and what is wrong with one that ought to be there."""
+        """The files there are, and what is wrong with one that should be there."""
         entries = self._files(timeline)
         sizes = {entry.base_name: entry.size or 0 for entry in entries}
         said = timeline.said_last(view.at or LATEST_INSTANT)
@@ -172,7 +172,7 @@ class _ChangedError(Exception):
 def reading(tables: Sequence[SilverTable], read: Callable[[], T]) -> T:
     """Runs `read` again when files of `tables` were taken from under it.
 
-    The cleaner and a compaction take files, and a table may begin again. Raises LabError when
+    The cleaner and a compaction take files, and a table may be written again. Raises LabError when
     another read does not help, or hudi-rs gives up on a table.
     """
     passing = (_HUDI_ERROR, _ChangedError.__name__, FileNotFoundError.__name__)

@@ -36,7 +36,7 @@ class Watch:
         return self._take(self._timeline.refreshed())
 
     def take(self, done: Iterable[Instant]) -> pa.Table | None:
-        """The same, told of completed writes: the look at the timeline is spared."""
+        """The same, after a report of completed writes: the look at the timeline is spared."""
         return self._take(self._timeline.extended(done))
 
     def _take(self, timeline: Timeline) -> pa.Table | None:

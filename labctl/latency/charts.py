@@ -24,7 +24,7 @@ _GIB = 1024**3
 _GROWN: dict[GrowthName, str] = {
     "rows": "rows in the table",
     "tables": "tables in the application",
-    "rate": "changes a second",
+    "rate": "changes per second",
     "age": "changes made to the table",
 }
 _FAULT = "rgba(214, 39, 40, 0.18)"
@@ -123,7 +123,7 @@ def _distribution(report: RunReport) -> go.Figure:
 
 def _throughput(report: RunReport) -> go.Figure:
     """What was committed and what became queryable in each second, and how many were between."""
-    figure = _figure(report, "seconds since the first change", "changes a second", timed=True)
+    figure = _figure(report, "seconds since the first change", "changes per second", timed=True)
     seconds = [s.second + 0.5 for s in report.timeline]
     for name in ("committed", "queryable"):
         figure.add_scatter(

@@ -42,7 +42,7 @@ _BATCH = 2_000
 _CONSUME_SECONDS = 0.05
 _TIMEOUT = 10.0
 _LOOK_SECONDS = 0.02
-"""Between two looks at a timeline while a change is under way and nobody tells of commits."""
+"""Between two looks at a timeline while a change is under way and nobody reports commits."""
 _QUIET_SECONDS = 0.5
 """The same while somebody does."""
 _OFFSET = "__kafka_offset"
@@ -155,7 +155,7 @@ class SilverFollower(Background):
     """Looks at one silver table's timeline, and reads what each commit wrote.
 
     It reads at once what it is `told` of, and meanwhile looks only while a change `is_awaited`:
-    seldom when `is_told` says that commits are told of, else all the time.
+    seldom when `is_told` says that commits are reported, else all the time.
     """
 
     def __init__(
@@ -206,7 +206,7 @@ class SilverFollower(Background):
                 self._tell(rows, time.time())
 
     def _done(self) -> list[Instant]:
-        """What was told of; nothing when that took too long."""
+        """What was reported; nothing when that took too long."""
         done: list[Instant] = []
         with suppress(queue.Empty):
             done.append(

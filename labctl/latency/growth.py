@@ -163,7 +163,7 @@ def _tables(lab: Lab, steps: Sequence[int], scenario: Scenario, observer: Observ
 
 
 def _rate(lab: Lab, steps: Sequence[int], scenario: Scenario, _observer: Observer) -> Steps:
-    """More changes a second."""
+    """More changes per second."""
     for step in steps:
         yield _Grown(lab, scenario.with_options(rate=float(step)))
 

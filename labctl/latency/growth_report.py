@@ -21,7 +21,7 @@ class Step(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     at: int
-    """Rows in the table, tables in the application, changes a second, or changes made so far."""
+    """Rows in the table, tables in the application, changes per second, or changes made so far."""
     end_to_end: Percentiles | None
     hudi: Percentiles | None
     """The hop that ends with the Hudi commit."""

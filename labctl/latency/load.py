@@ -65,7 +65,7 @@ class Load(ABC):
 
 
 class ChangeLoad(Load):
-    """Writers, one a table."""
+    """Writers, one per table."""
 
     def __init__(self, at: PreparedLab, changes: Changes, *, seed: int) -> None:
         self._endpoints = at.lab.endpoints

@@ -122,7 +122,7 @@ class StoreUsage(_Part):
     measuring: RequestFigures
     """What this program asked for, to see when a change can be queried."""
     gaps: int
-    """Times the store was not to be watched for a moment: then the figures are too low."""
+    """Times the store could not be watched for a moment: then the figures are too low."""
 
 
 class Fault(_Part):

@@ -31,7 +31,7 @@ _CLOCKS = {
     "bronze": "the object store, LastModified of the object; milliseconds on MinIO, seconds on S3",
     "hudi": "the Spark application, completion time on the table's timeline; milliseconds",
     "queryable": "this program, when the query that shows the change had answered; it "
-    "asks when the store tells of a commit, or every 20 ms where the store does not",
+    "asks when the store reports a commit, or every 20 ms where the store does not",
 }
 
 

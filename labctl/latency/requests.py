@@ -1,7 +1,7 @@
 """The object store's requests during a run, from MinIO's own trace of them.
 
 The trace names the client of every request, so that those of the measuring itself are told apart.
-It also tells of every commit the moment it is there: nobody has to ask all the time.
+It also reports every commit the moment it is there: nobody has to ask all the time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _RECONNECT_SECONDS = 0.5
 
 
 class RequestTrace:
-    """Counts requests by client and kind, and tells of what is written, until it is stopped."""
+    """Counts requests by client and kind, and reports what is written, until it is stopped."""
 
     def __init__(self, store: ObjectStore, on_write: Callable[[str], None]) -> None:
         """`on_write` is told the path of every object written, on this trace's own thread."""
@@ -54,7 +54,7 @@ class RequestTrace:
 
     @property
     def is_live(self) -> bool:
-        """Whether the store tells of its requests now."""
+        """Whether the store reports its requests now."""
         return self._open is not None
 
     def begin(self) -> None:

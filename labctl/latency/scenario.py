@@ -36,7 +36,7 @@ class Changes(Section):
     count: int = Field(ge=1, le=2_000_000)
     """Of each table, warm-up included."""
     rate: float | None = Field(default=None, gt=0, le=100_000)
-    """Changes a second of each table; left out: as fast as its database takes them."""
+    """Changes per second of each table; left out: as fast as its database takes them."""
     jitter: float = Field(default=0.0, ge=0, le=1)
     """How far a pause between two transactions may be from its length, as a share of it."""
     rows_per_transaction: int = Field(default=1, ge=1, le=1_000_000)
@@ -82,7 +82,7 @@ class Scenario(Section):
     """Left out: as the tables' properties say."""
     changes: Changes | None = None
     snapshot: bool = False
-    """Have the connectors read the tables as they stand, in place of `changes`."""
+    """Have the connectors read the tables as they stand, instead of `changes`."""
     outage: Outage | None = None
     drain: Seconds = 120.0
     """Seconds without any progress after which what is still under way counts as lost."""

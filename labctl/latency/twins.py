@@ -112,7 +112,7 @@ def _copy_project(project: Path, folder: Path) -> None:
 
 
 def write_twin(path: Path, twin: Twin) -> None:
-    """Give a twin a properties file in place of its table's, which is at `path`, or beside it."""
+    """Give a twin a properties file instead of its table's, which is at `path`, or beside it."""
     values = read_properties(path) | {
         TABLE_KEY: twin.table,
         "hoodie.datasource.write.table.type": _TYPES[twin.table_type],

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 ARCHIVE = "lab"
-"""Name under which the project's files lie in the driver's working folder."""
+"""Name under which the project's files are in the driver's working folder."""
 FASTAVRO = "fastavro"
 _NOT_ON_EMR = ("com.amazonaws", "org.apache.hadoop", "org.wildfly.openssl", "software.amazon.ion")
 """Maven groups of the S3 client: EMR has its own, built into its file system."""

@@ -120,7 +120,7 @@ def _unchanged(promotion: Promotion) -> dict[str, bytes]:
 
 
 def _command_lines(work: list[dict[str, Any]]) -> bytes:
-    """One argument a line, one block a job: what changes in it shows in a diff."""
+    """One argument per line, one block per job: what changes in it shows in a diff."""
     blocks = []
     for item in work:
         if "HadoopJarStep" in item:

@@ -1,4 +1,4 @@
-"""Custom plugins: one ZIP a connector, with its connector, the converter and the provider."""
+"""Custom plugins: one ZIP per connector, with the connector, the converter and the provider."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def _folder(promotion: Promotion) -> str:
 
 
 def streamer_items(promotion: Promotion) -> list[dict[str, Any]]:
-    """Steps or job runs: one a table, or, multi-table, one a table type."""
+    """Steps or job runs: one per table, or, multi-table, one per table type."""
     multi = promotion.profile.emr.engine == "multi-table-streamer"
     name = Names.of(promotion).application
     if not multi:

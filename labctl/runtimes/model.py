@@ -35,10 +35,10 @@ RESTARTS_AT_MOST = 5
 FULL_BELOW = 32 * 1024**2
 """Bytes free below which a disk counts as full: PostgreSQL and MySQL want their next log file, of
 16 MiB and more, in one piece."""
-OUT_OF_MEMORY = "killed for want of memory"
+OUT_OF_MEMORY = "killed for lack of memory"
 OUT_OF_HEAP = "ran out of heap"
 HEAP_DEATH = "Terminating due to java.lang.OutOfMemoryError"
-"""What a JVM says last that ends for want of heap (`-XX:+ExitOnOutOfMemoryError`)."""
+"""What a JVM says last that ends for lack of heap (`-XX:+ExitOnOutOfMemoryError`)."""
 
 
 class Level(StrEnum):
@@ -162,7 +162,7 @@ class Runtime(Protocol):
         """Stop a service and wait until it is gone."""
 
     def end_strays(self) -> None:
-        """End what an earlier lab of this name left without anybody looking after it."""
+        """End what an earlier lab of this name left that nobody looks after."""
 
     def shutdown(self) -> None:
         """Stop all there is, strays included. Data stays."""
@@ -202,9 +202,9 @@ class Runtime(Protocol):
         the lab's own."""
 
     def out_of_memory(self, name: str) -> None:
-        """Have the kernel kill a service for want of memory; the runtime starts it again.
+        """Have the kernel kill a service for lack of memory; the runtime starts it again.
 
-        Raises LabError (USAGE) where that cannot be had.
+        Raises LabError (USAGE) where that is not possible.
         """
 
     def data_folder(self, name: str) -> Path:
@@ -219,12 +219,12 @@ class Runtime(Protocol):
 
     def with_environment(self, name: str, env: Mapping[str, str]) -> AbstractContextManager[None]:
         """A service runs with `env` beside its own environment. It is restarted for that, and
-        again afterwards. Raises LabError (USAGE) where that cannot be had."""
+        again afterwards. Raises LabError (USAGE) where that is not possible."""
 
     def moved(self, service: Service, own: Context, other: Context) -> AbstractContextManager[None]:
         """A service runs as `other` says, which may have other ports. It is restarted for that,
-        and again afterwards as its `own` context says. Raises LabError (USAGE) where that cannot be
-        had."""
+        and again afterwards as its `own` context says. Raises LabError (USAGE) where that is not
+        possible."""
 
     def paused_supervisor(self) -> AbstractContextManager[None]:
         """What looks after the services stands still, and they go on. Raises LabError where that
@@ -234,4 +234,4 @@ class Runtime(Protocol):
         """A service stands still: its connections stay open, and nothing answers."""
 
     def cut_off(self, name: str) -> AbstractContextManager[None]:
-        """A service runs on and no packet reaches it. Raises LabError where that cannot be had."""
+        """A service runs on and no packet reaches it. Raises LabError if that is not possible."""

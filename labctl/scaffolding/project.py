@@ -1,4 +1,4 @@
-"""A new project: every file that a lab of one's own begins with."""
+"""A new project: every file that a lab of your own begins with."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Removed:
 def named_table(lab: Lab, text: str) -> tuple[str, TableRef]:
     """Source and table in `orders.public.customer`, or `orders.customer` of its only schema.
 
-    In place of the source's name its database's will do. Raises LabError (USAGE).
+    Instead of the source's name, its database's will do. Raises LabError (USAGE).
     """
     first, _, rest = text.partition(".")
     sources = lab.config.sources

@@ -107,7 +107,7 @@ def _prepare(context: Context) -> None:
 
 
 def rest_users(passwords: Mapping[str, str]) -> str:
-    """The file of those whom the REST interface lets in. Were it empty, it would let in anybody."""
+    """The file of those whom the REST interface lets in. An empty one lets in everyone."""
     return f"{USER}={passwords['connect']}\n"
 
 
@@ -144,7 +144,7 @@ def _link_plugins(context: Context) -> None:
 def _process(context: Context) -> Process:
     return Process(
         argv=(
-            # Some 100 KB a record in a first load, of which little lives.
+            # Some 100 KB per record in a first load, of which little lives.
             *java(context, classpath=context.artifacts.path("kafka"), busy=True),
             write_log4j(context, quiet=QUIET),
             f"-Djava.security.auth.login.config={context.conf / JAAS}",

@@ -62,7 +62,7 @@ def spark_settings(context: Context) -> dict[str, str]:
     return {
         **session_settings(context),
         **{f"{KAFKA_CONF_PREFIX}{key}": value for key, value in login.items()},
-        # Spark's own choice for local checkpoints starts 24 processes a batch, to ask for links.
+        # Spark's own choice for local checkpoints starts 24 processes per batch, to ask for links.
         "spark.sql.streaming.checkpointFileManagerClass": (
             "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
         ),

@@ -1,6 +1,6 @@
 """SQL Server's stand-in: a source, durable in the lab's PostgreSQL.
 
-SQL Server itself cannot be had as an ordinary package; its own image takes this place in Compose.
+SQL Server itself is not available as an ordinary package. Compose runs its own image instead.
 """
 
 from __future__ import annotations

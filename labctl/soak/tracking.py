@@ -70,7 +70,7 @@ class Tracker:
     """Matches what the source acknowledged with what queries show. Safe for several threads.
 
     A row that is shown with a lower number than before, or again after it was deleted, has gone
-    back: `stale` tells of it. `stepped_back` counts those that did so between a fault and the
+    back: `stale` counts it. `stepped_back` counts those that did so between a fault and the
     first change after it: a source connector that dies sends its last seconds again when it is
     back, and a commit may fall in between.
     """
@@ -105,7 +105,7 @@ class Tracker:
             self._recovering, self._fresh_after, self.fresh_at = True, math.inf, None
 
     def ask_for_change_after(self, moment: float) -> None:
-        """Have `fresh_at` tell of the first change that is begun after `moment`.
+        """Have `fresh_at` name the first change that starts after `moment`.
 
         One whose answer came after `moment` may have been committed, and read, before.
         """

@@ -220,7 +220,7 @@ class PostgresSource(Source):
             )
 
     def _identity(self, ref: TableRef) -> str:
-        """What the log tells of an old row: `d` its key, `f` everything."""
+        """What the log has of an old row: `d` its key, `f` everything."""
         ((identity,),) = self.execute(
             "SELECT relreplident FROM pg_class WHERE oid = %s::regclass", (self.qualified(ref),)
         )

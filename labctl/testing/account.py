@@ -1,4 +1,4 @@
-"""What is told of a failed test: how its lab stands, and on a page of the run how its logs end."""
+"""What is reported of a failed test: how its lab stands, and on a page how its logs end."""
 
 from __future__ import annotations
 

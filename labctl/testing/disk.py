@@ -37,7 +37,7 @@ class DiskUnavailableError(LabError):
     """This machine or this user cannot mount a file system of their own."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"No disk of its own can be had: {why}", exit_code=ExitCode.USAGE)
+        super().__init__(f"No disk of its own is available: {why}", exit_code=ExitCode.USAGE)
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def small_disk(
     """`folder`, with all that is in it, is on a disk that has little room left; then as before.
 
     Whoever uses it is `stopped` while its content is moved. Raises DiskUnavailableError where such
-    a disk cannot be had; nothing has changed then.
+    a disk is not available; nothing has changed then.
     """
     aside, back, image = (folder.with_name(f"{folder.name}.{end}") for end in ("was", "is", "disk"))
     held = sum(file.lstat().st_blocks * 512 for file in folder.rglob("*"))
@@ -139,7 +139,7 @@ def small_disk(
 def loop_disk(image: Path, folder: Path, *, mebibytes: int) -> Iterator[LoopDisk]:
     """A new disk of `mebibytes`, mounted at `folder`; unmounted and deleted afterwards.
 
-    Raises DiskUnavailableError where that cannot be had: it takes root and a loop device.
+    Raises DiskUnavailableError where that is not possible: it takes root and a loop device.
     """
     missing = [name for name in ("mkfs.ext4", "mount", "umount") if shutil.which(name) is None]
     if missing or os.geteuid() != 0:

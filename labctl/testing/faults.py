@@ -36,7 +36,7 @@ class Faults:
         self.lab.runtime.kill(service)
 
     def kill_supervisor(self) -> None:
-        """What looks after the services dies, and they go on; `labctl up` mends that."""
+        """What looks after the services dies, and they go on; `labctl up` repairs that."""
         self.lab.runtime.kill_supervisor()
 
     def paused_supervisor(self) -> AbstractContextManager[None]:
@@ -92,7 +92,7 @@ class Faults:
         return corrupt(self.lab, damage, table)
 
     def out_of_memory(self, service: str) -> None:
-        """The kernel kills the service for want of memory; its runtime starts it again."""
+        """The kernel kills the service for lack of memory; its runtime starts it again."""
         self.lab.runtime.out_of_memory(service)
 
     @contextmanager

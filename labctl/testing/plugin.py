@@ -87,14 +87,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def lab_project() -> Path:
-    """The project the lab runs; override it to run another one."""
+    """The project's folder: around the working directory, or named by `LABCTL_PROJECT`. Override
+    it in `conftest.py` to run another project."""
     with plainly():
         return find_project()
 
 
 @pytest.fixture(scope="session")
 def lab(request: pytest.FixtureRequest, lab_project: Path) -> Iterator[Lab]:
-    """A running lab: the one named by `--lab`, or one made for this session."""
+    """A running lab: the one that `--lab` names, or one made for this session."""
     config, name = request.config, request.config.getoption("--lab")
     with plainly():
         session = running_lab(name, lab_project, config) if name else make_lab(lab_project, config)
@@ -112,7 +113,12 @@ def lab(request: pytest.FixtureRequest, lab_project: Path) -> Iterator[Lab]:
 
 @pytest.fixture
 def clean_lab(request: pytest.FixtureRequest, lab: Lab) -> Lab:
-    """The lab as it was at the start of the session, or in the snapshot of `--lab-snapshot`."""
+    """The lab as it was when the session began, or as in the snapshot of `--lab-snapshot`.
+
+    It is put back before the test if another test used it since then: everything is stopped, its
+    files are replaced, and it is started again. A lab that `--lab` names is put back at the end
+    too. Labs in containers cannot be put back.
+    """
     session = request.config.stash[SESSION]
     with plainly():
         if why := session.why_no_way_back:
@@ -147,25 +153,30 @@ def pytest_terminal_summary(
 
 @pytest.fixture(scope="session")
 def faults(lab: Lab) -> Faults:
-    """`faults.kill("kafka")`, `with faults.paused("mysql"): …`: what may happen to services."""
+    """Faults on purpose: `faults.kill("kafka")`, `with faults.paused("mysql"): …`."""
     return Faults(lab)
 
 
 @pytest.fixture(scope="session")
 def endpoints(lab: Lab) -> Endpoints:
-    """How to reach the lab's services."""
+    """Where the lab's services answer."""
     return lab.endpoints
 
 
 @pytest.fixture(scope="session")
 def lake(lab: Lab) -> Lake:
-    """The lab's silver tables."""
+    """The reader of the lab's silver tables."""
     return Lake(lab.endpoints.objectstore)
 
 
 @pytest.fixture
 def source(endpoints: Endpoints) -> Iterator[Callable[[str], Source]]:
-    """`source("orders")`: an open connection to the source of that name, one throughout a test."""
+    """`source("orders")` is an open connection to that source, the same one throughout a test.
+
+    `execute(sql, parameters)` returns rows, `affect` returns how many rows it changed, and
+    `transaction()` is a block that is committed at its end. It is no DB-API connection and has no
+    cursor.
+    """
     opened: dict[str, Source] = {}
 
     def open_(name: str) -> Source:
@@ -180,9 +191,11 @@ def source(endpoints: Endpoints) -> Iterator[Callable[[str], Source]]:
 
 @pytest.fixture(scope="session")
 def silver(lake: Lake) -> SilverReader:
-    """`silver("sale", "salesid = 200")`: rows of a silver table as dictionaries.
+    """`silver("sale", "salesid = 200")` returns rows of a silver table, as dictionaries.
 
-    Keyword arguments are those of `labctl.lake.View`. A table without a commit has no rows.
+    Write `moma_cow.artists` if several tables have the name. Other arguments are those of
+    `labctl.lake.View`: `deleted=True` adds rows that the source has deleted. A table without a
+    commit has no rows.
     """
 
     def read(table: str, where: str = "true", **view: object) -> list[dict[str, object]]:
@@ -200,5 +213,8 @@ def silver(lake: Lake) -> SilverReader:
 
 @pytest.fixture
 def eventually(lab: Lab) -> Eventually:
-    """`eventually(lambda: …)`: wait until it holds; on failure, say where the row is stuck."""
+    """`eventually(lambda: …)` waits until something holds: 180 s, or as long as `seconds=` says.
+
+    With `row=("sale", {"salesid": 200})` a failure says how far that row got.
+    """
     return Eventually(lab)

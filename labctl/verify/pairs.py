@@ -57,7 +57,7 @@ class _Connection:
 
     @contextmanager
     def answering(self) -> Iterator[None]:
-        """Raises NotAnsweringError in place of an error by which the connection was lost."""
+        """Raises NotAnsweringError when an error ended the connection."""
         try:
             yield
         except LabError as error:

@@ -16,7 +16,7 @@ Look = Mapping[Path, tuple[Use, str]]
 """By file what it is for, and its content's digest."""
 
 _UNKNOWN = ""
-"""In place of a digest: a step ended on its way, so whatever comes next is to be applied."""
+"""Instead of a digest: a step ended on its way, so whatever comes next is to be applied."""
 
 
 class Running:

@@ -1,4 +1,4 @@
-"""Going round: files are looked at when something moves, and what they ask for is done."""
+"""Going round: files are read when something moves, and what they ask for is done."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TICK_MS = 500
 _GONE_SECONDS = 0.4
 """A file is missing for a moment when an editor puts another in its place."""
 _TABLES = 4
-"""So many begin again at a time."""
+"""So many restart at a time."""
 _BUSY_SECONDS = 2.0
 """Between two tries while another command changes the lab."""
 
@@ -59,7 +59,7 @@ class Watcher:
     def __init__(
         self, find: Callable[[], Lab], tell: Callable[[Outcome], None], *, name: str | None = None
     ) -> None:
-        """`find` reads the lab's files anew; `name` is what the user calls the lab by.
+        """`find` reads the lab's files again; `name` is what the user calls the lab by.
 
         Raises LabError where the lab does not run, or a file of it cannot be used.
         """

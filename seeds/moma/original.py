@@ -1,6 +1,6 @@
 """Reads the original MoMA files: CSV with `|` between fields and a line of column names.
 
-They are published as one zip a table, in a full and a smaller edition. A field that holds the
+They are published as one zip per table, in a full and a smaller edition. A field that holds the
 delimiter, a quote or a line break is quoted. An empty field or `\\N` is null, and empty lines at
 the end of a file are no rows.
 """

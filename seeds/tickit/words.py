@@ -114,7 +114,7 @@ MAIL_DOMAINS: tuple[str, ...] = (
     "mail.example.com",
     "post.example.org",
 )
-"""Reserved names: no generated address can belong to anybody."""
+"""Reserved names: no generated address can belong to anyone."""
 
 VENUE_NAMES: tuple[str, ...] = (
     "Beacon",

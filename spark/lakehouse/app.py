@@ -48,7 +48,7 @@ _USAGE = 2
 
 
 def main() -> int:
-    """Run until stopped. Returns the exit code: 0 stopped or done, 1 a table failed, 2 usage."""
+    """Run until stopped. Exit code: 0 when stopped or done, 1 for failed tables, 2 for usage."""
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.INFO,
@@ -255,7 +255,7 @@ class Application:
         return f"{self._options.checkpoint_base_path.rstrip('/')}/{name}"
 
     def _restart(self, table: str) -> bool:
-        """Have a table begin again, by what its properties say now. False when there is none.
+        """Have a table restart by what its properties say now. False when there is none.
 
         Raises ConfigurationError, and the table goes on as before, when they cannot be used.
         """

@@ -62,7 +62,7 @@ class BatchLimit:
         return records * LARGEST_MESSAGE <= self.bytes and records <= self.records
 
     def noted(self, topic: str, size: LogSize) -> None:
-        """The topic was looked at; the last two looks are kept."""
+        """Note the size of a topic; the last two are kept."""
         self._sizes[topic] = [*self._sizes.get(topic, [])[-1:], size]
 
     def average(self, topic: str) -> float:
@@ -77,7 +77,7 @@ class BatchLimit:
         return max([0.0, *averages])
 
     def parts(self, spans: Spans) -> Iterator[Spans]:
-        """`spans` in parts, in the order of offsets; each within the limit when it is begun."""
+        """`spans` in parts, in the order of offsets; each within the limit when it starts."""
         left = {
             (topic, number): span
             for topic, numbers in spans.items()
@@ -125,6 +125,6 @@ class BatchLimit:
 
 
 def is_too_large(error: BaseException) -> bool:
-    """Whether a batch failed for want of memory."""
+    """Whether a batch failed for lack of memory."""
     text = f"{type(error).__name__} {error} {in_one_line(error)}"
     return any(mark in text for mark in _TOO_LARGE)

@@ -1,7 +1,7 @@
 """Instants come from the clock, and a table's must not go back when the clock does.
 
 Hudi itself would wait in a loop, and say nothing, until the clock has passed the last instant that
-its process has made; a process that begins again knows none of them.
+its process has made; a process that restarts knows none of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def now() -> float:
 
 
 class PutBackError(ClockError):
-    """A commit was completed before it was begun, by the clock: readers may leave it out."""
+    """A commit was completed before it started, by the clock: readers may leave it out."""
 
 
 class ClockWatch:
@@ -70,7 +70,7 @@ class InstantClock:
         )
 
     def forget(self) -> None:
-        """The table is made again."""
+        """The table is written again."""
         self._latest = 0.0
 
     def take(self) -> None:

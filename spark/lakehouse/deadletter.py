@@ -82,7 +82,7 @@ class DeadLetters:
         self._move(names, topic, f"{REPLAYED}/", "")
 
     def give_up(self, topic: str) -> None:
-        """Put away the letters of a topic that is no more: their offsets say nothing of the new."""
+        """Put away the letters of a topic that no longer exists: a new one counts from 0."""
         self._move(self._listed(topic), topic, "", f"{_OF_AN_OLD_TOPIC}/")
 
     def _move(self, names: Sequence[str], topic: str, source: str, target: str) -> None:

@@ -85,7 +85,7 @@ class _Decoding:
     target: StructType
     steps: tuple[list[Column], ...]
     flagged: list[Column]
-    """The last step, where rows are to be looked through: the target's columns and the flags."""
+    """The last step, where rows are to be inspected: the target's columns and the flags."""
     sound: list[Column]
     """The last step, where a row that is not as expected is to end what reads it."""
 
@@ -146,7 +146,7 @@ class Decoder:
     def schema_ids(self, records: DataFrame, *, of_all: bool = False) -> list[bytes]:
         """The distinct schema ids in the first of `records`, leaving out what is no id.
 
-        Others come to light when the batch is looked through: a pass for them alone is spared,
+        Others come to light when the batch is inspected: a pass for them alone is spared,
         unless `of_all` asks for it.
         """
         looked_at = records if of_all else records.limit(_FIRST_RECORDS)

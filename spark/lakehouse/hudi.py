@@ -36,10 +36,10 @@ _TOPIC_ID_KEY = _METADATA_PREFIX + "topic.id"
 """Commit metadata with Kafka's id of the topic that the offsets are of."""
 
 _SPARED = {
-    # It would list the timeline once more, to find that services are not allowed.
+    # It would list the timeline again, to find that services are not allowed.
     "hoodie.clean.automatic": "false",
     "hoodie.archive.automatic": "false",
-    # It would read the table's schema once more: rows come with all of the table's columns.
+    # It would read the table's schema again: rows come with all of the table's columns.
     "hoodie.datasource.write.schema.allow.auto.evolution.column.drop": "true",
 }
 """What Hudi is to leave out of each commit."""
@@ -61,7 +61,7 @@ class TableState:
     commits_since_cleaning: int = 0
     """Since the last one that found something to remove."""
     is_service_unfinished: bool = False
-    """Whether a compaction or a cleaning was begun, or just planned, and has not been completed."""
+    """Whether a compaction or a cleaning was started, or just planned, and is not completed."""
     topic_id: str = ""
     """Kafka's id of the topic that `next_offsets` are of; empty where no commit says."""
     layout: Layout | None = None
@@ -270,7 +270,7 @@ class HudiTable:
         )
 
     def _commits_since(self, meta: Any, minutes: int) -> int:
-        """How many commits were begun in the last `minutes`."""
+        """How many commits started in the last `minutes`."""
         since = self._jvm.java.util.Date(int((time.time() - 60 * minutes) * 1000))
         names = self._jvm.org.apache.hudi.common.table.timeline.HoodieInstantTimeGenerator
         commits = meta.getActiveTimeline().getCommitsTimeline().filterCompletedInstants()

@@ -145,7 +145,7 @@ class Kafka:
                 for name, numbers in partitions.items()
             }
         except Py4JError as error:
-            _log.warning("the sizes of topics are not to be had: %s", in_one_line(error))
+            _log.warning("the sizes of topics are not available: %s", in_one_line(error))
             return {}
         ends = self._offsets(partitions, self._latest())
         starts = self.earliest(partitions)

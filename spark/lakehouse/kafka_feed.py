@@ -27,7 +27,7 @@ _TRIGGER_MS = 100
 _MAX_OFFSETS_PER_BATCH = 250_000
 _MAX_BYTES_PER_BATCH = 64 * 1024 * 1024
 _LOOK_THROUGH_FROM = 10_000
-"""Records from which on a batch is looked through before it is written."""
+"""Records from which on a batch is inspected before it is written."""
 
 
 class KafkaFeed(KafkaQuery):

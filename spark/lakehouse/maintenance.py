@@ -36,7 +36,7 @@ class _Backlog:
     rewrite: bool = False
     """Base files are to be written again, whether compaction is due or not."""
     unfinished: bool = False
-    """A service was begun, or just planned, and has not come to its end."""
+    """A service was started, or just planned, and has not ended."""
     failures: int = 0
     """Tries in a row that have failed."""
     error: str | None = None

@@ -104,7 +104,7 @@ class Options:
 
     @property
     def lake(self) -> str:
-        """What the application keeps besides bronze and silver lies in folders of this."""
+        """What the application keeps besides bronze and silver is in folders of this."""
         return self.target_base_path.rstrip("/").rpartition("/")[0]
 
     def argv(self) -> list[str]:

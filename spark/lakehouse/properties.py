@@ -175,17 +175,17 @@ def _read(
     """
     if path in parents:
         raise ConfigurationError(f"{path} includes itself", hint="Remove one `include=`")
-    whence = f" ({parents[-1]} includes it)" if parents else ""
+    origin = f" ({parents[-1]} includes it)" if parents else ""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigurationError(
-            f"{path} cannot be read: {error.strerror}{whence}",
+            f"{path} cannot be read: {error.strerror}{origin}",
             hint="Give the path of a properties file",
         ) from None
     except ValueError as error:  # not UTF-8, or a name that no file can have
         raise ConfigurationError(
-            f"{path} cannot be read: {error}{whence}", hint="Correct it"
+            f"{path} cannot be read: {error}{origin}", hint="Correct it"
         ) from None
     own: dict[str, str] = {}
     lines: dict[str, str] = {}

@@ -216,7 +216,7 @@ class KafkaQuery(ABC):
     def _look_at_topics(self, spans: Spans) -> None:
         """Look whether the batch's topics are still the same, at every batch: it may be the last.
 
-        Raises OSError when one was made again, which is told of when the query starts again. Spark
+        Raises OSError when one was recreated, which is reported when the query starts again. Spark
         notices by offsets that are no longer there, unless the new topic already has them.
         """
         found = self._kafka.topic_ids(topic for topic, numbers in spans.items() if numbers)
@@ -225,7 +225,7 @@ class KafkaQuery(ABC):
             name for name, now in found.items() if self._topic_ids.setdefault(name, now) != now
         ]
         if remade:
-            raise OSError(f"{', '.join(remade)} was deleted and made again")
+            raise OSError(f"{', '.join(remade)} was deleted and recreated")
 
     def _look_at_size_of(self, spans: Spans) -> None:
         """Look how large topics are, now and then, if there is enough to read to matter."""

@@ -1,4 +1,4 @@
-"""Dead letters, put into their table after all, once what was wrong with them is mended."""
+"""Dead letters, put into their table after all, once the cause is fixed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every schema that records were decoded with, kept in the lake lest the registry lose it."""
+"""Every schema that records were decoded with, kept in the lake in case the registry loses it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class LakeSchemas:
             raise UnusableSchemaError(
                 f"schema {global_id} of the registry is not the one that records were written "
                 f"with, which is in {path}",
-                hint="The registry was made again and counts from the beginning. Bring it back as "
+                hint="The registry was recreated and counts from the beginning. Bring it back as "
                 "it was; what bronze has is not lost: its files have their schemas",
             )
 

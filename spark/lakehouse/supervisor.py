@@ -140,7 +140,7 @@ class _Supervised:
         if isinstance(error, PermanentError):
             _log.error("%s has stopped: %s", name, error)
             if self._again.is_set() and not self._stop.is_set():
-                # Asked to begin again while it was failing: whoever asked waits for what comes now.
+                # Asked to restart while it was failing: whoever asked waits for what comes now.
                 return
             self.worker.progress.set(error=str(error))
             self._end("failed")

@@ -151,7 +151,7 @@ class TableWriter:
     def try_unchecked(self, rows: DataFrame, parts: Sequence[BatchPart]) -> bool:
         """Commit a batch that `none_that` makes end where there is a bad row in it.
 
-        False when there was: then nothing is committed, and the batch must be looked through.
+        False when there was: then nothing is committed, and the batch must be inspected.
         """
         try:
             self.ingest(rows, parts, lambda _bad: [])

@@ -30,8 +30,8 @@ def lost_deletes(nulls: Iterable[Undecodable], changes: Iterable[Change]) -> lis
     """Those of `nulls` that do not follow a delete of their key.
 
     Where a connector rewrites deletes, a null record may follow one, for Kafka's compaction to
-    remove the key; the table has the delete already. Any other null record is a delete that no
-    row tells of: the last change of its key before it says something else, or is not there.
+    remove the key; the table has the delete already. Any other null record is a delete without
+    a row: the last change of its key before it says something else, or is not there.
     """
     by_key = _by_key(changes)
     return [

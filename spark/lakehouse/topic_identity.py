@@ -1,4 +1,4 @@
-"""Which topic offsets are of: a topic that was deleted and made again counts from 0 once more."""
+"""Which topic offsets belong to: a topic that was deleted and recreated counts from 0."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["RemadeTopicError", "TopicState", "why_not_to_go_on"]
 
 
 class RemadeTopicError(PermanentError):
-    """A table's offsets are of a topic that is no more."""
+    """A table's offsets belong to a topic that no longer exists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ def why_not_to_go_on(
     if not next_offsets:
         return None
     if remembered_id and topic.id and remembered_id != topic.id:
-        return "it was deleted and made again, and its offsets begin again"
+        return "it was deleted and recreated, and its offsets start from 0"
     for partition, offset in sorted(next_offsets.items()):
         if offset > topic.ends.get(partition, offset):
             return (
                 f"its partition {partition} ends at offset {topic.ends[partition]}, before "
-                f"{offset}, the next one to take in: it was deleted and made again, or Kafka has "
+                f"{offset}, the next one to take in: it was deleted and recreated, or Kafka has "
                 "lost records"
             )
         if offset < topic.starts.get(partition, 0):

@@ -8,7 +8,7 @@ __all__ = ["SqlError"]
 class SqlError(Exception):
     """A statement that fails: `SYNTAX_ERROR: line 1:8: Function 'f' not registered`.
 
-    `kind` is one of Trino's error names; user errors are those that a change of the text mends.
+    `kind` is one of Trino's error names; user errors are those that a change of the text fixes.
     """
 
     def __init__(self, kind: str, message: str, *, position: tuple[int, int] | None = None) -> None:

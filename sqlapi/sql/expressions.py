@@ -226,7 +226,7 @@ class Expressions(Conditions):
 
     def _try_cast(self, tree: exp.TryCast) -> Code:
         if may_fail(self.code(tree.this).sql) or tree.this.find(*_ARITHMETIC, exp.Neg):
-            # what fails within is not to be NULL, only the cast
+            # what fails within must not be NULL, only the cast
             raise SqlError("NOT_SUPPORTED", "TRY_CAST of an expression that may fail itself")
         code = self._cast(tree)
         return Code(f"TRY({code.sql})", code.type)

@@ -34,7 +34,7 @@ def end_offsets(endpoints: Endpoints, topic: str) -> dict[int, int]:
 def check_bronze(endpoints: Endpoints, topic: str, since: Mapping[int, int] | None = None) -> None:
     """Every record of the topic, from `since` on, is in its files once and in order.
 
-    Each file is decoded and checked too: it lies in the folder of its records' day and is named
+    Each file is decoded and checked too: it is in the folder of its records' day and is named
     after the first of them. Raises AssertionError.
     """
     ends = end_offsets(endpoints, topic)

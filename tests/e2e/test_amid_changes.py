@@ -1,4 +1,4 @@
-"""A column is added while a service is away that keeps its schema: it arrives all the same."""
+"""A column is added while a service is away that keeps its schema: it arrives nevertheless."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_schema_that_nobody_keeps_while_a_service_is_away_is_kept_afterwards(
     silver: SilverReader,
     new_key: Callable[[], int],
 ) -> None:
-    """The registry keeps schemas in PostgreSQL. Kafka Connect gives a task up that asks in vain."""
+    """The registry keeps schemas in PostgreSQL. Connect gives up a task whose request fails."""
     table, key = WIDE["mysql"], new_key()
     client = connect_client(lab.endpoints.connect)
     connector = lab.config.sources["mysql"].connector
@@ -39,7 +39,7 @@ def test_a_schema_that_nobody_keeps_while_a_service_is_away_is_kept_afterwards(
         insert_row(database, table, key, "typical")
         eventually(lambda: not is_running(client.status(connector)), seconds=RECOVERY_SECONDS)
         print(client.status(connector)["tasks"][0].get("trace"))
-    # A task that is started again may fail once more: the registry is still finding PostgreSQL.
+    # A task that is started again may fail again: the registry is still finding PostgreSQL.
     eventually(
         lambda: _runs(lab, client, connector) and silver(table.silver, f"id = {key}"),
         seconds=RECOVERY_SECONDS,

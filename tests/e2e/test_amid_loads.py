@@ -150,7 +150,7 @@ def test_a_source_is_killed_in_the_middle_of_a_schema_change(
     verify_equal: Verify,
     new_key: Callable[[], int],
 ) -> None:
-    """What it had not committed is not there, and the change made again arrives."""
+    """What it had not committed is not there, and the repeated change arrives."""
     table, key = WIDE[engine], new_key()
     column = f"amid_{key}"
 

@@ -1,4 +1,4 @@
-"""Bronze: every record of every topic, exactly once, as files anybody can read."""
+"""Bronze: every record of every topic, exactly once, as files anyone can read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is stored gets broken: it is named with the command that mends it, and that one does."""
+"""What is stored gets broken: it is named with the command that repairs it, and that one does."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def test_kafka_that_has_lost_its_data(
         labctl("connectors", "apply", "--start-over", "--lab", lab.name, seconds=LOAD_SECONDS)
     )
     verify_equal()
-    # The new offsets begin again, and no file of before is among those of the new topics.
+    # The new offsets start again, and no file of before is among those of the new topics.
     for one in lab.tables:
         eventually(partial(_is_in_bronze, lab, one.topic), seconds=WAIT_SECONDS)
     status = labctl("status", "--lab", lab.name)

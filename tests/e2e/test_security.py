@@ -41,7 +41,7 @@ def test_connect_wants_the_password(lab: Lab, login: tuple[str, str] | None) -> 
     ):
         answer = requests.request(method, url, json={}, auth=login, timeout=SECONDS)
         assert answer.status_code == requests.codes.unauthorized, (method, url)
-    # What workers ask each other is signed with a key of their own in place of the password.
+    # What workers ask each other is signed with a key of their own instead of the password.
     answer = requests.post(f"{connectors}/{one}/tasks", json=[], auth=login, timeout=SECONDS)
     assert answer.status_code == requests.codes.bad_request
 

@@ -49,7 +49,7 @@ class Changer:
         return str(rows[0]["_hoodie_commit_time"])
 
     def value(self, **view: object) -> object:
-        """The column's value as `view` shows it; None where the row is not to be seen."""
+        """The column's value as `view` shows it; None where the row cannot be seen."""
         table, _, _, key, column = self.names
         rows = self.silver(table, f"{key} = {self.key}", **view)
         return rows[0][column] if rows else None

@@ -154,7 +154,7 @@ def test_a_probe_logs_in(tmp_path: Path) -> None:
             self.end_headers()
 
         def log_message(self, *_: Any) -> None:
-            """Nothing: the script's exit code is looked at."""
+            """Nothing: only the script's exit code is checked."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     Thread(target=server.serve_forever, daemon=True).start()
@@ -238,7 +238,7 @@ def test_every_image_can_be_replaced(services: dict[str, Any]) -> None:
 
 
 def test_an_image_that_is_built_here_is_looked_for_nowhere_else() -> None:
-    """Its name could be anybody's on a hub, and it is given the lab's secrets."""
+    """Its name could be someone else's on a hub, and it is given the lab's secrets."""
     for file in ("compose.yaml", "stand-in.yaml"):
         for name, service in load(file)["services"].items():
             if "labctl/" in service.get("image", ""):

@@ -3,50 +3,34 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
+import pytest
+
+from docsite.blocks import DOCS, with_blocks
+from docsite.images import FOLDER, pictures
 from labctl.cli import COMMANDS
-from labctl.config.model import (
-    ApiSettings,
-    CacheSettings,
-    ComposeProfile,
-    LabConfig,
-    LakeSettings,
-    MetastoreSettings,
-    NativeProfile,
-    ServiceSettings,
-    Source,
-    ThriftServerSettings,
-)
-from labctl.errors import ExitCode
+from labctl.config.model import LabConfig
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.services import PASSWORDS, SERVICES
 from labctl.services.references import reference_values
 from labctl.sources.document import render
-
-DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_the_types_page_is_what_the_rules_say() -> None:
     assert (DOCS / "types.md").read_text() == render()
 
 
-def test_every_exit_code_is_documented() -> None:
-    text = (DOCS / "cli.md").read_text()
-    documented = {int(code) for code in re.findall(r"^\| (\d+) \|", text, re.MULTILINE)}
-    assert documented == {int(code) for code in ExitCode}
+@pytest.mark.parametrize("page", ["aws-keys.md", "cli.md", "configuration.md", "testing.md"])
+def test_what_is_made_from_code_is_what_the_code_says(page: str) -> None:
+    """Made by `python -m docsite.blocks`."""
+    text = (DOCS / page).read_text()
+    assert "<!-- made from code: " in text
+    assert text == with_blocks(text)
 
 
-def test_every_key_of_lab_toml_is_documented() -> None:
-    text = (DOCS / "configuration.md").read_text()
-    models = (
-        *(LabConfig, Source, ServiceSettings, LakeSettings, CacheSettings, ApiSettings),
-        *(MetastoreSettings, ThriftServerSettings),
-        *(NativeProfile, ComposeProfile),
-    )
-    for model in models:
-        for name, field in model.model_fields.items():
-            assert f"`{field.alias or name}`" in text, f"{model.__name__}.{name}"
+def test_the_pictures_are_what_the_figures_and_the_code_say() -> None:
+    """Made by `python -m docsite.images`."""
+    assert {path.name: path.read_text() for path in FOLDER.glob("*.svg")} == pictures()
 
 
 def test_every_port_is_documented() -> None:

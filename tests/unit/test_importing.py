@@ -162,7 +162,7 @@ def run_error(*arguments: object) -> str:
          "did you mean hoodie.index.type?"),
         ("sale", "# sale", "hoodie.deltastreamer.transformer.sql=SELECT 1 #", "remove the key"),
         ("sale", "# sale", "my.key=1 #", "my.key: it is no key of Hudi's"),
-        ("sale", "recordkey.field=salesid", "recordkey.field=<your_key>", "in place of <…>"),
+        ("sale", "recordkey.field=salesid", "recordkey.field=<your_key>", "instead of <…>"),
         ("sale", "tickit.ecomm.sale-value", "tickit.ecomm.date-value", "correct one of them"),
     ],
 )  # fmt: skip
@@ -190,7 +190,7 @@ def test_what_a_table_leaves_to_decide_is_told_and_nothing_written(
         ("mysql", {"connector.class": "io.debezium.connector.mongodb.MongoDbConnector"},
          "no connector that a lab runs"),
         ("mysql", {"transforms.unwrap.delete.handling.mode": "none"}, '"rewrite"'),
-        ("mysql", {"database.server.name": "<your_name>"}, "in place of <…>"),
+        ("mysql", {"database.server.name": "<your_name>"}, "instead of <…>"),
         ("mysql", {"name": "source_connector_postgres_kafka_avro_tickit"}, "name one connector"),
     ],
 )  # fmt: skip

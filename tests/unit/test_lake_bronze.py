@@ -113,7 +113,7 @@ def test_finds_the_newest_record_of_a_key(bronze: Bronze) -> None:
 
 
 def test_finds_the_newest_record_in_files_that_were_open_side_by_side(tmp_path: Path) -> None:
-    """The newest file of all has an older record of the key than one that was begun before it."""
+    """The newest file of all has an older record of the key than one that was started before it."""
     for folder, offsets in (("state=open", [0, 30]), ("state=sold", [20, 25])):
         path = tmp_path / f"topics/{TOPIC}/{folder}/{TOPIC}+0+{offsets[0]:010d}.avro"
         path.parent.mkdir(parents=True)

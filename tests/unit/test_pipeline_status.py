@@ -162,7 +162,7 @@ def test_a_service_that_is_not_usable_is_a_problem(monkeypatch: pytest.MonkeyPat
 
 
 def test_why_a_service_died_leaves_the_table_its_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    cause = "the kernel killed it for want of memory"
+    cause = "the kernel killed it for lack of memory"
     connect = ServiceStatus(
         "connect", "Connect", "ready", "4.1.1", 4711, 1e9, 2**29, 3, time.time() - 50, cause, {}
     )

@@ -1,4 +1,4 @@
-"""Having a table begin again by its properties, and waiting until it has."""
+"""Having a table restart by its properties, and waiting until it has."""
 
 from __future__ import annotations
 

@@ -71,5 +71,5 @@ def test_a_header_that_is_wrong_is_an_error(schemas: Schemas) -> None:
 
 def test_a_registry_that_fails_is_an_error_in_both_forms(schemas: Schemas) -> None:
     for data, header in (AVRO, struct.pack(">q", BROKEN)), (prefixed(BROKEN), None):
-        with pytest.raises(LabError, match="global id 9 could not be had"):
+        with pytest.raises(LabError, match="global id 9 could not be fetched"):
             content_of(data, header, schemas, "here")

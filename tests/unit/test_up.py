@@ -144,7 +144,7 @@ def test_a_failure_leaves_the_others_running_and_up_goes_on(
     assert "`labctl up` goes on" in (raised.value.hint or "")
     assert raised.value.details == ("last line of base", "Above was not started: it needs base")
     assert reporter.told == {"base": "failed", "alone": "ready", "above": "stopped"}
-    # It may be usable a moment later, and its log can be looked at.
+    # It may be usable a moment later, and its log can be read.
     assert machine.up == {"base", "alone"}
 
     serve(BASE, ALONE, ABOVE)

@@ -139,7 +139,8 @@ class Session:
 
     def _expand(self, argument: str) -> None:
         self._expanded = _switched("\\x", argument, self._expanded)
-        stderr.print(f"one column a line: {'on' if self._expanded else 'where rows are too wide'}")
+        shown = "on" if self._expanded else "where rows are too wide"
+        stderr.print(f"one column per line: {shown}")
 
     def _time(self, argument: str) -> None:
         self._timing = _switched("\\timing", argument, self._timing)

@@ -83,7 +83,7 @@ def link_unchanged(
     records: Mapping[str, FileRecord],
     earlier: Sequence[tuple[Path, Mapping[str, FileRecord]]],
 ) -> int:
-    """Put a hard link in place of each file that one of the `earlier` snapshots has, too.
+    """Replace by a hard link each file that one of the `earlier` snapshots has, too.
 
     Nothing ever writes into a snapshot's files, so two snapshots can share them. Returns the bytes
     that are saved.

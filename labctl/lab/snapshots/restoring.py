@@ -26,7 +26,7 @@ _RECORD = "restored.json"
 
 
 def restore_snapshot(lab: Lab, snapshot: Snapshot) -> None:
-    """Put the snapshot's data in place of the lab's. Nothing of the lab runs afterwards: `up` it.
+    """Replace the lab's data by the snapshot's. Nothing of the lab runs afterwards: `up` it.
 
     Raises LabError (ENVIRONMENT), and changes nothing, when a part of the snapshot is damaged, or
     was written by another version of a service.

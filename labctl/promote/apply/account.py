@@ -58,7 +58,7 @@ def check_offers(aws: Aws, promotion: Promotion) -> None:
         zone = next(z for z, s in profile.network.subnets.items() if s == subnet["SubnetId"])
         if subnet["AvailabilityZone"] != zone or subnet["VpcId"] != profile.network.vpc:
             problems.append(
-                f"{promotion.key('network.subnets')}: {subnet['SubnetId']} lies in "
+                f"{promotion.key('network.subnets')}: {subnet['SubnetId']} is in "
                 f"{subnet['AvailabilityZone']} of {subnet['VpcId']}"
             )
     problems += _refused_parameters(aws, promotion)

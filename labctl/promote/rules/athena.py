@@ -12,13 +12,13 @@ __all__: list[str] = []
 
 @rule
 def results_apart(subject: Subject) -> Iterator[Finding]:
-    """What lies in the results' folder is deleted after some days."""
+    """What is in the results' folder is deleted after some days."""
     for sink in subject.promotion.sinks:
         if sink.topics_dir.split("/")[0] == RESULTS:
             yield Finding(
                 f"connectors/{sink.file.path.name}",
                 "topics.dir",
-                f"bronze would lie in {RESULTS}/, whose files are deleted after "
+                f"bronze would be in {RESULTS}/, whose files are deleted after "
                 f"{subject.promotion.profile.athena.result_days} days, as Athena's results",
                 "name another folder",
             )

@@ -101,7 +101,7 @@ def broker_login(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def scram_secret(subject: Subject) -> Iterator[Finding]:
-    """MSK takes SCRAM users from secrets of a fixed kind of name, under a key of one's own."""
+    """MSK takes SCRAM users from secrets named in its way and encrypted with a key of yours."""
     msk = subject.promotion.profile.msk
     if "scram" not in msk.authentication:
         return

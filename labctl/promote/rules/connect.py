@@ -1,6 +1,6 @@
 """MSK Connect: versions, capacity, worker configuration, plugins."""
 
-# ruff: noqa: SIM905 - lists as the developer guide has them, not one name a line
+# ruff: noqa: SIM905 - lists as the developer guide has them, not one name per line
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _INGRESS = "AWS::EC2::SecurityGroupIngress"
 
 @rule
 def zones(subject: Subject) -> Iterator[Finding]:
-    """Subnets lie in zones of the region, each in another."""
+    """Subnets are in zones of the region, each in a different one."""
     network, region = subject.promotion.profile.network, subject.promotion.profile.region
     if not network.subnets:
         yield subject.profile("network.subnets", "there is no subnet", "name private subnets")

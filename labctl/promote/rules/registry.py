@@ -32,7 +32,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is looked at."""
+    """What is checked."""
 
     promotion: Promotion
     plan: Plan
@@ -45,7 +45,7 @@ class Subject:
 Rule = Callable[[Subject], Iterator[Finding]]
 
 RULES: dict[str, Rule] = {}
-"""By name, in the order in which they are looked at."""
+"""By name, in the order in which they are checked."""
 
 
 def rule(function: Rule) -> Rule:

@@ -1,4 +1,4 @@
-"""What the engine tells of a container, in the runtime's words."""
+"""What the engine says about a container, in the runtime's words."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class Compose:
     def run(self, *arguments: str, profiles: Sequence[str] = ()) -> str:
         """What a command printed. Raises LabError with what it said when it fails.
 
-        `profiles`: of the Compose files, in place of those that the variables name.
+        `profiles`: of the Compose files, instead of those that the variables name.
         """
         chosen = [f"--profile={name}" for name in profiles]
         done = _run([*self._prefix, *chosen, "--ansi", "never", "--progress", "plain", *arguments])

@@ -14,7 +14,7 @@ from labctl.runtimes.model import HEAP_DEATH, OUT_OF_HEAP, OUT_OF_MEMORY, DiskSp
 __all__ = ["cause_of_death", "free_space_of", "run_out_of_memory", "volume_folder"]
 
 _BEFORE, _AFTER = 10.0, 2.0
-"""Seconds around a death in which its cause is looked for."""
+"""Seconds around a death in which its cause is searched for."""
 
 
 def cause_of_death(client: Any, container: Any, at: float) -> str:

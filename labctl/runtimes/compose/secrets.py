@@ -1,4 +1,4 @@
-"""The files that containers read their secrets from, one folder a service.
+"""The files that containers read their secrets from, one folder per service.
 
 `python -m labctl.runtimes.compose.secrets FOLDER` makes them inside a container, for a lab that
 was started by `docker compose` alone; `labctl` makes the same before it starts anything. Every

@@ -33,13 +33,13 @@ class Causes(NamedTuple):
     full_below: int
     """Bytes free below which a disk is full."""
     heap_death: str
-    """What a JVM says that ends for want of heap."""
+    """What a JVM says that ends for lack of heap."""
     out_of_heap: str
     out_of_memory: str
 
 
 def kernel_kills() -> int:
-    """How many processes this machine's kernel has killed for want of memory, so far."""
+    """How many processes this machine's kernel has killed for lack of memory, so far."""
     lines = Path("/proc/vmstat").read_text(encoding="ascii").splitlines()
     return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
 
@@ -149,7 +149,7 @@ class Listener:
         return free < self._causes.full_below
 
     def _go_on(self) -> None:
-        """Start what was given up for want of space, where there is some now."""
+        """Start what was given up for lack of space, where there is some now."""
         for service in [name for name in self.waiting if not self._is_full(name)]:
             try:
                 self._start(service)

@@ -1,4 +1,4 @@
-"""Having the kernel kill a process for want of memory, by a control group of its own."""
+"""Having the kernel kill a process for lack of memory, by a control group of its own."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def run_out_of_memory(process: psutil.Process) -> None:
             finally:
                 filler.kill()
     if not gone:
-        raise LabError(f"The kernel did not kill process {process.pid} for want of memory")
+        raise LabError(f"The kernel did not kill process {process.pid} for lack of memory")
 
 
 @contextmanager

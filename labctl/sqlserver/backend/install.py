@@ -38,7 +38,7 @@ _PARTS = (
 """In the order in which they need each other."""
 _FOUNDATION = {("catalog", "types.sql"), ("catalog", "tables.sql")}
 _OF_VERSION_1 = "bd06ad20968d9a66650d1d07bdd0dbe2c89655c67a0a091a2ef7a6b772c4ea87"
-"""The digest that databases of the first version have as a comment, in place of a number."""
+"""The digest that databases of the first version have as a comment, instead of a number."""
 _OLDEST = 180_000
 _LOCK = 7_261_433
 _START_ANEW = "point the stand-in at a new, empty PostgreSQL database (a lab: `labctl destroy`)"

@@ -22,7 +22,7 @@ from labctl.sqlserver.errors import SqlError, unsupported
 
 __all__ = ["PgCall", "PgParameter", "PgType", "PostgresOut", "TSqlIn", "written"]
 
-# It tells of what it does not read; the client is told so by an error.
+# It reports what it does not read; the client gets that as an error.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 _WORDS = re.compile(r'[a-z_][a-z0-9_]*(?:\.(?:[a-z_][a-z0-9_]*|"[a-z]+"))?')
@@ -118,7 +118,7 @@ class PostgresOut(Postgres):
 def written(tree: exp.Expression) -> SQL:
     """A rewritten tree as SQL for PostgreSQL, without its comments.
 
-    Raises the unsupported-construct error for what is not to be written.
+    Raises the unsupported-construct error for what must not be written.
     """
     return SQL(
         tree.sql(dialect=PostgresOut, normalize_functions=False, identify=True, comments=False)

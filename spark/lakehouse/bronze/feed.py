@@ -25,7 +25,7 @@ from lakehouse.topic_identity import TopicState
 __all__ = ["BronzeFeed"]
 
 _POLL_SECONDS = 1.0
-"""Between two looks for new files, where nobody tells of them."""
+"""Between two looks for new files, where nobody reports them."""
 _SURVEY_SECONDS = 30.0
 """Between two looks at all files, for partitions and days that polling does not expect."""
 _MAX_FILES_PER_BATCH = 200

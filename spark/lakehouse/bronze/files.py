@@ -48,7 +48,7 @@ class BronzeRecord:
     schema_id: int
     value: bytes
     folder: str
-    """Of its topic, which its file lies in."""
+    """The folder of its topic that its file is in."""
     time_ms: int | None
     """The time its folder is named after; None where folders are not named by time."""
 

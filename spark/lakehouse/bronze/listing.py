@@ -95,7 +95,7 @@ class BronzeListing:
     def last_files(self, partitions: Iterable[int]) -> Mapping[int, str]:
         """By partition, the path of the file with the highest start offset.
 
-        It need not lie in the last folder: a clock that was set back over midnight leaves a later
+        It need not be in the last folder: a clock that was set back over midnight leaves a later
         day with lower offsets. An older one is only asked for what is higher, mostly nothing.
         """
         last: dict[int, ListedFile] = {}

@@ -26,7 +26,7 @@ class PartitionFiles:
 
     Where a partition has one file open at a time, its last file tells. Where it has several, a note
     does, which is written when those that are closed together are all there. Files from behind the
-    note are of a rotation that was not over: they are removed, and it is made again.
+    note are of a rotation that was not over: they are removed and written again.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class PartitionFiles:
         position = self._positions[topic]
         for file in self._listing(topic).every_file():
             if file.start_offset >= position.get(file.partition, 0):
-                _log.warning("bronze: %s is removed, and made again", file.path)
+                _log.warning("bronze: %s is removed and written again", file.path)
                 self._storage.delete(file.path)
 
     def append(self, rotation: Rotation) -> Iterator[str]:

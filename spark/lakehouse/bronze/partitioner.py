@@ -1,4 +1,4 @@
-"""Which folder of its topic a record's file lies in: the connector's partitioners.
+"""Which folder of its topic a record's file is in: the connector's partitioners.
 
 A file is `<topics.dir>/<topic>/<folder>/<topic>+<partition>+<start offset>.avro`.
 """

@@ -1,4 +1,4 @@
-"""What is told of bronze, whichever and however many sinks' files are written."""
+"""What the status says about bronze, for one sink or several."""
 
 from __future__ import annotations
 

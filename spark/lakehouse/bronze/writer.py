@@ -83,7 +83,7 @@ class BronzeWriter(KafkaQuery):
         return self._silver_first.waits_for(partitions, time.monotonic())
 
     def open(self, topics: Mapping[str, TopicState]) -> Mapping[str, Mapping[int, int]]:
-        """Go on behind the last file of every partition, but for topics that were made again."""
+        """Go on behind the last file of every partition, except for topics that were recreated."""
         self._stopped = {}
         self._remembered = set()
         self._files.forget()

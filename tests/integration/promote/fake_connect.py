@@ -25,7 +25,7 @@ class FakeConnect:
         self.tags: dict[str, dict[str, str]] = {}
         self.calls: list[str] = []
         self.fail_next: str | None = None
-        """Why the next connector that is made shall fail."""
+        """Why the next connector that is made will fail."""
         self._request: Json = {}
 
     def attach(self, client: Any) -> None:

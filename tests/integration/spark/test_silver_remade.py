@@ -1,4 +1,4 @@
-"""A topic that was deleted and made again: nothing is skipped, nothing older wins."""
+"""A topic that was deleted and recreated: nothing is skipped, nothing older wins."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def test_a_topic_that_was_made_again_stops_its_table_until_it_is_written_again(
     topics.write(topic, COLUMNS, [{"id": n, "name": "new"} for n in range(3, 9)])
 
     stopped = silver.is_in_state("remade", "failed")
-    assert "made again" in stopped["error"]
+    assert "recreated" in stopped["error"]
     assert "labctl rebuild tickit.remade --from-topic" in stopped["error"]
     silver.until(
-        lambda: "made again" in silver.status("bronze")["stopped_topics"].get(topic, ""),
+        lambda: "recreated" in silver.status("bronze")["stopped_topics"].get(topic, ""),
         "bronze stops the topic",
     )
     assert silver.objects(f"topics/{topic}/") == before

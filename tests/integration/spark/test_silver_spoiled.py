@@ -40,7 +40,7 @@ def test_a_spoiled_record_stops_its_table_and_says_where_it_is(
     silver.ask("spoiled_stop", "restart")
     silver.is_in_state("spoiled_stop", "failed")
 
-    # It does what the error says: a table reads its properties when it begins again.
+    # It does what the error says: a table reads its properties when it restarts.
     with properties_of(silver.lab.project, "spoiled_stop").open("a") as properties:
         properties.write("lab.on.bad.record=deadletter\n")
     silver.ask("spoiled_stop", "restart")
@@ -58,7 +58,7 @@ def test_spoiled_records_are_put_aside_with_place_and_reason(
     topics.write_raw(topic, GARBAGE, schema_id=None)
     topics.write_raw(topic, GARBAGE, schema_id=NO_SCHEMA)
     topics.write_raw(topic, GARBAGE, schema_id=-1)
-    # A delete and the tombstone behind it, in batches of their own; then a delete nobody told of.
+    # A delete and the tombstone behind it, in batches of their own; then a delete without a row.
     topics.write(topic, COLUMNS, [{"id": 3, "name": "gone", "__op": "d"}])
     silver.has_taken("spoiled_aside", 6)
     topics.write_raw(topic, None, schema_id=None, key="3")

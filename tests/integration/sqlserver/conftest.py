@@ -268,7 +268,7 @@ def odbc_driver(tmp_path_factory: pytest.TempPathFactory) -> str:
     if installed.exists():
         return str(installed)
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
-        pytest.skip("FreeTDS's ODBC driver is neither installed nor to be had with apt-get")
+        pytest.skip("FreeTDS's ODBC driver is neither installed nor available with apt-get")
     folder = tmp_path_factory.mktemp("odbc")
     packages = ["tdsodbc", "libodbc2", "libodbcinst2", "libltdl7", "freetds-common"]
     got = subprocess.run(

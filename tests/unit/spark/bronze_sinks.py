@@ -1,4 +1,4 @@
-"""Sinks, and a folder of this machine in place of the object store."""
+"""Sinks, and a folder of this machine instead of the object store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every offset once in bronze, wherever the writer dies and however it begins again."""
+"""Every offset once in bronze, wherever the writer dies and however it restarts."""
 
 from __future__ import annotations
 
@@ -282,7 +282,7 @@ def test_every_place_to_die_at(layout: str, tmp_path: Path) -> None:
 
 
 def test_a_topic_is_not_remembered_from_before_it_was_away(tmp_path: Path) -> None:
-    """One that comes back may be another, whose offsets begin again."""
+    """One that comes back may be another, whose offsets start again."""
     storage: Any = LocalStorage()
     topics = BronzeTopics(storage, lake=str(tmp_path), bronze_base_path=str(tmp_path))
     config = LAYOUTS["field"]

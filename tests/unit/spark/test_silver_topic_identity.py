@@ -1,4 +1,4 @@
-"""A topic that was deleted and made again is not the one that offsets are remembered of."""
+"""A topic that was deleted and recreated is not the one that offsets are remembered of."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_goes_on(remembered: str, offsets: dict[int, int]) -> None:
 @pytest.mark.parametrize(
     ("remembered", "offsets", "why"),
     [
-        pytest.param("old", {0: 20}, "made again", id="another id"),
+        pytest.param("old", {0: 20}, "recreated", id="another id"),
         pytest.param("", {0: 20, 1: 11}, "ends at offset 10, before 11", id="beyond its end"),
         pytest.param("new", {0: 4}, "from 4 on are no longer in Kafka", id="expired"),
     ],

@@ -28,7 +28,7 @@ SECONDS = 30.0
 
 
 class Doing:
-    """What was done to the lab, and what was told of it."""
+    """What was done to the lab, and what was reported."""
 
     def __init__(self) -> None:
         self.done: list[tuple[Kind, str]] = []

@@ -1,4 +1,4 @@
-"""Statements, one a line in files `*.sql`, and what Trino answered to each (`trino.jsonl`)."""
+"""Statements, one per line in files `*.sql`, and what Trino answered to each (`trino.jsonl`)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,58 @@
+"""Parts of pages that are made from code: `python -m docsite.blocks` writes them again.
+
+A block stands between two comments, `<!-- made from code: NAME -->` and `<!-- end -->`. A test
+compares each with the code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from docsite.docstrings import attributes, functions
+from docsite.keys import aws_keys, keys
+from labctl.errors import ExitCode
+from labctl.testing import plugin
+
+__all__ = ["DOCS", "with_blocks"]
+
+DOCS = Path(__file__).parents[1] / "docs"
+BLOCK = re.compile(r"(?<=<!-- made from code: )([a-z-]+)( -->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
+
+
+def exit_codes() -> str:
+    """The table of exit codes."""
+    said = attributes(ExitCode)
+    rows = (f"| {int(code)} | {' '.join(said[code.name].split())} |" for code in ExitCode)
+    return "\n".join(("| code | meaning |", "| --- | --- |", *rows))
+
+
+def fixtures() -> str:
+    """The table of the pytest plugin's fixtures."""
+    said = functions(Path(plugin.__file__))
+    rows = (
+        f"| `{name}` | {' '.join(said[name].split())} |" for name in said if name in plugin.__all__
+    )
+    return "\n".join(("| fixture | what it gives |", "| --- | --- |", *rows))
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "aws-keys": aws_keys,
+    "exit-codes": exit_codes,
+    "fixtures": fixtures,
+    "keys": keys,
+}
+
+
+def with_blocks(text: str) -> str:
+    """`text` with each of its blocks as the code says it today."""
+    return BLOCK.sub(lambda match: f"{match[1]}{match[2]}{BLOCKS[match[1]]()}{match[3]}", text)
+
+
+if __name__ == "__main__":
+    for page in sorted(DOCS.rglob("*.md")):
+        text = page.read_text("utf-8")
+        if (made := with_blocks(text)) != text:
+            page.write_text(made, "utf-8")
+            print(page)

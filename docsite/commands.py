@@ -1,0 +1,85 @@
+"""The reference of the command line: one page per command, made from the commands themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import typer
+
+from labctl.cli import COMMANDS
+
+__all__ = ["command_names", "command_pages", "is_command"]
+
+ON_EVERY_COMMAND = ("--lab", "--profile", "--output")
+
+
+def command_pages() -> dict[str, str]:
+    """Markdown of each command of the root, by its name, in the order of `labctl --help`."""
+    root = _root()
+    context = root.context_class(root, info_name="labctl")
+    pages = {}
+    for name, described in COMMANDS.items():
+        lines = [f"# labctl {name}", "", f"{described.summary}", ""]
+        lines += _described(root.commands[name], name, context, level=2)
+        pages[name] = "\n".join(lines).rstrip() + "\n"
+    return pages
+
+
+def command_names() -> dict[str, frozenset[str]]:
+    """Each command of the root with its subcommands; none where it has none."""
+    return {name: frozenset(getattr(_root().commands[name], "commands", {})) for name in COMMANDS}
+
+
+def is_command(name: str, below: str | None) -> bool:
+    """Whether `labctl NAME BELOW` begins with a command that exists."""
+    known = command_names().get(name)
+    return known is not None and (not known or below is None or below in known)
+
+
+@cache
+def _root() -> Any:
+    for command in COMMANDS.values():
+        import_module(f"labctl.cli.{command.module}")
+    from labctl.cli.app import root
+
+    return typer.main.get_command(root)
+
+
+def _described(command: Any, name: str, parent: Any, *, level: int) -> Iterator[str]:
+    context = command.context_class(command, info_name=name, parent=parent)
+    usage = command.get_usage(context).removeprefix("Usage: ")
+    if (below := getattr(command, "commands", None)) is not None:
+        for each, one in below.items():
+            yield from (f"{'#' * level} labctl {name} {each}", "")
+            yield from _described(one, each, context, level=level + 1)
+        return
+    if command.help:
+        yield from (_text(command.help), "")
+    yield from ("```", usage, "```", "")
+    rows = [
+        (parameter.param_type_name, *parameter.get_help_record(context))
+        for parameter in command.params
+        if parameter.get_help_record(context) is not None
+    ]
+    own = [row for row in rows if not any(option in row[1] for option in ON_EVERY_COMMAND)]
+    if own:
+        yield from ("| argument or option | what it does |", "| --- | --- |")
+        yield from (f"| `{_cell(names)}` | {_cell(said)} |" for _, names, said in own)
+        yield ""
+    if command.epilog:
+        example = re.sub(r"^Example: ", "", command.epilog)
+        yield from ("For example:", "", f"    {example}", "")
+
+
+def _text(words: str) -> str:
+    """Help as Markdown: what looks like HTML is text."""
+    return words.replace("<", "&lt;").replace("\f", "")
+
+
+def _cell(words: str) -> str:
+    plain = re.sub(r" <(str|list\[str\]|path)>", "", " ".join(words.split()))
+    return plain.replace("|", "\\|")
