@@ -13,6 +13,7 @@ import psutil
 from labctl.errors import ExitCode, LabError
 
 __all__ = [
+    "EPHEMERAL_RANGE",
     "LOOPBACK",
     "RANGE_VARIABLE",
     "free_port",
@@ -74,17 +75,32 @@ def free_port(taken: set[int]) -> int:
 
 def kept_range() -> range:
     """The ports that are nobody's: above those that programs are known by, below clients'."""
-    first_of_clients = int(EPHEMERAL_RANGE.read_text(encoding="ascii").split()[0])
+    first_of_clients = _clients().start
     return range(min(LOWEST_KEPT, first_of_clients - 1), first_of_clients)
 
 
+def _clients() -> range:
+    """The ports that the kernel gives to outgoing connections."""
+    first, last = EPHEMERAL_RANGE.read_text(encoding="ascii").split()
+    return range(int(first), int(last) + 1)
+
+
 def own_range() -> range | None:
-    """What $LABCTL_PORTS says; None without it."""
+    """What $LABCTL_PORTS says; None without it. Raises LabError (USAGE) for a range of no use."""
     text = os.environ.get(RANGE_VARIABLE, "")
     if not text:
         return None
     match = re.fullmatch(r"([0-9]{1,5})-([0-9]{1,5})", text)
     if match and 0 < (first := int(match[1])) <= (last := int(match[2])) < 2**16:
+        clients = _clients()
+        if first < clients.stop and last >= clients.start:
+            raise LabError(
+                f"{RANGE_VARIABLE}={text} has ports that this machine gives to outgoing connections "
+                f"({clients.start}-{clients.stop - 1})",
+                hint=f"choose others, {RANGE_VARIABLE}=20000-23999: a client that tries again and "
+                "again to reach a dead service would in the end hold that service's port",
+                exit_code=ExitCode.USAGE,
+            )
         return range(first, last + 1)
     raise LabError(
         f"{RANGE_VARIABLE}={text} is no range of ports",

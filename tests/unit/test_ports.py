@@ -7,7 +7,7 @@ import pytest
 
 from labctl.config.model import LabConfig
 from labctl.errors import LabError
-from labctl.home.sockets import LOOPBACK, RANGE_VARIABLE, is_free, owner_of
+from labctl.home.sockets import EPHEMERAL_RANGE, LOOPBACK, RANGE_VARIABLE, is_free, owner_of
 from labctl.lab.ports import assign_ports
 from labctl.services import SERVICES
 
@@ -61,6 +61,15 @@ def test_what_is_no_range_of_ports_is_refused(text: str, monkeypatch: pytest.Mon
     monkeypatch.setenv(RANGE_VARIABLE, text)
     with pytest.raises(LabError, match=RANGE_VARIABLE):
         assign_ports(MYSQL, config(), {}, set())
+
+
+def test_ports_that_clients_are_given_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that asks for a dead service may be given the service's own port, and keep it."""
+    first, last = EPHEMERAL_RANGE.read_text().split()
+    monkeypatch.setenv(RANGE_VARIABLE, f"{int(first) - 10}-{first}")
+    with pytest.raises(LabError, match=f"outgoing connections .{first}-{last}") as raised:
+        assign_ports(MYSQL, config(), {}, set())
+    assert "LABCTL_PORTS=20000-23999" in str(raised.value.hint)
 
 
 def test_an_unknown_endpoint_is_refused() -> None:
