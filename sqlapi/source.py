@@ -8,7 +8,11 @@ from typing import Protocol
 
 import pyarrow as pa
 
-__all__ = ["MergeView", "SourceError", "SourceTable", "TableSource"]
+__all__ = ["Comparison", "MergeView", "SourceError", "SourceTable", "TableSource"]
+
+
+Comparison = tuple[str, str, str]
+"""Column, operator (`=`, `<`, `<=`, `>`, `>=`) and a whole number."""
 
 
 class SourceError(Exception):
@@ -64,6 +68,16 @@ class TableSource(Protocol):
         """
         ...
 
-    def read(self, table: SourceTable, columns: Sequence[str], view: MergeView) -> pa.Table:
-        """Those columns of all rows the view shows; deleted rows are not. Raises SourceError."""
+    def read(
+        self,
+        table: SourceTable,
+        columns: Sequence[str],
+        view: MergeView,
+        where: Sequence[Comparison] = (),
+    ) -> pa.Table:
+        """Those columns of all rows the view shows; deleted rows are not.
+
+        Rows that do not meet all of `where` may be left out, where that saves work. Raises
+        SourceError.
+        """
         ...

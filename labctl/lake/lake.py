@@ -14,7 +14,7 @@ from pyarrow import fs
 
 from labctl.errors import ExitCode, LabError
 from labctl.lake.objectstore import LakeStorage
-from labctl.lake.silver import SilverTable, Snapshot, reading
+from labctl.lake.silver import Comparison, SilverTable, Snapshot, reading
 from labctl.lake.timeline import Instant, Timeline
 from labctl.lake.view import LATEST, View
 from labctl.lake.watch import Watch
@@ -162,10 +162,14 @@ class Lake:
         return list(self.table(name).timeline().instants)
 
     def read(
-        self, name: str, columns: Sequence[str] | None = None, view: View = LATEST
+        self,
+        name: str,
+        columns: Sequence[str] | None = None,
+        view: View = LATEST,
+        where: Sequence[Comparison] = (),
     ) -> pa.Table:
         """Rows of a table, see `SilverTable.read`."""
-        return self.table(name).read(columns=columns, view=view)
+        return self.table(name).read(columns=columns, view=view, where=where)
 
     def watch(self, name: str) -> Watch:
         """Follows what is written to a table from now on."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 from labctl.errors import LabError
 from labctl.lake.lake import Lake, TableInfo
 from labctl.lake.view import LATEST, View
-from sqlapi.source import MergeView, SourceError, SourceTable
+from sqlapi.source import Comparison, MergeView, SourceError, SourceTable
 
 __all__ = ["LakeSource"]
 
@@ -59,9 +59,15 @@ class LakeSource:
             timeline = self._lake.timeline(_name(table))
         return timeline.completion_mark() if timeline else None
 
-    def read(self, table: SourceTable, columns: Sequence[str], view: MergeView) -> pa.Table:
+    def read(
+        self,
+        table: SourceTable,
+        columns: Sequence[str],
+        view: MergeView,
+        where: Sequence[Comparison] = (),
+    ) -> pa.Table:
         with _explained():
-            return self._lake.read(_name(table), columns, self._view(view))
+            return self._lake.read(_name(table), columns, self._view(view), where)
 
     def _view(self, view: MergeView) -> View:
         if view.as_of or view.read_optimized:

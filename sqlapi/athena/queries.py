@@ -53,7 +53,7 @@ class QueryStatements:
         sql = with_parameters(sql, work.parameters)
         reader = Reader(self._all, self._storage, self._catalog)
         made = translate(sql, reader, work.database)
-        tables = reader.rows(made.read)
+        tables = reader.rows(made.read, run.where(made, reader.empty(made.read)))
         if run.stopped:
             raise StoppedError
         scanned = sum(table.nbytes for table in tables.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
@@ -16,7 +16,7 @@ from sqlapi.catalog.definitions import SourceName
 from sqlapi.catalog.glue_types import of_glue
 from sqlapi.catalog.views import is_view, view_text
 from sqlapi.protocol.errors import ApiError
-from sqlapi.source import MergeView, SourceError, SourceTable, TableSource
+from sqlapi.source import Comparison, MergeView, SourceError, SourceTable, TableSource
 from sqlapi.sql.arrow import arrow_type, positional
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.scope import Table
@@ -108,26 +108,47 @@ class Reader:
         columns = [*(storage.get("Columns") or []), *(definition.get("PartitionKeys") or [])]
         return Table(key, database, name, {c["Name"].lower(): of_glue(c["Type"]) for c in columns})
 
-    def rows(self, read: Mapping[str, Mapping[str, Type]]) -> dict[str, pa.Table]:
-        """The columns that a query reads, by table. Raises SqlError."""
+    def empty(self, read: Mapping[str, Mapping[str, Type]]) -> dict[str, pa.Table]:
+        """What `rows` would give, without rows."""
+        found = {}
+        for key, columns in read.items():
+            schema = pa.schema([(name, arrow_type(kind)) for name, kind in columns.items()])
+            arrays = [
+                positional(column, kind)
+                for column, kind in zip(schema.empty_table().columns, columns.values(), strict=True)
+            ]
+            found[key] = pa.table(arrays, names=schema.names)
+        return found
+
+    def rows(
+        self,
+        read: Mapping[str, Mapping[str, Type]],
+        where: Mapping[str, Sequence[Comparison]] | None = None,
+    ) -> dict[str, pa.Table]:
+        """The columns that a query reads, by table. Raises SqlError.
+
+        Rows that do not meet `where` may be left out, where that saves work.
+        """
+        asked = [(key, columns, (where or {}).get(key, ())) for key, columns in read.items()]
         try:
             if len(read) < 2:
-                return {key: self._rows(key, columns) for key, columns in read.items()}
+                return {key: self._rows(key, columns, only) for key, columns, only in asked}
             with ThreadPoolExecutor(_PARALLEL) as pool:
-                found = pool.map(lambda item: self._rows(*item), read.items())
+                found = pool.map(lambda item: self._rows(*item), asked)
                 return dict(zip(read, found, strict=True))
         except SourceError as error:
             raise SqlError("GENERIC_INTERNAL_ERROR", str(error)) from None
         except (OSError, pa.ArrowException) as error:
             raise SqlError("HIVE_CANNOT_OPEN_SPLIT", str(error)) from None
 
-    def _rows(self, key: str, columns: Mapping[str, Type]) -> pa.Table:
+    def _rows(self, key: str, columns: Mapping[str, Type], where: Sequence[Comparison]) -> pa.Table:
         if key in self._sources:
             source, view = self._sources[key]
             # a count of rows reads one column
             names = self._names[key]
             wanted = [names[c] for c in columns] or list(names.values())[:1]
-            rows = self._all.source.read(source, wanted, view)
+            only = [(names[column], sign, number) for column, sign, number in where]
+            rows = self._all.source.read(source, wanted, view, only)
         else:
             rows = self._files(self._stored[key], columns)
         arrays = [

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 from pyarrow import dataset, fs
 
-from sqlapi.source import MergeView, SourceError, SourceTable
+from sqlapi.source import Comparison, MergeView, SourceError, SourceTable
+from sqlapi.sources.filters import expressions
 from sqlapi.storage import Storage
 
 __all__ = ["BucketSource"]
@@ -98,11 +99,20 @@ class BucketSource:
             raise SourceError(f"{uri} could not be read: {error}") from None
         return [entry for entry in found if entry.is_file]
 
-    def read(self, table: SourceTable, columns: Sequence[str], view: MergeView) -> pa.Table:
+    def read(
+        self,
+        table: SourceTable,
+        columns: Sequence[str],
+        view: MergeView,
+        where: Sequence[Comparison] = (),
+    ) -> pa.Table:
         if view.as_of:
             raise SourceError("Time travel is not offered for this table")
         if table.kind == "PARQUET":
-            return self._dataset(table).to_table(columns=list(columns))
+            found = self._dataset(table)
+            for condition in expressions(where):
+                found = found.filter(condition)
+            return found.to_table(columns=list(columns))
         from hudi import HudiReadOptions
 
         hudi = self._hudi(table)

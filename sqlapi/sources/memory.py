@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from sqlapi.source import MergeView, SourceTable
+from sqlapi.source import Comparison, MergeView, SourceTable
+from sqlapi.sources.filters import expressions
 
 __all__ = ["MemorySource"]
 
@@ -50,5 +51,14 @@ class MemorySource:
     def last_commit(self, table: SourceTable) -> str | None:
         return None
 
-    def read(self, table: SourceTable, columns: Sequence[str], view: MergeView) -> pa.Table:
-        return self._rows(table, view).select(list(columns))
+    def read(
+        self,
+        table: SourceTable,
+        columns: Sequence[str],
+        view: MergeView,
+        where: Sequence[Comparison] = (),
+    ) -> pa.Table:
+        rows = self._rows(table, view)
+        for condition in expressions(where):
+            rows = rows.filter(condition)
+        return rows.select(list(columns))

@@ -10,9 +10,11 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from sqlapi.source import Comparison
 from sqlapi.sql.code import FAILURE
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.macros import MACROS
+from sqlapi.sql.pushdown import comparisons
 from sqlapi.sql.translate import Translation
 from sqlapi.sql.udfs import UDFS, null_safe
 
@@ -86,6 +88,12 @@ class Run:
         finally:
             self._running.clear()
             self.close(tables)
+
+    def where(
+        self, translation: Translation, rows: Mapping[str, pa.Table]
+    ) -> dict[str, list[Comparison]]:
+        """What all rows that count must meet, by table; see `sqlapi.sql.pushdown`."""
+        return comparisons(self._connection, translation, rows)
 
     def explain(self, translation: Translation, tables: Mapping[str, pa.Table]) -> str:
         """DuckDB's plan."""

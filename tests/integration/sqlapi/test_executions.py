@@ -155,6 +155,14 @@ def test_batch_list_and_statistics(athena: Athena) -> None:
     assert told["QueryRuntimeStatistics"]["Rows"]["InputRows"] == 3
 
 
+def test_rows_that_a_condition_drops_are_not_read(athena: Athena) -> None:
+    id_ = athena.start("SELECT note FROM sale WHERE id = ?", ExecutionParameters=["2"])
+    athena.ended(id_)
+    told = athena.client.get_query_runtime_statistics(QueryExecutionId=id_)
+    assert told["QueryRuntimeStatistics"]["Rows"]["InputRows"] == 1
+    assert athena.rows("SELECT count(*) FROM sale WHERE id > 1 AND qty = 4") == [["1"]]
+
+
 def test_wrong_keys_and_unsigned_requests_are_refused(endpoint: Endpoint) -> None:
     import requests
 
