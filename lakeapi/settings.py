@@ -61,7 +61,7 @@ class Settings(BaseSettings):
     redis_port: int = 6379
     redis_password: SecretStr | None = None
     redis_password_file: FilePath | None = None
-    """A file with the password, in place of the password itself."""
+    """A file with the password, instead of the password itself."""
     redis_ssl: bool = False
     redis_seconds: float = Field(0.25, gt=0)
     """What an answer of Redis may take; slower counts as away."""

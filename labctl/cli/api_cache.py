@@ -73,7 +73,7 @@ def _counted(found: CacheStats) -> RenderableType:
         table,
         "",
         f"{ratio}; {found.keys:,} answers are kept in {found.memory_bytes / 1024**2:.1f} MiB, "
-        f"{found.evicted:,} were dropped for want of room",
+        f"{found.evicted:,} were dropped for lack of room",
     )
 
 

@@ -89,7 +89,7 @@ def apply_command(
 def _print(
     invocation: Invocation, changes: Sequence[Change], none: str, told: list[str] | None = None
 ) -> None:
-    """`told` are the tables that Hive's metastore was told of; None: there is none."""
+    """`told` are the tables now registered in Hive's metastore; None: the lab has no metastore."""
     data: dict[str, Any] = {
         "changes": [
             {
@@ -104,7 +104,7 @@ def _print(
     text: list[RenderableType] = [_changes(changes) if changes else none]
     if told is not None:
         data["hive"] = told
-        text.append(f"Hive's metastore was told of {len(told)} tables")
+        text.append(f"{len(told)} tables are registered in Hive's metastore")
     print_result(invocation.format, data, lambda: Group(*text))
 
 

@@ -44,7 +44,7 @@ class ApiStatus:
 
 
 def switch_on(lab: Lab, reporter: UpReporter, *, cached: bool = True) -> Started:
-    """Start the API of a lab that runs, with the cache if it shall be `cached`.
+    """Start the API of a lab that runs, with the cache if `cached`.
 
     The lab's state keeps what `lab.toml` does not switch on, so that later starts bring it, too.
     Raises LabError when the lab does not run or has not the API's tables.

@@ -44,7 +44,7 @@ class CacheStats:
     """Answers that are kept."""
     memory_bytes: int
     evicted: int
-    """Keys that were dropped for want of room."""
+    """Keys that were dropped for lack of room."""
     endpoints: Mapping[str, Mapping[str, int]]
     """By endpoint of the API, then by `RESULTS`."""
     hit_ratio: float | None

@@ -1,4 +1,4 @@
-"""What Athena keeps, beside the files that say what it shall keep."""
+"""What Athena keeps, beside the files that say what it should keep."""
 
 from __future__ import annotations
 

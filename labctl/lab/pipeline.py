@@ -73,7 +73,7 @@ class SilverTableStatus:
     maintenance_error: str | None = None
     """Why it is not compacted, cleaned or archived; its rows are right, but it grows."""
     hive_error: str | None = None
-    """Why Hive's metastore was not told of its last change; its rows are right."""
+    """Why its last change is not in Hive's metastore; its rows are right."""
     source_problem: str | None = None
     """Why its source cannot be captured rightly any more."""
 
@@ -118,7 +118,7 @@ class PipelineStatus:
                 if t.maintenance_error
             ),
             *(
-                f"Hive's metastore was not told of table {t.name}: {t.hive_error}; it is tried "
+                f"table {t.name} is not up to date in Hive's metastore: {t.hive_error}; it is tried "
                 "again until it succeeds (labctl logs metastore)"
                 for t in self.tables
                 if t.hive_error

@@ -150,9 +150,9 @@ def replay_table(lab: Lab, name: str) -> dict[str, Any]:
 
 
 def register_tables(lab: Lab, names: Sequence[str] = ()) -> list[str]:
-    """Have Hive's metastore told of tables (all, when none is named); those that it has now.
+    """Register tables (all, when none is named) in Hive's metastore; those that it has now.
 
-    Raises LabError when it cannot be told of one of them.
+    Raises LabError when one of them cannot be registered.
     """
     tables = [lab.table(name).name for name in names] or [table.name for table in lab.tables]
     for name in tables:
@@ -161,7 +161,7 @@ def register_tables(lab: Lab, names: Sequence[str] = ()) -> list[str]:
 
 
 def _is_registered(lab: Lab, name: str) -> bool:
-    """Wait until the metastore was told of a table. False of a table without a commit."""
+    """Wait until a table is registered. False for a table without a commit."""
     begun = time.monotonic()
     while True:
         hive = _state(lab, name).get("hive") or {"due": True, "told_at": None, "error": None}
@@ -169,7 +169,7 @@ def _is_registered(lab: Lab, name: str) -> bool:
             return hive["told_at"] is not None
         if hive["error"] is not None or time.monotonic() - begun > _TIMEOUT_SECONDS:
             raise LabError(
-                f"Hive's metastore was not told of {name}: "
+                f"{name} was not registered in Hive's metastore: "
                 f"{hive['error'] or 'the Spark application is still at it'}",
                 hint="labctl status; labctl logs metastore",
                 exit_code=ExitCode.NOT_READY,

@@ -21,7 +21,7 @@ from labctl.services.model import Context, NativeService, Process, Service, Site
 __all__ = ["SERVICE", "SITE", "Metastore", "process", "settings", "site_text"]
 
 SITE = "metastore-site.xml"
-"""The file of its settings, looked for by this name on its class path."""
+"""The file of its settings, found by this name on its class path."""
 _SCHEMES = ("file", "hdfs", "s3", "s3a", "s3n")
 
 

@@ -321,7 +321,7 @@ class Application:
         return True
 
     def _register(self, table: str) -> bool:
-        """Have Hive's metastore told of a table. False when there is no such table."""
+        """Register a table in Hive's metastore. False when there is no such table."""
         if table not in self._topics:
             return False
         if self._hive is None:

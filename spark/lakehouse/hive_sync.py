@@ -31,14 +31,14 @@ _SYNC = "hoodie.datasource.hive_sync."
 
 
 def sync_properties(table: HudiTable, uri: str) -> dict[str, str]:
-    """What Hudi's sync is told of a table; its own properties say whatever they say of it."""
+    """Settings of Hudi's sync for a table; the table's own properties win where they say more."""
     config = table.config
     extractor = "MultiPartKeysValue" if config.partition_fields else "NonPartitioned"
     return {
         f"{_SYNC}table": config.table,
         # Else timestamps are whole numbers to whoever reads without Spark.
         f"{_SYNC}support_timestamp": "true",
-        # Hudi cannot remove a partition whose name it had to write with `%`: it begins anew then.
+        # Hudi cannot remove a partition whose name it had to write with `%`: it begins again then.
         f"{_SYNC}recreate_table_on_error": "true",
         f"{_SYNC}partition_extractor_class": f"org.apache.hudi.hive.{extractor}Extractor",
         **config.hoodie,
@@ -52,7 +52,7 @@ def sync_properties(table: HudiTable, uri: str) -> dict[str, str]:
 
 @dataclass
 class _Asked:
-    """A table that the metastore is to be told of."""
+    """A table that is to be registered."""
 
     table: HudiTable
     failures: int = 0
@@ -86,20 +86,20 @@ class HiveSync:
         self._thread.start()
 
     def stop(self, timeout: float = 10.0) -> None:
-        """Finish what is under way, at most `timeout` seconds. The next start tells of all."""
+        """Finish what is under way, at most `timeout` seconds. The next start registers all."""
         with self._lock:
             self._stopped = True
             self._lock.notify()
         self._thread.join(timeout)
 
     def ask(self, table: HudiTable) -> None:
-        """Have the metastore told of a table as it is by then. Returns at once."""
+        """Have a table registered as it is by then. Returns at once."""
         with self._lock:
             self._asked[table.config.name] = _Asked(table)
             self._lock.notify()
 
     def status(self, name: str) -> Mapping[str, Any]:
-        """When the metastore was told of a table (`told_at`), if that is `due`, why it fails."""
+        """When a table was registered (`told_at`), if that is `due`, why it fails."""
         with self._lock:
             told = self._told.get(name, _Told())
             return {"told_at": told.at, "due": name in self._asked, "error": told.error}
@@ -138,7 +138,7 @@ class HiveSync:
             self._told[name] = _Told(self._told.get(name, _Told()).at, message)
         stack = error if asked.failures == 1 else None
         _log.warning(
-            "Hive's metastore was not told of %s, again in %.0f s: %s",
+            "%s was not registered in Hive's metastore, again in %.0f s: %s",
             *(name, pause, message),
             exc_info=stack,
         )
@@ -156,4 +156,4 @@ class HiveSync:
         finally:
             tool.close()
         took = time.monotonic() - started
-        _log.info("Hive's metastore was told of %s in %.1f s", table.config.name, took)
+        _log.info("%s was registered in Hive's metastore in %.1f s", table.config.name, took)

@@ -147,7 +147,7 @@ def _figures(one: Round) -> dict[str, Any]:
     assert found is not None
     return {
         "clients": one.clients,
-        "requests a second": one.a_second,
+        "requests per second": one.a_second,
         "seconds of a request": found.model_dump(),
     }
 

@@ -1,4 +1,4 @@
-"""What Hive's metastore is told of, and what Spark reads by it over JDBC's protocol."""
+"""What is registered in Hive's metastore, and what Spark reads by it over JDBC's protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a query tells of the rows it needs; and that a source which leaves out others is as good."""
+"""Which rows a query says it needs; and that a source which leaves out others is as good."""
 
 from __future__ import annotations
 
