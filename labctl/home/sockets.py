@@ -95,8 +95,8 @@ def own_range() -> range | None:
         clients = _clients()
         if first < clients.stop and last >= clients.start:
             raise LabError(
-                f"{RANGE_VARIABLE}={text} has ports that this machine gives to outgoing connections "
-                f"({clients.start}-{clients.stop - 1})",
+                f"{RANGE_VARIABLE}={text} has ports that this machine gives to outgoing "
+                f"connections ({clients.start}-{clients.stop - 1})",
                 hint=f"choose others, {RANGE_VARIABLE}=20000-23999: a client that tries again and "
                 "again to reach a dead service would in the end hold that service's port",
                 exit_code=ExitCode.USAGE,

@@ -118,7 +118,7 @@ class PipelineStatus:
                 if t.maintenance_error
             ),
             *(
-                f"table {t.name} is not up to date in Hive's metastore: {t.hive_error}; it is tried "
+                f"table {t.name} is out of date in Hive's metastore: {t.hive_error}; it is tried "
                 "again until it succeeds (labctl logs metastore)"
                 for t in self.tables
                 if t.hive_error

@@ -38,7 +38,7 @@ def sync_properties(table: HudiTable, uri: str) -> dict[str, str]:
         f"{_SYNC}table": config.table,
         # Else timestamps are whole numbers to whoever reads without Spark.
         f"{_SYNC}support_timestamp": "true",
-        # Hudi cannot remove a partition whose name it had to write with `%`: it begins again then.
+        # Hudi cannot remove a partition whose name it had to write with `%`: it starts again then.
         f"{_SYNC}recreate_table_on_error": "true",
         f"{_SYNC}partition_extractor_class": f"org.apache.hudi.hive.{extractor}Extractor",
         **config.hoodie,

@@ -59,7 +59,7 @@ class Options:
     status_token_file: str | None = None
     """Holds the token that whoever restarts a table over that port must bring."""
     hive_metastore: str | None = None
-    """`thrift://host:port` of Hive's metastore, which all tables are registered in; None: there is none."""
+    """`thrift://host:port` of Hive's metastore, to register tables in; None: there is none."""
     once: bool = False
     """Take in what there is, then end."""
     rebuild: tuple[str, ...] = ()
