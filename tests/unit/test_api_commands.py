@@ -47,6 +47,7 @@ def running(state_home: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     def started(lab: Lab, reporter: object, names: Sequence[str] = ()) -> Started:
         del reporter
         services.update(name for name in names if lab.service(name))
+        lab.state.save(ports=lab.ports)
         return Started(1.0, dict.fromkeys(names, ""))
 
     monkeypatch.setattr(module, "up", started)
