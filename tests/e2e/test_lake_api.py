@@ -281,25 +281,31 @@ def test_a_cache_that_is_killed_is_no_error(api: Api, faults: Faults) -> None:
     assert {api.get("/venues").status_code for _ in range(50)} == {200}
 
 
-def test_the_command_line_sees_what_is_kept(api: Api, labctl: Labctl) -> None:
-    assert labctl("api", "cache", "clear").returncode == 0
+@pytest.fixture
+def command(labctl: Labctl, lab: Lab) -> Labctl:
+    """`labctl api …` for this lab."""
+    return lambda *words: labctl("api", *words, "--lab", lab.name)
+
+
+def test_the_command_line_sees_what_is_kept(api: Api, command: Labctl) -> None:
+    assert command("cache", "clear").returncode == 0
     for _ in range(3):
         api.json("/categories/1")
-    kept = json.loads(labctl("api", "cache", "keys", "-o", "json").stdout)["keys"]
+    kept = json.loads(command("cache", "keys", "-o", "json").stdout)["keys"]
     (one,) = [answer for answer in kept if "categories/id" in answer["key"]]
     assert 0 < one["seconds_left"] <= 60
-    counted = json.loads(labctl("api", "cache", "stats", "-o", "json").stdout)
+    counted = json.loads(command("cache", "stats", "-o", "json").stdout)
     assert counted["keys"] >= 1
     assert counted["endpoints"]["categories/id"]["hit"] >= 2
-    dropped = json.loads(labctl("api", "cache", "clear", "-o", "json").stdout)["dropped"]
+    dropped = json.loads(command("cache", "clear", "-o", "json").stdout)["dropped"]
     assert dropped >= 1
 
 
 def test_the_command_line_watches_the_cache(
-    api: Api, labctl: Labctl, eventually: Eventually
+    api: Api, command: Labctl, eventually: Eventually
 ) -> None:
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(labctl, "api", "cache", "monitor", "--count", "20", "-o", "json")
+        running = pool.submit(command, "cache", "monitor", "--count", "20", "-o", "json")
 
         def ended() -> bool:
             api.json("/categories/2")
@@ -311,31 +317,31 @@ def test_the_command_line_watches_the_cache(
     assert any("GET lakeapi:categories/id:2@" in json.loads(line)["text"] for line in lines)
 
 
-def test_the_command_line_measures_it(api: Api, labctl: Labctl) -> None:
-    done = labctl("api", "load", "-n", "100", "-c", "10", "-o", "json")
+def test_the_command_line_measures_it(api: Api, command: Labctl) -> None:
+    done = command("load", "-n", "100", "-c", "10", "-o", "json")
     assert done.returncode == 0, done.stderr
     cold, warm = json.loads(done.stdout)["rounds"]
     assert (cold["name"], warm["name"]) == ("cold", "warm")
     assert cold["percentiles"]["count"] == warm["percentiles"]["count"] == 100
-    mixed = json.loads(labctl("api", "load", "--mix", "-n", "34", "-c", "4", "-o", "json").stdout)
+    mixed = json.loads(command("load", "--mix", "-n", "34", "-c", "4", "-o", "json").stdout)
     assert len(mixed["paths"]) == 17
     assert [one["requests"] for one in mixed["rounds"]] == [17, 17, 34, 34]
     assert [one["errors"] for one in mixed["rounds"]] == [0] * 4
 
 
 def test_it_is_started_again_without_harm_and_the_demonstration_runs(
-    api: Api, labctl: Labctl, lab: Lab
+    api: Api, command: Labctl
 ) -> None:
-    again = labctl("api", "up", "-o", "json")
+    again = command("up", "-o", "json")
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["url"] == api.url
-    status = labctl("api", "status", "-o", "json")
+    status = command("status", "-o", "json")
     assert status.returncode == 0, status.stderr
     told = json.loads(status.stdout)
     assert (told["health"], told["cached"]) == ("UP", True)
-    shown = labctl("api", "demo", "-o", "json")
+    shown = command("demo", "-o", "json")
     assert shown.returncode == 0, shown.stderr
     changed = json.loads(shown.stdout)["change"]
     assert changed["path"] == "/v1/sales/200"
     assert Decimal(str(changed["after"])) == Decimal(str(changed["before"])) + Decimal("0.01")
-    assert labctl("api", "load", "--path", "/nothing", "-n", "1").returncode == ExitCode.FAILED
+    assert command("load", "--path", "/nothing", "-n", "1").returncode == ExitCode.FAILED
