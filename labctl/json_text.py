@@ -9,12 +9,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-__all__ = ["to_json"]
+__all__ = ["to_json", "to_json_line"]
 
 
 def to_json(data: Any) -> str:
     """JSON with stable keys; instants as ISO 8601, decimals as strings."""
     return json.dumps(data, default=_plain, indent=2, ensure_ascii=False)
+
+
+def to_json_line(data: Any) -> str:
+    """The same in one line: of results that come one after the other."""
+    return json.dumps(data, default=_plain, ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:

@@ -15,7 +15,7 @@ from rich.text import Text
 from labctl.cli.app import Invocation, command
 from labctl.cli.format import Format
 from labctl.cli.output import print_result, stdout
-from labctl.json_text import to_json
+from labctl.json_text import to_json_line
 from labctl.lab.api_cache import RESULTS, CachedAnswer, CacheStats, clear, keys, monitor, stats
 
 __all__ = ["cache"]
@@ -87,7 +87,7 @@ def monitor_command(
     """Print every command that the cache gets, as `redis-cli MONITOR` does."""
     for one in islice(monitor(invocation.lab()), count):
         if invocation.format is Format.JSON:
-            sys.stdout.write(to_json(one) + "\n")
+            sys.stdout.write(to_json_line(one) + "\n")
             sys.stdout.flush()
             continue
         at = datetime.fromtimestamp(one.at, UTC).strftime("%H:%M:%S.%f")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import signal
+import sys
 import time
 from dataclasses import replace
 from typing import Any
@@ -12,7 +12,8 @@ from rich.text import Text
 
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.format import Format
-from labctl.cli.output import print_error, stdout, to_json
+from labctl.cli.output import print_error, stdout
+from labctl.json_text import to_json_line
 from labctl.lab.lab import Lab
 from labctl.watching.differences import differences, relative
 from labctl.watching.places import Places, Role
@@ -92,4 +93,5 @@ def _error(error: Any) -> dict[str, Any]:
 
 def _line(data: Any) -> None:
     """One JSON object a line, for whoever reads them as they come."""
-    stdout.print(Text(json.dumps(json.loads(to_json(data)), ensure_ascii=False)))
+    sys.stdout.write(to_json_line(data) + "\n")
+    sys.stdout.flush()
