@@ -14,11 +14,12 @@ from pyarrow import fs
 
 from labctl.errors import ExitCode, LabError
 from labctl.lake.objectstore import LakeStorage
-from labctl.lake.silver import Comparison, SilverTable, Snapshot, reading
+from labctl.lake.silver import SilverTable, Snapshot, reading
 from labctl.lake.timeline import Instant, Timeline
 from labctl.lake.view import LATEST, View
 from labctl.lake.watch import Watch
 from lakehouse.table_names import AmbiguousTableError, find_table
+from sqlapi.source import Comparison
 
 if TYPE_CHECKING:
     from labctl.config.endpoints import ObjectStore

@@ -26,8 +26,9 @@ from labctl.lake.lost_files import last_files, lost_file
 from labctl.lake.objectstore import LakeStorage
 from labctl.lake.timeline import Timeline
 from labctl.lake.view import COMMIT_TIME, DELETED, LATEST, View, live_rows
+from sqlapi.source import Comparison
 
-__all__ = ["Comparison", "SilverTable", "Snapshot", "reading"]
+__all__ = ["SilverTable", "Snapshot", "reading"]
 
 _READ_OPTIMIZED = "hoodie.read.use.read_optimized.mode"
 _RECORD_KEY = "hoodie.table.recordkey.fields"
@@ -45,8 +46,6 @@ _ARROW_OF_AVRO: dict[str, pa.DataType] = {
 }
 
 T = TypeVar("T")
-Comparison = tuple[str, str, str]
-"""Column, operator (`=`, `<`, `<=`, `>`, `>=`) and a whole number."""
 
 
 @dataclass(frozen=True)

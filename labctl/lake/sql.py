@@ -18,20 +18,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from labctl.errors import ExitCode, LabError
-from labctl.lake.silver import Comparison
 from lakehouse.table_names import quoted, tables_called
+from sqlapi.source import Comparison
+from sqlapi.sql.plan_conditions import whole_number_comparisons
 
 __all__ = ["Scan", "SqlQuery", "UnreadColumnError"]
 
 _UNREAD = "column was not read"
 _POSITION_LINES = 3
-_OPERATORS = {
-    "COMPARE_EQUAL": "=",
-    "COMPARE_LESSTHAN": "<",
-    "COMPARE_LESSTHANOREQUALTO": "<=",
-    "COMPARE_GREATERTHAN": ">",
-    "COMPARE_GREATERTHANOREQUALTO": ">=",
-}
 _NO_TABLE = re.compile(r"Table with name (\S+) does not exist")
 
 
@@ -153,8 +147,8 @@ class SqlQuery:
             return []
         tree = self._tree(f"select {filters[0]['extra_info']['Expression']}")
         (condition,) = tree["statements"][0]["node"]["select_list"]
-        found = (_comparison(term) for term in _terms(condition))
-        return [c for c in found if c and pa.types.is_integer(schema.field(c[0]).type)]
+        found = whole_number_comparisons(condition)
+        return [c for c in found if pa.types.is_integer(schema.field(c[0]).type)]
 
     def _tree(self, sql: str) -> dict[str, Any]:
         ((text,),) = self._connection.execute(
@@ -249,25 +243,6 @@ def _scanned_columns(node: Mapping[str, Any]) -> list[str]:
         return []
     columns = node["extra_info"].get("Projections", [])
     return [columns] if isinstance(columns, str) else columns
-
-
-def _terms(condition: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    if condition["type"] == "CONJUNCTION_AND":
-        for child in condition["children"]:
-            yield from _terms(child)
-    else:
-        yield condition
-
-
-def _comparison(term: Mapping[str, Any]) -> Comparison | None:
-    """`column operator number`, the way round in which DuckDB's optimizer puts it."""
-    operator = _OPERATORS.get(term["type"])
-    if operator is None or term["left"]["type"] != "COLUMN_REF":
-        return None
-    literal = term["right"].get("literal", {})
-    if literal.get("kind") != "INTEGER":
-        return None
-    return term["left"]["column_names"][-1], operator, literal["text"]
 
 
 def _quoted(identifier: str) -> str:

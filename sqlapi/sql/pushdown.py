@@ -14,14 +14,11 @@ import duckdb
 import pyarrow as pa
 
 from sqlapi.source import Comparison
+from sqlapi.sql.plan_conditions import whole_number_comparisons
 from sqlapi.sql.translate import Translation
 
 __all__ = ["comparisons"]
 
-_OPERATORS = {
-    "COMPARE_EQUAL": "=", "COMPARE_LESSTHAN": "<", "COMPARE_LESSTHANOREQUALTO": "<=",
-    "COMPARE_GREATERTHAN": ">", "COMPARE_GREATERTHANOREQUALTO": ">=",
-}  # fmt: skip
 _WHOLE = ("tinyint", "smallint", "integer", "bigint")
 
 
@@ -62,9 +59,7 @@ def _terms(connection: duckdb.DuckDBPyConnection, plan: Any) -> Iterator[Compari
     if tree.get("error"):
         return
     (condition,) = tree["statements"][0]["node"]["select_list"]
-    for term in _conjuncts(condition):
-        if found := _comparison(term):
-            yield found
+    yield from whole_number_comparisons(condition)
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
@@ -73,22 +68,3 @@ def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
         yield tree
     for child in children:
         yield from _nodes(child)
-
-
-def _conjuncts(condition: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    if condition["type"] == "CONJUNCTION_AND":
-        for child in condition["children"]:
-            yield from _conjuncts(child)
-    else:
-        yield condition
-
-
-def _comparison(term: Mapping[str, Any]) -> Comparison | None:
-    """`column operator number`, the way round in which DuckDB's optimizer puts it."""
-    operator = _OPERATORS.get(term["type"])
-    if operator is None or term["left"]["type"] != "COLUMN_REF":
-        return None
-    literal = term["right"].get("literal", {})
-    if literal.get("kind") != "INTEGER":
-        return None
-    return str(term["left"]["column_names"][-1]), operator, str(literal["text"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
@@ -23,6 +22,7 @@ from labctl.services.metastore import settings
 from labctl.services.postgres import own_databases
 from labctl.shipped import shipped
 from lakehouse.options import Options
+from tests.unit.jdk import needs_jdk_17
 from tests.unit.service_context import PROJECT, SECRET, context_of
 
 WITHOUT = LabConfig.load(PROJECT / "lab.toml")
@@ -166,15 +166,7 @@ def test_the_metastore_logs_as_the_other_java_services() -> None:
     assert jvm.LOG4J.items() <= found.items()
 
 
-def is_jdk_17() -> bool:
-    """The compiler of another version writes other bytes."""
-    if shutil.which("javac") is None or shutil.which("jar") is None:
-        return False
-    version = subprocess.run(["javac", "-version"], capture_output=True, text=True, check=True)
-    return version.stdout.startswith("javac 17.")
-
-
-@pytest.mark.skipif(not is_jdk_17(), reason="needs a JDK 17")
+@needs_jdk_17
 def test_the_jar_is_made_of_the_sources_beside_it(tmp_path: Path) -> None:
     try:
         class_path = jars.build_classpath(ArtifactStore())
