@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from threading import Lock
 from uuid import NAMESPACE_URL, uuid5
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -23,24 +24,28 @@ class Definitions:
     def __init__(self, settings: Settings, athena: Athena) -> None:
         self._settings = settings
         self._athena = athena
+        self._making = Lock()
         self._likes: str | None = None
         """The text of the named query; None until all three are known to be there."""
 
     def ensure(self) -> str:
         """All three are there afterwards. Gives the named query's text.
 
-        Asks only once, until `forget`; who asks at the same time does no harm, since making them
-        twice is making them once. Raises LakeUnavailableError.
+        Asks only once, until `forget`. Threads wait for the one that asks; another worker does no
+        harm, since making them twice is making them once. Raises LakeUnavailableError.
         """
         likes = self._likes
-        if likes is None:
-            try:
-                self._view()
-                self._prepared_statement()
-                self._likes = likes = self._named_query()
-            except (BotoCoreError, ClientError) as error:
-                raise LakeUnavailableError(str(error)) from error
-        return likes
+        if likes is not None:
+            return likes
+        with self._making:
+            if self._likes is None:
+                try:
+                    self._view()
+                    self._prepared_statement()
+                    self._likes = self._named_query()
+                except (BotoCoreError, ClientError) as error:
+                    raise LakeUnavailableError(str(error)) from error
+            return self._likes
 
     def forget(self) -> None:
         """Look again: one of them may have been dropped."""

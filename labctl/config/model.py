@@ -146,6 +146,8 @@ class ApiSettings(Section):
     """Whether the lab has it."""
     workers: Annotated[int, Field(ge=1, le=32)] = 1
     """Processes that answer, behind one port."""
+    database: Name | None = None
+    """The database with TICKIT's tables; left out: the one that has all of them."""
 
 
 class MetastoreSettings(Section):

@@ -21,10 +21,11 @@ from labctl.lab.lab import Lab
 from labctl.lab.up import UpReporter, up
 from labctl.lake import Lake
 from labctl.latency.scenario import TableType
+from labctl.services.api import lake_database
 from labctl.tables import LabTable
 from lakehouse.properties import TABLE_KEY, read_properties
 
-__all__ = ["Twin", "changed", "type_of", "wait_until_caught_up", "write_twin"]
+__all__ = ["Twin", "changed", "config_meanwhile", "type_of", "wait_until_caught_up", "write_twin"]
 
 _TYPES: dict[TableType, str] = {"cow": "COPY_ON_WRITE", "mor": "MERGE_ON_READ"}
 """As Hudi calls them."""
@@ -76,7 +77,7 @@ def changed(
         _copy_project(lab.project, folder)
         for twin in twins:
             write_twin(folder / twin.of.properties.file.relative_to(lab.project), twin)
-        other = replace(lab, project=folder, config=_config(lab, source))
+        other = replace(lab, project=folder, config=config_meanwhile(lab, source))
         try:
             up(other, reporter)
             wait_until_caught_up(other, [other.table(twin.name) for twin in twins])
@@ -88,7 +89,7 @@ def changed(
         shutil.rmtree(folder)
 
 
-def _config(lab: Lab, source: SilverSource | None) -> LabConfig:
+def config_meanwhile(lab: Lab, source: SilverSource | None) -> LabConfig:
     """The lab's configuration with another source, wherever its project lies."""
     config = lab.config
     profile = config.profiles[lab.profile]
@@ -99,7 +100,13 @@ def _config(lab: Lab, source: SilverSource | None) -> LabConfig:
     # The tables are made already, by files that the copy does not have.
     made = dict.fromkeys(("schema_file", "rows_file", "migrate"))
     sources = {name: s.model_copy(update=made) for name, s in config.sources.items()}
-    return config.model_copy(update={"sources": sources}).with_source(source)
+    config = config.model_copy(update={"sources": sources}).with_source(source)
+    if config.api.enabled:
+        # It goes on with the tables that are left alone meanwhile.
+        database = lake_database(lab.project, lab.config)
+        pinned = config.api.model_copy(update={"database": database})
+        config = config.model_copy(update={"api": pinned})
+    return config
 
 
 def _copy_project(project: Path, folder: Path) -> None:

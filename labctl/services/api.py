@@ -66,6 +66,8 @@ class Api(Endpoint):
 
 def lake_database(project: Path, config: LabConfig) -> str:
     """The database that has the application's tables. Raises LabError (USAGE) where none has."""
+    if config.api.database:
+        return config.api.database
     names = [table.name.partition(".")[::2] for table in lab_tables(project, config)]
     found = Counter(database for database, name in names if name in Tables.model_fields)
     (best, count), *_ = found.most_common(1) or [("", 0)]

@@ -13,6 +13,7 @@ from sqlapi.catalog.definitions import Definitions
 from sqlapi.catalog.glue import Glue
 from sqlapi.catalog.reading import Reader
 from sqlapi.catalog.views import is_view, view_input, view_text
+from sqlapi.protocol.app import Members
 from sqlapi.protocol.errors import ApiError
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.translate import translate
@@ -21,6 +22,7 @@ from sqlapi.storage import Storage
 __all__ = ["DefinitionStatements", "full_name"]
 
 _WIDTH = 20
+_ATTEMPTS = 5
 
 
 def full_name(names: tuple[str, ...], database: str) -> tuple[str, str]:
@@ -195,21 +197,33 @@ class DefinitionStatements:
             columns=made.columns,
         )
         given = {"DatabaseName": database, "TableInput": definition}
-        row = self._all.stored(database, name)
-        try:
-            if row is None:
-                if self._all.source_name(database, name):
-                    raise SqlError("ALREADY_EXISTS", f"Table already exists: {database}.{name}")
-                self._glue.create_table(given)
-            elif not is_view(row["definition"]):
-                raise SqlError("ALREADY_EXISTS", f"Table already exists: {database}.{name}")
-            elif "replace" not in statement.flags:
-                raise SqlError("ALREADY_EXISTS", f"View already exists: {database}.{name}")
-            else:
-                self._glue.update_table(given)
-        except ApiError as error:
-            raise SqlError("SCHEMA_NOT_FOUND", error.message) from None
+        self._keep_view(given, replaces="replace" in statement.flags)
         return _nothing()
+
+    def _keep_view(self, given: Members, *, replaces: bool) -> None:
+        """Make the view or, if `replaces`, put it in the place of the one there is."""
+        database, name = given["DatabaseName"], given["TableInput"]["Name"]
+        lost = ""
+        for _ in range(_ATTEMPTS):
+            row = self._all.stored(database, name)
+            try:
+                if row is None:
+                    if self._all.source_name(database, name):
+                        raise SqlError("ALREADY_EXISTS", f"Table already exists: {database}.{name}")
+                    self._glue.create_table(given)
+                elif not is_view(row["definition"]):
+                    raise SqlError("ALREADY_EXISTS", f"Table already exists: {database}.{name}")
+                elif not replaces:
+                    raise SqlError("ALREADY_EXISTS", f"View already exists: {database}.{name}")
+                else:
+                    self._glue.update_table(given)
+                return
+            except ApiError as error:
+                if row is None and error.code != "AlreadyExistsException":
+                    raise SqlError("SCHEMA_NOT_FOUND", error.message) from None
+                # Somebody else made, changed or dropped it since it was looked up.
+                lost = error.message
+        raise SqlError("HIVE_METASTORE_ERROR", lost)
 
     def alter_table(self, statement: Statement, work: Work) -> Outcome:
         """Sets properties of a table that was defined here."""

@@ -12,7 +12,7 @@ from labctl.kafka.offsets import end_offsets as topic_ends
 from labctl.kafka.offsets import offset_ranges
 from labctl.lake.bronze import Bronze, BronzeObject
 
-__all__ = ["check_bronze", "end_offsets", "start_offsets"]
+__all__ = ["check_bronze", "end_offsets"]
 
 PATH = re.compile(
     r"topics/(?P<topic>[^/]+)/year=(?P<year>\d{4})/month=(?P<month>\d\d)/day=(?P<day>\d\d)/"
@@ -20,7 +20,7 @@ PATH = re.compile(
 )
 
 
-def start_offsets(endpoints: Endpoints, topic: str) -> dict[int, int]:
+def _start_offsets(endpoints: Endpoints, topic: str) -> dict[int, int]:
     """The offset of the first record that the topic still has, by partition."""
     ranges = offset_ranges(endpoints.kafka, [topic])[topic]
     return {number: first for number, (first, _) in ranges.items()}
@@ -34,20 +34,23 @@ def end_offsets(endpoints: Endpoints, topic: str) -> dict[int, int]:
 def check_bronze(endpoints: Endpoints, topic: str, since: Mapping[int, int] | None = None) -> None:
     """Every record of the topic, from `since` on, is in its files once and in order.
 
+    `since` is the first record that the topic still has where nothing is given: a table that was
+    loaded again has neither records nor files of before.
     Each file is decoded and checked too: it is in the folder of its records' day and is named
     after the first of them. Raises AssertionError.
     """
+    since = _start_offsets(endpoints, topic) if since is None else since
     ends = end_offsets(endpoints, topic)
     bronze = Bronze(endpoints.objectstore)
     files: dict[int, list[BronzeObject]] = defaultdict(list)
     for file in sorted(bronze.objects(topic)):
-        if file.start_offset <= (since or {}).get(file.partition, 0):
+        if file.start_offset <= since.get(file.partition, 0):
             files[file.partition].clear()
         files[file.partition].append(file)
     for partition, end in ends.items():
         offsets = [offset for file in files[partition] for offset in _offsets(bronze, file)]
         assert offsets, f"nothing of partition {partition}"
-        assert offsets[0] <= (since or {}).get(partition, 0)
+        assert offsets[0] <= since.get(partition, 0)
         assert offsets == list(range(offsets[0], offsets[0] + len(offsets)))
         assert offsets[-1] + 1 >= end, f"{end - offsets[-1] - 1} records are not there yet"
 

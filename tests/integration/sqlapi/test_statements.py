@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from uuid import uuid4
 
@@ -49,6 +50,15 @@ def test_views_are_stored_as_presto_views(athena: Athena, endpoint: Endpoint, na
     athena.rows(f"DROP VIEW {name}")
     assert "does not exist" in athena.error(f"DROP VIEW {name}")
     athena.rows(f"DROP VIEW IF EXISTS {name}")
+
+
+def test_a_view_that_many_make_at_once_is_there_for_all(athena: Athena, name: str) -> None:
+    """As two workers of an application do, which both miss it."""
+    statement = f"CREATE OR REPLACE VIEW {name} AS SELECT 1 AS x"
+    with ThreadPoolExecutor(8) as pool:
+        made = [pool.submit(athena.rows, statement) for _ in range(24)]
+    assert [future.result() for future in made] == [[]] * 24
+    assert athena.rows(f"SELECT * FROM {name}") == [["1"]]
 
 
 def test_a_view_over_nothing_is_refused(athena: Athena, name: str) -> None:

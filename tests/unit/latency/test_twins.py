@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from labctl.config.model import LabConfig
-from labctl.latency.twins import Twin, type_of, write_twin
+from labctl.home.state import LabState
+from labctl.lab.lab import Lab
+from labctl.latency.twins import Twin, config_meanwhile, type_of, write_twin
 from labctl.tables import PROPERTIES, LabTable, lab_tables
 from lakehouse.properties import TableConfig, load_tables
 
@@ -57,3 +59,12 @@ def test_twins_can_stand_beside_their_table(folder: Path) -> None:
             Twin(sale(), f"sale_{number}", "mor", in_its_place=False),
         )
     assert set(by_name(folder)) == {*before, "tickit.sale_1", "tickit.sale_2"}
+
+
+def test_the_api_goes_on_with_the_tables_that_are_left_alone() -> None:
+    """Also where a twin takes the place of one of them."""
+    config = LabConfig.load(PROJECT / "lab.toml")
+    state = LabState("twins")
+    assert config_meanwhile(Lab(PROJECT, config, "native", state), None).api.database is None
+    lab = Lab(PROJECT, config.switching_on(["api"]), "native", state)
+    assert config_meanwhile(lab, None).api.database == "tickit"

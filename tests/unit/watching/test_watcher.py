@@ -40,7 +40,7 @@ class Doing:
         if step.kind in self.fails:
             raise self.fails[step.kind]
         self.done.append((step.kind, step.what))
-        return "done"
+        return f"{step.kind} {step.what}"
 
     def wait(self, told: int) -> Outcome:
         """The last outcome, once there are so many."""
@@ -49,6 +49,13 @@ class Doing:
             assert time.monotonic() < deadline, self.told
             time.sleep(0.01)
         return self.told[-1]
+
+    def wait_for(self, kind: Kind, what: str) -> None:
+        """Until this is done and reported."""
+        deadline = time.monotonic() + SECONDS
+        while f"{kind} {what}" not in {outcome.said for outcome in self.told}:
+            assert time.monotonic() < deadline, self.told
+            time.sleep(0.01)
 
 
 @pytest.fixture
@@ -119,13 +126,9 @@ def test_a_folder_that_appears_is_watched(project: Path, doing: Doing) -> None:
     by_rename(
         lab_toml, lab_toml.read_text() + '\n[silver]\nproperties = ["spark/properties", "more"]\n'
     )
-    deadline = time.monotonic() + SECONDS
-    while (Kind.START_TABLE, "orders.public.line") not in doing.done:
-        assert time.monotonic() < deadline, doing.done
-        time.sleep(0.01)
-    told = len(doing.told)
+    doing.wait_for(Kind.START_TABLE, "orders.public.line")
     edit(project / "more" / "line.properties", "include", "lab.deletes=hard\ninclude")
-    doing.wait(told + 1)
+    doing.wait_for(Kind.TABLE, "shop.line")
     assert doing.done[-1] == (Kind.TABLE, "shop.line")
 
 
