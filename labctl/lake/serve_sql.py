@@ -17,6 +17,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_fix
 
 from labctl.config.endpoints import ObjectStore
 from labctl.lake.lake import Lake
+from labctl.lake.table_cache import TableCache
 from labctl.lake.table_source import LakeSource
 from sqlapi.server import LOOPBACK, serve
 from sqlapi.settings import Settings
@@ -26,6 +27,8 @@ __all__ = ["main"]
 
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - of the container, published on the host's loopback
 _CONNECT_SECONDS = 5
+_CACHED_BYTES = 96 * 1024**2
+"""The whole of TICKIT takes 40 MiB."""
 log = logging.getLogger("sqlapi")
 
 
@@ -59,7 +62,8 @@ def main() -> None:
     _wait_for_postgres(settings.dsn)
     host = ANY_ADDRESS if given.in_container else LOOPBACK
     storage = Storage(lake.storage.filesystem)
-    serve(settings, LakeSource(lake), storage, port=given.port, host=host)
+    source = LakeSource(lake, cache=TableCache(_CACHED_BYTES))
+    serve(settings, source, storage, port=given.port, host=host)
 
 
 def _wait_for_postgres(dsn: str) -> None:

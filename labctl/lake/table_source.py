@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from labctl.errors import LabError
 from labctl.lake.lake import Lake, TableInfo
+from labctl.lake.table_cache import TableCache
 from labctl.lake.view import LATEST, View
 from sqlapi.source import Comparison, MergeView, SourceError, SourceTable
 
 __all__ = ["LakeSource"]
 
+_COMPARE: dict[str, Callable[[pc.Expression, pc.Expression], pc.Expression]] = {
+    "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+
 
 class LakeSource:
     """Silver tables; rows deleted at the source are not shown, as everywhere in the lab.
 
-    `view` shows others, or the tables as they were.
+    `view` shows others, or the tables as they were. With a `cache`, what was read once is not read
+    again until the next commit.
     """
 
-    def __init__(self, lake: Lake, view: View = LATEST) -> None:
+    def __init__(self, lake: Lake, view: View = LATEST, cache: TableCache | None = None) -> None:
         self._lake = lake
         self._shown = view
+        self._cache = cache
+        self._schemas: dict[str, tuple[str | None, pa.Schema]] = {}
+        """With the commit for which they were read."""
         self._known: dict[str, TableInfo] = {}
 
     def tables(self) -> Sequence[SourceTable]:
@@ -46,9 +57,17 @@ class LakeSource:
         )
 
     def schema(self, table: SourceTable) -> pa.Schema:
+        name = _name(table)
         with _explained():
-            found = self._lake.table(_name(table))
-            return found.schema(self._shown) if self._shown.at else found.written_schema()
+            if self._shown.at:
+                return self._lake.table(name).schema(self._shown)
+            commit = self.last_commit(table) if self._cache else None
+            known = self._schemas.get(name)
+            if known and commit and known[0] == commit:
+                return known[1]
+            schema = self._lake.table(name).written_schema()
+            self._schemas[name] = (commit, schema)
+            return schema
 
     def partitions(self, table: SourceTable) -> Sequence[str]:
         with _explained():
@@ -66,8 +85,26 @@ class LakeSource:
         view: MergeView,
         where: Sequence[Comparison] = (),
     ) -> pa.Table:
+        shown, name = self._view(view), _name(table)
+
+        def read(wanted: Sequence[str], only: Sequence[Comparison] = ()) -> pa.Table:
+            return self._lake.read(name, wanted, shown, only)
+
+        def read_some() -> pa.Table:
+            return read(columns, where)
+
         with _explained():
-            return self._lake.read(_name(table), columns, self._view(view), where)
+            # The past is seldom asked for twice. Of a table without a commit `read` says so.
+            if not self._cache or shown.at or shown.begin or not self.last_commit(table):
+                return read_some()
+            rows = self._cache.rows(
+                (name, shown),
+                lambda: self.last_commit(table) or "",
+                columns,
+                read,
+                read_some=read_some if where else None,
+            )
+            return _without(rows, where)
 
     def _view(self, view: MergeView) -> View:
         if view.as_of or view.read_optimized:
@@ -77,6 +114,15 @@ class LakeSource:
                 read_optimized=view.read_optimized or self._shown.read_optimized,
             )
         return self._shown
+
+
+def _without(rows: pa.Table, where: Sequence[Comparison]) -> pa.Table:
+    """Fewer rows, where a whole number decides: what is kept of a table are all its rows."""
+    for column, sign, number in where:
+        if column in rows.column_names and pa.types.is_integer(rows.schema.field(column).type):
+            compare = _COMPARE[sign]
+            rows = rows.filter(compare(pc.field(column), pc.scalar(int(number))))
+    return rows
 
 
 @contextmanager
