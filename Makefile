@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-api test test-compose soak fuzz trino-oracle check docs wheel up down clean
+.PHONY: help demo demo-api test test-compose soak fuzz trino-oracle check docs wheel dist up down clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -42,7 +42,14 @@ docs: $(VENV)/dev ## the documentation as a site, in build/site; a broken link o
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 wheel: $(VENV)/dev ## labctl as one file, in dist/: what it needs is in it
+	rm -f dist/*.whl
 	$(BIN)/python -m build --wheel --no-isolation
+
+dist: $(VENV)/dev ## what a release has, in dist/: source archive, wheel from it, bill of materials
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python -m release.sbom dist
 
 SEED := 1
 fuzz: $(VENV)/dev ## 100,000 T-SQL batches and 10,000 malformed packets against the stand-in's parsers

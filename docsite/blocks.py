@@ -14,6 +14,7 @@ from docsite.docstrings import attributes, functions
 from docsite.keys import aws_keys, keys
 from labctl.errors import ExitCode
 from labctl.testing import plugin
+from release.licences import tables
 
 __all__ = ["DOCS", "with_blocks"]
 
@@ -42,6 +43,9 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "exit-codes": exit_codes,
     "fixtures": fixtures,
     "keys": keys,
+    "licences-images": lambda: tables()["licences-images"],
+    "licences-packages": lambda: tables()["licences-packages"],
+    "licences-parts": lambda: tables()["licences-parts"],
 }
 
 

@@ -12,6 +12,7 @@ __all__ = ["require_extra"]
 _MODULES = {
     "promote": ("cfnlint", "aws_msk_iam_sasl_signer"),
     "reports": ("plotly", "jinja2"),
+    "notebook": ("jupyterlab", "ipykernel", "matplotlib"),
     "lakeapi": (
         *("fastapi", "fastapi_offline", "pydantic_settings", "orjson", "redis"),
         *("prometheus_client", "structlog"),
@@ -22,10 +23,11 @@ _PURPOSE = {
     "promote": "Promotion and logins to MSK need",
     "reports": "Pages with charts need",
     "lakeapi": "The lake API needs",
+    "notebook": "Notebooks need",
 }
 
 
-def require_extra(extra: Literal["promote", "reports", "lakeapi"]) -> None:
+def require_extra(extra: Literal["promote", "reports", "lakeapi", "notebook"]) -> None:
     """Raises LabError (ENVIRONMENT) where the packages of `extra` are not installed."""
     if missing := [name for name in _MODULES[extra] if find_spec(name) is None]:
         raise LabError(

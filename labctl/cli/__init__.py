@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
         "snapshot": _Command("snapshot", "Save the whole lab, and go back to it in seconds."),
         "query": _Command("query", "Run SQL over silver: now, as of a time, what changed."),
         "sql": _Command("sql", "Ask Athena's API in a shell, or a file of statements."),
+        "notebook": _Command("notebook", "Open a notebook on the lab: Spark SQL, time travel."),
         "athena": _Command("athena", "Run SQL by Athena's API, list what was run, keep queries."),
         "catalog": _Command("catalog", "List the catalog's tables; write what it lacks."),
         "api": _Command("api", "Switch the lake API on, ask it much, see what it keeps."),
