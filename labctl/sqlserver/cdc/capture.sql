@@ -348,6 +348,9 @@ BEGIN
     EXECUTE format('SELECT start_lsn FROM mssql_cdc.%I WHERE committed_at >= clock_timestamp() - $1
         OR start_lsn = (SELECT max(start_lsn::bytea) FROM mssql_cdc.%1$I) ORDER BY start_lsn LIMIT 1',
         db_name || '.lsn_time_mapping') INTO low_water_mark USING keeps;
+    -- From where that transaction begins, not from its commit: Debezium takes a position for lost that is
+    -- not behind the start of every instance, and the last commit is where an idle connector stands.
+    low_water_mark := substr(low_water_mark, 1, 6) || '\x00000000'::bytea;
     PERFORM mssql.cdc_clean_instance(t.object_id, low_water_mark) FROM mssql.cdc_tables t WHERE t.db = db_name;
     EXECUTE format('DELETE FROM mssql_cdc.%I WHERE start_lsn < $1', db_name || '.lsn_time_mapping') USING low_water_mark;
     GET DIAGNOSTICS gone = ROW_COUNT;

@@ -196,6 +196,16 @@ def test_cleanup_moves_the_low_water_mark(captured: Sql) -> None:
     assert captured("SELECT COUNT(*) FROM cdc.lsn_time_mapping") == [(1,)]
 
 
+def test_cleanup_leaves_a_reader_that_has_seen_all_its_place(captured: Sql) -> None:
+    """Debezium takes its position for lost unless it is behind the start of every instance."""
+    for number in (1, 2):
+        captured("EXEC sys.sp_cdc_start_job N'cleanup'")
+        (start,) = captured("SELECT MIN(start_lsn) FROM cdc.change_tables")[0]
+        assert start < captured("SELECT sys.fn_cdc_get_max_lsn()")[0][0]
+        captured(f"INSERT INTO t (id) VALUES ({number})")
+        captured("EXEC sys.sp_cdc_change_job @job_type = N'cleanup', @retention = 0")
+
+
 def test_lsn_order_is_commit_order_under_concurrent_writers(
     captured: Sql, standin: StandIn, postgres: Postgres
 ) -> None:
