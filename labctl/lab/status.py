@@ -63,7 +63,7 @@ def read_status(lab: Lab) -> LabStatus:
         name = service.name
         return _service_status(lab, service, states.get(name), deaths.get(name, []), usages)
 
-    # The usages are first in line: every other of its threads waits for them at its end.
+    # One thread more than services, for the usages: each of the others waits for them at its end.
     with ThreadPoolExecutor(max_workers=len(lab.services) + 1) as pool:
         usages = pool.submit(lab.runtime.usages)
         services = list(pool.map(of, lab.services))

@@ -23,7 +23,7 @@ def family_of(pid: int) -> list[psutil.Process]:
 def families_below(root: int, pids: Iterable[int]) -> dict[int, list[psutil.Process]]:
     """The same of each of `pids`, all of them descendants of `root`.
 
-    The machine's processes are looked through once, not for each of them.
+    The list of the machine's processes is read once, not for each of them.
     """
     descendants = {process.pid: process for process in family_of(root)}
     children = defaultdict(list)
