@@ -19,10 +19,13 @@ __all__ = ["print_error", "print_result", "stderr", "stdout", "to_json"]
 _UNBOUND = 200
 """Characters of a line where no terminal sets its width."""
 
+# Without emoji: `:key:` in a value is no picture of a key, and the table of them is slow to load.
 stdout = Console(
-    soft_wrap=True, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _UNBOUND
+    soft_wrap=True,
+    emoji=False,
+    width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _UNBOUND,
 )
-stderr = Console(stderr=True, soft_wrap=True)
+stderr = Console(stderr=True, soft_wrap=True, emoji=False)
 
 
 def print_result(

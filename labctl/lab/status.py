@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from labctl.config.aws import AwsProfile
 from labctl.lab.lab import Lab
-from labctl.runtimes.model import Death, ProcessState
+from labctl.runtimes.model import Death, ProcessState, Usage
 from labctl.services import Service
 
 __all__ = ["LabStatus", "ServiceStatus", "read_status", "service_versions"]
@@ -60,9 +60,12 @@ def read_status(lab: Lab) -> LabStatus:
     deaths = lab.runtime.deaths()
 
     def of(service: Service) -> ServiceStatus:
-        return _service_status(lab, service, states.get(service.name), deaths.get(service.name, []))
+        name = service.name
+        return _service_status(lab, service, states.get(name), deaths.get(name, []), usages)
 
-    with ThreadPoolExecutor(max_workers=len(lab.services)) as pool:
+    # One thread more than services, for the usages: each of the others waits for them at its end.
+    with ThreadPoolExecutor(max_workers=len(lab.services) + 1) as pool:
+        usages = pool.submit(lab.runtime.usages)
         services = list(pool.map(of, lab.services))
     return LabStatus(
         lab=lab.name,
@@ -100,7 +103,11 @@ def _full_disk(lab: Lab, name: str) -> str | None:
 
 
 def _service_status(
-    lab: Lab, service: Service, process: ProcessState | None, deaths: list[Death]
+    lab: Lab,
+    service: Service,
+    process: ProcessState | None,
+    deaths: list[Death],
+    usages: Future[dict[str, Usage]],
 ) -> ServiceStatus:
     state, detail = "stopped", ""
     if process is not None and process.running:
@@ -118,6 +125,7 @@ def _service_status(
     if process is not None and (said := _full_disk(lab, service.name)):
         detail = said if state == "ready" or not detail else f"{said} ({detail})"
         state = "disk full"
+    usage = usages.result().get(service.name)
     return ServiceStatus(
         name=service.name,
         title=service.title,
@@ -125,7 +133,7 @@ def _service_status(
         detail=detail,
         pid=process.pid if process else None,
         started_at=process.started_at if process else None,
-        memory_bytes=lab.runtime.usage(service.name).memory_bytes,
+        memory_bytes=usage.memory_bytes if usage else 0,
         restarts=len(deaths),
         last_death_at=deaths[-1].at if deaths else None,
         last_death_cause=deaths[-1].cause if deaths else "",

@@ -59,13 +59,10 @@ class ServiceSampler:
             self._sample(count=True)
 
     def _sample(self, *, count: bool) -> None:
-        runtime = self._lab.runtime
-        running = {name for name, state in runtime.states().items() if state.running}
-        for service in self._lab.services:
-            name = service.name
-            if name not in running:
+        usages = self._lab.runtime.usages()
+        for name in (service.name for service in self._lab.services):
+            if (usage := usages.get(name)) is None:
                 continue
-            usage = runtime.usage(name)
             self._peak[name] = max(self._peak[name], usage.memory_bytes)
             for counter, seconds in usage.cpu_seconds.items():
                 if count:

@@ -170,8 +170,8 @@ class Runtime(Protocol):
     def remove(self) -> None:
         """Delete data that is not in the lab's state folder. Nothing runs any more."""
 
-    def usage(self, name: str) -> Usage:
-        """What a service takes; nothing when it does not run."""
+    def usages(self) -> dict[str, Usage]:
+        """What each service that runs takes, by its name."""
 
     def deaths(self) -> dict[str, list[Death]]:
         """Every death by service, in order, since the lab was started."""

@@ -72,10 +72,11 @@ class ResourceSampler(Background):
 
     def _sample(self) -> None:
         runtime = self._lab.runtime
+        usages = runtime.usages()
         for name, state in runtime.states().items():
             if not state.running:
                 continue
-            if memory := runtime.usage(name).memory_bytes:
+            if name in usages and (memory := usages[name].memory_bytes):
                 self._samples["memory", name].append(memory)
             if state.pid and (files := _open_files(state.pid)):
                 self._samples["files", name].append(files)

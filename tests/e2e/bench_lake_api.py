@@ -153,8 +153,9 @@ def _figures(one: Round) -> dict[str, Any]:
 
 
 def _mib(lab: Lab) -> dict[str, float]:
+    usages = lab.runtime.usages()
     return {
-        service.name: round(lab.runtime.usage(service.name).memory_bytes / 1024**2, 1)
+        service.name: round(usages[service.name].memory_bytes / 1024**2, 1)
         for service in (SERVICE, CACHE)
     }
 

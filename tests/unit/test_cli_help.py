@@ -32,6 +32,21 @@ def test_a_lab_and_its_lake_are_found_without_the_clients_of_services() -> None:
     assert done.stdout == "imported []\n"
 
 
+STATUS = """
+import sys
+import labctl.cli.status
+slow = {"boto3", "botocore", "cryptography", "duckdb", "hudi", "pyarrow", "pymysql"}
+print("imported", sorted(slow & set(sys.modules)))
+"""
+
+
+def test_status_is_imported_without_arrow_and_clients_of_databases_that_are_slow_to_load() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STATUS], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "imported []\n"
+
+
 def test_every_command_is_named_and_none_imported() -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from labctl.cli import rows
 from labctl.cli.app import root
+from labctl.cli.output import stdout
 from labctl.cli.rows import rows_csv, rows_table
 from labctl.errors import ExitCode
 
@@ -93,3 +94,7 @@ def test_csv_is_refused_before_anything_is_done(
     done = CliRunner().invoke(root, ["down", "--output", "csv"])
     assert done.exit_code == ExitCode.USAGE
     assert "no CSV" in done.stderr
+
+
+def test_a_value_that_looks_like_an_emoji_is_printed_as_it_is() -> None:
+    assert stdout.render_str(":key:").plain == ":key:"

@@ -6,6 +6,7 @@ import hashlib
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -19,7 +20,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.home.state import LabState, write_private
 from labctl.images import build, image_work, recipe_of, references, source_digest, sources
 from labctl.runtimes.compose.checks import check_engine
-from labctl.runtimes.compose.containers import moment_of, pause, state_of
+from labctl.runtimes.compose.containers import moment_of, pause, state_of, usage_of
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER, Compose, Engine
 from labctl.runtimes.compose.limits import (
     cause_of_death,
@@ -43,6 +44,8 @@ from labctl.shipped import own_or_shipped
 
 __all__ = ["ComposeRuntime"]
 
+_ASKED_AT_ONCE = 8
+"""Containers: the engine takes its time to tell what one takes."""
 HASH_LABEL = "com.docker.compose.config-hash"
 EVERY_PROFILE = ("*",)
 """Else a service that was switched off meanwhile would stay."""
@@ -167,20 +170,11 @@ class ComposeRuntime:
     def remove(self) -> None:
         self._compose.run("down", "--remove-orphans", "--volumes", profiles=EVERY_PROFILE)
 
-    def usage(self, name: str) -> Usage:
-        """Memory as the container's control group holds it, less the cache it could give back."""
-        container = self.engine.container(self.name, name)
-        if container is None or container.status != "running":
-            return Usage(0, {})
-        stats: dict[str, Any] = container.stats(stream=False, one_shot=True)
-        memory = stats.get("memory_stats", {})
-        details = memory.get("stats", {})
-        cache = details.get("inactive_file", details.get("total_inactive_file", 0))
-        held = max(0, int(memory.get("usage", 0)) - int(cache))
-        taken = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage")
-        if taken is None:  # it ended meanwhile: no figure, which is not a counter at 0
-            return Usage(held, {})
-        return Usage(held, {f"{container.id} {state_of(container).started_at}": taken / 1e9})
+    def usages(self) -> dict[str, Usage]:
+        """Memory as a container's control group holds it, less the cache it could give back."""
+        running = {name: c for name, c in self._containers().items() if c.status == "running"}
+        with ThreadPoolExecutor(max_workers=_ASKED_AT_ONCE) as pool:
+            return dict(zip(running, pool.map(usage_of, running.values()), strict=True))
 
     def deaths(self) -> dict[str, list[Death]]:
         """The engine keeps their number, and the time of the last."""

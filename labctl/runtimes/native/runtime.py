@@ -18,6 +18,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.home.state import LabState, write_private
 from labctl.runtimes.model import Check, Death, DiskSpace, ProcessState, Usage
 from labctl.runtimes.native.checks import check_machine, check_parts
+from labctl.runtimes.native.families import families_below, family_of
 from labctl.runtimes.native.freezing import frozen
 from labctl.runtimes.native.launch import ADDED_ENVIRONMENT, MOVED
 from labctl.runtimes.native.logs import follow, tail
@@ -107,19 +108,14 @@ class NativeRuntime:
     def remove(self) -> None:
         """Everything is in the lab's state folder."""
 
-    def usage(self, name: str) -> Usage:
+    def usages(self) -> dict[str, Usage]:
         """Memory as proportional set size: shared pages are counted once over the whole family."""
-        pid = self.supervisor.state(name).pid
-        memory = 0
-        seconds: dict[str, float] = {}
-        for process in _family(pid) if pid else ():
-            try:
-                times = process.cpu_times()
-                seconds[f"{process.pid} {process.create_time()}"] = times.user + times.system
-                memory += process.memory_full_info().pss
-            except psutil.Error:
-                continue
-        return Usage(memory, seconds)
+        pids = {name: state.pid for name, state in self.supervisor.states().items() if state.pid}
+        supervisor = self.supervisor.pid() if pids else None
+        if supervisor is None:
+            return {}
+        families = families_below(supervisor, pids.values())
+        return {name: _usage(families[pid]) for name, pid in pids.items()}
 
     def deaths(self) -> dict[str, list[Death]]:
         since = float(self._state.load().get("started_at", 0))
@@ -239,7 +235,7 @@ class NativeRuntime:
         pid = self.supervisor.state(name).pid
         if pid is None:
             raise LabError(f"{name} does not run", hint="labctl up", exit_code=ExitCode.NOT_READY)
-        return _family(pid)
+        return family_of(pid)
 
 
 def _death(line: bytes) -> dict[str, Any] | None:
@@ -252,9 +248,14 @@ def _death(line: bytes) -> dict[str, Any] | None:
     return death if whole else None
 
 
-def _family(pid: int) -> list[psutil.Process]:
-    try:
-        root = psutil.Process(pid)
-        return [root, *root.children(recursive=True)]
-    except psutil.Error:
-        return []
+def _usage(family: Sequence[psutil.Process]) -> Usage:
+    memory = 0
+    seconds: dict[str, float] = {}
+    for process in family:
+        try:
+            times = process.cpu_times()
+            seconds[f"{process.pid} {process.create_time()}"] = times.user + times.system
+            memory += process.memory_full_info().pss
+        except psutil.Error:
+            continue
+    return Usage(memory, seconds)

@@ -137,6 +137,13 @@ class ProcessSupervisor:
             if entry["name"] not in _LISTENERS
         }
 
+    def pid(self) -> int | None:
+        """supervisord's own; None when it does not run."""
+        try:
+            return int(self._call("getPID"))
+        except (OSError, xmlrpc.client.Error):
+            return None
+
     def shutdown(self) -> None:
         """End supervisord and whatever it still runs, strays of an earlier one included."""
         try:

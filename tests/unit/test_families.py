@@ -1,0 +1,41 @@
+"""Which processes belong to a service."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from labctl.runtimes.native.families import families_below, family_of
+
+PARENT = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=sys.stdin)
+print(child.pid, flush=True)
+child.wait()
+"""
+
+
+def test_a_family_is_a_process_and_all_that_it_started() -> None:
+    command = [sys.executable, "-c", PARENT]
+    pipe = subprocess.PIPE
+    with (
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as one,
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as other,
+    ):
+        assert one.stdout is not None
+        assert other.stdout is not None
+        children = {one.pid: int(one.stdout.readline()), other.pid: int(other.stdout.readline())}
+        found = families_below(os.getpid(), children)
+        own = family_of(os.getpid())
+    assert {pid: [p.pid for p in family] for pid, family in found.items()} == {
+        pid: [pid, child] for pid, child in children.items()
+    }
+    assert {p.pid for p in own} >= {os.getpid(), *children, *children.values()}
+
+
+def test_a_process_that_is_gone_has_no_family() -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    assert family_of(gone.pid) == []
+    assert families_below(os.getpid(), [gone.pid]) == {gone.pid: []}
