@@ -10,7 +10,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from lakeapi.tables import Name, Tables
 
-__all__ = ["Settings", "of_environment"]
+__all__ = ["Settings", "environment_name", "of_environment"]
 
 TIME_TO_LIVE = {"dev": 60, "prod": 300}
 """Seconds that an answer is kept, by environment."""
@@ -88,6 +88,13 @@ class Settings(BaseSettings):
     @property
     def time_to_live(self) -> int:
         return self.cache_seconds or TIME_TO_LIVE[self.environment]
+
+
+def environment_name(setting: str) -> str:
+    """What the environment calls a setting. Raises KeyError for one that there is not."""
+    alias = Settings.model_fields[setting].validation_alias
+    name = alias.choices[0] if isinstance(alias, AliasChoices) else setting
+    return str(name).upper()
 
 
 def of_environment(**given: Any) -> Settings:
