@@ -286,6 +286,8 @@ class ApiHosting(Section):
     """ARN of the load balancer's certificate in ACM. Without one it speaks plain HTTP."""
     environment: Literal["dev", "prod"] = "prod"
     """How long answers are kept: 60 or 300 seconds."""
+    stale_seconds: Annotated[int, Field(ge=0)] = 0
+    """For how long after that an answer is still given while it is renewed."""
     cache_node: str = "cache.t4g.micro"
     """Size of a node of ElastiCache, where `[cache]` is switched on, too."""
     cache_nodes: Annotated[int, Field(ge=1, le=6)] = 2

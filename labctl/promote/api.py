@@ -99,6 +99,7 @@ def environment(promotion: Promotion, redis_host: Any) -> dict[str, Any]:
             "redis_host": redis_host,
             "redis_port": str(CACHE_PORT),
             "redis_ssl": "true",
+            "cache_stale_seconds": str(profile.api.stale_seconds),
         }
     named = {setting_name(setting): value for setting, value in settings.items()}
     return dict.fromkeys(OF_BOTO3, profile.region) | named

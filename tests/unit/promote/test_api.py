@@ -62,7 +62,7 @@ def test_the_service_reads_its_settings(
 ) -> None:
     """By its own code, from what a task is told."""
     lab = {"api.enabled": True, "cache.enabled": cached, "api.workers": 3}
-    told = container(render(promote({}, lab), None))
+    told = container(render(promote({"api.stale_seconds": 20}, lab), None))
     for name in os.environ:
         monkeypatch.delenv(name)
     for one in told["Environment"]:
@@ -81,6 +81,7 @@ def test_the_service_reads_its_settings(
         assert settings.cache_mode == "ttl"
         assert (settings.redis_host, settings.redis_port) == ("cache.invalid", 6379)
         assert settings.redis_ssl
+        assert settings.cache_stale_seconds == 20
         assert settings.redis_login == "hunter2"
     else:
         assert settings.cache_mode == "off"
