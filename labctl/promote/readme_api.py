@@ -39,7 +39,7 @@ def api_lines(promotion: Promotion) -> Iterator[str]:
         f"{profile.api.min_tasks} to {profile.api.max_tasks} tasks of Fargate answer behind an "
         "internal load balancer, which `network.clients` reaches. Nothing has a public address. "
         f"The balancer asks `{ALIVE}`; `{PREFIX}/health` says how Athena and the cache are. Its "
-        "address, its log, and its tasks started anew:"
+        "address, its log, and new tasks instead of the old ones:"
     )
     yield ""
     yield (

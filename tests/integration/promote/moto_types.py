@@ -223,7 +223,7 @@ class CacheSubnets(_Added):
 
 
 class Scaling(_Added):
-    """How many tasks there are; nothing of it is looked at."""
+    """How many tasks there are; no test reads it."""
 
 
 class SparkApplication(_Added):
