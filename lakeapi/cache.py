@@ -69,7 +69,9 @@ class Cache:
         left: int | None = None
         if self._stale_seconds:
             # how old it is, by the clock that ends it
-            pipeline = self._redis.pipeline(transaction=False).get(PREFIX + key).pttl(PREFIX + key)
+            pipeline = self._redis.pipeline(transaction=False)
+            pipeline.get(PREFIX + key)
+            pipeline.pttl(PREFIX + key)
             found, left = await self._ask(pipeline.execute)
         else:
             found = await self._ask(lambda: self._redis.get(PREFIX + key))
