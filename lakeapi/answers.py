@@ -52,6 +52,7 @@ class Answers:
         self._metrics = metrics
         self._limiter = CapacityLimiter(settings.concurrency)
         self._waiting: dict[str, asyncio.Task[bytes | None]] = {}
+        self._renewing: dict[str, asyncio.Task[None]] = {}
 
     async def find(
         self, endpoint: str, arguments: Sequence[object], tables: Sequence[str],
@@ -90,10 +91,11 @@ class Answers:
         self, endpoint: str, key: str, ask: Callable[[], Found]
     ) -> bytes | None:  # fmt: skip
         try:
-            there, value = await self._cache.get(key)
-            if there:
-                self._count(endpoint, "hit")
-                return value
+            if kept := await self._cache.get(key):
+                self._count(endpoint, "stale" if kept.stale else "hit")
+                if kept.stale:
+                    self._renew(endpoint, key, ask)
+                return kept.value
             async with self._cache.alone(key):
                 return await self._missed(endpoint, key, ask)
         except CacheAwayError:
@@ -103,18 +105,41 @@ class Answers:
     async def _missed(
         self, endpoint: str, key: str, ask: Callable[[], Found]
     ) -> bytes | None:  # fmt: skip
-        there, value = await self._cache.get(key)
-        if there:
+        if kept := await self._cache.get(key):
             # another worker asked for it meanwhile
             self._count(endpoint, "coalesced")
-            return value
+            return kept.value
         self._count(endpoint, "miss")
+        return await self._put(endpoint, key, ask)
+
+    async def _put(
+        self, endpoint: str, key: str, ask: Callable[[], Found]
+    ) -> bytes | None:  # fmt: skip
         value = await self._asked(ask)
         try:
             await self._cache.put(key, value)
         except CacheAwayError:
             log.info("the answer of %s is not kept", endpoint)
         return value
+
+    def _renew(self, endpoint: str, key: str, ask: Callable[[], Found]) -> None:
+        """Nobody waits for it; one at a time, of all workers."""
+        if key not in self._renewing:
+            task = self._renewing[key] = asyncio.create_task(self._renewed(endpoint, key, ask))
+            task.add_done_callback(lambda _: self._renewing.pop(key))
+
+    async def _renewed(
+        self, endpoint: str, key: str, ask: Callable[[], Found]
+    ) -> None:  # fmt: skip
+        try:
+            async with self._cache.alone(key, wait=False) as mine:
+                kept = await self._cache.get(key) if mine else None
+                # it may have been renewed since it was seen to be stale
+                if mine and (kept is None or kept.stale):
+                    await self._put(endpoint, key, ask)
+        except (CacheAwayError, LakeUnavailableError, LakeTimeoutError) as error:
+            # the next request tries again, and what is kept is still an answer
+            log.warning("the answer of %s is not renewed: %s", endpoint, error)
 
     async def _asked(self, ask: Callable[[], Found]) -> bytes | None:
         """By one of the threads. Who does not get one in time is told so."""

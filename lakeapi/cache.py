@@ -6,9 +6,10 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from redis.asyncio import Redis
+from redis.asyncio.lock import Lock
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import LockError, RedisError
@@ -16,7 +17,7 @@ from redis.exceptions import LockError, RedisError
 from lakeapi.metrics import Metrics
 from lakeapi.settings import Settings
 
-__all__ = ["LOCK", "PREFIX", "Cache", "CacheAwayError"]
+__all__ = ["LOCK", "PREFIX", "Cache", "CacheAwayError", "Found"]
 
 PREFIX = "lakeapi:"
 """Of every key."""
@@ -34,11 +35,21 @@ class CacheAwayError(Exception):
     """Redis does not answer."""
 
 
+class Found(NamedTuple):
+    """An answer that is kept."""
+
+    value: bytes | None
+    """None: it is known that there is none."""
+    stale: bool
+    """Its time to live is over."""
+
+
 class Cache:
     """Bytes by key, or None for what is known not to be there."""
 
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         self._settings = settings
+        self._stale_seconds = settings.cache_stale_seconds
         self._metrics = metrics
         self._away_until = 0.0
         self._redis: Redis = Redis(
@@ -52,36 +63,59 @@ class Cache:
             retry=Retry(NoBackoff(), 1),
         )
 
-    async def get(self, key: str) -> tuple[bool, bytes | None]:
-        """Whether the key is there, and what it holds. Raises CacheAwayError."""
-        found: bytes | None = await self._ask(lambda: self._redis.get(PREFIX + key))
-        return found is not None, None if found == _ABSENT else found
+    async def get(self, key: str) -> Found | None:
+        """What the key holds; None where it is not there. Raises CacheAwayError."""
+        found: bytes | None
+        left: int | None = None
+        if self._stale_seconds:
+            # how old it is, by the clock that ends it
+            pipeline = self._redis.pipeline(transaction=False)
+            pipeline.get(PREFIX + key)
+            pipeline.pttl(PREFIX + key)
+            found, left = await self._ask(pipeline.execute)
+        else:
+            found = await self._ask(lambda: self._redis.get(PREFIX + key))
+        if found is None:
+            return None
+        stale = left is not None and left <= self._stale_seconds * 1000
+        return Found(None if found == _ABSENT else found, stale)
 
     async def put(self, key: str, value: bytes | None) -> None:
-        """Kept for the time to live. Raises CacheAwayError."""
+        """Kept for the time to live, and behind that as long as it may be stale.
+
+        Raises CacheAwayError.
+        """
         kept = _ABSENT if value is None else value
-        ttl = self._settings.time_to_live
-        await self._ask(lambda: self._redis.set(PREFIX + key, kept, ex=ttl))
+        seconds = self._settings.time_to_live + self._stale_seconds
+        await self._ask(lambda: self._redis.set(PREFIX + key, kept, ex=seconds))
 
     @asynccontextmanager
-    async def alone(self, key: str) -> AsyncIterator[None]:
-        """One of all workers at a time. Raises CacheAwayError when Redis is away at first."""
+    async def alone(self, key: str, *, wait: bool = True) -> AsyncIterator[bool]:
+        """One of all workers at a time, for as long as a query may take; whether this is the one.
+
+        Without `wait` it is not while another one is. Raises CacheAwayError when Redis is away at
+        first.
+        """
         seconds = self._settings.query_seconds
         lock = self._redis.lock(
             f"{PREFIX}{LOCK}{key}", timeout=seconds, blocking_timeout=seconds,
             sleep=_LOCK_POLL_SECONDS,
         )  # fmt: skip
         # who waited as long as a query may take asks, too
-        await self._ask(lock.acquire)
+        mine: bool = await self._ask(lambda: lock.acquire(blocking=wait))
         try:
-            yield
+            yield mine
         finally:
-            try:
-                await lock.release()
-            except LockError:
-                log.info("the lock of %s was held too long", key)
-            except (RedisError, OSError):
-                self._lost()
+            if mine:
+                await self._release(lock, key)
+
+    async def _release(self, lock: Lock, key: str) -> None:
+        try:
+            await lock.release()
+        except LockError:
+            log.info("the lock of %s was held too long", key)
+        except (RedisError, OSError):
+            self._lost()
 
     async def ping(self) -> bool:
         """Whether Redis answers now."""

@@ -23,7 +23,8 @@ class Metrics:
         )  # fmt: skip
         self.cache = Counter(
             "lakeapi_cache_requests",
-            "What the cache was asked: hit, miss, coalesced (waited for an equal request), "
+            "What the cache was asked: hit, stale (it outlived its time, and is renewed), miss, "
+            "coalesced (waited for an equal request), "
             "or bypassed (Redis or the tables' commits could not be asked)",
             ("endpoint", "result"), registry=self.registry,
         )  # fmt: skip

@@ -10,7 +10,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from lakeapi.tables import Name, Tables
 
-__all__ = ["Settings", "of_environment"]
+__all__ = ["Settings", "environment_name", "of_environment"]
 
 TIME_TO_LIVE = {"dev": 60, "prod": 300}
 """Seconds that an answer is kept, by environment."""
@@ -55,6 +55,8 @@ class Settings(BaseSettings):
     """`commit`: an answer is as new as its tables; `ttl`: as old as its time to live at most."""
     cache_seconds: int | None = Field(None, ge=1)
     """Time to live; by environment without it."""
+    cache_stale_seconds: int = Field(0, ge=0)
+    """For so long after its time to live an answer is given while one request renews it."""
     version_seconds: float = Field(0.1, gt=0)
     """For how long the latest commit of a table is believed in mode `commit`."""
     redis_host: str = "localhost"
@@ -70,6 +72,15 @@ class Settings(BaseSettings):
     def _has_a_bucket(self) -> Self:
         if not self.results_bucket.removeprefix("s3://").strip("/"):
             raise ValueError("RESULTS_BUCKET is empty: name the bucket for Athena's results")
+        return self
+
+    @validator(mode="after")
+    def _is_stale_by_time_alone(self) -> Self:
+        if self.cache_stale_seconds and self.cache_mode != "ttl":
+            raise ValueError(
+                "CACHE_STALE_SECONDS goes with CACHE_MODE=ttl alone: in mode commit no answer is "
+                "older than its tables, in mode off none is kept"
+            )
         return self
 
     @property
@@ -88,6 +99,13 @@ class Settings(BaseSettings):
     @property
     def time_to_live(self) -> int:
         return self.cache_seconds or TIME_TO_LIVE[self.environment]
+
+
+def environment_name(setting: str) -> str:
+    """What the environment calls a setting. Raises KeyError for one that there is not."""
+    alias = Settings.model_fields[setting].validation_alias
+    name = alias.choices[0] if isinstance(alias, AliasChoices) else setting
+    return str(name).upper()
 
 
 def of_environment(**given: Any) -> Settings:

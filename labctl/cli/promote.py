@@ -37,6 +37,7 @@ class StageName(StrEnum):
     DATA = "data"
     CONNECT = "connect"
     SPARK = "spark"
+    API = "api"
 
 
 PlanFolder = Annotated[
@@ -98,7 +99,7 @@ def apply_command(
     invocation: Invocation,
     until: Annotated[
         StageName, typer.Option("--until", help="The last stage to make.")
-    ] = StageName.SPARK,
+    ] = StageName.API,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Make the lab on AWS what the plan says. Shows what will change first; safe to repeat."""

@@ -17,6 +17,7 @@ from labctl.config.section import Section, SourceEngine
 __all__ = [
     "CATALOG",
     "RESULTS",
+    "ApiHosting",
     "AthenaSettings",
     "Autoscaling",
     "AwsProfile",
@@ -40,6 +41,9 @@ GroupId = Annotated[str, Field(pattern=r"^sg-([0-9a-f]{8}|[0-9a-f]{17})$")]
 RouteTableId = Annotated[str, Field(pattern=r"^rtb-([0-9a-f]{8}|[0-9a-f]{17})$")]
 Cidr = Annotated[str, Field(pattern=r"^\d{1,3}(\.\d{1,3}){3}/\d{1,2}$")]
 Port = Annotated[int, Field(ge=1, le=65535)]
+CertificateArn = Annotated[
+    str, Field(pattern=r"^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/[\w-]+$")
+]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Prefix = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,29}$")]
 Bucket = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$")]
@@ -51,7 +55,8 @@ RESULTS = "athena"
 
 
 class EgressRule(Section):
-    """Where Connect's workers and Spark may go, besides databases, brokers and each other."""
+    """Where Connect's workers, Spark and the lake API may go, besides databases, brokers and each
+    other."""
 
     cidr: Cidr
     """Addresses."""
@@ -71,9 +76,11 @@ class NetworkSettings(Section):
     route_tables: tuple[RouteTableId, ...] = ()
     """The subnets' route tables, for S3's gateway endpoint (`egress = "endpoints"` only)."""
     allow: tuple[EgressRule, ...] = (EgressRule(cidr="0.0.0.0/0", ports=(443,)),)
-    """Where Connect's workers and Spark may go, besides databases, brokers and each other."""
+    """Where Connect's workers and Spark may go, besides databases, brokers and each other; the lake
+    API on port 443 alone."""
     clients: tuple[Cidr, ...] = ()
-    """Addresses that may reach databases and brokers besides the lab itself: a VPN, a bastion."""
+    """Addresses that may reach databases, brokers and the lake API besides the lab itself: a VPN, a
+    bastion."""
 
 
 class RdsSettings(Section):
@@ -262,6 +269,33 @@ class AthenaSettings(Section):
     """How long results are kept."""
 
 
+class ApiHosting(Section):
+    """The lake API on ECS Fargate, where `[api]` switches it on."""
+
+    cpu: Literal[256, 512, 1024, 2048, 4096] = 512
+    """CPU of a task: 1024 are one vCPU."""
+    memory_mib: Annotated[int, Field(ge=512, le=30720)] = 1024
+    """Memory of a task. Fargate knows certain pairs of CPU and memory."""
+    min_tasks: Annotated[int, Field(ge=1)] = 2
+    """At least so many tasks."""
+    max_tasks: Annotated[int, Field(ge=1)] = 4
+    """At most so many tasks."""
+    cpu_percent: Annotated[int, Field(ge=10, le=90)] = 60
+    """The share of CPU time that the number of tasks is made for."""
+    certificate: CertificateArn | None = None
+    """ARN of the load balancer's certificate in ACM. Without one it speaks plain HTTP."""
+    environment: Literal["dev", "prod"] = "prod"
+    """How long answers are kept: 60 or 300 seconds."""
+    stale_seconds: Annotated[int, Field(ge=0)] = 0
+    """For how long after that an answer is still given while it is renewed."""
+    cache_node: str = "cache.t4g.micro"
+    """Size of a node of ElastiCache, where `[cache]` is switched on, too."""
+    cache_nodes: Annotated[int, Field(ge=1, le=6)] = 2
+    """How many nodes. A single one has nothing to fail over to."""
+    log_days: int = 14
+    """How long logs are kept."""
+
+
 class AwsProfile(Section):
     """A lab on managed services."""
 
@@ -284,6 +318,7 @@ class AwsProfile(Section):
     emr: EmrSettings
     glue: GlueSettings = GlueSettings()
     athena: AthenaSettings = AthenaSettings()
+    api: ApiHosting = ApiHosting()
     endpoints: PromotedEndpoints = PromotedEndpoints()
     """Wins over what `promote apply` wrote down: for a tunnel, or a lab made by other means."""
 

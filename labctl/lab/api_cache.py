@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CacheStats", "CachedAnswer", "Command", "clear", "keys", "monitor", "stats"]
 
-RESULTS = ("hit", "miss", "coalesced", "bypassed")
+RESULTS = ("hit", "stale", "miss", "coalesced", "bypassed")
 """How the API counts what it asked of the cache (`lakeapi_cache_requests_total`)."""
 _COUNTER = "lakeapi_cache_requests_total"
 _SECONDS = 5.0
@@ -98,7 +98,7 @@ def stats(lab: Lab) -> CacheStats:
         memory_bytes=int(told["used_memory"]),
         evicted=int(told["evicted_keys"]),
         endpoints=counted,
-        hit_ratio=round(totals["hit"] / asked, 4) if asked else None,
+        hit_ratio=round((totals["hit"] + totals["stale"]) / asked, 4) if asked else None,
     )
 
 

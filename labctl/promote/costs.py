@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from labctl.promote.network import interfaces
 from labctl.promote.promotion import Promotion
 from labctl.sources import ENGINES
 
@@ -23,6 +24,8 @@ _PRICES = {
     "db.t4g.medium": Decimal("0.065"),
     "m6g.xlarge": Decimal("0.154") + Decimal("0.0385"),
     "vpc-endpoint": Decimal("0.01"),
+    "fargate-vcpu": Decimal("0.04048"),
+    "fargate-gib": Decimal("0.004445"),
 }
 
 
@@ -69,7 +72,16 @@ def hourly_costs(promotion: Promotion) -> list[Cost]:
         costs.append(cost(what, 1 + profile.emr.core_instances, profile.emr.instance_type))
     else:
         costs.append(Cost("EMR Serverless, by vCPU and GB in use", 1, None))
+    if promotion.config.api.enabled:
+        tasks, vcpus = profile.api.min_tasks, Decimal(profile.api.cpu) / 1024
+        gib = Decimal(profile.api.memory_mib) / 1024
+        each = vcpus * priced["fargate-vcpu"] + gib * priced["fargate-gib"] if priced else None
+        costs.append(Cost(f"Fargate task, {vcpus} vCPU, {gib} GiB; more under load", tasks, each))
+        costs.append(Cost("Application Load Balancer", 1, None))
+        if promotion.config.cache.enabled:
+            what = f"ElastiCache node, {profile.api.cache_node}"
+            costs.append(Cost(what, profile.api.cache_nodes, None))
     if profile.network.egress == "endpoints":
-        count = 4 * len(profile.network.subnets)
+        count = len(interfaces(promotion)) * len(profile.network.subnets)
         costs.append(cost("VPC interface endpoint, each zone", count, "vpc-endpoint"))
     return costs

@@ -8,14 +8,19 @@ from typing import Literal, get_args
 from labctl.kafkaconnect.msk import msk_name
 from labctl.promote.promotion import Promotion
 
-__all__ = ["CREATOR_TAG", "STACKS", "Names", "Stack", "logical"]
+__all__ = ["CREATOR_TAG", "STACKS", "Names", "Stack", "logical", "stacks_of"]
 
-Stack = Literal["foundation", "data", "connect", "spark"]
+Stack = Literal["foundation", "data", "connect", "spark", "api"]
 STACKS: tuple[Stack, ...] = get_args(Stack)
 """In the order they are made: each needs only what the ones before it put out."""
 
 CREATOR_TAG = "labctl"
 """The tag without which apply and destroy touch nothing; its value names lab and profile."""
+
+
+def stacks_of(promotion: Promotion) -> tuple[Stack, ...]:
+    """Those that this promotion has, in the same order: the lake API is not every lab's."""
+    return tuple(s for s in STACKS if s != "api" or promotion.config.api.enabled)
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,25 @@ class Names:
     def application(self) -> str:
         """The EMR application or cluster, and the job on it."""
         return f"{self.prefix}-silver"
+
+    @property
+    def api(self) -> str:
+        """The lake API: its image, service, load balancer, cache and task's role."""
+        return f"{self.prefix}-api"
+
+    @property
+    def api_start_role(self) -> str:
+        """The role by which ECS starts a task."""
+        return f"{self.prefix}-api-start"
+
+    @property
+    def api_log_group(self) -> str:
+        return f"/labctl/{self.prefix}/api"
+
+    @property
+    def cache_secret(self) -> str:
+        """The secret that is the cache's password."""
+        return f"{self.prefix}/api-cache"
 
     @property
     def log_group(self) -> str:

@@ -8,8 +8,21 @@ from urllib.parse import urlsplit
 
 from labctl.promote.kafka import CLIENT_PORTS, connect_authentication
 from labctl.promote.promotion import Promotion
+from labctl.services import api, cache
 
-__all__ = ["ANYWHERE", "GROUPS", "HTTPS", "Flow", "flows", "registry_port"]
+__all__ = [
+    "ANYWHERE",
+    "API_PORT",
+    "CACHE_PORT",
+    "GROUPS",
+    "HTTPS",
+    "Flow",
+    "flows",
+    "groups",
+    "interfaces",
+    "listener_port",
+    "registry_port",
+]
 
 GROUPS = {
     "Databases": "The source databases that labctl makes",
@@ -17,12 +30,17 @@ GROUPS = {
     "Connect": "The workers of MSK Connect",
     "Spark": "EMR",
     "Endpoints": "VPC endpoints of the APIs of AWS",
+    "Balancer": "The load balancer of the lake API",
+    "Api": "The tasks of the lake API",
+    "Cache": "ElastiCache",
 }
-"""Security groups by name; `Endpoints` only where the plan makes VPC endpoints."""
+"""Security groups by name; which of them a plan has, `groups` says."""
 
 ANYWHERE = "anywhere"
 """A target without a security group of the plan's: an address."""
 HTTPS = 443
+API_PORT = api.SERVICE.ports["http"]
+CACHE_PORT = cache.SERVICE.ports["redis"]
 
 
 @dataclass(frozen=True)
@@ -38,10 +56,34 @@ class Flow:
     """The key of the profile that causes it."""
 
 
+def listener_port(promotion: Promotion) -> int:
+    """Of the lake API's load balancer."""
+    return HTTPS if promotion.profile.api.certificate else 80
+
+
 def registry_port(url: str) -> int:
     """The port of an http address."""
     parts = urlsplit(url)
     return parts.port or (HTTPS if parts.scheme == "https" else 80)
+
+
+def groups(promotion: Promotion) -> dict[str, str]:
+    """The security groups that the plan makes, of `GROUPS`."""
+    api = promotion.config.api.enabled
+    there = {
+        "Endpoints": promotion.profile.network.egress == "endpoints",
+        "Balancer": api,
+        "Api": api,
+        "Cache": api and promotion.config.cache.enabled,
+    }
+    return {name: words for name, words in GROUPS.items() if there.get(name, True)}
+
+
+def interfaces(promotion: Promotion) -> tuple[str, ...]:
+    """APIs that need an interface endpoint where there is no NAT; S3 has a gateway instead."""
+    shared = ("secretsmanager", "logs", "sts", "glue")
+    # Fargate fetches its image by the last two.
+    return (*shared, "athena", "ecr.api", "ecr.dkr") if promotion.config.api.enabled else shared
 
 
 def flows(promotion: Promotion) -> Iterator[Flow]:
@@ -60,3 +102,10 @@ def flows(promotion: Promotion) -> Iterator[Flow]:
         yield Flow(source, registry, port, f"{source} asks for schemas", "registry.url")
         yield Flow(source, apis, HTTPS, f"{source} calls the APIs of AWS", "network.egress")
         yield Flow(source, ANYWHERE, HTTPS, f"{source} reads and writes S3", "network.allow")
+    if promotion.config.api.enabled:
+        yield Flow("Balancer", "Api", API_PORT, "the load balancer asks the lake API", "api")
+        yield Flow("Api", apis, HTTPS, "Api calls the APIs of AWS", "network.egress")
+        # Its image's layers are there, too.
+        yield Flow("Api", ANYWHERE, HTTPS, "Api reads S3", "network.allow")
+        if promotion.config.cache.enabled:
+            yield Flow("Api", "Cache", CACHE_PORT, "the lake API asks its cache", "api.cache_node")

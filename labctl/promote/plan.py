@@ -15,6 +15,7 @@ from labctl.artifacts import ArtifactStore
 from labctl.artifacts.checksum import sha256_of
 from labctl.errors import ExitCode, LabError
 from labctl.lake.gold import GOLD
+from labctl.promote.api_image import API_IMAGE, image_files
 from labctl.promote.artifacts import Upload, jar_parts, jar_uploads, spark_uploads
 from labctl.promote.cloudformation import templates
 from labctl.promote.connectors import create_request, worker_text
@@ -91,6 +92,7 @@ def render(promotion: Promotion, store: ArtifactStore | None) -> Plan:
             for c in promotion.connectors
         },
         **_unchanged(promotion),
+        **_image(promotion),
         "values.json": render_values(
             profile_values(promotion.project, promotion.config, promotion.profile_name)
         ),
@@ -117,6 +119,13 @@ def _unchanged(promotion: Promotion) -> dict[str, bytes]:
     for query in promotion.lake_queries:
         files[query.place] = query.file.read_bytes()
     return files | {n: path.read_bytes() for n, path in promotion.properties_files.items()}
+
+
+def _image(promotion: Promotion) -> dict[str, bytes]:
+    """What the lake API's image is built of."""
+    if not promotion.config.api.enabled:
+        return {}
+    return {f"{API_IMAGE}/{path}": content for path, content in image_files(promotion).items()}
 
 
 def _command_lines(work: list[dict[str, Any]]) -> bytes:

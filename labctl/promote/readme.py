@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
+from labctl.promote.api_image import API_IMAGE
 from labctl.promote.costs import PRICED_REGION, hourly_costs
 from labctl.promote.names import CREATOR_TAG, Names
 from labctl.promote.plugins import plugin_of
 from labctl.promote.promotion import Promotion
 from labctl.promote.rds import parameters
+from labctl.promote.readme_api import api_lines
 from labctl.promote.readme_sql import sql_lines
 from labctl.promote.secrets import referenced, secret_of_source
 from labctl.sources import ENGINES
@@ -26,8 +28,9 @@ def render_readme(promotion: Promotion, templates: dict[str, dict[str, object]])
         _connectors(promotion),
         _secrets(promotion),
         sql_lines(promotion),
+        api_lines(promotion),
         _costs(promotion),
-        _layout(),
+        _layout(promotion),
     )
     return "\n".join(line for section in sections for line in section) + "\n"
 
@@ -71,6 +74,8 @@ def _order(promotion: Promotion, templates: dict[str, dict[str, object]]) -> Ite
     else:
         yield "3. with `connect`: the connectors themselves;"
     yield "4. after `spark`: the application is started (`payloads/spark`)."
+    if promotion.config.api.enabled:
+        yield "5. before `api`: **you build and push the image** of the lake API, as below."
     yield ""
 
 
@@ -148,8 +153,10 @@ def _costs(promotion: Promotion) -> Iterator[str]:
     yield ""
 
 
-def _layout() -> Iterator[str]:
+def _layout(promotion: Promotion) -> Iterator[str]:
     yield "## Files"
+    if promotion.config.api.enabled:
+        yield f"- `{API_IMAGE}/` what the lake API's image is built of"
     for path, what in (
         ("cloudformation/", "one template a stack"),
         ("connectors/", "the connector files, unchanged"),

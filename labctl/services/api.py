@@ -24,6 +24,7 @@ from labctl.tables import lab_tables
 from lakeapi.tables import Tables
 
 __all__ = [
+    "ALIVE",
     "CREDENTIALS",
     "PASSWORD_FILE",
     "PREFIX",
@@ -31,6 +32,7 @@ __all__ = [
     "Api",
     "compose_variables",
     "lake_database",
+    "memory_mib",
 ]
 
 PREFIX = "/v1"
@@ -159,12 +161,12 @@ def compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
     return {
         "API_CACHE_MODE": _cache_mode(config),
         "API_DATABASE": lake_database(project, config),
-        "API_MEMORY": f"{_memory_mib(config.api)}m",
+        "API_MEMORY": f"{memory_mib(config.api)}m",
         "API_WORKERS": str(config.api.workers),
     }
 
 
-def _memory_mib(settings: ApiSettings) -> int:
+def memory_mib(settings: ApiSettings) -> int:
     """What it may take in a container. One worker is the service's own process."""
     return _PARENT_MIB + _WORKER_MIB * settings.workers
 

@@ -20,6 +20,7 @@ from labctl.promote.apply.account import (
     check_names_free,
     check_offers,
 )
+from labctl.promote.apply.api import require_image
 from labctl.promote.apply.changes import Change
 from labctl.promote.apply.connectors import Connectors
 from labctl.promote.apply.endpoints import promoted_endpoints
@@ -28,7 +29,7 @@ from labctl.promote.apply.stacks import Stacks
 from labctl.promote.apply.uploads import missing_uploads, upload
 from labctl.promote.apply.work import resolved, work_of
 from labctl.promote.kafka import connect_authentication
-from labctl.promote.names import STACKS, Names, Stack
+from labctl.promote.names import STACKS, Names, Stack, stacks_of
 from labctl.promote.outputs import resolve
 from labctl.promote.plan import Plan
 from labctl.promote.promotion import Promotion
@@ -55,7 +56,8 @@ class Apply:
 
     @property
     def stages(self) -> tuple[Stack, ...]:
-        return STACKS[: STACKS.index(self.until) + 1]
+        last = STACKS.index(self.until)
+        return tuple(s for s in stacks_of(self.promotion) if STACKS.index(s) <= last)
 
     @property
     def outputs_file(self) -> Path:
@@ -127,6 +129,8 @@ class Apply:
             parameters = self._parameters(stage)
             if parameters is None:
                 raise LabError(f"The stack {stage} needs outputs that are not there")
+            if stage == "api":
+                require_image(self.aws, self.promotion)
             prepared = self._stacks.prepare(stage, self.plan.templates[stage], parameters)
             if prepared:
                 self._stacks.execute(prepared)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from labctl.aws.session import Aws, Tell, wait_until
 from labctl.errors import ExitCode, LabError
 from labctl.promote.apply.changes import Action, Change
+from labctl.promote.cloudformation.template import as_sent
 from labctl.promote.names import CREATOR_TAG, Names, Stack
 
 __all__ = ["ChangeSet", "Stacks"]
@@ -85,7 +85,7 @@ class Stacks:
         """A change set that makes the stack what `template` says; None when it is that already."""
         client = self._aws.client("cloudformation")
         status = self._cleared(stack)
-        body = json.dumps(template)
+        body = as_sent(template)
         digest = hashlib.sha256(f"{body}{sorted(parameters.items())}".encode()).hexdigest()[:12]
         name = f"labctl-{digest}"
         name_of_stack = self._names.stack(stack)

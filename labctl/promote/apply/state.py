@@ -11,12 +11,12 @@ from labctl.promote.apply.connectors import Connectors
 from labctl.promote.apply.stacks import Stacks
 from labctl.promote.apply.uploads import empty_bucket, owned_bucket
 from labctl.promote.apply.work import work_of
-from labctl.promote.names import STACKS, Names, Stack
+from labctl.promote.names import STACKS, Names, Stack, stacks_of
 from labctl.promote.promotion import Promotion
 
 __all__ = ["Part", "destroy", "read_state"]
 
-COMPUTE: tuple[Stack, ...] = ("spark", "connect")
+COMPUTE: tuple[Stack, ...] = ("api", "spark", "connect")
 """What costs and holds nothing; the last made goes first."""
 DATA: tuple[Stack, ...] = ("data", "foundation")
 
@@ -36,11 +36,15 @@ def read_state(aws: Aws, promotion: Promotion) -> list[Part]:
     check_account(aws, promotion)
     names = Names.of(promotion)
     stacks = Stacks(aws, names, promotion.profile.tags, _quiet)
+    wanted, states = stacks_of(promotion), {stack: stacks.status(stack) for stack in STACKS}
     parts = [
-        Part("stack", names.stack(stack), stacks.status(stack) or "absent") for stack in STACKS
+        Part("stack", names.stack(stack), state or "absent")
+        for stack, state in states.items()
+        # One that is no longer wanted is still there, and costs.
+        if state or stack in wanted
     ]
-    states = Connectors(aws, names, _quiet).states()
-    parts += [Part("connector", name, state) for name, state in states.items()]
+    connectors = Connectors(aws, names, _quiet).states()
+    parts += [Part("connector", name, state) for name, state in connectors.items()]
     outputs = {"spark": stacks.outputs("spark")}
     if work := work_of(aws, promotion, outputs, _quiet):
         parts += [Part("job", name, "running") for name in sorted(work.running())]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from labctl.promote.cloudformation import connect, data, foundation, spark
-from labctl.promote.names import STACKS, Stack
+from labctl.promote.cloudformation import api, connect, data, foundation, spark
+from labctl.promote.names import Stack, stacks_of
 from labctl.promote.promotion import Promotion
 
 __all__ = ["templates"]
@@ -16,9 +16,10 @@ _BUILDERS: dict[Stack, Callable[[Promotion], dict[str, Any]]] = {
     "data": data.template,
     "connect": connect.template,
     "spark": spark.template,
+    "api": api.template,
 }
 
 
 def templates(promotion: Promotion) -> dict[Stack, dict[str, Any]]:
     """Every stack's template, in the order in which they are made."""
-    return {stack: _BUILDERS[stack](promotion) for stack in STACKS}
+    return {stack: _BUILDERS[stack](promotion) for stack in stacks_of(promotion)}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from labctl.promote.cloudformation.api import add_api_foundation
 from labctl.promote.cloudformation.athena import add_athena, add_catalog, results_rule
 from labctl.promote.cloudformation.groups import add_endpoints, add_groups
 from labctl.promote.cloudformation.policies import (
@@ -50,6 +51,8 @@ def template(promotion: Promotion) -> dict[str, Any]:
     )
     add_catalog(built, promotion)
     add_athena(built, promotion)
+    if promotion.config.api.enabled:
+        add_api_foundation(built, promotion)
     return built.body()
 
 

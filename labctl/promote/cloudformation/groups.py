@@ -7,21 +7,24 @@ from typing import Any
 from labctl.promote.cloudformation.template import Template, attribute, tag_list
 from labctl.promote.kafka import CLIENT_PORTS
 from labctl.promote.names import logical
-from labctl.promote.network import ANYWHERE, GROUPS, Flow, flows
+from labctl.promote.network import (
+    ANYWHERE,
+    GROUPS,
+    HTTPS,
+    Flow,
+    flows,
+    groups,
+    interfaces,
+    listener_port,
+)
 from labctl.promote.promotion import Promotion
 
 __all__ = ["add_endpoints", "add_groups"]
 
-_INTERFACES = ("secretsmanager", "logs", "sts", "glue")
-"""APIs that Connect and Spark call; S3 has a gateway instead."""
-
 
 def add_groups(template: Template, promotion: Promotion) -> None:
     """One group a role, each rule a resource of its own: two groups may then name each other."""
-    endpoints = promotion.profile.network.egress == "endpoints"
-    for name, description in GROUPS.items():
-        if name == "Endpoints" and not endpoints:
-            continue
+    for name, description in groups(promotion).items():
         template.add(
             f"{name}Group",
             "AWS::EC2::SecurityGroup",
@@ -42,7 +45,7 @@ def add_groups(template: Template, promotion: Promotion) -> None:
 
 
 def _allowed(promotion: Promotion, name: str) -> list[dict[str, Any]]:
-    if name not in ("Connect", "Spark"):
+    if name not in ("Connect", "Spark", "Api"):
         # What answers need not leave by itself: a rule that allows nothing real.
         return [
             {
@@ -63,6 +66,7 @@ def _allowed(promotion: Promotion, name: str) -> list[dict[str, Any]]:
         }
         for rule in promotion.profile.network.allow
         for port in rule.ports
+        if name != "Api" or port == HTTPS
     ]
 
 
@@ -94,6 +98,8 @@ def _let_clients(template: Template, promotion: Promotion) -> None:
         "Kafka": [CLIENT_PORTS[login] for login in promotion.profile.msk.authentication],
         "Databases": sorted({db.port for db in promotion.rds.values() if db.create}),
     }
+    if promotion.config.api.enabled:
+        ports["Balancer"] = [listener_port(promotion)]
     for group, opened in ports.items():
         for number, cidr in enumerate(promotion.profile.network.clients, start=1):
             for port in opened:
@@ -116,7 +122,7 @@ def add_endpoints(template: Template, promotion: Promotion) -> None:
     profile = promotion.profile
     if profile.network.egress != "endpoints":
         return
-    for service in _INTERFACES:
+    for service in interfaces(promotion):
         template.add(
             logical(service, "endpoint"),
             "AWS::EC2::VPCEndpoint",

@@ -12,7 +12,15 @@ from labctl.promote.names import Names, logical
 from labctl.promote.promotion import Promotion
 from labctl.promote.secrets import referenced
 
-__all__ = ["bucket", "connect_policies", "reader_policy", "spark_policies", "trust"]
+__all__ = [
+    "allow",
+    "bucket",
+    "connect_policies",
+    "policy",
+    "reader_policy",
+    "spark_policies",
+    "trust",
+]
 
 Json = dict[str, Any]
 
@@ -33,7 +41,7 @@ def connect_policies(promotion: Promotion) -> list[Json]:
     """What a connector's execution role may do."""
     names = Names.of(promotion)
     secrets = [ref(logical("Secret", name)) for name, keys in referenced(promotion).items() if keys]
-    policies = [_policy("secrets", [_allow(["secretsmanager:GetSecretValue"], secrets)])]
+    policies = [policy("secrets", [allow(["secretsmanager:GetSecretValue"], secrets)])]
     if connect_authentication(promotion.profile.msk) == "iam":
         topics = [
             *{table.topic.split(".")[0] + ".*" for table in promotion.tables},
@@ -43,10 +51,10 @@ def connect_policies(promotion: Promotion) -> list[Json]:
             "__amazon_msk_connect_*",
         ]
         policies.append(
-            _policy(
+            policy(
                 "brokers",
                 [
-                    _allow(
+                    allow(
                         [
                             "kafka-cluster:Connect",
                             "kafka-cluster:DescribeCluster",
@@ -55,7 +63,7 @@ def connect_policies(promotion: Promotion) -> list[Json]:
                         ],
                         [_kafka(promotion, "cluster")],
                     ),
-                    _allow(
+                    allow(
                         [
                             "kafka-cluster:CreateTopic",
                             "kafka-cluster:DescribeTopic",
@@ -65,7 +73,7 @@ def connect_policies(promotion: Promotion) -> list[Json]:
                         ],
                         [_kafka(promotion, "topic", topic) for topic in sorted(topics)],
                     ),
-                    _allow(
+                    allow(
                         ["kafka-cluster:AlterGroup", "kafka-cluster:DescribeGroup"],
                         [
                             _kafka(promotion, "group", group)
@@ -76,7 +84,7 @@ def connect_policies(promotion: Promotion) -> list[Json]:
             )
         )
     if promotion.profile.connect.sink:
-        policies.append(_policy("bronze", bucket(promotion, promotion.profile.lake.bucket)))
+        policies.append(policy("bronze", bucket(promotion, promotion.profile.lake.bucket)))
     return policies
 
 
@@ -84,12 +92,12 @@ def spark_policies(promotion: Promotion) -> list[Json]:
     """What the Spark application may do."""
     profile = promotion.profile
     policies = [
-        _policy("lake", bucket(promotion, profile.lake.bucket)),
-        _policy("artifacts", bucket(promotion, profile.lake.artifacts)),
-        _policy(
+        policy("lake", bucket(promotion, profile.lake.bucket)),
+        policy("artifacts", bucket(promotion, profile.lake.artifacts)),
+        policy(
             "catalog",
             [
-                _allow(
+                allow(
                     [
                         "glue:GetDatabase",
                         "glue:GetDatabases",
@@ -114,18 +122,18 @@ def spark_policies(promotion: Promotion) -> list[Json]:
     if connect_authentication(profile.msk) == "iam":
         prefixes = sorted({table.topic.split(".")[0] + ".*" for table in promotion.tables})
         policies.append(
-            _policy(
+            policy(
                 "brokers",
                 [
-                    _allow(
+                    allow(
                         ["kafka-cluster:Connect", "kafka-cluster:DescribeCluster"],
                         [_kafka(promotion, "cluster")],
                     ),
-                    _allow(
+                    allow(
                         ["kafka-cluster:DescribeTopic", "kafka-cluster:ReadData"],
                         [_kafka(promotion, "topic", prefix) for prefix in prefixes],
                     ),
-                    _allow(
+                    allow(
                         ["kafka-cluster:AlterGroup", "kafka-cluster:DescribeGroup"],
                         [_kafka(promotion, "group", "spark-kafka-source-*")],
                     ),
@@ -141,7 +149,7 @@ def reader_policy(promotion: Promotion) -> Json:
     arn = profile.arn("s3", profile.lake.bucket, global_=True)
     return _document(
         [
-            _allow(
+            allow(
                 [
                     "athena:GetWorkGroup",
                     "athena:StartQueryExecution",
@@ -165,7 +173,7 @@ def reader_policy(promotion: Promotion) -> Json:
                 ],
                 [profile.arn("athena", f"workgroup/{profile.workgroup}")],
             ),
-            _allow(
+            allow(
                 [
                     "athena:GetDataCatalog",
                     "athena:GetDatabase",
@@ -175,7 +183,7 @@ def reader_policy(promotion: Promotion) -> Json:
                 ],
                 [profile.arn("athena", f"datacatalog/{CATALOG}")],
             ),
-            _allow(
+            allow(
                 [
                     "glue:GetDatabase",
                     "glue:GetDatabases",
@@ -187,9 +195,9 @@ def reader_policy(promotion: Promotion) -> Json:
                 ],
                 _catalog(promotion, (*promotion.databases, *promotion.view_databases)),
             ),
-            _allow(["s3:ListBucket", "s3:GetBucketLocation"], [arn]),
-            _allow(["s3:GetObject"], [f"{arn}/silver/*"]),
-            _allow(
+            allow(["s3:ListBucket", "s3:GetBucketLocation"], [arn]),
+            allow(["s3:GetObject"], [f"{arn}/silver/*"]),
+            allow(
                 [
                     "s3:GetObject",
                     "s3:PutObject",
@@ -220,8 +228,8 @@ def bucket(promotion: Promotion, name: str) -> list[Json]:
     """Reading and writing one bucket's objects."""
     arn = promotion.profile.arn("s3", name, global_=True)
     return [
-        _allow(["s3:ListBucket", "s3:GetBucketLocation"], [arn]),
-        _allow(
+        allow(["s3:ListBucket", "s3:GetBucketLocation"], [arn]),
+        allow(
             ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"],
             [f"{arn}/*"],
         ),
@@ -234,7 +242,7 @@ def _kafka(promotion: Promotion, kind: str, name: str = "") -> str:
     return promotion.profile.arn("kafka", f"{path}/{name}" if name else path)
 
 
-def _policy(name: str, statements: list[Json]) -> Json:
+def policy(name: str, statements: list[Json]) -> Json:
     return {"PolicyName": name, "PolicyDocument": _document(statements)}
 
 
@@ -242,5 +250,5 @@ def _document(statements: list[Json]) -> Json:
     return {"Version": "2012-10-17", "Statement": statements}
 
 
-def _allow(actions: list[str], resources: Iterable[Any]) -> Json:
+def allow(actions: list[str], resources: Iterable[Any]) -> Json:
     return {"Effect": "Allow", "Action": actions, "Resource": list(resources)}

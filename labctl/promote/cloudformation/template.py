@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from labctl.promote.names import CREATOR_TAG, Names
 from labctl.promote.promotion import Promotion
 
-__all__ = ["Json", "Template", "attribute", "ref", "tag_list", "tag_map"]
+__all__ = ["Json", "Template", "as_sent", "attribute", "ref", "tag_list", "tag_map"]
 
 Json = dict[str, Any]
 
@@ -29,6 +30,11 @@ def tag_map(promotion: Promotion) -> dict[str, str]:
 def tag_list(promotion: Promotion, name: str | None = None) -> list[Json]:
     tags = tag_map(promotion) | ({"Name": name} if name else {})
     return [{"Key": key, "Value": value} for key, value in tags.items()]
+
+
+def as_sent(template: Mapping[str, Any]) -> str:
+    """A template as CloudFormation gets it with a request."""
+    return json.dumps(template)
 
 
 @dataclass

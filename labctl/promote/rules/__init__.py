@@ -10,6 +10,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.promote.plan import Plan
 from labctl.promote.promotion import Promotion
 from labctl.promote.rules import (
+    api,
     athena,
     brokers,
     connect,
@@ -26,6 +27,7 @@ from labctl.promote.rules.registry import RULES, Finding, Subject
 __all__ = ["RULES", "Finding", "Subject", "check", "require_sound"]
 
 _MODULES = (
+    api,
     athena,
     brokers,
     connect,

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from labctl.promote.names import STACKS, Names
-from labctl.promote.plan import as_json
+from labctl.promote.cloudformation.template import as_sent
+from labctl.promote.names import Names
 from labctl.promote.rules.registry import Finding, Subject, rule
 
 __all__: list[str] = []
@@ -55,6 +55,26 @@ LIMITS = {
     ),
     "AWS::SecretsManager::Secret": _limit(
         "Name", r"[\w/+=.@-]{1,505}", "1 to 505 letters, digits and /_+=.@-"
+    ),
+    "AWS::ECR::Repository": _limit(
+        "RepositoryName",
+        r"[a-z0-9]+([._-][a-z0-9]+)*",
+        "lower-case letters, digits and single separators",
+    ),
+    "AWS::ElasticLoadBalancingV2::LoadBalancer": _limit(
+        "Name",
+        r"(?!internal-)[A-Za-z0-9]([A-Za-z0-9-]{0,30}[A-Za-z0-9])?",
+        "1 to 32 letters, digits and hyphens, not internal-…",
+    ),
+    "AWS::ElasticLoadBalancingV2::TargetGroup": _limit(
+        "Name",
+        r"[A-Za-z0-9]([A-Za-z0-9-]{0,30}[A-Za-z0-9])?",
+        "1 to 32 letters, digits and hyphens",
+    ),
+    "AWS::ElastiCache::ReplicationGroup": _limit(
+        "ReplicationGroupId",
+        r"(?!.*--)[a-z]([a-z0-9-]{0,38}[a-z0-9])?",
+        "1 to 40 lower-case letters, digits and single hyphens, a letter first",
     ),
     "AWS::EMRServerless::Application": _limit(
         "Name", r"[A-Za-z0-9._/#-]{1,64}", "1 to 64 letters, digits and ._/#-"
@@ -113,8 +133,8 @@ def tags(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def template_size(subject: Subject) -> Iterator[Finding]:
-    for stack in STACKS:
-        size = len(as_json(subject.plan.templates[stack]))
+    for stack, template in subject.plan.templates.items():
+        size = len(as_sent(template).encode())
         if size > TEMPLATE_BYTES:
             yield Finding(
                 f"cloudformation/{stack}.json",

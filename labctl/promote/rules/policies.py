@@ -35,8 +35,14 @@ def _documents(resource: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
         yield "PolicyDocument", properties["PolicyDocument"]
 
 
+_WITHOUT_RESOURCE = ("ecr:GetAuthorizationToken",)
+"""Actions for which IAM knows no resource."""
+
+
 def _stars(statements: list[dict[str, Any]]) -> Iterator[str]:
     for statement in statements:
+        if all(action in _WITHOUT_RESOURCE for action in statement["Action"]):
+            continue
         for resource in statement["Resource"]:
             if isinstance(resource, str) and (resource == "*" or resource.endswith(":*")):
                 yield f"it allows {', '.join(statement['Action'])} on {resource}"

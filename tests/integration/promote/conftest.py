@@ -169,6 +169,8 @@ class Deployment:
     store: Any
     said: list[str] = field(default_factory=list)
     changes: dict[str, Any] = field(default_factory=dict)
+    lab: dict[str, Any] = field(default_factory=dict)
+    """Values of `lab.toml` outside the profile."""
 
     def promotion(self, **changes: Any) -> Promotion:
         fitted = {
@@ -178,7 +180,7 @@ class Deployment:
             "rds.sqlserver.security_group": self.account.group,
             **self.changes,
         }
-        return self.promote(fitted | changes)
+        return self.promote(fitted | changes, self.lab)
 
     def apply(self, promotion: Promotion | None = None, **options: Any) -> Apply:
         promotion = promotion or self.promotion()

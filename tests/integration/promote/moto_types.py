@@ -108,7 +108,9 @@ class Secret(_Added):
         backend = secretsmanager_backends[account][region]
         generate = properties.get("GenerateSecretString")
         value = None
-        if generate:
+        if generate and "GenerateStringKey" not in generate:
+            value = "generated-by-moto"
+        elif generate:
             made = {**json.loads(generate["SecretStringTemplate"])}
             made[generate["GenerateStringKey"]] = "generated-by-moto"
             value = json.dumps(made)
@@ -207,6 +209,23 @@ class Connector(_Added):
         return cls(f"{arn}/{SUFFIX}")
 
 
+class Cache(_Added):
+    @classmethod
+    def make(cls, name: str, properties: dict[str, Any], account: str, region: str) -> Any:
+        identity = properties["ReplicationGroupId"]
+        return cls(identity, {"PrimaryEndPoint.Address": f"master.{identity}.example"})
+
+
+class CacheSubnets(_Added):
+    @classmethod
+    def make(cls, name: str, properties: dict[str, Any], account: str, region: str) -> Any:
+        return cls(properties["CacheSubnetGroupName"])
+
+
+class Scaling(_Added):
+    """How many tasks there are; no test reads it."""
+
+
 class SparkApplication(_Added):
     @classmethod
     def make(cls, name: str, properties: dict[str, Any], account: str, region: str) -> Any:
@@ -249,6 +268,10 @@ _KEPT = [
         (BrokerConfiguration, "AWS::MSK::Configuration"),
         (Cluster, "AWS::MSK::Cluster"),
         (SparkApplication, "AWS::EMRServerless::Application"),
+        (Cache, "AWS::ElastiCache::ReplicationGroup"),
+        (CacheSubnets, "AWS::ElastiCache::SubnetGroup"),
+        (Scaling, "AWS::ApplicationAutoScaling::ScalableTarget"),
+        (Scaling, "AWS::ApplicationAutoScaling::ScalingPolicy"),
         (Connector, "AWS::KafkaConnect::Connector"),
         (Plugin, "AWS::KafkaConnect::CustomPlugin"),
         (Plugin, "AWS::KafkaConnect::WorkerConfiguration"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from lakeapi.settings import Settings, of_environment
+from lakeapi.settings import Settings, environment_name, of_environment
 
 
 def of(monkeypatch: pytest.MonkeyPatch, **values: str) -> Settings:
@@ -68,3 +68,22 @@ def test_what_cannot_be_is_refused(
 ) -> None:  # fmt: skip
     with pytest.raises(ValidationError):
         of(monkeypatch, **{name: value})
+
+
+def test_only_an_answer_with_a_time_may_be_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+    stale = of(monkeypatch, CACHE_MODE="ttl", CACHE_STALE_SECONDS="30")
+    assert stale.cache_stale_seconds == 30
+    assert of(monkeypatch, CACHE_STALE_SECONDS="0", CACHE_MODE="commit").cache_stale_seconds == 0
+    for mode in ("commit", "off"):
+        with pytest.raises(ValidationError, match="CACHE_STALE_SECONDS goes with CACHE_MODE=ttl"):
+            of(monkeypatch, CACHE_MODE=mode, CACHE_STALE_SECONDS="30")
+    with pytest.raises(ValidationError, match="greater than or equal to 0"):
+        of(monkeypatch, CACHE_MODE="ttl", CACHE_STALE_SECONDS="-1")
+
+
+def test_what_the_environment_calls_a_setting() -> None:
+    names = {setting: environment_name(setting) for setting in Settings.model_fields}
+    assert (names["limit"], names["cache_mode"]) == ("ATHENA_LIMIT", "CACHE_MODE")
+    assert len({*names.values()}) == len(names)
+    with pytest.raises(KeyError):
+        environment_name("limt")

@@ -9,7 +9,7 @@ from typing import Any
 
 from labctl.promote.plan import Plan
 
-__all__ = ["BAD", "MYSQL_FILE", "Bad"]
+__all__ = ["BAD", "MYSQL_FILE", "Bad", "in_template"]
 
 SQLSERVER = "rds.sqlserver"
 POSTGRES_FILE = "source_connector_postgres_kafka_avro_tickit.json"
@@ -34,6 +34,10 @@ class Bad:
     complete: bool = False
     rename: str | None = None
     """Another name for the MySQL connector."""
+    lab: dict[str, Any] = field(default_factory=dict)
+    """Values of `lab.toml` outside the profile."""
+    removed: str | None = None
+    """A file of the project that is not there."""
 
 
 def in_template(stack: str, change: Callable[[dict[str, Any]], None]) -> Callable[[Plan], Plan]:

@@ -32,12 +32,18 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def promote(project: Path) -> Promote:
-    """`promote({"msk.brokers": 3})`: the example's promotion with other values; None removes."""
+    """`promote({"msk.brokers": 3})`: the example's promotion with other values; None removes.
 
-    def build(changes: dict[str, Any] | None = None) -> Promotion:
+    `lab` are such values of `lab.toml` itself: `{"api.enabled": True}`.
+    """
+
+    def build(
+        changes: dict[str, Any] | None = None, lab: dict[str, Any] | None = None
+    ) -> Promotion:
         data = tomllib.loads((project / "lab.toml").read_text(encoding="utf-8"))
-        for key, value in (changes or {}).items():
-            section = data["profiles"]["aws"]
+        of_profile = {f"profiles.aws.{key}": value for key, value in (changes or {}).items()}
+        for key, value in {**of_profile, **(lab or {})}.items():
+            section = data
             *path, last = key.split(".")
             for part in path:
                 section = section.setdefault(part, {})

@@ -12,8 +12,12 @@ import pytest
 from labctl.errors import ExitCode, LabError
 from labctl.promote.plan import render
 from labctl.promote.rules import RULES, Finding, Subject, check, require_sound
-from tests.unit.promote.bad_examples import BAD, MYSQL_FILE, Bad
+from tests.unit.promote.bad_api_examples import API, BAD_API
+from tests.unit.promote.bad_examples import BAD as BAD_OTHERS
+from tests.unit.promote.bad_examples import MYSQL_FILE, Bad
 from tests.unit.promote.conftest import Promote
+
+BAD = [*BAD_OTHERS, *BAD_API]
 
 
 def findings_of(bad: Bad, promote: Promote, project: Path) -> list[Finding]:
@@ -35,7 +39,9 @@ def findings_of(bad: Bad, promote: Promote, project: Path) -> list[Finding]:
         (project / "connectors" / MYSQL_FILE).rename(project / "connectors" / f"{bad.rename}.json")
         toml = project / "lab.toml"
         toml.write_text(toml.read_text().replace(old, bad.rename))
-    promotion = promote(bad.profile)
+    if bad.removed:
+        (project / bad.removed).unlink()
+    promotion = promote(bad.profile, bad.lab)
     plan = render(promotion, None)
     if bad.plan:
         plan = bad.plan(plan)
@@ -88,6 +94,23 @@ def test_the_example_is_clean_through_every_rule(promote: Promote) -> None:
 )
 def test_other_shapes_are_clean_too(promote: Promote, changes: dict[str, Any]) -> None:
     promotion = promote(changes)
+    assert check(promotion, render(promotion, None)) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "lab"),
+    [
+        ({"api.cache_nodes": 1}, API),
+        ({"api.certificate": "arn:aws:acm:us-east-1:111122223333:certificate/0a-1b"}, API),
+        ({}, {"api.enabled": True}),
+        ({"network.egress": "endpoints", "network.route_tables": ["rtb-0a1b2c3d"]}, API),
+    ],
+    ids=["one node", "https", "no cache", "endpoints"],
+)
+def test_the_lake_api_is_clean(
+    promote: Promote, changes: dict[str, Any], lab: dict[str, Any]
+) -> None:
+    promotion = promote(changes, lab)
     assert check(promotion, render(promotion, None)) == []
 
 

@@ -1,0 +1,105 @@
+"""The lake API's settings on AWS, under the names by which it reads them itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labctl.config.aws import RESULTS
+from labctl.extras import require_extra
+from labctl.promote.network import API_PORT, CACHE_PORT
+from labctl.promote.promotion import Promotion
+from labctl.tables import LabTable
+from lakeapi.tables import Tables
+from sqlapi.catalog.hudi import names_of
+from sqlapi.source import SourceTable
+
+__all__ = [
+    "OF_BOTO3",
+    "api_database",
+    "api_reads",
+    "api_views",
+    "environment",
+    "own_views",
+    "setting_name",
+]
+
+OF_BOTO3 = ("AWS_REGION", "AWS_DEFAULT_REGION")
+"""Names in the environment that boto3 reads, not the service."""
+
+
+def setting_name(setting: str) -> str:
+    """What the environment calls a setting of the service. Raises KeyError for another."""
+    require_extra("lakeapi")
+    from lakeapi.settings import environment_name
+
+    return environment_name(setting)
+
+
+def api_database() -> str:
+    """The database that it asks: the service's own default.
+
+    Not silver's, as in a lab: there, on AWS, are Debezium's columns and rows that were deleted at
+    the source. `gold/` has views without them by the names that the service expects.
+    """
+    require_extra("lakeapi")
+    from lakeapi.settings import Settings
+
+    name: str = Settings.model_fields["database"].default
+    return name
+
+
+def api_views() -> list[str]:
+    """The views that it asks, `database.view`."""
+    return [f"{api_database()}.{name}" for name in Tables().model_dump().values()]
+
+
+def own_views() -> list[str]:
+    """Those that it makes of them, where they are missing."""
+    require_extra("lakeapi")
+    from lakeapi.statements import VIEWS
+
+    return [f"{api_database()}.{name}" for name in VIEWS]
+
+
+def api_reads(promotion: Promotion) -> tuple[list[str], list[str]]:
+    """What is read for its answers: names in the catalog, and folders of silver; each by name."""
+    views = {view.name: view for view in promotion.lake_views}
+    names = {name for name in own_views() if name in views} | {*api_views()}
+    while more := {one for name in names if name in views for one in views[name].reads} - names:
+        names |= more
+    folders = {table.properties.path for table in promotion.tables if names & _names(table)}
+    return sorted(names | {*own_views()}), sorted(folders)
+
+
+def _names(table: LabTable) -> frozenset[str]:
+    """What Athena calls a silver table."""
+    return frozenset(names_of(SourceTable("", table.name, "", table.properties.table_type)))
+
+
+def environment(promotion: Promotion, redis_host: Any) -> dict[str, Any]:
+    """What a task is told; texts, but for `redis_host`, which is known when the cache is there.
+
+    The password is none of it.
+    """
+    profile, cached = promotion.profile, promotion.config.cache.enabled
+    settings: dict[str, Any] = {
+        "environment": profile.api.environment,
+        "host": "0.0.0.0",  # noqa: S104 - of the task, which its security group guards
+        "port": str(API_PORT),
+        "workers": str(promotion.config.api.workers),
+        "results_bucket": f"{profile.lake.bucket}/{RESULTS}",
+        "workgroup": profile.workgroup,
+        "database": api_database(),
+        # Hudi tells the catalog of a commit only when a table's shape changes, so `commit` would
+        # keep old answers for ever.
+        "cache_mode": "ttl" if cached else "off",
+    }
+    if cached:
+        settings |= {
+            "redis_host": redis_host,
+            "redis_port": str(CACHE_PORT),
+            "redis_ssl": "true",
+            "cache_stale_seconds": str(profile.api.stale_seconds),
+        }
+    named = {setting_name(setting): value for setting, value in settings.items()}
+    return dict.fromkeys(OF_BOTO3, profile.region) | named

@@ -1,0 +1,305 @@
+"""The lake API: its tasks on ECS Fargate behind a load balancer, and ElastiCache.
+
+All of it is in the private subnets. What outlives it (image, roles, secret, log) is in
+`foundation`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labctl.promote.api import environment, setting_name
+from labctl.promote.api_image import image
+from labctl.promote.cloudformation.api_policies import LOG_STREAMS, start_policies, task_policies
+from labctl.promote.cloudformation.policies import trust
+from labctl.promote.cloudformation.template import Json, Template, attribute, ref, tag_list
+from labctl.promote.names import Names
+from labctl.promote.network import API_PORT, CACHE_PORT, HTTPS, listener_port
+from labctl.promote.promotion import Promotion
+from labctl.services.api import ALIVE
+
+__all__ = ["add_api_foundation", "template"]
+
+GROUP = "AWS::EC2::SecurityGroup::Id"
+CACHE_ENGINE, CACHE_VERSION = "valkey", "8.0"
+DRAIN_SECONDS = 30
+"""For how long a task that leaves may still answer what it was asked before."""
+
+
+def add_api_foundation(built: Template, promotion: Promotion) -> None:
+    """What is there before the service, and stays when it is taken away."""
+    names, profile = Names.of(promotion), promotion.profile
+    tags = tag_list(promotion)
+    built.add(
+        "ApiImages",
+        "AWS::ECR::Repository",
+        {
+            "RepositoryName": names.api,
+            # A tag is its image's content.
+            "ImageTagMutability": "IMMUTABLE",
+            "ImageScanningConfiguration": {"ScanOnPush": True},
+            "EmptyOnDelete": True,
+            "Tags": tags,
+        },
+    )
+    built.add(
+        "ApiLogs",
+        "AWS::Logs::LogGroup",
+        {
+            "LogGroupName": names.api_log_group,
+            "RetentionInDays": profile.api.log_days,
+            "Tags": tags,
+        },
+    )
+    if promotion.config.cache.enabled:
+        built.add(
+            "CacheSecret",
+            "AWS::SecretsManager::Secret",
+            {
+                "Name": names.cache_secret,
+                "Description": f"Password of the lake API's cache of {profile.prefix}",
+                # ElastiCache takes few other characters than letters and digits.
+                "GenerateSecretString": {"PasswordLength": 64, "ExcludePunctuation": True},
+                "Tags": tags,
+            },
+        )
+        built.output("CacheSecret", ref("CacheSecret"), "Password of the lake API's cache")
+    for output, role, policies in (
+        ("ApiRole", names.api, task_policies),
+        ("ApiStartRole", names.api_start_role, start_policies),
+    ):
+        built.add(
+            output,
+            "AWS::IAM::Role",
+            {
+                "RoleName": role,
+                "AssumeRolePolicyDocument": trust("ecs-tasks.amazonaws.com", profile.account),
+                "Policies": policies(promotion),
+                "Tags": tags,
+            },
+        )
+        built.output(output, attribute(output, "Arn"), f"Role {role}")
+
+
+def template(promotion: Promotion) -> dict[str, Any]:
+    built = Template(f"labctl {promotion.profile.prefix}: the lake API and its cache")
+    if promotion.config.cache.enabled:
+        _add_cache(built, promotion)
+    _add_balancer(built, promotion)
+    _add_service(built, promotion)
+    _add_scaling(built, promotion)
+    return built.body()
+
+
+def _subnets(promotion: Promotion) -> list[str]:
+    return sorted(promotion.profile.network.subnets.values())
+
+
+def _add_cache(built: Template, promotion: Promotion) -> None:
+    name, nodes = Names.of(promotion).api, promotion.profile.api.cache_nodes
+    built.parameter("CacheSecret", "String", "ARN of its password's secret")
+    built.add(
+        "CacheSubnets",
+        "AWS::ElastiCache::SubnetGroup",
+        {
+            "CacheSubnetGroupName": name,
+            "Description": f"Private subnets of {promotion.profile.prefix}",
+            "SubnetIds": _subnets(promotion),
+            "Tags": tag_list(promotion),
+        },
+    )
+    built.add(
+        "Cache",
+        "AWS::ElastiCache::ReplicationGroup",
+        {
+            "ReplicationGroupId": name,
+            "ReplicationGroupDescription": f"Answers of the lake API of {promotion.profile.prefix}",
+            "Engine": CACHE_ENGINE,
+            "EngineVersion": CACHE_VERSION,
+            "CacheNodeType": promotion.profile.api.cache_node,
+            "NumCacheClusters": nodes,
+            "AutomaticFailoverEnabled": nodes > 1,
+            "MultiAZEnabled": nodes > 1,
+            "TransitEncryptionEnabled": True,
+            "AtRestEncryptionEnabled": True,
+            # Put in by CloudFormation itself: no template and no request has the password.
+            "AuthToken": {"Fn::Sub": "{{resolve:secretsmanager:${CacheSecret}:SecretString}}"},
+            "CacheSubnetGroupName": ref("CacheSubnets"),
+            "SecurityGroupIds": [built.parameter("CacheGroup", GROUP, "Group of the cache")],
+            "Port": CACHE_PORT,
+            # What is lost is asked for again.
+            "SnapshotRetentionLimit": 0,
+            "Tags": tag_list(promotion),
+        },
+    )
+
+
+def _add_balancer(built: Template, promotion: Promotion) -> None:
+    name, certificate = Names.of(promotion).api, promotion.profile.api.certificate
+    built.add(
+        "Balancer",
+        "AWS::ElasticLoadBalancingV2::LoadBalancer",
+        {
+            "Name": name,
+            "Type": "application",
+            "Scheme": "internal",
+            "Subnets": _subnets(promotion),
+            "SecurityGroups": [built.parameter("BalancerGroup", GROUP, "Group of the balancer")],
+            "LoadBalancerAttributes": [
+                {"Key": "routing.http.drop_invalid_header_fields.enabled", "Value": "true"}
+            ],
+            "Tags": tag_list(promotion),
+        },
+    )
+    built.add(
+        "Targets",
+        "AWS::ElasticLoadBalancingV2::TargetGroup",
+        {
+            "Name": name,
+            "TargetType": "ip",
+            "Protocol": "HTTP",
+            "Port": API_PORT,
+            "VpcId": promotion.profile.network.vpc,
+            # Not whether the lake answers: ECS would replace every task while it does not, and with
+            # them what the cache can still answer would be away.
+            "HealthCheckPath": ALIVE,
+            "HealthCheckIntervalSeconds": 15,
+            "HealthCheckTimeoutSeconds": 5,
+            "HealthyThresholdCount": 2,
+            "UnhealthyThresholdCount": 3,
+            "Matcher": {"HttpCode": "200"},
+            "TargetGroupAttributes": [
+                {"Key": "deregistration_delay.timeout_seconds", "Value": str(DRAIN_SECONDS)}
+            ],
+            "Tags": tag_list(promotion),
+        },
+    )
+    listener: Json = {
+        "LoadBalancerArn": ref("Balancer"),
+        "Port": listener_port(promotion),
+        "Protocol": "HTTP",
+        "DefaultActions": [{"Type": "forward", "TargetGroupArn": ref("Targets")}],
+    }
+    if certificate:
+        listener |= {
+            "Protocol": "HTTPS",
+            "SslPolicy": "ELBSecurityPolicy-TLS13-1-2-2021-06",
+            "Certificates": [{"CertificateArn": certificate}],
+        }
+    built.add("Listener", "AWS::ElasticLoadBalancingV2::Listener", listener)
+    scheme = "https" if listener_port(promotion) == HTTPS else "http"
+    url = {"Fn::Sub": f"{scheme}://${{Balancer.DNSName}}"}
+    built.output("ApiUrl", url, "Where the lake API answers, within the VPC")
+
+
+def _add_service(built: Template, promotion: Promotion) -> None:
+    name, tags = Names.of(promotion).api, tag_list(promotion)
+    built.add("Cluster", "AWS::ECS::Cluster", {"ClusterName": name, "Tags": tags})
+    built.add(
+        "Task",
+        "AWS::ECS::TaskDefinition",
+        {
+            "Family": name,
+            "RequiresCompatibilities": ["FARGATE"],
+            "NetworkMode": "awsvpc",
+            "Cpu": str(promotion.profile.api.cpu),
+            "Memory": str(promotion.profile.api.memory_mib),
+            "RuntimePlatform": {"CpuArchitecture": "X86_64", "OperatingSystemFamily": "LINUX"},
+            "TaskRoleArn": built.parameter("ApiRole", "String", "Role of the tasks"),
+            "ExecutionRoleArn": built.parameter("ApiStartRole", "String", "Role that starts them"),
+            "ContainerDefinitions": [_container(promotion)],
+            "Tags": tags,
+        },
+    )
+    built.add(
+        "Service",
+        "AWS::ECS::Service",
+        {
+            "ServiceName": name,
+            "Cluster": ref("Cluster"),
+            "TaskDefinition": ref("Task"),
+            "LaunchType": "FARGATE",
+            # How many there are is the business of scaling: a number here would set it back.
+            "NetworkConfiguration": {
+                "AwsvpcConfiguration": {
+                    "AssignPublicIp": "DISABLED",
+                    "Subnets": _subnets(promotion),
+                    "SecurityGroups": [built.parameter("ApiGroup", GROUP, "Group of the tasks")],
+                }
+            },
+            "LoadBalancers": [
+                {
+                    "ContainerName": name,
+                    "ContainerPort": API_PORT,
+                    "TargetGroupArn": ref("Targets"),
+                }
+            ],
+            "DeploymentConfiguration": {
+                "MinimumHealthyPercent": 100,
+                "MaximumPercent": 200,
+                # A version that does not start ends the update instead of being tried for hours.
+                "DeploymentCircuitBreaker": {"Enable": True, "Rollback": True},
+            },
+            "HealthCheckGracePeriodSeconds": 60,
+            "PropagateTags": "SERVICE",
+            "Tags": tags,
+        },
+        # ECS refuses a target group that no balancer asks.
+        after=["Listener"],
+    )
+
+
+def _container(promotion: Promotion) -> Json:
+    names = Names.of(promotion)
+    told = environment(promotion, attribute("Cache", "PrimaryEndPoint.Address"))
+    container: Json = {
+        "Name": names.api,
+        "Image": image(promotion),
+        "Essential": True,
+        "LinuxParameters": {"InitProcessEnabled": True},
+        "PortMappings": [{"ContainerPort": API_PORT}],
+        "Environment": [{"Name": name, "Value": value} for name, value in told.items()],
+        "StopTimeout": DRAIN_SECONDS,
+        "LogConfiguration": {
+            "LogDriver": "awslogs",
+            "Options": {
+                "awslogs-group": names.api_log_group,
+                "awslogs-region": promotion.profile.region,
+                "awslogs-stream-prefix": LOG_STREAMS,
+            },
+        },
+    }
+    if promotion.config.cache.enabled:
+        password = {"Name": setting_name("redis_password"), "ValueFrom": ref("CacheSecret")}
+        container["Secrets"] = [password]
+    return container
+
+
+def _add_scaling(built: Template, promotion: Promotion) -> None:
+    api = promotion.profile.api
+    built.add(
+        "Scaling",
+        "AWS::ApplicationAutoScaling::ScalableTarget",
+        {
+            "ServiceNamespace": "ecs",
+            "ScalableDimension": "ecs:service:DesiredCount",
+            "ResourceId": {"Fn::Sub": "service/${Cluster}/${Service.Name}"},
+            "MinCapacity": api.min_tasks,
+            "MaxCapacity": api.max_tasks,
+        },
+    )
+    built.add(
+        "ScalingByCpu",
+        "AWS::ApplicationAutoScaling::ScalingPolicy",
+        {
+            "PolicyName": Names.of(promotion).api,
+            "PolicyType": "TargetTrackingScaling",
+            "ScalingTargetId": ref("Scaling"),
+            "TargetTrackingScalingPolicyConfiguration": {
+                "PredefinedMetricSpecification": {
+                    "PredefinedMetricType": "ECSServiceAverageCPUUtilization"
+                },
+                "TargetValue": api.cpu_percent,
+            },
+        },
+    )
