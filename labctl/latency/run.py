@@ -68,7 +68,7 @@ def run_scenario(
     """Run `scenario`, on the tables that `on_tables` says, and report.
 
     Rows it made are removed from the sources again. Raises LabError when the lab cannot run it, or
-    something on the way fails for good. Changes that are lost are no error here: the report says so.
+    something on the way fails for good. Changes that are lost are no error: the report says so.
     """
     scenario = on_tables(lab.require_running(), scenario)
     observer.phase("pointing the lab at the scenario")
