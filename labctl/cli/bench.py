@@ -31,7 +31,8 @@ def bench_command(
 ) -> None:
     """Measure the lab on this machine: start, snapshot, one changed row, what it takes at rest.
 
-    Makes a lab of its own (named bench unless --lab says otherwise) and removes it afterwards.
+    Makes a lab of its own (named bench unless --lab says otherwise) and removes it afterwards. It
+    is seeded with the lab's data sets, and rows of their table for scenario idle are changed.
     """
     lab = replace(invocation, name=invocation.name or BENCH_LAB).lab()
     with LiveView() as view:
@@ -48,7 +49,7 @@ def _render(figures: PipelineFigures) -> RenderableType:
     for name, value in (
         ("up, empty state", f"{figures.first_up} s"),
         ("up again", ", ".join(f"{seconds} s" for seconds in figures.up_again)),
-        ("seed", f"{figures.seed} s"),
+        ("seed", "-" if figures.seed is None else f"{figures.seed} s"),
         (f"snapshot, {figures.snapshot_rows:,} rows", f"{figures.snapshot} s"),
         ("the same, compared with the sources", f"{figures.compared} s"),
         (

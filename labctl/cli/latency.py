@@ -28,7 +28,8 @@ def run_command(
     invocation: Invocation,
     scenario: Annotated[str, typer.Argument(help="Name of a scenario, or path of its file.")],
     table: Annotated[
-        list[str] | None, typer.Option(help="Silver table; repeatable [default: the file's].")
+        list[str] | None,
+        typer.Option(help="Silver table; repeatable [default: the file's, or the data set's]."),
     ] = None,
     source: Annotated[
         SilverSource | None, typer.Option(help="Where silver reads [default: as the lab is set].")
@@ -62,6 +63,9 @@ def run_command(
         require_extra("reports")
     lab = invocation.lab()
     name, found = find_scenario(lab.project, scenario)
+    # A file may be for other labs, too; what is named here is for this one.
+    for given in table or ():
+        lab.table(given)
     found = found.with_options(
         tables=tuple(table) if table else None,
         source=source,
@@ -95,7 +99,7 @@ def list_command(invocation: Invocation) -> None:
         for title in ("scenario", "what", "tables"):
             table.add_column(title)
         for name, scenario in found.items():
-            table.add_row(name, scenario.title, ", ".join(scenario.tables))
+            table.add_row(name, scenario.title, ", ".join(scenario.tables) or scenario.spread)
         return table
 
     print_result(invocation.format, data, render)
@@ -153,7 +157,7 @@ def growth_command(
 ) -> None:
     """Run a scenario at several sizes of a table, of the application, or at several rates.
 
-    rows: of the scenario's first table. tables: of the application, with twins of a small table.
+    rows: of the scenario's first table. tables: of the application, with twins of the smallest.
     rate: changes per second. age: changes made to the table so far. What was added is removed
     afterwards. Silver keeps removed rows as deleted ones, so use a lab made for this.
     """

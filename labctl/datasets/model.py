@@ -82,6 +82,9 @@ class DataSet:
     read: Callable[[Path, Sequence[Any]], Mapping[str, pa.Table]] | None = None
     """The rows of those of these tables that the data set's own files have; None where there are no
     such files. Raises LabError for a file that cannot be loaded."""
+    written: tuple[str, ...] = ()
+    """Its tables that scenarios write to, the best first. Most scenarios take one, some one of each
+    source. Where these are not in a lab, others are taken."""
     followed: FollowedRow | None = None
     text_columns: Mapping[SourceEngine, TextColumn] = field(default_factory=dict)
     """By engine, where `labctl bench --recovery` writes."""

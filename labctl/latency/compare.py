@@ -52,7 +52,7 @@ def compare(a: RunReport, b: RunReport) -> Comparison:
 def _conditions(run: RunReport) -> dict[str, str]:
     return {
         "commit": run.environment.commit,
-        "scenario": run.scenario.model_dump_json(),
+        "scenario": run.scenario.model_dump_json(exclude={"title"}),
         "source": run.source,
         "tables": ", ".join(f"{t.table} ({t.table_type})" for t in run.tables),
         "profile": run.profile,

@@ -19,6 +19,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.status import service_versions
 from labctl.lake import Lake
 from labctl.lake.objectstore import LakeStorage
+from labctl.latency.choosing import on_tables, silver_rows, smallest_table
 from labctl.latency.environment import describe
 from labctl.latency.growth_report import GrowthName, GrowthReport, Step
 from labctl.latency.report import RunReport
@@ -33,8 +34,6 @@ __all__ = ["measure_growth"]
 
 _FILL_FROM = 500_000_000
 """Keys of the rows that make a table large: below those of runs."""
-_TWINNED = "category"
-"""The table whose twins make the application's tables many: it has eleven rows."""
 _FILL_SECONDS = 3_600.0
 _POLL_SECONDS = 0.5
 
@@ -67,8 +66,9 @@ def measure_growth(
     steps that cannot be made.
     """
     lab.require_running().require_here()
-    scenario = scenario.model_copy(update={"tables": scenario.tables[:1]})
     _check(growth, steps, scenario)
+    scenario = on_tables(lab, scenario)
+    scenario = scenario.model_copy(update={"tables": scenario.tables[:1]})
     report = GrowthReport(
         growth=growth,
         name=name,
@@ -144,8 +144,8 @@ def _wait_for_records(topics: Topics, topic: str, count: int) -> None:
 
 
 def _tables(lab: Lab, steps: Sequence[int], scenario: Scenario, observer: Observer) -> Steps:
-    """More tables in the same application: twins of a small one."""
-    small, have = lab.table(_TWINNED), len(lab.tables)
+    """More tables in the same application: twins of the smallest."""
+    small, have = lab.table(smallest_table(silver_rows(lab))), len(lab.tables)
     for step in steps:
         if step < have:
             raise LabError(

@@ -17,6 +17,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.up import UpReporter
 from labctl.lake import Lake, View
 from labctl.latency.bronze import BronzeObjects
+from labctl.latency.choosing import on_tables
 from labctl.latency.following import SilverFollower, TopicFollower
 from labctl.latency.ledger import Ledger, Message, Version
 from labctl.latency.load import ChangeLoad, Load, SnapshotLoad
@@ -64,13 +65,14 @@ class _Queues:
 def run_scenario(
     lab: Lab, name: str, scenario: Scenario, *, seed: int, observer: Observer
 ) -> RunReport:
-    """Run `scenario` and report. Rows it made are removed from the sources again.
+    """Run `scenario`, on the tables that `on_tables` says, and report.
 
-    Raises LabError when the lab cannot run it, or something on the way fails for good. Changes
-    that are lost are no error here: the report says so.
+    Rows it made are removed from the sources again. Raises LabError when the lab cannot run it, or
+    something on the way fails for good. Changes that are lost are no error: the report says so.
     """
+    scenario = on_tables(lab.require_running(), scenario)
     observer.phase("pointing the lab at the scenario")
-    with prepared(lab.require_running(), scenario, observer) as at:
+    with prepared(lab, scenario, observer) as at:
         load: Load
         if scenario.changes is None:
             load = SnapshotLoad(at)

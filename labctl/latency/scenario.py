@@ -17,6 +17,7 @@ __all__ = [
     "Changes",
     "Outage",
     "Scenario",
+    "Spread",
     "TableType",
     "find_scenario",
     "scenario_files",
@@ -26,6 +27,7 @@ FOLDER = "scenarios"
 """Below the project's folder."""
 HINT = "docs/latency.md lists every key of a scenario"
 TableType = Literal["cow", "mor"]
+Spread = Literal["one", "each-source", "all"]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Share = Annotated[int, Field(ge=0, le=1_000)]
 
@@ -74,8 +76,11 @@ class Scenario(Section):
     """One file of `scenarios/`."""
 
     title: str
-    tables: tuple[str, ...] = Field(min_length=1)
-    """Silver tables, each with a writer of its own at its source."""
+    tables: tuple[str, ...] = ()
+    """Silver tables, each with a writer of its own at its source. Left out, or where the lab has
+    none of them: those that its data set has for scenarios."""
+    spread: Spread = "one"
+    """How many of those."""
     source: SilverSource | None = None
     """Where silver reads changes from; left out: as the lab is set."""
     table_type: TableType | None = None

@@ -17,6 +17,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.status import read_status, service_versions
 from labctl.lab.verification import verify_lab
 from labctl.lake import Lake
+from labctl.latency.choosing import chosen_targets
 from labctl.latency.environment import describe
 from labctl.latency.statistics import percentiles_of
 from labctl.latency.targets import Target, describe_target
@@ -72,10 +73,9 @@ class _Table:
 
 
 def soak_tables(lab: Lab, names: Sequence[str] = ()) -> list[Target]:
-    """The tables called `names`, or of each source the first that numbers can be written to.
+    """The tables called `names`, or one of each source, see `chosen_targets`.
 
-    Merge-on-read tables are preferred: their commits are the ones that compaction follows.
-    Raises LabError (USAGE) for a table that cannot carry numbers.
+    Raises LabError (USAGE) for a table that cannot carry numbers, or when there is none.
     """
     if names:
         found = []
@@ -84,17 +84,7 @@ def soak_tables(lab: Lab, names: Sequence[str] = ()) -> list[Target]:
             with connect(lab.endpoints, table.source) as source:
                 found.append(describe_target(table, source))
         return found
-    by_source: dict[str, Target] = {}
-    for table in sorted(lab.tables, key=lambda t: t.properties.table_type != "MERGE_ON_READ"):
-        if table.source in by_source or table.properties.deletes == "hard":
-            continue
-        with connect(lab.endpoints, table.source) as source:
-            try:
-                by_source[table.source] = describe_target(table, source)
-            except LabError as error:
-                if error.exit_code is not ExitCode.USAGE:
-                    raise
-    return list(by_source.values())
+    return chosen_targets(lab, "each-source", deletes=True)
 
 
 def run_soak(

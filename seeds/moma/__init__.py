@@ -28,6 +28,7 @@ DATA_SET = DataSet(
     ddl=ddl,
     generate=generate,
     read=read_original,
+    written=("artworks",),
     followed=FollowedRow(
         table="artists",
         key="artist_id",

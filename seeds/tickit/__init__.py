@@ -29,6 +29,7 @@ DATA_SET = DataSet(
     ddl=ddl,
     generate=generate,
     read=read_original,
+    written=("sale", "event", "user"),
     followed=FollowedRow(
         table="sale",
         key="salesid",
