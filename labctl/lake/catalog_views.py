@@ -97,8 +97,8 @@ class CatalogViews:
             for column, kind in columns.items():
                 spark_type(f"{table}.{column}", kind)
         text = spark_tree(told["originalSql"], reader, told["schema"])
-        columns = tuple((label.lower(), spark_type(label, kind)) for label, kind in made.columns)
-        return SparkView(name, text.sql, text.inputs, columns)
+        shown = tuple((label.lower(), spark_type(label, kind)) for label, kind in made.columns)
+        return SparkView(name, text.sql, text.inputs, shown)
 
     def _rows(self, name: str, told: Mapping[str, Any], catalog: _Catalog, view: View) -> pa.Table:
         reader = self._reader(catalog)

@@ -1,4 +1,4 @@
-"""Views of `gold/` that the Spark application keeps as tables: what it is told of each.
+"""Views of `gold/` that the Spark application keeps as tables: what it has to know of each.
 
 A definition is one SELECT with GROUP BY over joined tables. It is told in three texts of Spark's
 SQL: all rows; the groups that a row is in, given some rows of a table; the rows of given groups.
@@ -27,7 +27,7 @@ __all__ = ["definitions"]
 def definitions(
     names: Sequence[str], views: Iterable[GoldView], tables: Iterable[str]
 ) -> list[GoldDefinition]:
-    """What the Spark application is told of the views of these names; `tables` are silver's.
+    """What the Spark application has to know of the views of these names; `tables` are silver's.
 
     Raises LabError (USAGE) naming the key of `lab.toml`, or the file that cannot be used.
     """

@@ -37,7 +37,7 @@ from lakehouse.registry import SchemaRegistry
 from lakehouse.schema_memory import LakeSchemas
 from lakehouse.status import StatusServer
 from lakehouse.storage import LakeFiles
-from lakehouse.supervisor import Feed, Supervisor
+from lakehouse.supervisor import Feed, Supervisor, Worker
 from lakehouse.table import TableWriter
 from lakehouse.termination import on_termination
 from lakehouse.warmup import WarmUp
@@ -119,7 +119,7 @@ class Application:
         self._bronze = self._bronze_writers()
         self._warm_up = WarmUp(self._spark, tables, self._checkpoint("_warm_up"))
         self._gold = self._gold_workers()
-        workers = [*self._feeds.values(), *self._bronze, *self._gold]
+        workers: list[Worker] = [*self._feeds.values(), *self._bronze, *self._gold]
         self._supervisor = Supervisor(workers, once=options.once)
 
     def run(self) -> int:

@@ -1,4 +1,4 @@
-"""What the application is told of a view that it keeps as a table.
+"""What the application knows of a view that it keeps as a table.
 
 Nothing in this module needs Spark, so whoever submits the application can import it.
 """

@@ -238,7 +238,7 @@ class HudiTable:
     def readable(self) -> list[str]:
         """The completed writes whose rows can be read as they left them, the oldest first.
 
-        Each by when it was begun. That holds while `services` is held, else until a cleaning.
+        Each by its instant. That holds while `services` is held, else until a cleaning.
         """
         if not self.exists():
             return []

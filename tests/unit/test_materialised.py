@@ -1,4 +1,4 @@
-"""Which views can be kept as tables, and what the Spark application is told of them."""
+"""Which views can be kept as tables, and what the Spark application knows of them."""
 
 from __future__ import annotations
 

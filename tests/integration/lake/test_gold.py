@@ -194,7 +194,7 @@ def test_the_table_is_what_the_view_answers_after_any_changes(world: World) -> N
     assert first.whole
     assert world.kept() == world.answered()
     assert gold.refresh() is None
-    for round_ in range(5):
+    for round_ in range(4):
         if round_ % 2:
             gold = world.gold()  # restarted
             assert gold.refresh() is None
