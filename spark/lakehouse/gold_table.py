@@ -70,7 +70,10 @@ class GoldTable:
         """Go on where the table's own commits say. Removes a table of another definition."""
         said = json.loads(self.table.note(_NOTE) or "null")
         if said and said["definition"] != self.definition.digest:
-            _log.info("%s: its definition has changed: removed, to be written from scratch", self.definition.name)
+            _log.info(
+                "%s: its definition has changed: removed, to be written from scratch",
+                self.definition.name,
+            )
             self.table.remove()
             said = None
         self._read = said and dict(said["read"])

@@ -312,9 +312,8 @@ def test_spark_answers_a_view_as_the_embedded_engine_does(
     sales = "tickit_demo.refined_tickit_public_sales"
     for number, sql in enumerate(
         (
-            "SELECT * FROM truth.whole ORDER BY caldate, catgroup, catname, saleamount",
-            f"SELECT s.*, e.eventname FROM {sales} s JOIN event e ON e.eventid = s.eventid"
-            " ORDER BY salesid",
+            "SELECT * FROM truth.whole",
+            f"SELECT s.*, e.eventname FROM {sales} s JOIN event e ON e.eventid = s.eventid",
         )
     ):
         for view in (View(), View(deleted=True)):
@@ -326,4 +325,5 @@ def test_spark_answers_a_view_as_the_embedded_engine_does(
             found = read_answer(folder, "", [])
             expected = world.lake.query(sql, view, views=views)
             assert found.schema.names == expected.schema.names
-            assert found.to_pylist() == expected.to_pylist()
+            assert found.num_rows > 0
+            assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, expected.to_pylist()))
