@@ -123,6 +123,15 @@ class SilverSettings(Section):
     """Folders with the tables' properties files, relative to the project's folder."""
 
 
+class GoldSettings(Section):
+    """Views over silver."""
+
+    materialised: tuple[
+        Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]*\.[a-z_][a-z0-9_]*$")], ...
+    ] = ()
+    """Views of `gold/`, by `database.view`, that the Spark application keeps as tables."""
+
+
 class LakeSettings(Section):
     """The object store."""
 
@@ -204,6 +213,7 @@ class LabConfig(Section):
     """By name. Which there are says `labctl.services`, whose `load_config` refuses others."""
     connectors: ConnectorSettings = ConnectorSettings()
     silver: SilverSettings = SilverSettings()
+    gold: GoldSettings = GoldSettings()
     lake: LakeSettings = LakeSettings()
     cache: CacheSettings = CacheSettings()
     api: ApiSettings = ApiSettings()

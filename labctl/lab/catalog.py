@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,16 +42,28 @@ class CatalogTable:
 def catalog_of(lab: Lab) -> Catalog:
     """Raises LabError when the lab does not run, or what is promoted is not known."""
     source = LakeSource(Lake(lab.endpoints.objectstore))
-    return Catalog(connection_of(lab, "glue"), connection_of(lab), source, lab.project)
+    glue = connection_of(lab, "glue")
+    # On AWS they are views: the application there keeps none.
+    materialised = () if glue.on_aws else lab.config.gold.materialised
+    return Catalog(glue, connection_of(lab), source, lab.project, materialised)
 
 
 class Catalog:
     """What the catalog has, and what it should have. Raises LabError."""
 
     def __init__(
-        self, connection: Connection, athena: Connection, source: TableSource, project: Path
+        self,
+        connection: Connection,
+        athena: Connection,
+        source: TableSource,
+        project: Path,
+        materialised: Collection[str] = (),
     ) -> None:
-        """Of Glue and of Athena; `project` has the files of views and kept statements."""
+        """Of Glue and of Athena; `project` has the files of views and kept statements.
+
+        `materialised` are the views that are tables of the lake.
+        """
+        self._materialised = materialised
         self._connection = connection
         self._athena = athena
         self._glue = connection.client
@@ -105,7 +117,7 @@ class Catalog:
             )
         chosen = {full_name(name, known, word="view or statement") for name in names} or set(known)
         with self._explained():
-            changes = GoldViews(self._glue, views).changes(
+            changes = GoldViews(self._glue, views, self._materialised).changes(
                 view.name for view in views if view.name in chosen
             )
             write(self._glue, changes)

@@ -92,6 +92,16 @@ class BronzeStatus:
 
 
 @dataclass(frozen=True)
+class GoldStatus:
+    """A view that the Spark application keeps as a table."""
+
+    name: str
+    state: str
+    last_commit_at: str | None
+    error: str | None
+
+
+@dataclass(frozen=True)
 class PipelineStatus:
     connectors: list[ConnectorStatus]
     tables: list[SilverTableStatus]
@@ -99,6 +109,7 @@ class PipelineStatus:
     """None where it cannot be asked."""
     lost_topics: list[str] = field(default_factory=list)
     """Topics that tables were written from, and that Kafka does not have any more."""
+    gold: list[GoldStatus] = field(default_factory=list)
 
     def problems(self) -> list[str]:
         """What keeps changes from silver or bronze now, or a table from its upkeep, with why."""
@@ -124,6 +135,11 @@ class PipelineStatus:
                 if t.hive_error
             ),
             *_bronze_problems(self.bronze),
+            *(
+                f"{g.name}, a view kept as a table, is {g.state}: {g.error}"
+                for g in self.gold
+                if g.state in HELD_UP
+            ),
         ]
 
 
@@ -153,9 +169,8 @@ def read_pipeline(lab: Lab) -> PipelineStatus:
         replace(c, error=silent.get(c.name, c.error), retained_bytes=kept.get(c.name))
         for c in found
     ]
-    return PipelineStatus(
-        found, tables, bronze, _lost_topics(lab, instants.result(), ends.result())
-    )
+    lost = _lost_topics(lab, instants.result(), ends.result())
+    return PipelineStatus(found, tables, bronze, lost, _gold(status.result()))
 
 
 def bronze_writer(lab: Lab) -> WrittenBy | None:
@@ -209,6 +224,13 @@ def _bronze(status: Mapping[str, Any], ends: EndOffsets | None) -> BronzeStatus 
         said["stopped_topics"],
         said["error"],
     )
+
+
+def _gold(status: Mapping[str, Any]) -> list[GoldStatus]:
+    return [
+        GoldStatus(name, said["state"], said["last_commit_at"], said["error"])
+        for name, said in status.get("gold", {}).items()
+    ]
 
 
 def _lost_topics(

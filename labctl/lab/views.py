@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ from labctl.lab.lab import Lab
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from labctl.lake.catalog_views import CatalogViews
+    from labctl.lake.lake import SparkView
     from labctl.lake.view import View
 
 __all__ = ["LabViews"]
@@ -24,6 +27,16 @@ class LabViews:
 
     def rows(self, names: Iterable[str], view: View) -> Mapping[str, pa.Table]:
         """See `labctl.lake.lake.Views`. Raises LabError."""
+        with self._views() as views:
+            return views.rows(names, view)
+
+    def for_spark(self, names: Iterable[str], view: View) -> Sequence[SparkView]:
+        """See `labctl.lake.lake.Views`. Raises LabError."""
+        with self._views() as views:
+            return views.for_spark(names, view)
+
+    @contextmanager
+    def _views(self) -> Iterator[CatalogViews]:
         # Not above: they bring boto3 and Athena's SQL, and most queries read no view.
         from labctl.lab.athena_connection import connection_of
         from labctl.lake.catalog_views import CatalogViews
@@ -32,4 +45,4 @@ class LabViews:
         connection = connection_of(self.lab, "glue")
         with connection.explained():
             lake = Lake(self.lab.endpoints.objectstore)
-            return CatalogViews(connection.client, lake).rows(names, view)
+            yield CatalogViews(connection.client, lake)

@@ -6,7 +6,7 @@ A view is Athena's SQL. It is answered as the lab's endpoint answers it, over th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from labctl.config.aws import CATALOG
 from labctl.errors import ExitCode, LabError
-from labctl.lake.lake import Lake
+from labctl.lake.lake import Lake, SparkView
+from labctl.lake.spark_text import spark_tree, spark_type
 from labctl.lake.table_source import LakeSource
 from labctl.lake.view import View
 from sqlapi.catalog.definitions import SourceName
@@ -45,27 +46,62 @@ class CatalogViews:
     def rows(self, names: Iterable[str], view: View) -> dict[str, pa.Table]:
         """All rows of those of the names `database.name` that are views of the catalog."""
         catalog = _Catalog(self._glue, LakeSource(self._lake, view))
-        found = {}
+        stored = self._stored(catalog, names, view)
+        return {name: self._rows(name, told, catalog, view) for name, told in stored}
+
+    def for_spark(self, names: Iterable[str], view: View) -> list[SparkView]:
+        """See `labctl.lake.lake.Views`. Raises LabError (USAGE) naming what may not agree."""
+        catalog = _Catalog(self._glue, LakeSource(self._lake, view))
+        found = []
+        for name, told in self._stored(catalog, names, view):
+            try:
+                found.append(self._for_spark(name, told, catalog))
+            except (SqlError, SourceError) as error:
+                raise LabError(
+                    f"View {name}: {error}",
+                    hint="leave --engine spark out",
+                    exit_code=ExitCode.USAGE,
+                ) from None
+        return found
+
+    def _stored(
+        self, catalog: _Catalog, names: Iterable[str], view: View
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Those of the names that are views, with what is stored of each."""
         for name in names:
             database, _, short = name.partition(".")
             definition = (catalog.stored(database, short) or {}).get("definition", {})
-            if is_view(definition):
-                found[name] = self._rows(name, definition, catalog, view)
-        return found
+            if not is_view(definition):
+                continue
+            told = view_text(definition.get("ViewOriginalText") or "")
+            if told is None:
+                raise LabError(f"{name} is no view of Athena's", exit_code=ExitCode.USAGE)
+            if view.begin:
+                raise LabError(
+                    f"{name} is a view, and has no changes since a time",
+                    hint="--as-of shows it as it was",
+                    exit_code=ExitCode.USAGE,
+                )
+            yield name, told
 
-    def _rows(
-        self, name: str, definition: Mapping[str, Any], catalog: _Catalog, view: View
-    ) -> pa.Table:
-        told = view_text(definition.get("ViewOriginalText") or "")
-        if told is None:
-            raise LabError(f"{name} is no view of Athena's", exit_code=ExitCode.USAGE)
-        if view.begin:
-            raise LabError(
-                f"{name} is a view, and has no changes since a time",
-                hint="--as-of shows it as it was",
-                exit_code=ExitCode.USAGE,
-            )
-        reader = Reader(catalog, Storage(self._lake.storage.filesystem), CATALOG)
+    def _reader(self, catalog: _Catalog) -> Reader:
+        return Reader(catalog, Storage(self._lake.storage.filesystem), CATALOG)
+
+    def _for_spark(self, name: str, told: Mapping[str, Any], catalog: _Catalog) -> SparkView:
+        reader = self._reader(catalog)
+        # By its types, too, it must be a query that Athena answers.
+        made = translate(told["originalSql"], reader, told["schema"])
+        for table, columns in made.read.items():
+            if not catalog.is_whole(table):
+                raise SqlError("NOT_SUPPORTED", f"It reads {table}, which is no table of silver")
+            for column, kind in columns.items():
+                spark_type(f"{table}.{column}", kind)
+        text = spark_tree(told["originalSql"], reader, told["schema"])
+        shown = tuple((label.lower(), spark_type(label, kind)) for label, kind in made.columns)
+        return SparkView(name, text.sql, text.inputs, shown)
+
+    def _rows(self, name: str, told: Mapping[str, Any], catalog: _Catalog, view: View) -> pa.Table:
+        reader = self._reader(catalog)
         engine = Engine(memory=_MEMORY)
         try:
             made = translate(told["originalSql"], reader, told["schema"])
@@ -99,6 +135,10 @@ class _Catalog:
             for table in self.source.tables()
             for name, view in names_of(table).items()
         }
+
+    def is_whole(self, key: str) -> bool:
+        """Whether `database.name` is a table's own name: not that of its compacted part, say."""
+        return any(key == f"{table.database}.{table.name}" for table in self.source.tables())
 
     def has(self, key: str) -> bool:
         """Whether `database.name` is a table of the lake."""

@@ -7,7 +7,7 @@ tables, so that a view is written by Glue alone: by the same request to the lab 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -87,8 +87,12 @@ def _load(file: Path) -> GoldView:
 class GoldViews:
     """Compares views with those of a catalog. Raises what a boto3 client of Glue raises."""
 
-    def __init__(self, glue: Any, views: Sequence[GoldView]) -> None:
+    def __init__(
+        self, glue: Any, views: Sequence[GoldView], materialised: Collection[str] = ()
+    ) -> None:
+        """`materialised` are kept as tables of the lake: they are checked, and not written."""
         self._glue = glue
+        self._materialised = materialised
         self._views = {view.name: view for view in views}
         self._known: dict[str, dict[str, Json] | None] = {}
 
@@ -99,6 +103,8 @@ class GoldViews:
         """
         wanted = [self._views[name] for name in names]
         made = [(view, self._input(view)) for view in wanted]
+        made = [(view, one) for view, one in made if view.name not in self._materialised]
+        wanted = [view for view, _ in made]
         missing = sorted({view.database for view in wanted if self._inside(view.database) is None})
         changes = [new_database(name, Description="Views over silver") for name in missing]
         return [*changes, *(change for view, one in made for change in self._of_view(view, one))]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from labctl.config.endpoints import ObjectStore
     from labctl.lake.sql import Scan, SqlQuery
 
-__all__ = ["Engine", "Lake", "TableInfo", "Views"]
+__all__ = ["Engine", "Lake", "SparkView", "TableInfo", "Views"]
 
 _PARALLEL = 8
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
@@ -58,9 +58,24 @@ class TableInfo:
 class Engine(Protocol):
     """Another way to answer a query over the same tables."""
 
-    def query(self, sql: str, tables: Sequence[SilverTable], view: View) -> pa.Table:
+    def query(
+        self, sql: str, tables: Sequence[SilverTable], view: View, views: Views | None
+    ) -> pa.Table:
         """The answer, with the columns and types that `Lake.query` gives by itself."""
         ...
+
+
+@dataclass(frozen=True)
+class SparkView:
+    """A view in Spark's SQL, whose tables are called `lab_in_<number>`."""
+
+    name: str
+    """`database.view`."""
+    sql: str
+    inputs: tuple[str, ...]
+    """By their numbers, the tables of the lake that it reads, `database.table`."""
+    columns: tuple[tuple[str, str], ...]
+    """Names, and Spark's types."""
 
 
 class Views(Protocol):
@@ -68,6 +83,10 @@ class Views(Protocol):
 
     def rows(self, names: Iterable[str], view: View) -> Mapping[str, pa.Table]:
         """All rows of those of the names `database.name` that are views, as `view` shows tables."""
+        ...
+
+    def for_spark(self, names: Iterable[str], view: View) -> Sequence[SparkView]:
+        """The same as queries. Raises LabError (USAGE) for what Spark may not answer alike."""
         ...
 
 
@@ -186,14 +205,14 @@ class Lake:
     ) -> pa.Table:
         """The answer to one SELECT over silver tables, all shown as `view` says, or SHOW TABLES.
 
-        `views` has what is no table; an `engine` sees none of it. Raises LabError (USAGE) for bad
-        SQL, an unknown table, or a moment whose files are gone.
+        `views` has what is no table. Raises LabError (USAGE) for bad SQL, an unknown table, or a
+        moment whose files are gone.
         """
         if _SHOW_TABLES.fullmatch(sql):
             return self._shown()
         names = self.table_names()
         if engine:
-            return engine.query(sql, [self._table(name) for name in names], view)
+            return engine.query(sql, [self._table(name) for name in names], view, views)
         # Not above: DuckDB is for queries alone, and `labctl status` has none.
         from labctl.lake.sql import SqlQuery
 

@@ -19,15 +19,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import sqlglot
-from sqlglot.errors import TokenError
+from sqlglot import exp
+from sqlglot.errors import SqlglotError, TokenError
 
 from labctl.errors import ExitCode, LabError
+from labctl.lake.lake import SparkView, Views
 from labctl.lake.silver import SilverTable
 from labctl.lake.timeline import State, Timeline
 from labctl.lake.view import View
 from lakehouse.table_names import tables_called
 
-__all__ = ["NOT_A_QUERY", "SparkEngine", "described", "read_answer"]
+__all__ = ["NOT_A_QUERY", "SparkEngine", "described", "others", "read_answer"]
 
 _LOG_LINES = 30
 NOT_A_QUERY = "NOT_A_QUERY"
@@ -44,20 +46,29 @@ class SparkEngine:
     memory: str = "1g"
     timeout_seconds: float = 600
 
-    def query(self, sql: str, tables: Sequence[SilverTable], view: View) -> pa.Table:
+    def query(
+        self, sql: str, tables: Sequence[SilverTable], view: View, views: Views | None = None
+    ) -> pa.Table:
         """See `labctl.lake.lake.Engine`. Raises LabError (USAGE) for bad SQL."""
+        named = others(sql, [table.name for table in tables]) if views else []
+        shown = views.for_spark(named, view) if views and named else ()
         with TemporaryDirectory(prefix="labctl-spark-") as name:
-            request = self.request(sql, tables, view, Path(name))
+            request = self.request(sql, tables, view, Path(name), shown)
             environment = {k: v for t in tables for k, v in t.storage.spark_env.items()}
             log = self._run(request, environment, Path(name))
             return read_answer(Path(name), log, [t.name for t in tables])
 
     def request(
-        self, sql: str, tables: Sequence[SilverTable], view: View, folder: Path
+        self,
+        sql: str,
+        tables: Sequence[SilverTable],
+        view: View,
+        folder: Path,
+        views: Sequence[SparkView] = (),
     ) -> dict[str, Any]:
-        """What `spark_job` is asked, for tables that `sql` may name."""
+        """What `spark_job` is asked, for tables and views that `sql` may name."""
         names = [table.name for table in tables]
-        text, full = _with_views(sql, names)
+        text, full = _with_views(sql, [*names, *(one.name for one in views)])
         found = [(table, table.name) for table in tables if table.name in full]
         for table in tables:
             short = table.name.rpartition(".")[2]
@@ -65,10 +76,14 @@ class SparkEngine:
                 rf"\b{re.escape(short)}\b", sql, re.IGNORECASE
             ):
                 found.append((table, short))
+        read = {name for one in views for name in one.inputs}
+        inputs = [table for table in tables if table.name in read]
         return {
             "sql": text,
             "folder": str(folder),
-            "conf": self.conf(folder, [table for table, _ in found]),
+            "conf": self.conf(folder, [*(table for table, _ in found), *inputs]),
+            "views": [asdict(one) for one in views],
+            "inputs": [described(table, view) for table in inputs],
             "view": asdict(view),
             "tables": [described(table, view) | {"name": name} for table, name in found],
         }
@@ -122,6 +137,22 @@ class SparkEngine:
                 hint="Ask for fewer rows, or leave --engine spark out.",
             ) from None
         return process.stdout
+
+
+def others(sql: str, names: Sequence[str]) -> list[str]:
+    """The names `database.name` that a query reads and that are none of `names`: perhaps views."""
+    try:
+        trees = sqlglot.parse(sql, read="spark")
+    except SqlglotError:
+        return []  # Spark says what is wrong with it.
+    found = {
+        f"{table.db}.{table.name}".lower()
+        for tree in trees
+        if tree is not None
+        for table in tree.find_all(exp.Table)
+        if table.db and not table.catalog
+    }
+    return sorted(found - set(names))
 
 
 def _with_views(sql: str, names: Sequence[str]) -> tuple[str, set[str]]:

@@ -17,6 +17,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from labctl.lake.spark import NOT_A_QUERY
 from labctl.lake.view import View
+from lakehouse.exact import exact_session
+from lakehouse.exact import shown as athena_rows
+from lakehouse.gold_definition import INPUT
 
 __all__ = ["answer", "main", "shown", "write_answer"]
 
@@ -55,6 +58,7 @@ def answer(spark: SparkSession, request: dict[str, Any]) -> None:
             return
         for table in request["tables"]:
             shown(spark, table, view).createOrReplaceTempView(f"`{table['name']}`")
+        _make_views(spark, request, view)
         write_answer(spark.sql(request["sql"]), folder)
     except (AnalysisException, ParseException) as error:
         _report(folder, {"error": error.getErrorClass() or "SQL", "message": str(error)})
@@ -88,6 +92,29 @@ def shown(spark: SparkSession, table: dict[str, Any], view: View) -> DataFrame:
     for condition in view.filters(rows.columns):
         rows = rows.where(condition)
     return rows
+
+
+def _make_views(spark: SparkSession, request: dict[str, Any], view: View) -> None:
+    """Has the rows of the catalog's views ready: written, so that the query's session, whose
+    settings are other ones, does not compute them."""
+    session = exact_session(spark)
+    tables = {one["name"]: _as_athena_sees_it(session, one, view) for one in request["inputs"]}
+    for number, one in enumerate(request["views"]):
+        for place, name in enumerate(one["inputs"]):
+            tables[name].createOrReplaceTempView(f"{INPUT}{place}")
+        labels, kinds = zip(*one["columns"], strict=True)
+        found = session.sql(one["sql"]).toDF(*labels)
+        typed = [
+            found[label].cast(kind).alias(label) for label, kind in zip(labels, kinds, strict=True)
+        ]
+        folder = (Path(request["folder"]) / f"view{number}").as_uri()
+        found.select(typed).write.parquet(folder)
+        spark.read.parquet(folder).createOrReplaceTempView(f"`{one['name']}`")
+
+
+def _as_athena_sees_it(session: SparkSession, table: dict[str, Any], view: View) -> DataFrame:
+    rows = session.read.format("hudi").options(**table["options"]).load(table["uri"])
+    return athena_rows(rows, deleted=view.deleted)
 
 
 def write_answer(result: DataFrame, folder: Path) -> None:

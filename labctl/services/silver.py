@@ -24,6 +24,7 @@ from labctl.services.model import (
 from labctl.shipped import own_or_shipped
 from labctl.sinks import sink_files, used_sinks
 from labctl.tables import lab_tables
+from lakehouse.gold_definition import written_definitions
 from lakehouse.options import KAFKA_CONF_PREFIX, Options, submit_argv
 
 __all__ = [
@@ -44,6 +45,7 @@ SPARK_DEFAULTS = "spark/spark-defaults.conf"
 LOG4J2 = "spark/log4j2.properties"
 LOOPBACK = "127.0.0.1"
 TOKEN = "status-token"  # noqa: S105 - a file's name
+_GOLD = "gold.json"
 
 
 def _prepare(context: Context) -> None:
@@ -54,6 +56,22 @@ def _prepare(context: Context) -> None:
     lines = "".join(f"{key} {value}\n" for key, value in local.items())
     write_private(context.conf / "spark.properties", f"{shared}\n{lines}")
     write_private(context.conf / TOKEN, context.passwords["silver"])
+    if context.config.gold.materialised:
+        write_private(context.conf / _GOLD, _gold(context))
+
+
+def _gold(context: Context) -> str:
+    """The views that are kept as tables, for the application. Raises LabError (USAGE)."""
+    # Not above: they bring Athena's SQL, and most labs keep no view so.
+    from labctl.lake.gold import GOLD, load_views
+    from labctl.lake.materialised import definitions
+
+    found = definitions(
+        context.config.gold.materialised,
+        load_views(context.project / GOLD),
+        [table.name for table in lab_tables(context.project, context.config)],
+    )
+    return written_definitions(found)
 
 
 def spark_settings(context: Context) -> dict[str, str]:
@@ -128,6 +146,7 @@ def options(
         status_port=context.ports["status"],
         status_token_file=str(context.conf / TOKEN),
         hive_metastore=metastore.uri if isinstance(metastore, Metastore) else None,
+        gold=str(context.conf / _GOLD) if context.config.gold.materialised else None,
         hoodie_conf={},
     )
 

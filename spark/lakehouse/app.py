@@ -20,6 +20,9 @@ from lakehouse.bronze.writer import BronzeWriter
 from lakehouse.deadletter import DeadLetters
 from lakehouse.errors import ConfigurationError, PermanentError
 from lakehouse.first_load import SilverFirst
+from lakehouse.gold import GoldWorker
+from lakehouse.gold_definition import GoldDefinition, read_definitions
+from lakehouse.gold_table import GoldTable
 from lakehouse.hive_sync import HiveSync
 from lakehouse.hudi import HudiTable
 from lakehouse.jvm import forget_yarn, remember_classes
@@ -34,7 +37,7 @@ from lakehouse.registry import SchemaRegistry
 from lakehouse.schema_memory import LakeSchemas
 from lakehouse.status import StatusServer
 from lakehouse.storage import LakeFiles
-from lakehouse.supervisor import Feed, Supervisor
+from lakehouse.supervisor import Feed, Supervisor, Worker
 from lakehouse.table import TableWriter
 from lakehouse.termination import on_termination
 from lakehouse.warmup import WarmUp
@@ -115,7 +118,9 @@ class Application:
         self._replacing = threading.Lock()
         self._bronze = self._bronze_writers()
         self._warm_up = WarmUp(self._spark, tables, self._checkpoint("_warm_up"))
-        self._supervisor = Supervisor([*self._feeds.values(), *self._bronze], once=options.once)
+        self._gold = self._gold_workers()
+        workers: list[Worker] = [*self._feeds.values(), *self._bronze, *self._gold]
+        self._supervisor = Supervisor(workers, once=options.once)
 
     def run(self) -> int:
         on_termination(self._spark, self._supervisor.stop)
@@ -161,6 +166,14 @@ class Application:
             "bronze": bronze_status(
                 {writer.name: writer.progress.snapshot() for writer in self._bronze}
             ),
+            "gold": {
+                worker.name: {
+                    **worker.progress.snapshot(),
+                    "maintenance_error": self._maintenance.error(worker.name),
+                    "hive": self._hive.status(worker.name) if self._hive else None,
+                }
+                for worker in self._gold
+            },
         }
 
     def _table_status(self, name: str) -> Mapping[str, Any]:
@@ -250,6 +263,32 @@ class Application:
             )
             for sink in sinks
         ]
+
+    def _gold_workers(self) -> list[GoldWorker]:
+        """One for each view that is kept as a table. A run that ends would end before them."""
+        if self._options.gold is None or self._options.once:
+            return []
+        return [self._gold_worker(one) for one in read_definitions(Path(self._options.gold))]
+
+    def _gold_worker(self, definition: GoldDefinition) -> GoldWorker:
+        inputs = sorted(set(definition.inputs))
+        if lacking := [name for name in inputs if name not in self._hudi]:
+            raise ConfigurationError(
+                f"{definition.name} reads {lacking[0]}, which this application does not write",
+                hint="Have it write the table, or take the view out of gold.materialised",
+            )
+        like = self._hudi[definition.inputs[0]].config
+        config = definition.table_config(like, self._options.hoodie_conf)
+        table = HudiTable(self._spark, config, self._options.target_base_path)
+        return GoldWorker(
+            self._spark,
+            GoldTable(self._spark, definition, table, self._hudi),
+            WorkerProgress(last_commit_at=None, read={}),
+            self._maintenance,
+            self._hive,
+            marks=lambda: tuple(self._tables[name].mark() for name in inputs),
+            lacking=lambda: next((n for n in inputs if not self._hudi[n].exists()), None),
+        )
 
     def _checkpoint(self, name: str) -> str:
         return f"{self._options.checkpoint_base_path.rstrip('/')}/{name}"

@@ -20,19 +20,20 @@ from lakehouse.properties import TableConfig
 from lakehouse.schema import widened_columns
 from lakehouse.storage import LakeFiles
 
-__all__ = ["CHECKPOINT_KEY", "HudiTable", "TableState"]
+__all__ = ["CHECKPOINT_KEY", "NOTE", "HudiTable", "TableState"]
 
 CHECKPOINT_KEY = "deltastreamer.checkpoint.key"
 """Commit metadata that says which offsets a table has taken in, in HoodieStreamer's own key and
 format (`topic,partition:next offset,…`): either can go on where the other stopped."""
 
 _LARGE_BATCH = 10_000
-_METADATA_PREFIX = CHECKPOINT_KEY.rsplit(".", 1)[0] + "."
-_BUCKETS_KEY = _METADATA_PREFIX + "buckets"
+NOTE = CHECKPOINT_KEY.rsplit(".", 1)[0] + "."
+"""What the keys begin with of whatever is noted in a commit."""
+_BUCKETS_KEY = NOTE + "buckets"
 """Commit metadata with the number of buckets: Hudi notes it nowhere, and with another one it would
 look for keys in the wrong buckets and write them a second time."""
 
-_TOPIC_ID_KEY = _METADATA_PREFIX + "topic.id"
+_TOPIC_ID_KEY = NOTE + "topic.id"
 """Commit metadata with Kafka's id of the topic that the offsets are of."""
 
 _SPARED = {
@@ -181,8 +182,8 @@ class HudiTable:
 
         Of several rows with one key the one with the highest offset is kept.
         """
-        options = {"hoodie.combine.before.upsert": str(self._may_repeat(rows, count)).lower()}
-        self._write(rows, next_offsets, topic_id, options)
+        once = not self._may_repeat(rows, count)
+        self.upsert(rows, self._notes(next_offsets, topic_id), once=once)
 
     def _may_repeat(self, rows: DataFrame, count: int) -> bool:
         """Whether a key may occur twice. Combining rows costs a shuffle of whole records, so that
@@ -195,35 +196,81 @@ class HudiTable:
 
     def overwrite(self, rows: DataFrame, next_offsets: Mapping[int, int], topic_id: str) -> None:
         """Replace all rows by `rows`, one for each key, in one commit."""
+        self.replace(rows, self._notes(next_offsets, topic_id))
+
+    def _notes(self, next_offsets: Mapping[int, int], topic_id: str) -> dict[str, str]:
+        checkpoint = ",".join(
+            [self.config.topic, *(f"{p}:{offset}" for p, offset in sorted(next_offsets.items()))]
+        )
+        return {CHECKPOINT_KEY: checkpoint, _TOPIC_ID_KEY: topic_id}
+
+    def upsert(self, rows: DataFrame, notes: Mapping[str, str], *, once: bool) -> None:
+        """Upsert `rows`, with `notes` in the commit. `once`: no key occurs twice.
+
+        The notes' keys begin with `NOTE`.
+        """
+        self._write(rows, notes, {"hoodie.combine.before.upsert": str(not once).lower()})
+
+    def replace(self, rows: DataFrame, notes: Mapping[str, str]) -> None:
+        """Replace all rows by `rows`, one for each key, with `notes` in the commit."""
         options = {
             "hoodie.datasource.write.operation": "insert_overwrite_table",
             "hoodie.combine.before.insert": "false",
         }
-        self._write(rows, next_offsets, topic_id, options)
+        self._write(rows, notes, options)
 
     def _write(
-        self,
-        rows: DataFrame,
-        next_offsets: Mapping[int, int],
-        topic_id: str,
-        operation: Mapping[str, str],
+        self, rows: DataFrame, notes: Mapping[str, str], operation: Mapping[str, str]
     ) -> None:
-        checkpoint = ",".join(
-            [self.config.topic, *(f"{p}:{offset}" for p, offset in sorted(next_offsets.items()))]
-        )
         options = {
             **self._options,
             **operation,
-            "hoodie.datasource.write.commitmeta.key.prefix": _METADATA_PREFIX,
-            CHECKPOINT_KEY: checkpoint,
+            "hoodie.datasource.write.commitmeta.key.prefix": NOTE,
+            **notes,
             _BUCKETS_KEY: self.config.buckets,
-            _TOPIC_ID_KEY: topic_id,
             **_SPARED,
         }
         with self.lock:
             self._clock.take()
             rows.write.format("hudi").options(**options).mode("append").save(self.path)
             self._clock.made()
+
+    def readable(self) -> list[str]:
+        """The completed writes whose rows can be read as they left them, the oldest first.
+
+        Each by its instant. That holds while `services` is held, else until a cleaning.
+        """
+        if not self.exists():
+            return []
+        meta = self.meta_client()
+        active = meta.getActiveTimeline()
+        completed = active.getCommitsTimeline().filterCompletedInstants()
+        found = sorted(str(one.requestedTime()) for one in completed.getInstants())
+        cleaning = active.getCleanerTimeline().filterCompletedInstants().lastInstant()
+        if not cleaning.isPresent():
+            return found
+        utils = self._jvm.org.apache.hudi.common.util.CleanerUtils
+        said = utils.getCleanerMetadata(meta, cleaning.get())
+        kept = said.getEarliestCommitToRetain() or cleaning.get().requestedTime()
+        return [instant for instant in found if instant >= kept]
+
+    def note(self, key: str) -> str | None:
+        """What the latest commit on the active timeline that has a note of that key says there."""
+        if not self.exists():
+            return None
+        active = self.meta_client().getActiveTimeline()
+        timeline = active.getCommitsTimeline().filterCompletedInstants()
+        utils = self._jvm.org.apache.hudi.common.table.timeline.TimelineUtils
+        instants = timeline.getReverseOrderedInstants().iterator()
+        while instants.hasNext():
+            said = utils.getCommitMetadata(instants.next(), timeline).getMetadata(key)
+            if said is not None:
+                return str(said)
+        return None
+
+    def rows_at(self, instant: str, *, spark: SparkSession) -> DataFrame:
+        """The rows as the write begun at `instant` left them, read by another session."""
+        return spark.read.format("hudi").option("as.of.instant", instant).load(self.path)
 
     def needs_rewrite(self, before: StructType | None, after: StructType) -> bool:
         """Whether base files must be rewritten at once, for readers that do not widen columns."""

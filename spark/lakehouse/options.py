@@ -60,6 +60,8 @@ class Options:
     """Holds the token that whoever restarts a table over that port must bring."""
     hive_metastore: str | None = None
     """`thrift://host:port` of Hive's metastore, to register tables in; None: there is none."""
+    gold: str | None = None
+    """File with the views to keep as tables (see `gold_definition`); None: there are none."""
     once: bool = False
     """Take in what there is, then end."""
     rebuild: tuple[str, ...] = ()
@@ -126,6 +128,7 @@ class Options:
             ("status-port", self.status_port),
             ("status-token-file", self.status_token_file),
             ("hive-metastore", self.hive_metastore),
+            ("gold", self.gold),
         ):
             if value is not None:
                 argv.append(f"--{name}={value}")
@@ -210,6 +213,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--status-token-file", metavar="FILE", help="what a POST there must bring; without: none")
     add("--status-host", default="127.0.0.1", metavar="ADDRESS", help="where that port is opened")
     add("--hive-metastore", metavar="URI", help="have every table in it: thrift://HOST:PORT")
+    add("--gold", metavar="FILE", help="views to keep as tables; not with --once")
     add("--once", action="store_true", help="take in what there is, then end")
     add("--rebuild", action="append", default=[], metavar="TABLE", help="from bronze; repeatable")
     add("--hoodie-conf", action="append", default=[], metavar="KEY=VALUE", help="repeatable")

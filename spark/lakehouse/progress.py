@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -53,6 +53,12 @@ class WorkerProgress:
     def batches(self) -> int:
         with self._lock:
             return int(self._facts["batches"])
+
+    def mark(self) -> Hashable:
+        """Another value once a batch was committed, or its worker was restarted or stopped."""
+        with self._lock:
+            facts = self._facts
+            return facts["batches"], facts["restarts"], facts["state"], str(facts.get("offsets"))
 
     def snapshot(self) -> Mapping[str, Any]:
         with self._lock:

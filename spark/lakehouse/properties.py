@@ -30,6 +30,7 @@ __all__ = [
     "DATABASE_KEY",
     "LAB_KEYS",
     "RECORD_KEY",
+    "SYNCED_DATABASE_KEY",
     "TABLE_KEY",
     "TABLE_TYPE",
     "TOPIC_KEY",
@@ -51,7 +52,7 @@ LAB_KEYS: Mapping[str, tuple[str, ...]] = {
 """Every key of ours that is a choice, with its values; the first is the default."""
 
 DATABASE_KEY = "hoodie.database.name"
-_SYNCED_DATABASE_KEY = "hoodie.datasource.hive_sync.database"
+SYNCED_DATABASE_KEY = "hoodie.datasource.hive_sync.database"
 """Where the table is registered: the same database, and what existing files name it by."""
 BUCKETS = "hoodie.bucket.index.num.buckets"
 _COMPACT_COMMITS = "hoodie.compact.inline.max.delta.commits"
@@ -325,7 +326,7 @@ def _table(path: Path, properties: Mapping[str, str], places: Mapping[str, str])
             hint=f"Use {' or '.join(_TABLE_TYPES)}",
         )
     table = hoodie[TABLE_KEY]
-    database_key = _SYNCED_DATABASE_KEY if hoodie.get(_SYNCED_DATABASE_KEY) else DATABASE_KEY
+    database_key = SYNCED_DATABASE_KEY if hoodie.get(SYNCED_DATABASE_KEY) else DATABASE_KEY
     database = hoodie.get(database_key, "")
     for key, name in ((TABLE_KEY, table), (database_key, database)):
         if not _NAME.fullmatch(name):
@@ -333,7 +334,7 @@ def _table(path: Path, properties: Mapping[str, str], places: Mapping[str, str])
                 f"{place(key)}: {key}={name} is no name",
                 hint="Use a-z, 0-9 and _, a letter first",
             )
-    hoodie |= {DATABASE_KEY: database, _SYNCED_DATABASE_KEY: database}
+    hoodie |= {DATABASE_KEY: database, SYNCED_DATABASE_KEY: database}
     keys = tuple(field.strip() for field in hoodie[RECORD_KEY].split(","))
     hoodie |= partition_options(hoodie, keys, place)
     counts = {key: _count(place, properties, key) for key in _COUNTS}

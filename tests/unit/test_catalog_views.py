@@ -17,7 +17,9 @@ from labctl.lake.catalog_views import CatalogViews
 from labctl.lake.glue_changes import new_database, write
 from labctl.lake.glue_sync import GlueSync
 from labctl.lake.gold import GoldViews, load_views
+from labctl.lake.lake import SparkView
 from labctl.lake.objectstore import LakeStorage
+from labctl.lake.spark import SparkEngine, others
 from labctl.lake.table_source import LakeSource
 from tests.unit.hudi_by_hand import write_table
 
@@ -104,3 +106,36 @@ def test_what_is_wrong_in_a_view_is_said(lake: Lake, glue: Any, tmp_path: Path) 
     glue.delete_table(DatabaseName="gold", Name="thirds")
     with pytest.raises(LabError, match=r"View gold\.totals: TABLE_NOT_FOUND"):
         lake.query("SELECT * FROM gold.totals", views=CatalogViews(glue, lake))
+
+
+def test_a_view_is_told_for_spark(lake: Lake, glue: Any, tmp_path: Path) -> None:
+    file = tmp_path / "gold" / "gold" / "cheap.sql"
+    file.write_text("SELECT sum(cents) AS cents, count(*) AS n FROM shop.sale WHERE cents < 8")
+    made = load_views(tmp_path / "gold")
+    write(glue, GoldViews(glue, made).changes(["gold.cheap"]))
+    views = CatalogViews(glue, lake)
+    (found,) = views.for_spark(["gold.cheap", "gold.nothing", "shop.sale"], View())
+    assert found.inputs == ("shop.sale",)
+    assert found.columns == (("cents", "bigint"), ("n", "bigint"))
+    assert "FROM `lab_in_0` AS `sale` WHERE `cents` < 8" in found.sql
+    with pytest.raises(LabError, match=r"View gold\.thirds: .*cents / 3 is not known") as caught:
+        views.for_spark(["gold.thirds"], View())
+    assert caught.value.exit_code is ExitCode.USAGE
+    with pytest.raises(LabError, match=r"gold\.cheap is a view, and has no changes"):
+        views.for_spark(["gold.cheap"], View.parse(begin="2024-01-01 12:00:00"))
+
+
+def test_spark_is_asked_for_the_views_that_a_query_reads(lake: Lake, glue: Any) -> None:
+    engine = SparkEngine(jars=[])
+    tables = [lake.table("shop.sale")]
+    for sql, names in (
+        ("SELECT * FROM Gold.Totals t JOIN sale ON sale.id = t.sales", ["gold.totals"]),
+        ("SELECT sale.id FROM shop.sale", []),
+        ("SELECT 'gold.totals' FROM sale WHERE", []),
+    ):
+        assert others(sql, [table.name for table in tables]) == names
+    shown = [SparkView("gold.totals", "SELECT 1 AS a", ("shop.sale",), (("a", "integer"),))]
+    asked = engine.request("SELECT * FROM gold.totals", tables, View(), Path("/f"), shown)
+    assert asked["sql"] == "SELECT * FROM `gold.totals`"
+    assert [table["name"] for table in asked["inputs"]] == ["shop.sale"]
+    assert asked["views"][0]["columns"] == (("a", "integer"),)

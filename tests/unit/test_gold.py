@@ -256,6 +256,14 @@ def test_a_table_by_the_name_of_a_view_is_not_overwritten(glue: Any, tmp_path: P
         applied(glue, views)
 
 
+def test_a_view_that_is_kept_as_a_table_is_checked_and_not_made(glue: Any, tmp_path: Path) -> None:
+    views = load_views(view(tmp_path, "SELECT catid FROM tickit.category"))
+    assert GoldViews(glue, views, ["shop.numbers"]).changes(["shop.numbers"]) == []
+    wrong = load_views(view(tmp_path, "SELECT nothing FROM tickit.category"))
+    with pytest.raises(LabError, match=r"numbers\.sql"):
+        GoldViews(glue, wrong, ["shop.numbers"]).changes(["shop.numbers"])
+
+
 def test_views_belong_to_the_tables_that_they_need() -> None:
     views = load_views(GOLD)
     every = [f"tickit.{table}" for table in NUMBERS]

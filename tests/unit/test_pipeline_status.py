@@ -41,9 +41,11 @@ def ask(
     commits: dict[str, str | None] | None = None,
     seeded: dict[str, float] | None = None,
     source: dict[str, str] | None = None,
+    gold: dict[str, Any] | None = None,
 ) -> PipelineStatus:
     """The pipeline of a lab with one table, of which Connect and the application say this."""
     said = {"tables": {"sale": sale or table()}, "bronze": bronze_said or bronze()}
+    said |= {"gold": gold} if gold else {}
     statuses = {CONNECTOR: RUNNING} if connectors is None else connectors
     monkeypatch.setattr(pipeline, "silver_status", lambda _lab: said)
     monkeypatch.setattr(pipeline, "_connector_statuses", lambda _lab: statuses)
@@ -99,6 +101,10 @@ def test_a_pipeline_that_flows_has_no_problems(monkeypatch: pytest.MonkeyPatch) 
         (
             {"bronze_said": bronze(stopped_topics={TOPIC: "offset 9 is not Avro"})},
             f"bronze has stopped for {TOPIC}: offset 9 is not Avro",
+        ),
+        (
+            {"gold": {"g.v": {"state": "failed", "error": "no", "last_commit_at": None}}},
+            "g.v, a view kept as a table, is failed: no",
         ),
         ({"connectors": {}}, f"connector {CONNECTOR} is not applied"),
         (

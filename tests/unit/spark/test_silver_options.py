@@ -23,6 +23,7 @@ OPTIONS = Options(
     secrets_dir="/run/secrets",
     status_port=4041,
     status_token_file="/run/lab/status-token",  # noqa: S106 - its name
+    gold="/run/lab/gold.json",
     once=True,
     rebuild=("sale",),
     hoodie_conf={"hoodie.index.type": "BLOOM", "lab.deletes": "hard"},
