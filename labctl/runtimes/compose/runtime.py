@@ -62,6 +62,9 @@ def _no_snapshots() -> LabError:
 class ComposeRuntime:
     """Runs services as the containers of one Compose project."""
 
+    owns_supervisor = False
+    cuts_off = True
+
     def __init__(
         self,
         project: Path,

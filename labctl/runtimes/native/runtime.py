@@ -33,6 +33,9 @@ __all__ = ["NativeRuntime"]
 class NativeRuntime:
     """Runs services as processes, from the parts that the artefact lock names."""
 
+    owns_supervisor = True
+    cuts_off = False
+
     def __init__(
         self,
         config: LabConfig,
