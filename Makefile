@@ -52,11 +52,14 @@ dist: $(VENV)/dev ## what a release has, in dist/: source archive, wheel from it
 	$(BIN)/python -m release.sbom dist
 
 SEED := 1
-fuzz: $(VENV)/dev ## 100,000 T-SQL batches and 10,000 malformed packets against the stand-in's parsers
+fuzz: $(VENV)/dev ## 100,000 T-SQL batches, 10,000 malformed packets, 10,000 malformed files of each kind
 	$(BIN)/python -m tests.unit.sqlserver.fuzz tsql --count 100000 --seed $(SEED) \
 		--out docs/benchmarks/fuzz/tsql.json
 	$(BIN)/python -m tests.unit.sqlserver.fuzz tds --count 10000 --seed $(SEED) \
 		--out docs/benchmarks/fuzz/tds.json
+	LABCTL_FUZZ_EXAMPLES=10000 LABCTL_FUZZ_SEED=$(SEED) \
+		LABCTL_FUZZ_WRITE=docs/benchmarks/fuzz/inputs.json \
+		$(BIN)/pytest -n 0 tests/unit/test_inputs_fuzz.py
 
 trino-oracle: $(VENV)/dev ## ask Trino for the answer to every SQL case (800 MB the first time, minutes)
 	$(BIN)/python -m tests.unit.sqlapi.oracle

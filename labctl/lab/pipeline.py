@@ -16,7 +16,7 @@ from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.traces import cause
 from labctl.lab.flow import silent_connectors
 from labctl.lab.lab import Lab
-from labctl.lab.slots import read_slots
+from labctl.lab.slots import Slot, read_slots
 from labctl.lab.source_problems import source_problems
 
 __all__ = [
@@ -164,10 +164,9 @@ def read_pipeline(lab: Lab) -> PipelineStatus:
     silent = silent_connectors(lab, [c.name for c in found if _is_sound(c)], ends.result())
     wrong = source_problems(lab, ends.result())
     tables = [replace(table, source_problem=wrong.get(table.name)) for table in tables]
-    kept = {slot.connector: slot.retained_bytes for slot in slots.result() or ()}
+    of = {slot.connector: slot for slot in slots.result() or ()}
     found = [
-        replace(c, error=silent.get(c.name, c.error), retained_bytes=kept.get(c.name))
-        for c in found
+        _with_slot(replace(c, error=silent.get(c.name, c.error)), of.get(c.name)) for c in found
     ]
     lost = _lost_topics(lab, instants.result(), ends.result())
     return PipelineStatus(found, tables, bronze, lost, _gold(status.result()))
@@ -300,6 +299,18 @@ def _is_sound(connector: ConnectorStatus) -> bool:
     return (
         connector.error is None and len(states) > 1 and all(state == _RUNNING for state in states)
     )
+
+
+def _with_slot(connector: ConnectorStatus, slot: Slot | None) -> ConnectorStatus:
+    """The connector with what PostgreSQL keeps for it, or that it was given up.
+
+    Debezium's own check of its position passes over a slot that was given up.
+    """
+    if slot is None:
+        return connector
+    danger = slot.danger() if slot.lost else None
+    error = connector.error if danger is None else "; ".join(danger)
+    return replace(connector, error=error, retained_bytes=slot.retained_bytes)
 
 
 def _connector_problem(connector: ConnectorStatus) -> str:

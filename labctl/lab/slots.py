@@ -50,8 +50,9 @@ class Slot:
             )
         if self.lost:
             return (
-                f"slot {self.name} was given up: {self.connector} has missed changes",
-                f"labctl connectors snapshot {self.connector}",
+                f"slot {self.name} was given up, because it kept too much of the log: "
+                f"{self.connector} has missed changes",
+                f"load every table again: labctl connectors snapshot {self.connector}",
             )
         if self.left_bytes is not None and self.retained_bytes * _SCARCE > self.left_bytes:
             return (

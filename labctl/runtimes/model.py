@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from labctl.artifacts import Progress
 from labctl.config.endpoints import Endpoints
@@ -127,6 +127,12 @@ class Runtime(Protocol):
     It knows services by their records and names; what makes one usable is not its business.
     Any method but `shutdown` may raise SilentSupervisorError.
     """
+
+    owns_supervisor: ClassVar[bool]
+    """Whether what looks after the services is the lab's own: `kill_supervisor` and
+    `paused_supervisor` work."""
+    cuts_off: ClassVar[bool]
+    """Whether a service can be taken off its network: `cut_off` works."""
 
     def endpoints(self) -> Endpoints:
         """Where the services answer, seen from this machine."""

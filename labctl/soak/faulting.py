@@ -54,9 +54,10 @@ class PlannedFault:
 
 def fitting_kinds(lab: Lab, wanted: Sequence[FaultKind]) -> list[FaultKind]:
     """Those of `wanted` that the lab's runtime can do."""
-    native = lab.config.profiles[lab.profile].runtime == "native"
-    elsewhere = {FaultKind.CUT_OFF} if native else {FaultKind.STALL, FaultKind.SUPERVISOR}
-    return [kind for kind in wanted if kind not in elsewhere]
+    impossible = set() if lab.runtime.cuts_off else {FaultKind.CUT_OFF}
+    if not lab.runtime.owns_supervisor:
+        impossible |= {FaultKind.STALL, FaultKind.SUPERVISOR}
+    return [kind for kind in wanted if kind not in impossible]
 
 
 def plan_faults(

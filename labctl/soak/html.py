@@ -7,17 +7,19 @@ import plotly.graph_objects as go
 from labctl.pages import chart_html, render_page
 from labctl.soak.report import SoakReport
 
-__all__ = ["render_soak"]
+__all__ = ["COLOURS", "render_soak"]
 
 _HEIGHT = 460
-_COLOURS = {
+COLOURS = {
     "kill": "#d62728",
     "pause": "#1f77b4",
     "away": "#ff7f0e",
     "cut-off": "#9467bd",
+    "stall": "#17becf",
     "supervisor": "#8c564b",
     "power": "#333333",
 }
+"""By kind of fault."""
 _SHORTEST_BAR = 1.0
 """Seconds that a kill is drawn as, to be seen."""
 
@@ -47,7 +49,7 @@ def _over_time(report: SoakReport) -> go.Figure:
         figure.add_vrect(
             x0=fault.begin,
             x1=max(fault.end, fault.begin + _SHORTEST_BAR),
-            fillcolor=_COLOURS.get(fault.kind, "#999999"),
+            fillcolor=COLOURS.get(fault.kind, "#999999"),
             opacity=0.35,
             line_width=0,
             annotation_text=f"{fault.kind} {fault.service}",
@@ -73,7 +75,7 @@ def _recovery(report: SoakReport) -> go.Figure:
             x=[fault.recovery_seconds for fault in faults],
             y=[fault.service for fault in faults],
             mode="markers",
-            marker={"size": 9, "color": _COLOURS.get(kind, "#999999"), "opacity": 0.7},
+            marker={"size": 9, "color": COLOURS.get(kind, "#999999"), "opacity": 0.7},
             name=kind,
         )
     figure.update_layout(

@@ -1,9 +1,10 @@
-"""Services are killed in the middle of a first load, and of a schema change: nothing is lost."""
+"""Services are killed in the middle of a first load, a schema change, a rebuild: all is right."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 
@@ -16,9 +17,14 @@ from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import is_running, source_files
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
+from labctl.lab.rebuild import rebuild_table
 from labctl.lab.slots import drop_slot, slot_of
 from labctl.lab.status import read_status
 from labctl.lab.table_requests import refill_table
+from labctl.lake import Lake
+from labctl.lake.objectstore import s3_client
+from labctl.lake.timeline import State
+from labctl.services import silver
 from labctl.sources import TableRef, connect
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Faults
@@ -138,6 +144,43 @@ def test_a_service_is_killed_with_a_schema_change_before_it(
     faults.kill(victim)
     eventually(partial(is_sound, lab), seconds=RECOVERY_SECONDS)
     verify_equal(table.silver)
+
+
+def test_the_application_is_killed_in_the_middle_of_a_rebuild(
+    lab: Lab, lake: Lake, faults: Faults, eventually: Eventually, verify_equal: Verify
+) -> None:
+    """It takes the request up again by itself, and undoes what it had begun."""
+    table = lab.table("listing")
+
+    def begun() -> bool:
+        """Whether a commit that replaces all rows is under way."""
+        return any(
+            instant.action == "replacecommit" and instant.state is not State.COMPLETED
+            for instant in lake.instants(table.name)
+        )
+
+    verify_equal(table.name)
+    assert not begun()
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        rebuilt = pool.submit(rebuild_table, lab, table.name)
+        eventually(begun, seconds=RECOVERY_SECONDS)
+        faults.kill("silver")
+        # Where the application had carried it out, it would have been no kill in the middle.
+        assert _is_requested(lab, table.name), "the rebuild was over before the kill"
+        rebuilt.result()
+    assert not _is_requested(lab, table.name)
+    eventually(partial(is_sound, lab), seconds=RECOVERY_SECONDS)
+    verify_equal(table.name)
+    assert not begun()
+
+
+def _is_requested(lab: Lab, name: str) -> bool:
+    """Whether the request to rebuild a table is in the lake."""
+    store = lab.endpoints.objectstore
+    path = silver.options(lab.context(lab.service("silver"))).rebuild_request_path(name)
+    key = path.removeprefix(f"s3a://{store.bucket}/")
+    found = s3_client(store).list_objects_v2(Bucket=store.bucket, Prefix=key)
+    return any(entry["Key"] == key for entry in found.get("Contents", []))
 
 
 @pytest.mark.soak

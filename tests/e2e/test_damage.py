@@ -13,6 +13,8 @@ from labctl.kafka.offsets import end_offsets
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import read_pipeline
+from labctl.lab.slots import drop_slot, slot_of
+from labctl.lab.source_files import source_files
 from labctl.lake import Lake
 from labctl.sources import Source
 from labctl.testing.eventually import Eventually
@@ -217,6 +219,60 @@ def test_a_schema_history_that_is_lost(
     done_well(labctl("connectors", "snapshot", name, "--start-over", "--lab", lab.name))
     verify_equal(*(table.name for table in lab.tables if table.source == engine))
     assert silver(table.silver, f"id = {stays}")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("engine", CONNECTORS)
+def test_a_log_that_a_source_no_longer_has(
+    engine: str,
+    lab: Lab,
+    labctl: Labctl,
+    problem: Callable[..., str],
+    source: OpenSource,
+    silver: SilverReader,
+    new_key: Callable[[], int],
+    eventually: Eventually,
+    verify_equal: Verify,
+) -> None:
+    """The connector was away for longer than its source keeps changes."""
+    name, table, database, missed = CONNECTORS[engine], WIDE[engine], source(engine), new_key()
+    verify_equal(table.silver)
+    client = connect_client(lab.endpoints.connect)
+    client.act(name, "stop")
+    eventually(lambda: client.status(name)["connector"]["state"] == "STOPPED", seconds=WAIT_SECONDS)
+    insert_row(database, table, missed, "typical")
+    if engine == "postgres":
+        file = next(file for file in source_files(lab) if file.name == name)
+        slot = slot_of(file)
+        assert slot is not None
+        assert drop_slot(lab, engine, slot)
+    else:
+        forget = {"mysql": _purge_binary_log, "sqlserver": _clean_change_tables}[engine]
+        eventually(partial(forget, database), seconds=WAIT_SECONDS)
+    client.act(name, "resume")
+    assert f"labctl connectors snapshot {name}" in problem(name, "missed changes")
+    done_well(labctl("connectors", "snapshot", name, "--lab", lab.name))
+    verify_equal(*(table.name for table in lab.tables if table.source == engine))
+    assert silver(table.silver, f"id = {missed}")
+
+
+def _purge_binary_log(mysql: Source) -> bool:
+    """Begin a new file and drop all others; False while somebody still reads one."""
+    mysql.execute("FLUSH BINARY LOGS")
+    ((newest, *_),) = mysql.execute("SHOW BINARY LOG STATUS")
+    mysql.execute(f"PURGE BINARY LOGS TO '{newest}'")
+    return len(mysql.execute("SHOW BINARY LOGS")) == 1
+
+
+def _clean_change_tables(sqlserver: Source) -> bool:
+    """The cleanup job takes all changes but the last transaction's; it keeps three days else."""
+    job = "EXEC sys.sp_cdc_change_job @job_type = N'cleanup', @retention = "
+    sqlserver.execute(f"{job}0")
+    try:
+        sqlserver.execute("EXEC sys.sp_cdc_start_job N'cleanup'")
+    finally:
+        sqlserver.execute(f"{job}4320")
+    return bool(sqlserver.execute("SELECT COUNT(*) FROM cdc.lsn_time_mapping")[0][0] == 1)
 
 
 def test_kafka_that_has_lost_its_data(

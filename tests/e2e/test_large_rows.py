@@ -8,11 +8,16 @@ from collections.abc import Callable
 import pytest
 
 from labctl.errors import ExitCode
+from labctl.kafka.offsets import end_offsets
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import read_pipeline
+from labctl.lab.status import ServiceStatus, read_status
+from labctl.lab.verification import verify_lab
 from labctl.sources import Source
 from labctl.testing.eventually import Eventually
+from labctl.testing.faults import Faults
 from labctl.testing.plugin import SilverReader
+from labctl.verify import State
 from tests.e2e.wide_tables import WIDE, insert_row
 
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -21,6 +26,9 @@ CHARACTERS = 1_000_000
 COLUMNS = {"postgres": "c_text", "mysql": "c_longtext", "sqlserver": "c_varchar_max"}
 CONNECTOR = "source_connector_postgres_kafka_avro_tickit"
 WAIT_SECONDS = 300.0
+BACKLOG_ROWS = 200
+"""Of each source."""
+BACKLOG_SECONDS = 1800.0
 
 
 def test_a_row_of_a_megabyte_from_each_source(
@@ -44,6 +52,54 @@ def test_a_row_of_a_megabyte_from_each_source(
         assert row[COLUMNS[engine]] == text
         # What follows in the session is spared them.
         source(engine).execute(f"DELETE FROM {WIDE[engine].ref} WHERE id = {key}")
+
+
+@pytest.mark.soak
+def test_a_backlog_of_rows_of_a_megabyte(
+    lab: Lab,
+    faults: Faults,
+    source: OpenSource,
+    new_key: Callable[[], int],
+    eventually: Eventually,
+) -> None:
+    """What is read in one go is bounded by bytes: by rows, it would be more than the heap."""
+
+    def application() -> ServiceStatus:
+        return next(one for one in read_status(lab).services if one.name == "silver")
+
+    names = [table.silver for table in WIDE.values()]
+    keys = [new_key() for _ in range(BACKLOG_ROWS)]
+    begin = {name: _records(lab, name) for name in names}
+    with faults.away("silver"):
+        for engine, table in WIDE.items():
+            for key in keys:
+                text = f"{key:09d};" * (CHARACTERS // 10)
+                source(engine).execute(
+                    f"INSERT INTO {table.ref} (id, {COLUMNS[engine]}) VALUES ({key}, %s)", (text,)
+                )
+        # All of it waits when the application begins: it does not read along.
+        eventually(
+            lambda: all(_records(lab, name) >= begin[name] + BACKLOG_ROWS for name in names),
+            seconds=BACKLOG_SECONDS,
+        )
+    try:
+        eventually(lambda: application().state == "ready", seconds=WAIT_SECONDS)
+        before = application().restarts
+        report = verify_lab(lab, names, timeout=BACKLOG_SECONDS)
+        unequal = [str(one) for one in report.tables if one.state is not State.EQUAL]
+        assert not unequal, "\n".join(unequal)
+        assert application().restarts == before
+    finally:
+        for engine, table in WIDE.items():
+            source(engine).execute(
+                f"DELETE FROM {table.ref} WHERE id BETWEEN {min(keys)} AND {max(keys)}"
+            )
+
+
+def _records(lab: Lab, silver: str) -> int:
+    """How many records the topic of a silver table has had."""
+    topic = lab.table(silver).topic
+    return sum(end_offsets(lab.endpoints.kafka, [topic])[topic].values())
 
 
 @pytest.mark.usefixtures("exact_snapshot")

@@ -61,7 +61,9 @@ def test_a_type_that_no_column_of_the_table_can_hold(
     assert silver(SPARE.name, f"id = {key}")[0]["n"] == "seven"
 
 
-def test_a_table_that_is_renamed_and_comes_back(
+@pytest.mark.parametrize("fate", ["renamed", "dropped"])
+def test_a_table_that_is_gone_and_comes_back(
+    fate: str,
     mysql: Source,
     lab: Lab,
     silver: SilverReader,
@@ -69,10 +71,17 @@ def test_a_table_that_is_renamed_and_comes_back(
     eventually: Eventually,
     verify_equal: Verify,
 ) -> None:
-    """Dropping it looks the same; the other tables' changes go on."""
+    """The other tables' changes go on."""
     key = new_key()
-    verify_equal(SPARE.name)
-    mysql.execute(f"RENAME TABLE {SPARE} TO {SPARE}_aside")
+    if fate == "renamed":
+        verify_equal(SPARE.name)
+        mysql.execute(f"RENAME TABLE {SPARE} TO {SPARE}_aside")
+    else:
+        # The rows are deleted before: no record says that they went with their table.
+        mysql.execute(f"DELETE FROM {SPARE}")
+        verify_equal(SPARE.name)
+        mysql.execute(f"CREATE TABLE {SPARE}_aside LIKE {SPARE}")
+        mysql.execute(f"DROP TABLE {SPARE}")
     said = eventually(lambda: spare_problem(lab), seconds=WAIT_SECONDS)
     assert said is not None
     assert f"its source {SPARE} is gone" in said

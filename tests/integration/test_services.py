@@ -286,7 +286,11 @@ class Numbers:
 def test_what_was_acknowledged_survives_a_power_cut(
     disk: LoopDisk | None, new_lab: NewLab, start: Up
 ) -> None:
-    """Where no disk can be cut off, all processes are killed at once, which proves less."""
+    """Where no disk can be cut off, all processes are killed at once, which proves less.
+
+    The output says which it was: `pytest -rP` shows it.
+    """
+    print("the disk is cut off below the services" if disk else "without a disk: kills alone")
     names = ("postgres", "mysql", "kafka", "objectstore")
     lab = new_lab("off")
     start(lab, *names)

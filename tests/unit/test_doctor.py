@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
 
 from labctl.artifacts import ArtifactStore
-from labctl.runtimes.model import Level
+from labctl.errors import LabError
+from labctl.lab import doctor
+from labctl.lab.doctor import diagnose
+from labctl.lab.lab import Lab
+from labctl.lab.slots import Slot
+from labctl.runtimes.model import Check, Level
 from labctl.runtimes.native.checks import check_parts
 from labctl.services import SERVICES
 
@@ -17,3 +27,43 @@ def test_up_is_said_to_fetch_what_it_fetches_and_nothing_else(tmp_path: Path) ->
     assert "kafka" in check.detail
     assert "msk-iam-auth" in store.lock.artifacts, "a part that `promote` alone wants"
     assert "msk-iam-auth" not in check.detail
+
+
+KEPT = 3000 * 1024**2
+SLOT = Slot("s", "source_x", active=False, retained_bytes=KEPT, left_bytes=KEPT, lost=False)
+
+
+def log_kept(monkeypatch: pytest.MonkeyPatch, *slots: Slot, running: bool = True) -> list[Check]:
+    """What is said of the log, in a lab that is sound otherwise."""
+    monkeypatch.setattr(doctor, "read_slots", lambda _lab: list(slots))
+    runtime = SimpleNamespace(checks=list, parts=list)
+    lab = SimpleNamespace(name="x", running=running, runtime=runtime, ports={}, services=[])
+    return [check for check in diagnose(cast("Lab", lab)) if check.name == "log kept"]
+
+
+def test_the_log_kept_for_connectors_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    (check,) = log_kept(monkeypatch, SLOT, replace(SLOT, name="t"))
+    assert check.level is Level.OK
+    assert "6000 MiB" in check.detail
+    assert log_kept(monkeypatch, SLOT, running=False) == []
+
+
+def test_a_slot_in_danger_is_warned_of_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    scarce = replace(SLOT, left_bytes=1000 * 1024**2)
+    nobodys = replace(SLOT, name="old", connector=None)
+    found = log_kept(monkeypatch, SLOT, scarce, nobodys)
+    assert [check.level for check in found] == [Level.WARN, Level.WARN]
+    assert "given up after 1000 MiB more" in found[0].detail
+    assert "labctl connectors restart source_x" in str(found[0].hint)
+    assert "pg_drop_replication_slot('old')" in str(found[1].hint)
+
+
+def test_a_server_that_does_not_answer_is_not_said_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_lab: Lab) -> list[Slot]:
+        raise LabError("no answer")
+
+    assert log_kept(monkeypatch) != []
+    monkeypatch.setattr(doctor, "read_slots", refuse)
+    runtime = SimpleNamespace(checks=list, parts=list)
+    lab = SimpleNamespace(name="x", running=True, runtime=runtime, ports={}, services=[])
+    assert diagnose(cast("Lab", lab)) == []

@@ -1,7 +1,7 @@
 """Malformed `lab.toml`, connector and properties files: read, or refused with one clear message.
 
-`LABCTL_FUZZ_EXAMPLES` sets how many of each are tried, `LABCTL_FUZZ_SEED` repeats a run, and
-`LABCTL_FUZZ_WRITE` names a JSON file for the figures.
+None may hang. `LABCTL_FUZZ_EXAMPLES` sets how many of each are tried, `LABCTL_FUZZ_SEED` repeats a
+run, and `LABCTL_FUZZ_WRITE` names a JSON file for the figures, as `make fuzz` does.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from labctl.errors import LabError
 from labctl.kafkaconnect.files import read_connector
 from lakehouse.errors import ConfigurationError
 from lakehouse.properties import load_tables
+from tests.unit.hanging import Watch
 
 PROJECT = Path(__file__).parents[2]
 EXAMPLES = int(os.environ.get("LABCTL_FUZZ_EXAMPLES", "150"))
@@ -72,28 +74,45 @@ def spoiled(draw: st.DrawFn, good: bytes) -> bytes:
     return content
 
 
+@dataclass
+class Figures:
+    """What came of the inputs of one kind."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    """How many were `read` and `refused`."""
+    watch: Watch = field(default_factory=Watch)
+
+    def written(self) -> dict[str, float]:
+        """For the JSON. An input that crashes its reader or hangs fails the test before."""
+        return {
+            "count": self.outcomes.total(),
+            **self.outcomes,
+            "crashes": 0,
+            "hangs": 0,
+            "longest, ms": round(self.watch.longest_ms, 1),
+        }
+
+
 @pytest.fixture(scope="module")
-def figures() -> Iterator[dict[str, Counter[str]]]:
-    """How many of each kind were read and refused; written where the environment says."""
-    found: dict[str, Counter[str]] = {}
+def figures() -> Iterator[dict[str, Figures]]:
+    """By kind; written where the environment says."""
+    found: dict[str, Figures] = {}
     yield found
     if target := os.environ.get("LABCTL_FUZZ_WRITE"):
-        written = {
-            "seed": SEED,
-            "inputs": {kind: {"count": c.total(), **c, "crashes": 0} for kind, c in found.items()},
-        }
+        inputs = {kind: figures.written() for kind, figures in found.items()}
+        written = {"seed": SEED, "inputs": inputs}
         Path(target).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
 
 
 @pytest.mark.parametrize("kind", READERS)
 def test_a_malformed_file_is_read_or_refused_by_name(
-    kind: str, tmp_path: Path, figures: dict[str, Counter[str]]
+    kind: str, tmp_path: Path, figures: dict[str, Figures]
 ) -> None:
     good, read = READERS[kind]
     for beside in good.parent.glob("*.properties"):  # what it may include
         (tmp_path / beside.name).write_bytes(beside.read_bytes())
     path = tmp_path / good.name
-    counts = figures[kind] = Counter()
+    found = Figures()
     print(f"LABCTL_FUZZ_SEED={SEED}")
 
     @seed(SEED)
@@ -107,11 +126,13 @@ def test_a_malformed_file_is_read_or_refused_by_name(
     def check(content: bytes) -> None:
         path.write_bytes(content)
         try:
-            read(path)
+            with found.watch.one(content):
+                read(path)
         except (LabError, ConfigurationError) as error:
-            counts["refused"] += 1
+            found.outcomes["refused"] += 1
             assert good.name in str(error) or good.stem in str(error)
         else:
-            counts["read"] += 1
+            found.outcomes["read"] += 1
 
     check()
+    figures[kind] = found  # Only a kind that passed is written of.

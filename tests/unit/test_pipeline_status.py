@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -12,6 +13,7 @@ from labctl.cli.status import status_data, status_text
 from labctl.lab import pipeline
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import PipelineStatus, read_pipeline
+from labctl.lab.slots import Slot
 from labctl.lab.status import LabStatus, ServiceStatus
 from tests.unit.rendering import as_text
 
@@ -42,6 +44,7 @@ def ask(
     seeded: dict[str, float] | None = None,
     source: dict[str, str] | None = None,
     gold: dict[str, Any] | None = None,
+    slots: list[Slot] | None = None,
 ) -> PipelineStatus:
     """The pipeline of a lab with one table, of which Connect and the application say this."""
     said = {"tables": {"sale": sale or table()}, "bronze": bronze_said or bronze()}
@@ -51,6 +54,7 @@ def ask(
     monkeypatch.setattr(pipeline, "_connector_statuses", lambda _lab: statuses)
     instants = {"sale": "20261123"} if commits is None else commits
     monkeypatch.setattr(pipeline, "_instants", lambda _lab: instants)
+    monkeypatch.setattr(pipeline, "read_slots", lambda _lab: slots or [])
     monkeypatch.setattr(pipeline, "source_problems", lambda *_: source or {})
     monkeypatch.setattr(
         pipeline, "end_offsets", lambda *_: {TOPIC: {0: 7} if ends is None else ends}
@@ -130,6 +134,27 @@ def test_what_holds_changes_up_is_a_problem(
     data = status_data(lab_status(), found)
     assert (data["ready"], data["problems"]) == (False, [problem])
     assert problem in as_text(status_text(data))
+
+
+def test_the_log_kept_for_a_connector_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Slot("s", CONNECTOR, active=True, retained_bytes=70 * 1024**2, left_bytes=0, lost=False)
+    found = ask(monkeypatch, slots=[kept, replace(kept, name="old", connector=None)])
+    assert found.connectors[0].retained_bytes == 70 * 1024**2
+    assert found.problems() == []  # That it is scarce is for `doctor` to say.
+    heading, line, *_ = (
+        as_text(status_text(status_data(lab_status(), found))).split("log kept")[1].splitlines()
+    )
+    assert heading.strip() == ""
+    assert line.split()[-2:] == ["70", "MiB"]
+
+
+def test_a_slot_that_was_given_up_is_a_problem_though_its_connector_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lost = Slot("s", CONNECTOR, active=False, retained_bytes=0, left_bytes=None, lost=True)
+    (problem,) = ask(monkeypatch, slots=[lost]).problems()
+    assert f"{CONNECTOR} has missed changes" in problem
+    assert problem.endswith(f"labctl connectors snapshot {CONNECTOR}")
 
 
 def test_before_seeding_no_connector_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:

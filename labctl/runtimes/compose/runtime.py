@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from labctl.artifacts import ArtifactStore, Progress
 from labctl.config.endpoints import Endpoints
@@ -64,6 +64,9 @@ def _no_snapshots() -> LabError:
 
 class ComposeRuntime:
     """Runs services as the containers of one Compose project."""
+
+    owns_supervisor: ClassVar[bool] = False
+    cuts_off: ClassVar[bool] = True
 
     def __init__(
         self,

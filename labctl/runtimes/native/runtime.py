@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import psutil
 
@@ -33,6 +33,9 @@ __all__ = ["NativeRuntime"]
 
 class NativeRuntime:
     """Runs services as processes, from the parts that the artefact lock names."""
+
+    owns_supervisor: ClassVar[bool] = True
+    cuts_off: ClassVar[bool] = False
 
     def __init__(
         self,

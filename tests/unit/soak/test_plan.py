@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from itertools import islice
+from types import SimpleNamespace
+from typing import cast
 
-from labctl.soak.faulting import FaultKind, plan_faults
+import pytest
+
+from labctl.lab.lab import Lab
+from labctl.runtimes.compose.runtime import ComposeRuntime
+from labctl.runtimes.model import Runtime
+from labctl.runtimes.native.runtime import NativeRuntime
+from labctl.soak.faulting import FaultKind, fitting_kinds, plan_faults
 from labctl.soak.plan import Kind, Operation, Transaction, plan_transactions
 
 COUNT = 3_000
@@ -53,6 +61,20 @@ def test_a_transaction_that_is_repeated_changes_nothing() -> None:
             for operation in transaction.operations:
                 apply(twice, operation)
         assert once == twice
+
+
+@pytest.mark.parametrize(
+    ("runtime", "impossible"),
+    [
+        (NativeRuntime, {FaultKind.CUT_OFF}),
+        (ComposeRuntime, {FaultKind.STALL, FaultKind.SUPERVISOR}),
+    ],
+)
+def test_a_runtime_says_which_faults_it_can_make(
+    runtime: type[Runtime], impossible: set[FaultKind]
+) -> None:
+    lab = cast("Lab", SimpleNamespace(runtime=runtime))
+    assert set(FaultKind) - set(fitting_kinds(lab, list(FaultKind))) == impossible
 
 
 def test_each_fault_happens_once_before_any_happens_again() -> None:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.unit.hanging import Watch
 from tests.unit.sqlserver.postgres_grammar import EscapeError, check
 from tests.unit.sqlserver.tsql_batches import batch, run_batch
 
@@ -27,8 +28,10 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 @settings(max_examples=400, deadline=None)
 @given(seed=st.integers(0, 2**32))
 @example(seed=1)
-def test_no_batch_escapes(loop: asyncio.AbstractEventLoop, seed: int) -> None:
-    run_batch(loop, batch(random.Random(seed)))  # noqa: S311 - chance, not secrets
+def test_no_batch_escapes_or_hangs(loop: asyncio.AbstractEventLoop, seed: int) -> None:
+    text = batch(random.Random(seed))  # noqa: S311 - chance, not secrets
+    with Watch().one(text):
+        run_batch(loop, text)
 
 
 @pytest.mark.parametrize(

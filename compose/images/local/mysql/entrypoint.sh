@@ -32,7 +32,10 @@ SQL
   "${mysqld[@]}" "${options[@]}" --datadir="$new" --initialize-insecure --init-file="$sql" \
     --skip-log-bin
   rm "$sql"
+  # Else a power cut could leave the new name, and not what is in the files.
+  sync --file-system "$new"
   mv "$new" "$data"
+  sync "$(dirname "$data")"
 }
 [ -d "$data" ] || initialise
 exec "${mysqld[@]}" "${options[@]}" --datadir="$data"

@@ -25,7 +25,10 @@ initialise() {
   done
   unset PGHOST
   pg_ctl --pgdata="$new" --wait --mode=fast stop
+  # Else a power cut could leave the new name, and not what is in the files.
+  sync --file-system "$new"
   mv "$new" "$PGDATA"
+  sync "$(dirname "$PGDATA")"
 }
 [ -s "$PGDATA/PG_VERSION" ] || initialise
 exec "$@" --data-directory="$PGDATA" --config-file="$PGDATA/postgresql.conf" \
