@@ -46,6 +46,16 @@ class LabTable:
     def topic(self) -> str:
         return self.properties.topic
 
+    @property
+    def without_source(self) -> str:
+        """What to say where its database has no such table: file and line, and what to do."""
+        return (
+            f"{self.properties.place_of(TOPIC_KEY)}: {self.topic} is the topic of "
+            f"{self.db_schema}.{self.source_name}, a table that sources.{self.source} does not "
+            "have: correct the topic, remove the file, or make the table and run `labctl "
+            "connectors apply`"
+        )
+
 
 def full_name(name: str, names: Iterable[str], *, word: str = "table", place: str = "") -> str:
     """The one of `names`, each `database.table`, that `name` stands for.

@@ -131,7 +131,10 @@ def apply_command(
     print_result(
         invocation.format,
         {"connectors": applied},
-        lambda: _table(("connector", "change"), [(a.name, a.change) for a in applied]),
+        lambda: Group(
+            _table(("connector", "change"), [(a.name, a.change) for a in applied]),
+            *(Text(sentence) for a in applied for sentence in a.without_table),
+        ),
     )
 
 

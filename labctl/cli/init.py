@@ -97,7 +97,7 @@ def _ask(name: str) -> str:
     if not _at_terminal():
         raise LabError(
             "The project has no source yet, and there is no terminal to ask at",
-            hint=f"say --source orders=ENGINE with one of {', '.join(ENGINES)}, --dataset tickit, "
+            hint=f"say --source orders=ENGINE with one of {', '.join(ENGINES)}, --dataset NAME, "
             "or --from-database DSN",
             exit_code=ExitCode.USAGE,
         )

@@ -97,4 +97,5 @@ def seed_summary(seeded: Seeded) -> RenderableType:
         notes += [f"{name}: no source of this lab has its schema" for name in result.skipped]
         notes += [f"{name}: {result.origin} has no file of it" for name in result.without_file]
     notes += [f"{connector.name}: {connector.change}" for connector in seeded.connectors]
+    notes += [sentence for one in seeded.connectors for sentence in one.without_table]
     return Group(table, *notes)

@@ -64,6 +64,7 @@ def _urls(lab: Lab) -> dict[str, dict[str, str]]:
 def _render(invocation: Invocation, lab: Lab, started: Started) -> RenderableType:
     own = [f"{one.source}: {one.what} applied" for one in started.schemas]
     own += [f"{one.name}: {one.change}" for one in started.connectors if one.change != "unchanged"]
+    own += [sentence for one in started.connectors for sentence in one.without_table]
     seeded = "labctl seed · " if lab.config.data_sets else ""
     return Group(
         urls_table(lab),

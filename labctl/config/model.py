@@ -40,8 +40,6 @@ __all__ = [
 LAB_NAME_PATTERN = r"^[a-z][a-z0-9-]{0,29}$"
 SilverSource = SourceName
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,29}$")]
-OPTIONAL = ("cache", "api", "metastore", "thriftserver")
-"""Services that a lab may be without: each has a section of its name, with `enabled`."""
 NOT_SOURCES = ("kafka", "registry", "objectstore")
 """Secrets of the lab are called so, and each source has a secret of its name."""
 
@@ -141,36 +139,32 @@ class LakeSettings(Section):
     """The bucket's region."""
 
 
-class CacheSettings(Section):
-    """A cache for applications on the lake."""
-
-    enabled: bool = False
-    """Whether the lab has one."""
-
-
-class ApiSettings(Section):
-    """The lake API, an application over Athena's API."""
+class OptionalService(Section):
+    """A service that a lab may be without. Its section has the service's name."""
 
     enabled: bool = False
     """Whether the lab has it."""
+
+
+class CacheSettings(OptionalService):
+    """A cache for applications on the lake."""
+
+
+class ApiSettings(OptionalService):
+    """The lake API, an application over Athena's API."""
+
     workers: Annotated[int, Field(ge=1, le=32)] = 1
     """Processes that answer, behind one port."""
     database: Name | None = None
-    """The database with TICKIT's tables; left out: the one that has all of them."""
+    """The database with the application's tables; left out: the one that has all of them."""
 
 
-class MetastoreSettings(Section):
+class MetastoreSettings(OptionalService):
     """Hive's metastore, with every silver table in it."""
 
-    enabled: bool = False
-    """Whether the lab has it."""
 
-
-class ThriftServerSettings(Section):
+class ThriftServerSettings(OptionalService):
     """Spark's Thrift server, for clients of HiveServer2 such as JDBC's."""
-
-    enabled: bool = False
-    """Whether the lab has it."""
 
 
 class NativeProfile(Section):
@@ -299,6 +293,14 @@ class LabConfig(Section):
     def settings(self, service: str) -> ServiceSettings:
         """The settings of `service`, defaults where `lab.toml` is silent."""
         return self.services.get(service) or ServiceSettings()
+
+
+OPTIONAL = tuple(
+    name
+    for name, field in LabConfig.model_fields.items()
+    if isinstance(field.default, OptionalService)
+)
+"""Services that a lab may be without: each has a section of its name, with `enabled`."""
 
 
 def _in_new_words(name: str, section: dict[str, Any]) -> str:

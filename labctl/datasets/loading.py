@@ -140,6 +140,8 @@ def seed(
         )
     sources = sources_of(data_set, endpoints.sources)
     ours = [table for tables in sources.values() for table in tables]
+    if not ours:
+        raise _no_table_fits(data_set, endpoints.sources)
     wanted = chosen_tables(data_set, ours, only)
     rows = _rows(data_set, scale, from_path, wanted)
     without_file = tuple(table.label for table in wanted if table.name not in rows)
@@ -164,6 +166,17 @@ def seed(
         without_file=without_file,
         origin=f"generated at scale {scale:g}" if from_path is None else str(from_path),
         seconds=time.monotonic() - begun,
+    )
+
+
+def _no_table_fits(data_set: DataSet, sources: Mapping[str, SourceDatabase]) -> LabError:
+    needed = dict.fromkeys(f"{table.engine} {table.schema}" for table in data_set.tables)
+    there = (f"{one.engine} {schema}" for one in sources.values() for schema in one.schemas)
+    return LabError(
+        f"No table of the data set {data_set.name} belongs to a source of this lab",
+        hint=f"its tables are in {', '.join(needed)}; the lab has {', '.join(there)}: add a source "
+        "to the lab's file, or name another data set (labctl seed --list)",
+        exit_code=ExitCode.USAGE,
     )
 
 

@@ -15,6 +15,7 @@ from labctl.shipped import own_or_shipped
 from labctl.tables import PROPERTIES
 from lakehouse.errors import ConfigurationError
 from lakehouse.older_keys import ORDERING, ROOT, TABLE, TOPIC, Edit, read_as_today
+from lakehouse.partitions import key_generator
 from lakehouse.properties import LAB_KEYS, TableType, read_placed, read_properties
 
 __all__ = ["import_tables"]
@@ -202,13 +203,27 @@ def _partitions(table: _Table) -> None:
         field_ = ""
     if not field_:
         table.leave_out(_GENERATOR, "the table has no partitions")
+    elif _GENERATOR not in table.values:
+        keys = table.now().get(_KEY, "").split(",")
+        generator = key_generator(field_.split(","), keys)
+        table.added[_GENERATOR] = (generator, f"{_BASE} has one for tables without partitions")
 
 
 def _index(table: _Table) -> None:
-    """Without partitions every index finds a key where it is; a bucket needs no lookup."""
+    """Without partitions every index finds a key where it is; a bucket needs no lookup.
+
+    In partitions, the application does what a global index does: it moves a row.
+    """
     now = table.now()
     index = now.get(_INDEX)
-    if index in (None, "BUCKET") or now.get(_PARTITION):
+    if index in (None, "BUCKET"):
+        return
+    if now.get(_PARTITION) and not index.startswith("GLOBAL_"):
+        table.refuse(
+            _INDEX,
+            f"{index} leaves a row whose partition changes in the old one, too; here it moves. "
+            "Remove the key, with settings of that index",
+        )
         return
     table.leave_out(
         _INDEX,

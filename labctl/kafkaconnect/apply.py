@@ -25,6 +25,8 @@ __all__ = [
 class Applied:
     name: str
     change: Literal["created", "updated", "unchanged"]
+    without_table: tuple[str, ...] = ()
+    """Of a source connector, what to say of tables that its database does not have."""
 
 
 def check_keys(files: Iterable[ConnectorFile], allowed: Collection[str] = ()) -> None:

@@ -15,14 +15,16 @@ from labctl.tables import PROPERTIES
 __all__ = ["set_up_capture"]
 
 
-def set_up_capture(lab: Lab, files: Iterable[ConnectorFile]) -> None:
+def set_up_capture(lab: Lab, files: Iterable[ConnectorFile]) -> dict[str, tuple[str, ...]]:
     """Let each of these connectors read what it captures. Safe to repeat.
 
-    Of tables, those with a properties file that are there. Raises LabError (USAGE) naming a schema
+    Of tables, those with a properties file that are there; what to say of the others, by connector:
+    a table may still be to be made. Raises LabError (USAGE) naming a schema
     that its database does not have. Of a promoted lab, the plan's SQL does all of it.
     """
     if isinstance(lab.config.profiles[lab.profile], AwsProfile):
-        return
+        return {}
+    missing: dict[str, tuple[str, ...]] = {}
     by_name = {file.name: file for file in files}
     for name, settings in lab.config.sources.items():
         file = by_name.get(settings.connector)
@@ -31,18 +33,18 @@ def set_up_capture(lab: Lab, files: Iterable[ConnectorFile]) -> None:
         with connect(lab.endpoints, name) as database:
             _require_schemas(lab, name, settings, database)
             there = {ref for schema in settings.schemas for ref in database.tables(schema)}
-            # Once each: several silver tables may be of one source table.
-            wanted = dict.fromkeys(
-                TableRef(table.db_schema, table.source_name)
+            wanted = [
+                (table, TableRef(table.db_schema, table.source_name))
                 for table in lab.tables
                 if table.source == name
-            )
-            database.capture(
-                [ref for ref in wanted if ref in there],
-                file.publication,
-            )
+            ]
+            # Once each: several silver tables may be of one source table.
+            found = list(dict.fromkeys(ref for _, ref in wanted if ref in there))
+            missing[file.name] = tuple(t.without_source for t, ref in wanted if ref not in there)
+            database.capture(found, file.publication)
             for schema in settings.schemas:
                 database.grant_cdc(CDC_USER, schema)
+    return missing
 
 
 def _require_schemas(lab: Lab, name: str, settings: SourceSettings, database: Source) -> None:

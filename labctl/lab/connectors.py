@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 from labctl.errors import ExitCode, LabError
@@ -91,14 +92,15 @@ def apply_and_wait(lab: Lab, files: list[ConnectorFile] | None = None) -> list[A
     files = lab_files(lab) if files is None else files
     client = connect_client(lab.endpoints.connect)
     names = [file.name for file in files]
+    without_table: dict[str, tuple[str, ...]] = {}
     applied = apply_connectors(
         client,
         files,
         lab.config.connectors.allow,
-        prepare=lambda: set_up_capture(lab, files),
+        prepare=lambda: without_table.update(set_up_capture(lab, files)),
     )
     wait_running(client, names)
-    return applied
+    return [replace(one, without_table=without_table.get(one.name, ())) for one in applied]
 
 
 def delete_connector(lab: Lab, name: str) -> list[str]:

@@ -161,8 +161,9 @@ def read_pipeline(lab: Lab) -> PipelineStatus:
         table.last_commit_instant for table in tables
     )
     found = _connectors(connectors.result(), _wanted(lab, bronze) if in_use else [])
-    silent = silent_connectors(lab, [c.name for c in found if _is_sound(c)], ends.result())
-    wrong = source_problems(lab, ends.result())
+    running = [c.name for c in found if _is_sound(c)]
+    silent = silent_connectors(lab, running, ends.result())
+    wrong = source_problems(lab, running, ends.result())
     tables = [replace(table, source_problem=wrong.get(table.name)) for table in tables]
     of = {slot.connector: slot for slot in slots.result() or ()}
     found = [

@@ -30,6 +30,7 @@ from labctl.lake.records import Record
 from labctl.sources import SourceColumn, TableRef, connect
 from labctl.tables import LabTable
 from labctl.verify import CaptureState
+from lakehouse.deletes import is_deleted
 from lakehouse.table_names import quoted
 
 __all__ = [
@@ -263,7 +264,7 @@ def topic_station(
         return Station("topic", State.UNKNOWN, why=record)
     if record is None:
         return Station("topic", State.MISSING, why=why() if isinstance(row, dict) else None)
-    deleted = _is_deleted(record.value)
+    deleted = is_deleted(record.value)
     is_newest = isinstance(row, str) or deleted == (row is None)
     if isinstance(row, dict) and not deleted and _differ(row, record.value):
         is_newest = False
@@ -325,7 +326,7 @@ def _beside(
     elif lacks:
         state = State.OLDER
     else:
-        state = State.DELETED if _is_deleted(value) else State.CURRENT
+        state = State.DELETED if is_deleted(value) else State.CURRENT
     return state, why() if lacks else None
 
 
@@ -334,10 +335,6 @@ def _at(station: Station, record: Record, before: str) -> Station:
     own = {name: value for name, value in record.value.items() if not name.startswith("__")}
     at = record.timestamp.astimezone(UTC) if record.timestamp else None
     return Station(station.name, station.state, place, at, own, station.why)
-
-
-def _is_deleted(value: Mapping[str, Any]) -> bool:
-    return str(value.get("__deleted")).lower() == "true"
 
 
 def typed_as(column: SourceColumn, value: object) -> object:

@@ -1,8 +1,8 @@
-"""Tables whose source is no longer what they were made for: dropped, renamed, without a key."""
+"""Tables whose source is not what they are made for: not there, dropped, renamed, without a key."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from labctl.errors import LabError
@@ -18,16 +18,23 @@ KEY_COLUMNS = "message.key.columns"
 """Of a connector that was told which columns are a row's key, where a table has no primary key."""
 
 
-def source_problems(lab: Lab, ends: EndOffsets | None) -> Mapping[str, str]:
+def source_problems(
+    lab: Lab, running: Collection[str], ends: EndOffsets | None
+) -> Mapping[str, str]:
     """By silver table, what is wrong with its source. `ends` says where topics end now.
 
-    Only of tables that have been captured, by their topics; a database that does not answer is
-    left out.
+    Only of tables that have been captured, by their topics, and of those whose connector is in
+    `running`: before, a table may still be to be made. A database that does not answer is left out.
     """
     if ends is None:
         return {}
-    captured = [table for table in lab.tables if any(ends.get(table.topic, {}).values())]
-    sources = sorted({table.source for table in captured})
+    captured = {table.name for table in lab.tables if any(ends.get(table.topic, {}).values())}
+    awaited = [
+        table
+        for table in lab.tables
+        if table.name in captured or lab.config.sources[table.source].connector in running
+    ]
+    sources = sorted({table.source for table in awaited})
     if not sources:
         return {}
     files = {file.name: file.config for file in source_files(lab)}
@@ -37,10 +44,10 @@ def source_problems(lab: Lab, ends: EndOffsets | None) -> Mapping[str, str]:
     }
 
     def ask(source: str) -> dict[str, str]:
-        mine = [table for table in captured if table.source == source]
+        mine = [table for table in awaited if table.source == source]
         try:
             with connect(lab.endpoints, source) as database:
-                return _problems(database, mine, has_key_columns=told.get(source, False))
+                return _problems(database, mine, captured, has_key_columns=told.get(source, False))
         except LabError:
             return {}
 
@@ -49,13 +56,20 @@ def source_problems(lab: Lab, ends: EndOffsets | None) -> Mapping[str, str]:
 
 
 def _problems(
-    database: Source, tables: Sequence[LabTable], *, has_key_columns: bool
+    database: Source,
+    tables: Sequence[LabTable],
+    captured: Collection[str],
+    *,
+    has_key_columns: bool,
 ) -> dict[str, str]:
     there = {ref for schema in {t.db_schema for t in tables} for ref in database.tables(schema)}
     found = {}
     for table in tables:
         ref = TableRef(table.db_schema, table.source_name)
-        if ref not in there:
+        if table.name not in captured:
+            if ref not in there:
+                found[table.name] = table.without_source
+        elif ref not in there:
             found[table.name] = (
                 f"its source {ref} is gone: dropped, or renamed. Its rows stay as they were; "
                 "rename the source back, or take the table's file out of spark/properties"

@@ -20,7 +20,7 @@ class Change:
     action: str
     """`create`, `update` or `remove`."""
     what: str
-    """`database tickit`, `table tickit.sale_ro`, `named query tickit.likes`."""
+    """`database shop`, `table shop.sale_ro`, `named query shop.likes`."""
     details: tuple[str, ...]
     operation: str = field(repr=False)
     request: Json = field(repr=False)

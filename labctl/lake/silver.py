@@ -25,7 +25,8 @@ from labctl.lake.instants import LATEST as LATEST_INSTANT
 from labctl.lake.lost_files import last_files, lost_file
 from labctl.lake.objectstore import LakeStorage
 from labctl.lake.timeline import Timeline
-from labctl.lake.view import COMMIT_TIME, DELETED, LATEST, View, live_rows
+from labctl.lake.view import COMMIT_TIME, LATEST, View, live_rows
+from lakehouse.deletes import DELETED
 from sqlapi.source import Comparison
 
 __all__ = ["SilverTable", "Snapshot", "reading"]

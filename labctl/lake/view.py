@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 
 from labctl.errors import ExitCode, LabError
 from labctl.lake.instants import parse_instant, to_datetime
+from lakehouse.deletes import DELETED, LIVE, MARK
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from labctl.lake.timeline import Timeline
 
-__all__ = ["COMMIT_TIME", "DELETED", "LATEST", "OPERATION", "View", "live_rows"]
+__all__ = ["COMMIT_TIME", "LATEST", "OPERATION", "View", "live_rows"]
 
 COMMIT_TIME = "_hoodie_commit_time"
-DELETED = "__deleted"
-"""Column by which silver marks a row that was deleted at the source: `'true'`."""
 OPERATION = "__op"
 
 
@@ -84,7 +83,7 @@ class View:
         if self.begin:
             conditions.append(f"{COMMIT_TIME} > '{self.begin}'")
         if not self.deleted and DELETED in columns:
-            conditions.append(f"coalesce({DELETED}, 'false') <> 'true'")
+            conditions.append(LIVE)
         return conditions
 
     def check_readable(self, table: str, timeline: Timeline) -> None:
@@ -114,7 +113,7 @@ def live_rows(rows: pa.Table) -> pa.Table:
     if DELETED not in rows.column_names:
         return rows
     marked = pc.field(DELETED).cast(pa.string())
-    return rows.filter(marked.is_null() | (marked != "true"))
+    return rows.filter(marked.is_null() | (marked != MARK))
 
 
 LATEST = View()

@@ -29,9 +29,10 @@ from labctl.kafka.offsets import partition_ranges
 from labctl.lake import Lake, Watch
 from labctl.lake.schemas import Schemas
 from labctl.lake.timeline import Instant, State
-from labctl.lake.view import COMMIT_TIME, DELETED
+from labctl.lake.view import COMMIT_TIME
 from labctl.latency.ledger import Message, Version
 from labctl.latency.targets import Target
+from lakehouse.deletes import is_deleted
 from lakehouse.wire import VALUE_HEADER, split
 
 __all__ = ["SilverFollower", "TopicFollower"]
@@ -126,7 +127,7 @@ class TopicFollower(Background):
                 table=target.silver,
                 key=key,
                 number=_number(value[target.number]),
-                deleted=value.get(DELETED) == "true",
+                deleted=is_deleted(value),
                 captured=None if event is None else int(event) / 1_000_000,
                 appended=None if kind == TIMESTAMP_NOT_AVAILABLE else millis / 1_000,
                 partition=record.partition() or 0,

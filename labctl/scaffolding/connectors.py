@@ -13,6 +13,7 @@ from labctl.kafkaconnect.files import parse_connector
 from labctl.shipped import shipped
 from labctl.sources import ENGINES
 from labctl.tables import CONNECTORS
+from lakehouse.references import reference
 
 __all__ = ["SINK", "connector_name", "sink_template", "sink_text", "source_text"]
 
@@ -30,8 +31,8 @@ def connector_name(source: str) -> str:
 def source_text(source: str, engine: SourceEngine, schemas: Sequence[str]) -> str:
     """The file of a source's connector. Its topics are `<source>.<schema>.<table>`."""
     config = dict(parse_connector(_template(engine)).config)
-    reference = f"demo/{ENGINES[engine].reference}:"
-    config = {key: value.replace(reference, f"demo/{source}:") for key, value in config.items()}
+    secret = f"demo/{ENGINES[engine].reference}:"
+    config = {key: value.replace(secret, f"demo/{source}:") for key, value in config.items()}
     own_name = f"{source.replace('-', '_')}_debezium"
     changed = {
         "topic.prefix": source,
@@ -63,15 +64,31 @@ def sink_text(prefixes: Collection[str]) -> str:
 
 
 def sink_template() -> Path:
-    """The sink connector's file that labctl comes with."""
-    return min(shipped(str(CONNECTORS)).glob("sink_connector_*.json"))
+    """The sink connector's file that labctl comes with: the one that takes topics by an expression,
+    where a project's own is put."""
+    return next(
+        file
+        for file in _shipped_files("sink_connector_*.json")
+        if "topics.regex" in parse_connector(file).config
+    )
 
 
 def _template(engine: SourceEngine) -> Path:
-    """A file of the engine's connector that labctl comes with: the last by name, TICKIT's."""
-    files = sorted(shipped(str(CONNECTORS)).glob("source_connector_*.json"))
-    class_ = ENGINES[engine].connector_class
-    return [f for f in files if parse_connector(f).config["connector.class"] == class_][-1]
+    """The engine's connector file that labctl comes with: the one that refers to the secret which
+    is called as the engine, where a project's own is put."""
+    its = {
+        "connector.class": ENGINES[engine].connector_class,
+        "database.hostname": reference(f"demo/{ENGINES[engine].reference}", "hostname"),
+    }
+    return next(
+        file
+        for file in _shipped_files("source_connector_*.json")
+        if its.items() <= parse_connector(file).config.items()
+    )
+
+
+def _shipped_files(pattern: str) -> list[Path]:
+    return sorted(shipped(str(CONNECTORS)).glob(pattern))
 
 
 def _server_id(source: str) -> int:

@@ -33,6 +33,7 @@ __all__ = [
     "NativeService",
     "Process",
     "Service",
+    "compose_variables",
     "load_config",
     "services_of",
 ]
@@ -61,6 +62,15 @@ PASSWORDS = tuple(dict.fromkeys(role for service in SERVICES for role in service
 def services_of(config: LabConfig) -> tuple[Service, ...]:
     """The services that a lab has: what its sources need, the pipeline, and what is switched on."""
     return tuple(service for service in SERVICES if service.needed(config))
+
+
+def compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
+    """What the Compose file leaves open of the lab's services, as their records say."""
+    return {
+        name: value
+        for service in services_of(config)
+        for name, value in service.container.variables(project, config).items()
+    }
 
 
 def load_config(path: Path) -> LabConfig:

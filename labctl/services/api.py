@@ -30,7 +30,6 @@ __all__ = [
     "PREFIX",
     "SERVICE",
     "Api",
-    "compose_variables",
     "lake_database",
     "memory_mib",
 ]
@@ -154,10 +153,7 @@ def _cache_mode(config: LabConfig) -> str:
     return "commit" if config.cache.enabled else "off"
 
 
-def compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
-    """What its service in the Compose file leaves open."""
-    if not config.api.enabled:
-        return {}
+def _compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
     return {
         "API_CACHE_MODE": _cache_mode(config),
         "API_DATABASE": lake_database(project, config),
@@ -191,7 +187,8 @@ SERVICE = Service(
     endpoint=lambda site: Api(url=f"http://{site.address('api', 'http')}"),
     passwords=("objectstore", "cache"),
     container=Container(
-        secrets=lambda endpoints, passwords: {"api": _secrets(endpoints, passwords)}
+        secrets=lambda endpoints, passwords: {"api": _secrets(endpoints, passwords)},
+        variables=_compose_variables,
     ),
     needed=lambda config: config.api.enabled,
     after=("sqlapi", "cache"),

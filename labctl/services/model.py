@@ -151,6 +151,11 @@ class Container:
 
     None: each of its passwords, from a file of that name.
     """
+    variables: Callable[[Path, LabConfig], Mapping[str, str]] = lambda *_: {}
+    """What the Compose file leaves open of it, from the project's folder and `lab.toml`; no secret.
+
+    Asked of a lab that has the service. Its ports and its image need no line here.
+    """
 
 
 @dataclass(frozen=True)

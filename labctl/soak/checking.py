@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from labctl.errors import LabError
 from labctl.lake import Lake, View
 from labctl.lake.bronze import Bronze, BronzeObject
-from labctl.lake.view import DELETED
 from labctl.latency.targets import Target
 from labctl.soak.following import versions_of
 from labctl.soak.plan import Kind, Operation
 from labctl.soak.tracking import Expectation, Version
+from lakehouse.deletes import DELETED, is_deleted
 
 __all__ = ["BronzeRecords", "Finding", "check_silver", "compare_rows"]
 
@@ -114,7 +114,7 @@ class BronzeRecords:
             if not isinstance(value, dict) or int(value[self._target.key]) < self._first_key:
                 continue
             key = int(value[self._target.key])
-            if value.get(DELETED) == "true":
+            if is_deleted(value):
                 self._deleted.add(key)
             else:
                 self._written.add((key, int(str(value[self._target.number]).strip())))

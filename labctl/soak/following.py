@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 from labctl.background import Background
 from labctl.errors import LabError
 from labctl.lake import Lake, Watch
-from labctl.lake.view import DELETED
 from labctl.latency.targets import Target
 from labctl.soak.tracking import Tracker, Version
+from lakehouse.deletes import DELETED, MARK
 
 __all__ = ["TableFollower", "versions_of"]
 
@@ -45,6 +45,6 @@ def versions_of(rows: pa.Table, target: Target, first_key: int) -> list[tuple[in
     rows = rows.filter(pc.field(target.key) >= first_key)
     columns = (rows.column(name).to_pylist() for name in (target.key, target.number, DELETED))
     return [
-        (int(key), Version(int(str(number).strip()), deleted == "true"))
+        (int(key), Version(int(str(number).strip()), deleted == MARK))
         for key, number, deleted in zip(*columns, strict=True)
     ]

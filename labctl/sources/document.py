@@ -35,8 +35,9 @@ CLOSING = """\
 table, and exits with 7: such values may arrive, but nothing here has proven that they are exact.
 
 Besides the table's own columns a silver row has `__op` (`r` snapshot, `c`, `u`, `d`), `__deleted`,
-`__source_ts_us` and the source's log position, and `__kafka_partition`, `__kafka_offset`,
-`__kafka_timestamp`. The offset orders the changes of a key: unlike a timestamp it never ties.
+`__source_ts_us` or `__source_ts_ms` and the source's log position, as the connector file names
+them, and `__kafka_partition`, `__kafka_offset`, `__kafka_timestamp`. The offset orders the changes
+of a key: unlike a timestamp it never ties.
 """
 
 

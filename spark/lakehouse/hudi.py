@@ -13,9 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from lakehouse.clock import InstantClock
+from lakehouse.deletes import DELETED, MARK
 from lakehouse.earlier_layout import move_in
 from lakehouse.layout import Layout, check_layout
-from lakehouse.placement import DELETED, MOVED
+from lakehouse.placement import MOVED
 from lakehouse.properties import TableConfig
 from lakehouse.schema import widened_columns
 from lakehouse.storage import LakeFiles
@@ -343,7 +344,7 @@ def _write_options(config: TableConfig) -> dict[str, str]:
 
 
 def _delete_options(config: TableConfig) -> dict[str, str]:
-    marker = "true" if config.deletes == "hard" else MOVED if config.partition_fields else ""
+    marker = MARK if config.deletes == "hard" else MOVED if config.partition_fields else ""
     if not marker:
         return {}
     return {"hoodie.payload.delete.field": DELETED, "hoodie.payload.delete.marker": marker}

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from lakehouse.batch_limit import Spans
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import Decoder, Undecodable
+from lakehouse.deletes import DELETED, MARK
 from lakehouse.first_load import FirstLoad
 from lakehouse.kafka import Kafka, Topics
 from lakehouse.query import KafkaQuery
@@ -174,13 +175,13 @@ class KafkaFeed(KafkaQuery):
         mine = records.where("value IS NOT NULL").join(wanted, "key", "left_semi")
         ids = self._decoder.schema_ids(mine, of_all=True)
         target = self._writer.schema_with(self._decoder.columns(ids))
-        if "__deleted" not in target.names:
+        if DELETED not in target.names:
             return []
         rows = self._decoder.decode(mine, ids, target).selectExpr(
-            "__kafka_partition AS partition", "__kafka_offset AS offset", "__deleted AS deleted"
+            "__kafka_partition AS partition", "__kafka_offset AS offset", f"{DELETED} AS deleted"
         )
         found = mine.select("partition", "offset", "key").join(rows, ["partition", "offset"])
         return [
-            Change(row.partition, row.offset, bytes(row.key), row.deleted == "true")
+            Change(row.partition, row.offset, bytes(row.key), row.deleted == MARK)
             for row in found.collect()
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from lakehouse.errors import ConfigurationError
 
@@ -11,6 +11,7 @@ __all__ = [
     "KEY_GENERATOR",
     "LAYOUT",
     "NONPARTITIONED",
+    "key_generator",
     "partition_fields",
     "partition_options",
 ]
@@ -33,6 +34,11 @@ def partition_fields(hoodie: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(name.strip() for name in hoodie.get(FIELDS, "").split(",") if name.strip())
 
 
+def key_generator(fields: Sequence[str], keys: Sequence[str]) -> str:
+    """The class by which a table with these partition columns and key columns has partitions."""
+    return _SIMPLE if len(fields) == len(keys) == 1 else _COMPLEX
+
+
 def partition_options(
     hoodie: Mapping[str, str], keys: tuple[str, ...], place: Callable[[str], str]
 ) -> dict[str, str]:
@@ -50,7 +56,7 @@ def partition_options(
             f"{place(KEY_GENERATOR)}: {KEY_GENERATOR}={generator} needs a column to go by",
             hint=f"Name it in {FIELDS}, or use {NONPARTITIONED}",
         )
-    wanted = _SIMPLE if len(fields) == len(keys) == 1 else _COMPLEX
+    wanted = key_generator(fields, keys)
     if generator not in (wanted, _COMPLEX):
         raise ConfigurationError(
             f"{place(FIELDS)}: {FIELDS}={','.join(fields)} has no effect with {KEY_GENERATOR}="

@@ -26,16 +26,15 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from lakehouse.deletes import DELETED, LIVE, MARK
 from lakehouse.errors import PermanentError, SchemaChangeError
 from lakehouse.partitions import FIELDS
 from lakehouse.properties import TableConfig
 
-__all__ = ["DELETED", "MOVED", "Arranged", "Placement", "check_columns"]
+__all__ = ["MOVED", "Arranged", "Placement", "check_columns"]
 
-DELETED = "__deleted"
 MOVED = "moved"
 """In the column `__deleted`: the row is to be removed from the partition that it was in."""
-_HARD = "true"
 _NO_VALUE = ("", "__HIVE_DEFAULT_PARTITION__")
 """Values that Hudi keeps in the same partition as null."""
 _LONGEST_NAME = 255
@@ -150,7 +149,7 @@ class Placement:
         places: dict[_Key, _Place | None] = {}
         removed = []
         for key, row in last.items():
-            place = None if self._is_hard and row[DELETED] == _HARD else self._place(row)
+            place = None if self._is_hard and row[DELETED] == MARK else self._place(row)
             known = self._places.get(key)
             places[key] = place
             if known is not None and known != place:
@@ -163,7 +162,7 @@ class Placement:
                 .select("row.*")
             )
         if gone:
-            rows = rows.where(f"coalesce({DELETED}, 'false') <> '{_HARD}'")
+            rows = rows.where(LIVE)
         if removed:
             rows = rows.unionByName(self._removals(removed, rows.schema))
         return Arranged(rows, len(last) - gone + len(removed), places)
@@ -172,7 +171,7 @@ class Placement:
         return {
             **row.asDict(),
             **dict(zip(self._config.partition_fields, place, strict=True)),
-            DELETED: _HARD if self._is_hard else MOVED,
+            DELETED: MARK if self._is_hard else MOVED,
         }
 
     def _removals(self, removed: list[dict[str, Any]], schema: StructType) -> DataFrame:

@@ -12,6 +12,7 @@ from lakehouse.bronze.listing import BronzeListing
 from lakehouse.bronze.reader import BronzeReader
 from lakehouse.bronze.topics import BronzeTopics
 from lakehouse.decode import FLAG_BAD
+from lakehouse.deletes import LIVE
 from lakehouse.errors import PermanentError, SchemaChangeError
 from lakehouse.hudi import HudiTable
 from lakehouse.layout import Layout
@@ -132,5 +133,5 @@ class Rebuilder:
             .select("row.*")
         )
         if config.deletes == "hard":
-            latest = latest.where("coalesce(__deleted, 'false') <> 'true'")
+            latest = latest.where(LIVE)
         return latest

@@ -13,7 +13,9 @@ from sqlapi.storage import Storage
 
 __all__ = ["BucketSource"]
 
-_DELETED = "__deleted"
+_DELETED, _MARK = "__deleted", "true"
+"""How a row is marked as deleted at its source. lakehouse.deletes says the same of the lab's own
+readers; this package stands alone, and imports nothing of them."""
 
 
 class BucketSource:
@@ -129,7 +131,7 @@ class BucketSource:
             import pyarrow.compute as pc
 
             marked = pc.field(_DELETED).cast(pa.string())
-            rows = rows.filter(marked.is_null() | (marked != "true"))
+            rows = rows.filter(marked.is_null() | (marked != _MARK))
         return rows.select(list(columns))
 
     def _dataset(self, table: SourceTable) -> dataset.Dataset:

@@ -20,8 +20,8 @@ from labctl.lab.snapshots.restoring import builds
 from labctl.lab.up import _with_dependencies
 from labctl.runtimes.compose.network import network_address
 from labctl.runtimes.compose.secrets import write_service_secrets
-from labctl.services import Context, services_of
-from labctl.services.api import CREDENTIALS, PASSWORD_FILE, SERVICE, compose_variables
+from labctl.services import Context, compose_variables, services_of
+from labctl.services.api import CREDENTIALS, PASSWORD_FILE, SERVICE
 from labctl.services.endpoints import loopback_endpoints
 from labctl.shipped import shipped
 from lakeapi.settings import Settings, of_environment

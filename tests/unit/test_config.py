@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from labctl.config.model import LabConfig, find_project
+from labctl.config.model import OPTIONAL, LabConfig, find_project
 from labctl.errors import ExitCode, LabError
 from labctl.services import load_config, services_of
 from labctl.tables import CONNECTORS, PROPERTIES, LabTable, lab_tables
@@ -121,6 +121,13 @@ def test_sources_that_do_not_go_together(tmp_path: Path) -> None:
         load(tmp_path, GOOD + again)
     with pytest.raises(LabError, match="cannot be called so"):
         load(tmp_path, GOOD.replace("sources.mysql", "sources.kafka"))
+
+
+def test_what_a_lab_may_lack_is_there_once_it_is_switched_on() -> None:
+    config = LabConfig.load(PROJECT / "lab.toml")
+    before = {service.name for service in services_of(config)}
+    after = {service.name for service in services_of(config.switching_on(OPTIONAL))}
+    assert after - before == set(OPTIONAL) == {"cache", "api", "metastore", "thriftserver"}
 
 
 def test_services_follow_from_the_sources(tmp_path: Path) -> None:

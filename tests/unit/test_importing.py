@@ -24,7 +24,7 @@ from lakehouse.properties import read_properties
 from lakehouse.references import REFERENCE
 
 OLDER = Path(__file__).parent / "older_files"
-"""TICKIT's pipeline as it was written for Debezium 1.x, Hudi 0.9 and AWS."""
+"""TICKIT's pipeline as it was written for Debezium 1.x, Hudi 0.9 and AWS; in `moma`, MoMA's."""
 TYPE = ("--table-type", "merge_on_read")
 SHARED = Path(__file__).parents[2] / "spark" / "properties" / "base.properties"
 
@@ -107,6 +107,37 @@ def test_a_whole_pipeline_becomes_a_project_that_a_lab_can_run(project: Path, ol
     assert contents(project) == before, "a second time changes nothing"
 
 
+def test_tables_in_partitions_keep_them_and_tombstones_stay(project: Path, older: Path) -> None:
+    import_all(older / "moma")
+    config = LabConfig.load(project / "lab.toml")
+    ((name, source),) = config.sources.items()
+    assert (source.engine, source.database, source.schemas) == ("postgres", "moma", ("public",))
+    files = [read_connector(path) for path in sorted((project / "connectors").glob("*.json"))]
+    check_keys(files)
+    sink, connector = files
+    assert (sink.older_keys, connector.older_keys) == ((), ())
+    assert connector.config["topic.prefix"] == "moma"
+    assert connector.config["tombstones.on.delete"] == "true"
+    assert connector.config["transforms.unwrap.delete.tombstone.handling.mode"] == (
+        "rewrite-with-tombstone"
+    )
+    assert connector.config["database.hostname"] == f"${{secretManager:demo/{name}:hostname}}"
+    assert sink_problems(sink.config) == []
+    tables = lab_tables(project, config)
+    assert [(t.name, t.topic, t.properties.partition_fields) for t in tables] == [
+        ("moma_mor.artists", "moma.public.artists", ("nationality",)),
+        ("moma_mor.artworks", "moma.public.artworks", ("classification",)),
+    ]
+    for table in tables:
+        assert table.properties.older_keys == ()
+        assert table.properties.bronze_root == f"{sink.config['topics.dir']}/{table.topic}"
+        assert not [key for key in table.properties.hoodie if key.endswith("partition_fields")]
+    assert list(topics_taken(sink.config, [t.topic for t in tables])) == [t.topic for t in tables]
+    before = contents(project)
+    import_all(older / "moma")
+    assert contents(project) == before, "a second time changes nothing"
+
+
 def test_a_pipeline_without_a_sink_gets_one_for_its_own_topics(project: Path, older: Path) -> None:
     (older / "kafka_connect" / "sink_connector_kafka_s3_avro_tickit.json").unlink()
     for path in (older / "kafka_connect").glob("*.json"):
@@ -164,6 +195,8 @@ def run_error(*arguments: object) -> str:
         ("sale", "# sale", "my.key=1 #", "my.key: it is no key of Hudi's"),
         ("sale", "recordkey.field=salesid", "recordkey.field=<your_key>", "instead of <…>"),
         ("sale", "tickit.ecomm.sale-value", "tickit.ecomm.date-value", "correct one of them"),
+        ("sale", "partitionpath.field=__table",
+         "partitionpath.field=dateid\nhoodie.index.type=BLOOM", "BLOOM leaves a row whose"),
     ],
 )  # fmt: skip
 def test_what_a_table_leaves_to_decide_is_told_and_nothing_written(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -17,13 +18,18 @@ from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.apply import check_keys
 from labctl.kafkaconnect.files import connector_files
 from labctl.lab.references import offered_keys
+from labctl.scaffolding import connectors as scaffolding
+from labctl.scaffolding.connectors import sink_template, source_text
 from labctl.scaffolding.existing import parse_dsn
 from labctl.scaffolding.project import lab_name
 from labctl.scaffolding.properties import free_table_name
 from labctl.sinks import check_sinks
+from labctl.sources import ENGINES
 from labctl.sources.scripts import read_script
 from labctl.tables import lab_tables
 from lakehouse.references import REFERENCE
+
+CONNECTORS = Path(__file__).parents[2] / "connectors"
 
 
 @pytest.fixture(autouse=True)
@@ -171,3 +177,17 @@ def test_the_result_can_be_read_by_a_program(here: Path) -> None:
     said = json.loads(init("shop", "--source", "orders=postgres", "--output", "json"))
     assert "connectors/source_connector_orders.json" in said["written"]
     assert said["next"] == ["cd shop", "labctl up", "pytest"]
+
+
+@pytest.mark.parametrize("place", ["a", "z"])
+def test_further_connector_files_of_labctls_change_no_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    before = [source_text("shop", engine, ["own"]) for engine in ENGINES], sink_template().name
+    copied = shutil.copytree(CONNECTORS, tmp_path / "connectors")
+    for kind in ("source", "sink"):
+        (moma,) = copied.glob(f"{kind}_connector_moma_*.json")
+        shutil.copy(moma, copied / f"{kind}_connector_{place}.json")
+    monkeypatch.setattr(scaffolding, "shipped", lambda _folder: copied)
+    after = [source_text("shop", engine, ["own"]) for engine in ENGINES], sink_template().name
+    assert after == before

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from labctl.datasets import Action, SeededTable, SeedResult
+from labctl.config.model import LabConfig
+from labctl.datasets import Action, SeededTable, SeedResult, seed
 from labctl.datasets.loading import chosen_tables
 from labctl.errors import ExitCode, LabError
 from labctl.lab import seeding
 from labctl.lab.lab import Lab
 from labctl.lab.seeding import seed_lab
+from labctl.services.endpoints import loopback_endpoints
 from seeds.tickit import DATA_SET
-
-PROJECT = Path(__file__).parents[2]
+from tests.unit.service_context import PORTS, PROJECT, SECRET
 
 
 class Databases:
@@ -91,6 +95,19 @@ def test_a_scale_and_files_exclude_each_other(lab: Lab, databases: Databases) ->
         seed_lab(lab, scale=1.0, from_path=Path("tickit.zip"), connect=False)
     assert raised.value.exit_code is ExitCode.USAGE
     assert databases.asked == []
+
+
+def test_a_data_set_of_an_engine_that_the_lab_has_not_is_refused_before_rows_are_made() -> None:
+    def never(_scale: float) -> Mapping[str, pa.Table]:
+        raise AssertionError("rows were generated")
+
+    moma = LabConfig.load(PROJECT / "labs" / "moma.toml")
+    endpoints = loopback_endpoints(moma, PORTS, SECRET)
+    with pytest.raises(LabError, match="tickit belongs to a source of this lab") as raised:
+        seed(endpoints, replace(DATA_SET, generate=never))
+    assert raised.value.exit_code is ExitCode.USAGE
+    assert "mysql ecomm" in (raised.value.hint or "")
+    assert "the lab has postgres public" in (raised.value.hint or "")
 
 
 def test_only_some_tables() -> None:

@@ -38,7 +38,7 @@ from labctl.runtimes.model import (
     ProcessState,
     Usage,
 )
-from labctl.services import Context, Service, api, connect, services_of, silver
+from labctl.services import Context, Service, compose_variables, connect, services_of, silver
 from labctl.services.endpoints import loopback_endpoints
 from labctl.shipped import own_or_shipped
 
@@ -376,7 +376,7 @@ class ComposeRuntime:
             "LAB_REGION": self._config.lake.region,
             "LAB_SILVER": self._silver_digest(),
             "LAB_SILVER_SOURCE": self._config.silver.source,
-            **api.compose_variables(self._project, self._config),
+            **compose_variables(self._project, self._config),
             **ports,
             **{f"{service}_IMAGE".upper(): image for service, image in images.items()},
         }

@@ -22,6 +22,7 @@ __all__ = [
     "BronzeRecord",
     "FileName",
     "Rotation",
+    "beginning",
     "container",
     "cut",
     "records_in",
@@ -53,6 +54,11 @@ class BronzeRecord:
     """The time its folder is named after; None where folders are not named by time."""
 
 
+def beginning(topic: str, partition: int | None = None) -> str:
+    """What the names of a topic's files begin with, or those of one of its partitions."""
+    return f"{topic}+" if partition is None else f"{topic}+{partition}+"
+
+
 @dataclass(frozen=True, slots=True)
 class FileName:
     """What a bronze file's name says."""
@@ -62,7 +68,7 @@ class FileName:
     start_offset: int
 
     def __str__(self) -> str:
-        return f"{self.topic}+{self.partition}+{self.start_offset:010d}.avro"
+        return f"{beginning(self.topic, self.partition)}{self.start_offset:010d}.avro"
 
     @classmethod
     def parse(cls, name: str) -> FileName | None:
@@ -171,7 +177,7 @@ def container(
 ) -> bytes:
     """The file's bytes: the same for the same records, so that writing it again changes nothing."""
     first = file.records[0]
-    place = f"{first.topic}+{first.partition}+{first.offset}"
+    place = f"{beginning(first.topic, first.partition)}{first.offset}"
     sync = hashlib.md5(place.encode(), usedforsecurity=False).digest()
     compress = _compressor(codec, compress_snappy)
     out = bytearray(_MAGIC)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from lakehouse.bronze.files import FileName
+from lakehouse.bronze.files import FileName, beginning
 from lakehouse.storage import FileInfo, LakeFiles
 
 __all__ = ["BronzeListing", "ListedFile"]
@@ -109,7 +109,7 @@ class BronzeListing:
         return {partition: file.path for partition, file in last.items()}
 
     def _after(self, folder: str, partition: int, offset: int) -> Iterator[ListedFile]:
-        prefix = f"{self._topic}+{partition}+"
+        prefix = beginning(self._topic, partition)
         last = FileName(self._topic, partition, offset - 1)
         for info in self._storage.list_after(folder, prefix, str(last)):
             if (file := ListedFile.of(info)) is not None:
@@ -120,7 +120,7 @@ class BronzeListing:
         if time.monotonic() - self._newest_read_at >= _FOLDERS_KEPT_SECONDS:
             parts = (
                 path
-                for path in self._storage.folders(self._folder, f"{self._topic}+")
+                for path in self._storage.folders(self._folder, beginning(self._topic))
                 if path.rsplit("/", 1)[1].startswith("partition=")
             )
             last = (path for path, is_last in self._folders_backwards(self._folder) if is_last)
@@ -130,7 +130,7 @@ class BronzeListing:
 
     def _folders_backwards(self, folder: str) -> Iterator[tuple[str, bool]]:
         """Every folder below `folder`, by name backwards, and whether it has none in it."""
-        found = self._storage.folders(folder, f"{self._topic}+")
+        found = self._storage.folders(folder, beginning(self._topic))
         for path in reversed(found):
             yield from self._folders_backwards(path)
         yield folder, not found

@@ -1,0 +1,114 @@
+"""What a lab captures is there: schemas before its connectors, tables once they run."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.files import ConnectorFile
+from labctl.lab import capture_setup, source_problems
+from labctl.lab.capture_setup import set_up_capture
+from labctl.lab.lab import Lab
+from labctl.lab.pipeline import PipelineStatus, SilverTableStatus
+from labctl.lab.source_files import source_files
+from labctl.sources import TableRef
+from tests.unit.service_context import PROJECT
+
+CONNECTOR = "source_connector_moma_postgres_kafka"
+ARTISTS, ARTWORKS = TableRef("public", "artists"), TableRef("public", "artworks")
+TOPIC_OF_ARTISTS = "moma.public.artists"
+
+
+class Database:
+    """One with these tables, all of them with a primary key."""
+
+    def __init__(self, *tables: TableRef, schemas: tuple[str, ...] = ("public",)) -> None:
+        self._tables = tables
+        self._schemas = schemas
+        self.captured: list[TableRef] = []
+        self.granted: list[str] = []
+
+    def schemas(self) -> list[str]:
+        return list(self._schemas)
+
+    def tables(self, schema: str) -> list[TableRef]:
+        return [ref for ref in self._tables if ref.schema == schema]
+
+    def describe(self, _ref: TableRef) -> SimpleNamespace:
+        return SimpleNamespace(keys=("id",))
+
+    def capture(self, refs: list[TableRef], _publication: str) -> None:
+        self.captured += refs
+
+    def grant_cdc(self, _user: str, schema: str) -> bool:
+        self.granted.append(schema)
+        return True
+
+
+@pytest.fixture
+def lab(state_home: object) -> Lab:
+    lab = Lab.find(name="moma", profile="native", project=PROJECT)
+    vars(lab)["endpoints"] = None
+    return lab
+
+
+def files_of(lab: Lab) -> list[ConnectorFile]:
+    return [file for file in source_files(lab) if file.name == CONNECTOR]
+
+
+def test_a_schema_that_does_not_exist_is_told_before_anything_is_set_up(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database(ARTISTS, schemas=("museum",))
+    monkeypatch.setattr(capture_setup, "connect", lambda *_: nullcontext(database))
+    with pytest.raises(LabError, match=r"sources\.moma\.schemas: database moma has no") as raised:
+        set_up_capture(lab, files_of(lab))
+    assert "'public'" in raised.value.what
+    assert raised.value.exit_code is ExitCode.USAGE
+    assert (database.captured, database.granted) == ([], [])
+
+
+def test_a_topic_without_a_table_is_told_with_file_and_line_and_the_others_are_captured(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database(ARTWORKS)
+    monkeypatch.setattr(capture_setup, "connect", lambda *_: nullcontext(database))
+    said = set_up_capture(lab, files_of(lab))[CONNECTOR]
+    assert (database.captured, database.granted) == ([ARTWORKS], ["public"])
+    # In both of its silver tables.
+    for sentence, database_name in zip(said, ("moma_cow", "moma_mor"), strict=True):
+        place, _, rest = sentence.partition(": ")
+        path, _, line = place.rpartition(":")
+        assert f"{database_name}." in path
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        assert lines[int(line) - 1].endswith(f"={TOPIC_OF_ARTISTS}")
+        assert "public.artists, a table that sources.moma does not have" in rest
+
+
+@pytest.mark.parametrize(
+    ("running", "rows", "said"),
+    [
+        ([CONNECTOR], 0, "is the topic of public.artists, a table that sources.moma does not have"),
+        ([CONNECTOR], 5, "public.artists is gone"),
+        ([], 5, "public.artists is gone"),
+        ([], 0, None),
+    ],
+)
+def test_a_table_that_is_not_in_its_source_is_a_problem_once_its_connector_runs(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, running: list[str], rows: int, said: str | None
+) -> None:
+    monkeypatch.setattr(source_problems, "connect", lambda *_: nullcontext(Database(ARTWORKS)))
+    ends = {TOPIC_OF_ARTISTS: {0: rows}, "moma.public.artworks": {0: 9}}
+    found = source_problems.source_problems(lab, running, ends)
+    assert list(found) == ([] if said is None else ["moma_cow.artists", "moma_mor.artists"])
+    assert all(said is not None and said in why for why in found.values())
+
+    table = SilverTableStatus("moma_cow.artists", "running", "", None, 0, 0, None)
+    table = replace(table, source_problem=found.get(table.name))
+    problems = PipelineStatus([], [table], None).problems()
+    assert problems == [f"table {name}: {why}" for name, why in list(found.items())[:1]]
