@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import DoubleType, FloatType, StructType, TimestampType
 
-from lakehouse.placement import DELETED
+from lakehouse.deletes import DELETED, LIVE
 
 __all__ = ["exact_session", "floating", "shown"]
 
@@ -35,7 +35,7 @@ def shown(rows: DataFrame, *, deleted: bool = False) -> DataFrame:
     Its timestamps have milliseconds.
     """
     if not deleted and DELETED in rows.columns:
-        rows = rows.where(f"coalesce({DELETED}, 'false') <> 'true'")
+        rows = rows.where(LIVE)
     stamps = [
         field.name for field in rows.schema.fields if isinstance(field.dataType, TimestampType)
     ]

@@ -20,11 +20,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import DecimalType
 
+from lakehouse.deletes import DELETED
 from lakehouse.errors import ConfigurationError
 from lakehouse.exact import exact_session, floating, shown
 from lakehouse.gold_definition import GROUPS, INPUT, KEY, ROW_KEY, GoldDefinition
 from lakehouse.hudi import NOTE, HudiTable
-from lakehouse.placement import DELETED
 
 __all__ = ["GoldTable", "Refresh"]
 
