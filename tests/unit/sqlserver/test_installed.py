@@ -6,7 +6,7 @@ import hashlib
 
 from labctl.sqlserver.backend import install
 
-FOUNDATION = {3: "5677a2266d554392b5555bcd35bb2c3bc09c15142dce304fbb9a0f7654d40eb6"}
+FOUNDATION = {4: "5677a2266d554392b5555bcd35bb2c3bc09c15142dce304fbb9a0f7654d40eb6"}
 """Types and tables by version, as a digest of their text."""
 
 
