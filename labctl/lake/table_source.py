@@ -101,10 +101,10 @@ class LakeSource:
                 (name, shown),
                 lambda: self.last_commit(table) or "",
                 columns,
-                read,
+                lambda wanted: _packed(read(wanted)),
                 read_some=read_some if where else None,
             )
-            return _without(rows, where)
+            return _unpacked(_without(rows, where))
 
     def _view(self, view: MergeView) -> View:
         if view.as_of or view.read_optimized:
@@ -122,6 +122,24 @@ def _without(rows: pa.Table, where: Sequence[Comparison]) -> pa.Table:
         if column in rows.column_names and pa.types.is_integer(rows.schema.field(column).type):
             compare = _COMPARE[sign]
             rows = rows.filter(compare(pc.field(column), pc.scalar(int(number))))
+    return rows
+
+
+def _packed(rows: pa.Table) -> pa.Table:
+    """Each text once, where that is smaller: as of Hudi's columns that name files and commits."""
+    rows = rows.combine_chunks()
+    for index, field in enumerate(rows.schema):
+        if pa.types.is_string(field.type):
+            packed = rows.column(index).dictionary_encode()
+            if packed.nbytes < rows.column(index).nbytes:
+                rows = rows.set_column(index, field.name, packed)
+    return rows
+
+
+def _unpacked(rows: pa.Table) -> pa.Table:
+    for index, field in enumerate(rows.schema):
+        if pa.types.is_dictionary(field.type):
+            rows = rows.set_column(index, field.name, rows.column(index).cast(pa.string()))
     return rows
 
 
