@@ -37,6 +37,7 @@ _RECORD_SECONDS = 30.0
 class _Live:
     run: Run
     queued: float = field(default_factory=time.monotonic)
+    ended: threading.Event = field(default_factory=threading.Event)
 
 
 class Executor:
@@ -70,6 +71,13 @@ class Executor:
     def is_live(self, id_: str) -> bool:
         with self._lock:
             return id_ in self._live
+
+    def wait(self, id_: str, seconds: float) -> None:
+        """Until an execution has ended, but no longer than `seconds`."""
+        with self._lock:
+            live = self._live.get(id_)
+        if live:
+            live.ended.wait(seconds)
 
     def give_up(self, id_: str) -> None:
         """Marks an execution that nothing runs any more."""
@@ -120,6 +128,7 @@ class Executor:
         finally:
             with self._lock:
                 self._live.pop(work.id, None)
+            live.ended.set()
 
     def _finish(self, statement: Statement, work: Work, live: _Live, started: float) -> None:
         try:

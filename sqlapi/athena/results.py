@@ -18,7 +18,9 @@ from sqlapi.storage import Storage
 
 __all__ = ["Output", "Results", "column_info"]
 
+_KEPT = 256
 _KEPT_BYTES = 64 * 1024 * 1024
+"""Results are mostly read at once; later their files are read."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,9 @@ class Results:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self._kept: OrderedDict[str, pa.Table] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[pa.Table, int]] = OrderedDict()
+        """With their bytes, of which `_bytes` is the sum."""
+        self._bytes = 0
         self._lock = Lock()
 
     def write(self, location: str, output: Output) -> None:
@@ -108,22 +112,29 @@ class Results:
 
     def remove(self, location: str) -> None:
         with self._lock:
-            self._kept.pop(location, None)
+            self._forget(location)
         self._storage.remove(location)
         self._storage.remove(f"{location}.metadata")
 
     def _keep(self, location: str, rows: pa.Table) -> None:
+        size = rows.nbytes
         with self._lock:
-            self._kept[location] = rows
-            while len(self._kept) > 1 and sum(t.nbytes for t in self._kept.values()) > _KEPT_BYTES:
-                self._kept.popitem(last=False)
+            self._forget(location)
+            self._kept[location] = (rows, size)
+            self._bytes += size
+            while len(self._kept) > _KEPT or (len(self._kept) > 1 and self._bytes > _KEPT_BYTES):
+                self._forget(next(iter(self._kept)))
+
+    def _forget(self, location: str) -> None:
+        _, size = self._kept.pop(location, (None, 0))
+        self._bytes -= size
 
     def rows(self, location: str, columns: list[dict[str, Any]]) -> pa.Table:
         """All rows as texts. Raises OSError when the file is gone."""
         with self._lock:
             if location in self._kept:
                 self._kept.move_to_end(location)
-                return self._kept[location]
+                return self._kept[location][0]
         names = [f"c{i}" for i in range(len(columns))]
         data = self._storage.read(location)
         if location.endswith(".csv"):

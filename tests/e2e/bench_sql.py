@@ -37,6 +37,7 @@ _PAGE = 25
 _KEYS = 1_000
 """Rows of a table that are asked for by key."""
 _POLL_SECONDS = 0.01
+_LONGEST_POLL = 0.25
 _ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
 
 
@@ -134,11 +135,13 @@ def _ask(client: Any, sql: str) -> float:
     """Seconds from the start of a query to its rows. Raises SystemExit where there are none."""
     begun = time.monotonic()
     id_ = client.start_query_execution(QueryString=sql)["QueryExecutionId"]
+    wait = _POLL_SECONDS
     while True:
         execution = client.get_query_execution(QueryExecutionId=id_)["QueryExecution"]
         if execution["Status"]["State"] in _ENDED:
             break
-        time.sleep(_POLL_SECONDS)
+        time.sleep(wait)
+        wait = min(wait * 1.5, _LONGEST_POLL)
     if execution["Status"]["State"] != "SUCCEEDED":
         raise SystemExit(f"{sql}: {execution['Status']}")
     rows = client.get_query_results(QueryExecutionId=id_)["ResultSet"]["Rows"]
