@@ -99,8 +99,13 @@ def _reference(store: ArtifactStore, name: str) -> str:
         version = base.SUITE
     else:
         artifact = RECIPES[name].version
-        version = store.status(artifact).version if artifact else metadata.version("labctl")
+        version = store.status(artifact).version if artifact else _own_version()
     return f"{REPOSITORY}/{name}:{re.sub(r'[^A-Za-z0-9_.-]', '-', version)}"
+
+
+def _own_version() -> str:
+    """Without what tells one commit from another: its image takes the place of the one before."""
+    return re.sub(r"(\.dev|\+).*", "", metadata.version("labctl"))
 
 
 class _Plan:
