@@ -40,18 +40,20 @@ class TableCache:
     def rows(
         self,
         table: Hashable,
-        last_commit: Callable[[], str],
+        commit: str,
         columns: Sequence[str],
         read: Callable[[Sequence[str]], pa.Table],
         *,
+        last_commit: Callable[[], str],
         read_some: Callable[[], pa.Table] | None = None,
     ) -> pa.Table:
         """All rows of a table, with `columns`: kept ones, or what `read` gives for some columns.
 
+        `commit` was the last one a moment ago; `last_commit` looks again.
+
         `read_some` reads only those rows that are wanted, which may be cheaper; it is used when the
         table is asked for the first time since its last commit, or is too large to be kept.
         """
-        commit = last_commit()
         if (rows := self._find(table, commit, columns)) is not None:
             return rows
         if table in self._too_large or (read_some and self._is_first(table, commit)):

@@ -95,13 +95,15 @@ class LakeSource:
 
         with _explained():
             # The past is seldom asked for twice. Of a table without a commit `read` says so.
-            if not self._cache or shown.at or shown.begin or not self.last_commit(table):
+            commit = self._cache and not (shown.at or shown.begin) and self.last_commit(table)
+            if not self._cache or not commit:
                 return read_some()
             rows = self._cache.rows(
                 (name, shown),
-                lambda: self.last_commit(table) or "",
+                commit,
                 columns,
                 lambda wanted: _packed(read(wanted)),
+                last_commit=lambda: self.last_commit(table) or "",
                 read_some=read_some if where else None,
             )
             return _unpacked(_without(rows, where))

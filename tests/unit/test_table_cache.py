@@ -34,7 +34,7 @@ class Table:
 
     def ask(self, cache: TableCache, *columns: str, some: bool = False) -> list[object]:
         found = cache.rows(
-            id(self), self.last_commit, columns, self.read,
+            id(self), self.last_commit(), columns, self.read, last_commit=self.last_commit,
             read_some=self.read_some if some else None,
         )  # fmt: skip
         if not some:
@@ -103,7 +103,10 @@ def test_who_asks_at_the_same_time_waits_for_one_read() -> None:
         return table.read(columns)
 
     with ThreadPoolExecutor(8) as pool:
-        asked = [pool.submit(cache.rows, "t", table.last_commit, ["a"], read) for _ in range(8)]
+        asked = [
+            pool.submit(cache.rows, "t", "1", ["a"], read, last_commit=table.last_commit)
+            for _ in range(8)
+        ]
         go.set()
         assert {future.result().num_rows for future in asked} == {11}
     assert len(table.reads) == 1
