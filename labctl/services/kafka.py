@@ -28,7 +28,7 @@ from labctl.services.model import (
     Site,
 )
 
-__all__ = ["MESSAGE_BYTES", "QUIET", "SERVICE", "SETTINGS", "USER", "login_settings"]
+__all__ = ["MESSAGE_BYTES", "QUIET", "SERVICE", "SETTINGS", "USER", "cluster_id", "login_settings"]
 
 USER = "labctl"
 """Whom broker and controller let in."""
@@ -105,7 +105,6 @@ def _format(context: Context, data: Path) -> None:
     """Make `data` a folder that Kafka can start from."""
     properties = context.conf / "format.properties"
     write_private(properties, _properties(context, data))
-    cluster = uuid.uuid5(uuid.NAMESPACE_DNS, context.lab).bytes
     done = subprocess.run(
         [
             *java(context, heap="128m", classpath=context.artifacts.path("kafka")),
@@ -113,7 +112,7 @@ def _format(context: Context, data: Path) -> None:
             "kafka.tools.StorageTool",
             "format",
             "--cluster-id",
-            _kafka_uuid(cluster),
+            cluster_id(context.lab),
             "--config",
             str(properties),
         ],
@@ -126,9 +125,13 @@ def _format(context: Context, data: Path) -> None:
         raise LabError("Kafka's storage could not be formatted", details=tuple(output[-8:]))
 
 
-def _kafka_uuid(raw: bytes) -> str:
-    """A UUID as Kafka writes it: 22 characters of URL-safe base 64."""
-    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+def cluster_id(lab: str) -> str:
+    """A UUID as Kafka writes it, 22 characters of URL-safe base 64, which follows from the name.
+
+    Kafka's tools take one that begins with a dash for an option: the first bit is left out.
+    """
+    first, *others = uuid.uuid5(uuid.NAMESPACE_DNS, lab).bytes
+    return base64.urlsafe_b64encode(bytes([first & 0x7F, *others])).decode().rstrip("=")
 
 
 def _process(context: Context) -> Process:
