@@ -275,6 +275,7 @@ def _clean_change_tables(sqlserver: Source) -> bool:
     return bool(sqlserver.execute("SELECT COUNT(*) FROM cdc.lsn_time_mapping")[0][0] == 1)
 
 
+@pytest.mark.soak
 def test_kafka_that_has_lost_its_data(
     lab: Lab,
     faults: Faults,

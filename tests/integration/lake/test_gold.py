@@ -184,6 +184,7 @@ def world(
         yield World(silver, lake, glue, definition, HudiTable(spark, config, base))
 
 
+@pytest.mark.soak
 def test_the_table_is_what_the_view_answers_after_any_changes(world: World) -> None:
     seed = secrets.randbits(32)
     print(f"seed {seed}")

@@ -228,6 +228,7 @@ def test_a_table_is_taken_from_all_partitions(silver: Silver, topics: Topics) ->
     }
 
 
+@pytest.mark.soak
 def test_a_refused_rebuild_changes_nothing_and_another_layout_wants_one(
     silver: Silver, topics: Topics
 ) -> None:
