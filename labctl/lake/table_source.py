@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from labctl.errors import LabError
 from labctl.lake.lake import Lake, TableInfo
 from labctl.lake.table_cache import TableCache
 from labctl.lake.view import LATEST, View
 from sqlapi.source import Comparison, MergeView, SourceError, SourceTable
+from sqlapi.sources.filters import expressions
 
 __all__ = ["LakeSource"]
-
-_COMPARE: dict[str, Callable[[pc.Expression, pc.Expression], pc.Expression]] = {
-    "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-}  # fmt: skip
 
 
 class LakeSource:
@@ -34,7 +29,7 @@ class LakeSource:
         self._lake = lake
         self._shown = view
         self._cache = cache
-        self._schemas: dict[str, tuple[str | None, pa.Schema]] = {}
+        self._schemas: dict[str, tuple[str, pa.Schema]] = {}
         """With the commit for which they were read."""
         self._known: dict[str, TableInfo] = {}
 
@@ -63,10 +58,11 @@ class LakeSource:
                 return self._lake.table(name).schema(self._shown)
             commit = self.last_commit(table) if self._cache else None
             known = self._schemas.get(name)
-            if known and commit and known[0] == commit:
+            if known and known[0] == commit:
                 return known[1]
             schema = self._lake.table(name).written_schema()
-            self._schemas[name] = (commit, schema)
+            if commit:
+                self._schemas[name] = (commit, schema)
             return schema
 
     def partitions(self, table: SourceTable) -> Sequence[str]:
@@ -120,10 +116,13 @@ class LakeSource:
 
 def _without(rows: pa.Table, where: Sequence[Comparison]) -> pa.Table:
     """Fewer rows, where a whole number decides: what is kept of a table are all its rows."""
-    for column, sign, number in where:
-        if column in rows.column_names and pa.types.is_integer(rows.schema.field(column).type):
-            compare = _COMPARE[sign]
-            rows = rows.filter(compare(pc.field(column), pc.scalar(int(number))))
+    sure = [
+        one
+        for one in where
+        if one[0] in rows.column_names and pa.types.is_integer(rows.schema.field(one[0]).type)
+    ]
+    for condition in expressions(sure):
+        rows = rows.filter(condition)
     return rows
 
 
