@@ -20,7 +20,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import DecimalType
 
-from lakehouse.deletes import DELETED
+from lakehouse.deletes import DELETED, MARK
 from lakehouse.errors import ConfigurationError
 from lakehouse.exact import exact_session, floating, shown
 from lakehouse.gold_definition import GROUPS, INPUT, KEY, ROW_KEY, GoldDefinition
@@ -125,8 +125,8 @@ class GoldTable:
                 for name in changed
             }
             groups = stack.enter_context(_kept(self._groups(was, is_now, differing)))
-            written = 0
-            if groups.count():
+            written = groups.count()
+            if written:
                 groups.createOrReplaceTempView(GROUPS)
                 self._name_inputs(is_now)
                 rows = self._output(self._spark.sql(self.definition.rows_of_groups))
@@ -134,7 +134,6 @@ class GoldTable:
                 if self._has_other_columns(rows):
                     return self._whole(now)
                 all_rows = rows.unionByName(self._gone(groups, rows))
-                written = groups.count()
                 self.table.upsert(all_rows, self._notes(now), once=True)
         self._read = dict(now)
         return Refresh(written, whole=False)
@@ -204,7 +203,7 @@ class GoldTable:
         gone = named.join(rows.select(ROW_KEY), ROW_KEY, "left_anti")
         return gone.select(
             *(
-                f.lit("true").alias(DELETED)
+                f.lit(MARK).alias(DELETED)
                 if field.name == DELETED
                 else f.col(field.name)
                 if field.name in (ROW_KEY, *keys)
