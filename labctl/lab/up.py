@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol
 
 from labctl.artifacts import Progress, SilentProgress
-from labctl.config.model import ServiceSettings
+from labctl.config.model import ServiceSettings, lab_file
 from labctl.errors import ExitCode, LabError
 from labctl.home.sockets import is_free, owner_of
 from labctl.kafkaconnect.apply import Applied
@@ -91,6 +92,7 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
     begun = time.monotonic()
     wanted = _with_dependencies(lab, names)
     _require_one_profile(lab)
+    _require_one_project(lab)
     check_files(lab)
     check_schemas(lab)
     if any(service.name == "silver" for service in wanted):
@@ -170,6 +172,18 @@ def _require_one_profile(lab: Lab) -> None:
         raise LabError(
             f"Lab {lab.name!r} runs on profile {made_with!r}",
             hint="`labctl down` first, or start another lab with --lab NAME",
+            exit_code=ExitCode.BUSY,
+        )
+
+
+def _require_one_project(lab: Lab) -> None:
+    """A lab that runs is not taken over by another folder's project: another checkout, say."""
+    made_in = Path(lab.state.load().get("project", lab.project))
+    # One that was moved is the same project in another place.
+    if made_in != lab.project and lab_file(made_in, lab.name).is_file() and lab.running:
+        raise LabError(
+            f"Lab {lab.name!r} runs for the project in {made_in}, not for {lab.project}",
+            hint="`labctl down` first, which keeps its data, or start another lab with --lab NAME",
             exit_code=ExitCode.BUSY,
         )
 

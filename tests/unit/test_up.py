@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import os
+import shutil
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -197,3 +198,23 @@ def test_a_busy_machine_may_take_longer(
     monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     assert start_seconds(BASE, ServiceSettings(start_seconds=configured)) == seconds
+
+
+def test_a_running_lab_is_not_taken_over_by_another_checkout(
+    lab: Lab, machine: Machine, serve: Any, tmp_path: Path
+) -> None:
+    serve(ALONE)
+    up(lab, Reporter())
+    shutil.copy(PROJECT / "lab.toml", tmp_path)
+    for folder in ("connectors", "spark"):
+        shutil.copytree(PROJECT / folder, tmp_path / folder)
+    other = replace(lab, project=tmp_path)
+    vars(other)["runtime"] = machine
+    with pytest.raises(LabError, match=f"runs for the project in {PROJECT}") as raised:
+        up(other, Reporter())
+    assert raised.value.exit_code is ExitCode.BUSY
+    assert lab.state.load()["project"] == str(PROJECT)
+
+    machine.shutdown()
+    up(other, Reporter())
+    assert lab.state.load()["project"] == str(tmp_path)
