@@ -129,6 +129,7 @@ def test_a_bronze_file_that_is_cut_short(
     verify_equal("venue")
 
 
+@pytest.mark.soak
 def test_a_schema_that_the_registry_has_lost(
     lab: Lab,
     faults: Faults,
@@ -148,6 +149,7 @@ def test_a_schema_that_the_registry_has_lost(
     verify_equal("category")
 
 
+@pytest.mark.soak
 def test_records_that_kafka_has_lost(
     lab: Lab,
     faults: Faults,
@@ -189,7 +191,8 @@ def test_offsets_that_kafka_connect_has_lost(
     verify_equal(*(table.name for table in lab.tables if table.source == engine))
 
 
-@pytest.mark.parametrize("engine", [pytest.param("mysql", marks=pytest.mark.soak), "sqlserver"])
+@pytest.mark.soak
+@pytest.mark.parametrize("engine", ["mysql", "sqlserver"])
 def test_a_schema_history_that_is_lost(
     engine: str,
     lab: Lab,

@@ -11,7 +11,7 @@ from labctl.runtimes.native.runtime import NativeRuntime
 from labctl.services import SERVICES
 from tests.e2e.fault_trial import RECOVERY_SECONDS, Trial
 
-PAUSED = ("postgres", "kafka", "objectstore")
+PAUSED = ("postgres", "objectstore")
 WAITING = {
     "postgres": ("event", "user"),  # the stand-in for SQL Server keeps its data in PostgreSQL
     "mysql": ("sale",),
@@ -23,9 +23,18 @@ REVOKED = "Revoking previous assignment"
 LOG_LINES = 5000
 
 
-def test_services_that_stood_still_go_on_and_no_row_is_lost(trial: Trial) -> None:
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(("kafka",), id="kafka"),
+        pytest.param(PAUSED, id="others", marks=pytest.mark.soak),
+    ],
+)
+def test_services_that_stood_still_go_on_and_no_row_is_lost(
+    names: tuple[str, ...], trial: Trial
+) -> None:
     trial.begin()
-    for name in PAUSED:
+    for name in names:
         print(f"{name} stands still")
         interrupt(trial, name, trial.faults.paused(name))
         trial.arrival()
@@ -42,6 +51,7 @@ def test_a_service_that_was_cut_off_comes_back_and_no_row_is_lost(name: str, tri
     trial.end()
 
 
+@pytest.mark.soak
 def test_kafka_is_away_for_longer_than_connect_keeps_its_tasks(trial: Trial) -> None:
     """A task of Debezium's PostgreSQL connector that is abandoned would keep the slot for good."""
     trial.begin()

@@ -92,6 +92,7 @@ def test_a_snapshot_is_followed_row_by_row(
     assert report.counts.written == rows
 
 
+@pytest.mark.soak
 def test_a_table_of_another_type_and_source_stands_in_and_goes_again(
     lab: Lab, lake: Lake, request: pytest.FixtureRequest, verify_equal: Verify
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from labctl.lab.bronze import lab_bronze
 from labctl.lab.rebuild import rebuild_table
 from labctl.lake.bronze_check import check_bronze
@@ -34,6 +36,7 @@ def test_files_are_taken_in_the_order_of_offsets_whatever_day_they_lie_in(
     assert content(silver, "daily", "by-day")[500]["name"] == "day 0"
 
 
+@pytest.mark.soak
 def test_a_bad_row_among_those_that_follow_is_put_aside_and_no_other(
     silver: Silver, topics: Topics
 ) -> None:
@@ -52,6 +55,7 @@ def test_a_bad_row_among_those_that_follow_is_put_aside_and_no_other(
     ]
 
 
+@pytest.mark.soak
 def test_files_by_value_have_every_record_once_though_the_writer_was_killed(
     silver: Silver, topics: Topics
 ) -> None:

@@ -277,6 +277,7 @@ def test_compaction_and_what_was_before_it(silver: Silver, topics: Topics) -> No
     assert {one["name"] for one in past.values()} == {"v4"}
 
 
+@pytest.mark.soak
 def test_compaction_after_so_many_records_also_of_an_earlier_run(
     silver: Silver, topics: Topics
 ) -> None:
