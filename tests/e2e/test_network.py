@@ -30,7 +30,7 @@ FED_BY = {
     ("silver", "registry"): set(),
 }
 """Silver tables that nothing comes to while nothing passes from client to server."""
-HOLD_SECONDS = 60.0
+HOLD_SECONDS = 30.0
 RECOVERY_SECONDS = 300.0
 
 
