@@ -25,11 +25,18 @@ from labctl.lake import Lake
 from labctl.latency.environment import describe
 from labctl.latency.statistics import percentiles_of
 from labctl.services.sqlapi import SERVICE, SqlApi, api_client
+from labctl.sources import connect
 from labctl.tables import LabTable
 from lakehouse.deletes import DELETED
 
 _STARTS = 5
 _POINTS = 200
+_VIEWS = 20
+_VIEW = "tickit_gold.sales_by_day_and_category"
+_CHANGES = 20
+_CHANGED = 300
+"""A sale."""
+_CHANGE_SECONDS = 60.0
 _CLIENTS = 25
 _QUERIES = 1_000
 """Of all clients together."""
@@ -53,6 +60,8 @@ def main() -> None:
         "environment": asdict(describe(Path(__file__).parents[2], services, load)),
         "seconds until the service answers": _percentiles(starts),
         "seconds of a point query": _points(lab, _largest(lab, tables)),
+        "seconds of a view": _view(lab),
+        "seconds from a change in MySQL until it is seen": _changes(lab),
         f"{_CLIENTS} clients": _together(lab, tables),
         "MiB": memory | {f"after {_POINTS + _QUERIES:,} queries": _mib(lab)},
     }
@@ -111,6 +120,47 @@ def _points(lab: Lab, table: _Asked) -> dict[str, Any]:
     return {"table": table.name, **_percentiles(taken)}
 
 
+def _view(lab: Lab) -> dict[str, Any]:
+    """Sums by day and category of all sales: three joins. Applied from `gold/`, where there is one.
+
+    The first query reads the tables; the others find them read.
+    """
+    if not any(path.stem == _VIEW.partition(".")[2] for path in lab.project.glob("gold/*/*.sql")):
+        return {}
+    client = _client(lab)
+    sql = f"SELECT count(*) AS days, sum(saleamount) AS amount FROM {_VIEW}"
+    first = _ask(client, sql)
+    return {"first": round(first, 4), **_percentiles([_ask(client, sql) for _ in range(_VIEWS)])}
+
+
+def _changes(lab: Lab) -> dict[str, Any]:
+    """One row of TICKIT's `sale` is changed, and asked for by key until it is the new one.
+
+    In turn by `lake.query` in this process, as `labctl query` does it, and by Athena's API.
+    """
+    if "tickit.sale" not in {table.name for table in lab.tables}:
+        return {}
+    client, lake = _client(lab), Lake(lab.endpoints.objectstore)
+    seen: dict[str, list[float]] = {"by lake.query": [], "by Athena's API": []}
+    with connect(lab.endpoints, "mysql") as database:
+        for number, way in enumerate(list(seen) * _CHANGES):
+            sql = f"SELECT qtysold FROM tickit.sale WHERE salesid = {_CHANGED}"
+            wanted = 100 + number
+            database.execute(f"UPDATE sale SET qtysold = {wanted} WHERE salesid = {_CHANGED}")
+            begun = time.monotonic()
+            while time.monotonic() - begun < _CHANGE_SECONDS:
+                if way == "by lake.query":
+                    found = str(lake.query(sql).column(0)[0].as_py())
+                else:
+                    found = _asked(client, sql)[1]["Data"][0]["VarCharValue"]
+                if found == str(wanted):
+                    break
+            else:
+                raise SystemExit(f"the change to {wanted} has not arrived")
+            seen[way].append(time.monotonic() - begun)
+    return {way: _percentiles(seconds) for way, seconds in seen.items()}
+
+
 def _together(lab: Lab, tables: Sequence[_Asked]) -> dict[str, Any]:
     """One row and a page of every table, mixed."""
     tables = [table for table in tables if table.keys]
@@ -134,6 +184,13 @@ def _together(lab: Lab, tables: Sequence[_Asked]) -> dict[str, Any]:
 def _ask(client: Any, sql: str) -> float:
     """Seconds from the start of a query to its rows. Raises SystemExit where there are none."""
     begun = time.monotonic()
+    if len(_asked(client, sql)) < 2:
+        raise SystemExit(f"{sql}: no row")
+    return time.monotonic() - begun
+
+
+def _asked(client: Any, sql: str) -> list[Any]:
+    """The rows, the names of the columns first. Raises SystemExit where the query fails."""
     id_ = client.start_query_execution(QueryString=sql)["QueryExecutionId"]
     wait = _POLL_SECONDS
     while True:
@@ -144,11 +201,8 @@ def _ask(client: Any, sql: str) -> float:
         wait = min(wait * 1.5, _LONGEST_POLL)
     if execution["Status"]["State"] != "SUCCEEDED":
         raise SystemExit(f"{sql}: {execution['Status']}")
-    rows = client.get_query_results(QueryExecutionId=id_)["ResultSet"]["Rows"]
-    taken = time.monotonic() - begun
-    if len(rows) < 2:
-        raise SystemExit(f"{sql}: no row")
-    return taken
+    rows: list[Any] = client.get_query_results(QueryExecutionId=id_)["ResultSet"]["Rows"]
+    return rows
 
 
 def _client(lab: Lab) -> Any:
