@@ -8,6 +8,7 @@ docs/benchmarks/lake-api.json.
 from __future__ import annotations
 
 import os
+import random
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -35,11 +36,12 @@ _REQUESTS = 500
 _CLIENTS = 25
 _SUSTAINED = 5_000
 """Requests with a full cache, beside the post's 500: a third of a second tells little."""
-_CHANGES = 20
+_CHANGES = 40
 _TTL_CHANGES = 3
 """In mode `ttl` each may take its time to live."""
 _TTL_SECONDS = 10
 _WARM_UP = 3
+_PAUSE_SECONDS = (0.2, 2.0)
 
 
 def main() -> None:
@@ -118,11 +120,14 @@ def _changes(lab: Lab) -> dict[str, Any]:
     row = followed_row(lab)
     for _ in range(_WARM_UP):
         make_change(lab, row)
-    in_hudi, by_api = [], []
-    # in turn, so that both meet the same machine
+    in_hudi: list[float] = []
+    by_api: list[float] = []
+    # In turn, so that both meet the same machine; and after a pause of chance, so that neither
+    # always follows a commit of the other's.
     for _ in range(_CHANGES):
-        in_hudi.append(make_change(lab, row).seconds)
-        by_api.append(make_api_change(lab, row).seconds)
+        for make, seconds in ((make_change, in_hudi), (make_api_change, by_api)):
+            time.sleep(random.uniform(*_PAUSE_SECONDS))  # noqa: S311 - no secret
+            seconds.append(make(lab, row).seconds)
     late = {"CACHE_MODE": "ttl", "CACHE_SECONDS": str(_TTL_SECONDS)}
     with lab.runtime.with_environment(SERVICE.name, late):
         wait_until_usable(lab, SERVICE)
