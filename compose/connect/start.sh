@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Starts a Connect worker from the folder that debezium/connect has Kafka in.
 set -euo pipefail
-# Only the plugins the lab uses, one folder each: Connect gives each a class loader of its own, and
-# reads every class of every plugin before it starts. The Avro converter lies beside the connectors in
-# debezium/connect; the S3 sink is there only if it could be fetched when the image was built.
+# Only the plugins the lab uses, one folder each: Connect gives each a class loader of its own. The Avro
+# converter lies beside the connectors in debezium/connect; the S3 sink is there only if it could be
+# fetched when the image was built.
 plugins=/tmp/plugins
 rm -rf "$plugins"
-mkdir "$plugins"
+mkdir -p "$plugins/apicurio"
 ln -s /lab/provider "$plugins/"
-for plugin in /kafka/connect/debezium-connector-{postgres,mysql,sqlserver} \
-  /kafka/external_libs/apicurio /kafka/sink/*/; do
+ln -s /kafka/external_libs/apicurio "$plugins/apicurio/jars"
+ln -s /lab/converter/manifest.jar "$plugins/apicurio/"
+for plugin in /kafka/connect/debezium-connector-{postgres,mysql,sqlserver} /kafka/sink/*/; do
   [ ! -d "$plugin" ] || ln -s "${plugin%/}" "$plugins/"
 done
 properties=/tmp/worker.properties
@@ -18,5 +19,7 @@ properties=/tmp/worker.properties
   echo
   cat /lab/connect/worker.properties
   echo "group.id=connect-$LAB_NAME"
+  # Whether a sink has manifests depends on its version. Of two lines the last one counts.
+  ! compgen -G "/kafka/sink/*/" >/dev/null || echo "plugin.discovery=hybrid_warn"
 } >"$properties"
 exec /kafka/bin/connect-distributed.sh "$properties"

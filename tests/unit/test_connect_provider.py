@@ -1,4 +1,4 @@
-"""The provider's jar is what its source makes."""
+"""The jars that the lab adds to Connect are what their sources make."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from labctl.artifacts import ArtifactStore
 from labctl.errors import LabError
-from labctl.services.connect import PROVIDER
+from labctl.services.connect import CONVERTER_MANIFEST, PROVIDER
 from tests.unit.jdk import needs_jdk_17
 
 
@@ -23,3 +23,10 @@ def test_the_jar_is_made_of_the_source_beside_it(tmp_path: Path) -> None:
     clients = next(jars.glob("kafka-clients-*.jar"))
     subprocess.run([str(PROVIDER / "build"), str(clients), str(made)], check=True)
     assert made.read_bytes() == (PROVIDER / "secrets-folder.jar").read_bytes()
+
+
+@needs_jdk_17
+def test_the_manifest_is_made_by_the_script_beside_it(tmp_path: Path) -> None:
+    made = tmp_path / "made.jar"
+    subprocess.run([str(CONVERTER_MANIFEST.parent / "build"), str(made)], check=True)
+    assert made.read_bytes() == CONVERTER_MANIFEST.read_bytes()

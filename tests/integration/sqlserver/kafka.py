@@ -43,7 +43,7 @@ status.storage.partitions=1
 status.storage.replication.factor=1
 offset.flush.interval.ms=500
 plugin.path={plugins}
-plugin.discovery=hybrid_warn
+plugin.discovery=service_load
 listeners=http://127.0.0.1:{rest}
 """
 _LOG4J = """<Configuration status="error"><Appenders><Console name="c">
