@@ -24,9 +24,8 @@ def test_a_lab_goes_back_to_a_snapshot_and_on_from_there(trial: Trial) -> None:
     save_snapshot(trial.lab, NAME, replace=True)
     try:
         trial.go_on()
-        trial.load.stop()
         after = trial.last_numbers()
-        trial.arrival()
+        trial.end()
         restore_snapshot(trial.lab, find_snapshot(NAME))
     finally:
         delete_snapshot(NAME)
