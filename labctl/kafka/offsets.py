@@ -6,8 +6,9 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed
 
 from labctl.config.kafka_clients import client_settings
 from labctl.errors import ExitCode, LabError
@@ -33,18 +34,37 @@ NO_LOG.setLevel(logging.CRITICAL + 1)
 
 _SECONDS = 5.0
 
+_NO_LEADER_YET = {
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+}
+"""What a broker answers between the creation of a topic and that of its partitions' logs."""
+
 
 def partition_ranges(
     consumer: Consumer, topic: str, partitions: Iterable[int], *, seconds: float = _SECONDS
 ) -> dict[int, tuple[int, int]]:
     """By partition, the first offset that is there and the one after the last.
 
-    Raises KafkaException.
+    Waits up to `seconds` for partitions that have no leader yet. Raises KafkaException.
     """
+    asking = Retrying(
+        retry=retry_if_exception(_has_no_leader_yet),
+        stop=stop_after_delay(seconds),
+        wait=wait_fixed(0.1),
+        reraise=True,
+    )
     return {
-        partition: consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=seconds)
+        partition: asking(
+            consumer.get_watermark_offsets, TopicPartition(topic, partition), timeout=seconds
+        )
         for partition in partitions
     }
+
+
+def _has_no_leader_yet(error: BaseException) -> bool:
+    return isinstance(error, KafkaException) and error.args[0].code() in _NO_LEADER_YET
 
 
 def offset_ranges(

@@ -24,6 +24,7 @@ from tenacity import Retrying, stop_after_delay, wait_fixed
 from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import Kafka, Registry
 from labctl.errors import ExitCode, LabError
+from labctl.kafka.offsets import offset_ranges
 from labctl.kafka.topics import Topics
 from tests.ports import free_port
 
@@ -122,7 +123,7 @@ class Writer:
         self._registry = registry
         self.schema_ids = {name: self._register(s) for name, s in (("key", KEY), ("value", VALUE))}
         admin = AdminClient({"bootstrap.servers": kafka.bootstrap_servers})
-        admin.create_topics([NewTopic(self.topic, partitions)])[self.topic].result(30)
+        _create(admin, self.topic, partitions)
         self._producer = Producer({"bootstrap.servers": kafka.bootstrap_servers})
 
     def change(self, salesid: int, qtysold: int, partition: int = 0) -> None:
@@ -155,6 +156,14 @@ class Writer:
         )
         response.raise_for_status()
         return int(response.json()["globalId"])
+
+
+def _create(admin: AdminClient, topic: str, partitions: int) -> None:
+    """Returns when the broker lists the topic; its partitions may have no leader yet."""
+    admin.create_topics([NewTopic(topic, partitions)])[topic].result(30)
+    for attempt in Retrying(stop=stop_after_delay(30), wait=wait_fixed(0.01), reraise=True):
+        with attempt:
+            assert topic in admin.list_topics(timeout=5).topics
 
 
 def _avro(schema: dict[str, Any], value: dict[str, Any]) -> bytes:
@@ -231,6 +240,17 @@ def test_an_empty_topic_has_no_records(kafka: Kafka, registry: Registry) -> None
     topics = Topics(kafka, registry)
     assert topics.tail(writer.topic) == []
     assert topics.find(writer.topic, {"salesid": 1}) == []
+
+
+def test_a_topic_can_be_read_at_once_after_it_is_made(kafka: Kafka) -> None:
+    """Its partitions have no leader yet for a few milliseconds."""
+    admin = AdminClient({"bootstrap.servers": kafka.bootstrap_servers})
+    names = [f"just_made_{number}" for number in range(10)]
+    for name in names:
+        _create(admin, name, 20)
+        assert offset_ranges(kafka, [name]) == {name: dict.fromkeys(range(20), (0, 0))}
+    for deleted in admin.delete_topics(names).values():
+        deleted.result()
 
 
 def test_what_cannot_be_decoded_is_named(kafka: Kafka, registry: Registry) -> None:
