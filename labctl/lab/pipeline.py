@@ -72,7 +72,7 @@ class SilverTableStatus:
     """Why the last request to rebuild it was dropped; the table itself goes on."""
     maintenance_error: str | None = None
     """Why it is not compacted, cleaned or archived; its rows are right, but it grows."""
-    hive_error: str | None = None
+    catalog_error: str | None = None
     """Why its last change is not in Hive's metastore; its rows are right."""
     source_problem: str | None = None
     """Why its source cannot be captured rightly any more."""
@@ -129,10 +129,10 @@ class PipelineStatus:
                 if t.maintenance_error
             ),
             *(
-                f"table {t.name} is out of date in Hive's metastore: {t.hive_error}; it is tried "
-                "again until it succeeds (labctl logs metastore)"
+                f"table {t.name} is out of date in Hive's metastore: {t.catalog_error}; it is "
+                "tried again until it succeeds (labctl logs metastore)"
                 for t in self.tables
-                if t.hive_error
+                if t.catalog_error
             ),
             *_bronze_problems(self.bronze),
             *(
@@ -344,7 +344,7 @@ def _tables(
             table["error"],
             table.get("rebuild_refused"),
             table.get("maintenance_error"),
-            (table.get("hive") or {}).get("error"),
+            (table.get("catalog") or {}).get("error"),
         )
         for name, table in sorted(status.get("tables", {}).items())
     ]

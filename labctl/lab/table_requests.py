@@ -164,13 +164,13 @@ def _is_registered(lab: Lab, name: str) -> bool:
     """Wait until a table is registered. False for a table without a commit."""
     begun = time.monotonic()
     while True:
-        hive = _state(lab, name).get("hive") or {"due": True, "told_at": None, "error": None}
-        if not hive["due"]:
-            return hive["told_at"] is not None
-        if hive["error"] is not None or time.monotonic() - begun > _TIMEOUT_SECONDS:
+        state = _state(lab, name).get("catalog") or {"due": True, "told_at": None, "error": None}
+        if not state["due"]:
+            return state["told_at"] is not None
+        if state["error"] is not None or time.monotonic() - begun > _TIMEOUT_SECONDS:
             raise LabError(
                 f"{name} was not registered in Hive's metastore: "
-                f"{hive['error'] or 'the Spark application is still at it'}",
+                f"{state['error'] or 'the Spark application is still at it'}",
                 hint="labctl status; labctl logs metastore",
                 exit_code=ExitCode.NOT_READY,
             )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from labctl.promote.emr import Release, release_of
 from labctl.promote.promotion import Promotion
+from lakehouse.options import GLUE, GLUE_SYNC_TOOL, HIVE
 
-__all__ = ["ATHENA_TABLE_VERSION", "hudi_version", "overrides"]
+__all__ = ["ATHENA_TABLE_VERSION", "catalog", "hudi_version", "overrides"]
 
 ATHENA_TABLE_VERSION = "6"
 """What Hudi 0.14 and 0.15 write, and Athena reads; Hudi 1.x writes 8 or 9 unless told so."""
@@ -44,19 +45,17 @@ def overrides(promotion: Promotion) -> dict[str, str]:
     ordering = {table.properties.ordering_field for table in promotion.tables}
     if version < _ORDERING_FIELDS_SINCE and len(ordering) == 1:
         values["hoodie.datasource.write.precombine.field"] = ordering.pop()
-    return values | _sync(promotion)
+    if profile.emr.engine != "application":
+        # The application registers its tables itself (see `catalog`), beside its commits.
+        values |= {
+            "hoodie.datasource.hive_sync.enable": "true",
+            "hoodie.datasource.meta_sync.condition.sync": "true",
+            "hoodie.meta.sync.client.tool.class": GLUE_SYNC_TOOL,
+        }
+    return values
 
 
-def _sync(promotion: Promotion) -> dict[str, str]:
-    """Registering tables in the Glue catalogue after each commit that changes their shape."""
-    emr = promotion.profile.emr
-    values = {
-        "hoodie.datasource.hive_sync.enable": "true",
-        "hoodie.datasource.meta_sync.condition.sync": "true",
-    }
-    if emr.engine == "application" and emr.hudi == "lock":
-        # The lab's bundle has Hive's sync and no Glue client: EMR's metastore client is one.
-        return values | {"hoodie.datasource.hive_sync.mode": "hms"}
-    return values | {
-        "hoodie.meta.sync.client.tool.class": "org.apache.hudi.aws.sync.AwsGlueCatalogSyncTool"
-    }
+def catalog(promotion: Promotion) -> str:
+    """Where the application registers its tables: the Glue catalogue, by one way or the other."""
+    # The lab's bundle has Hive's sync and no Glue client: EMR's metastore client is one.
+    return HIVE if promotion.profile.emr.hudi == "lock" else GLUE

@@ -12,7 +12,7 @@ from labctl.promote.artifacts import (
     python_package,
     url,
 )
-from labctl.promote.hudi import overrides
+from labctl.promote.hudi import catalog, overrides
 from labctl.promote.kafka import connect_authentication, java_client
 from labctl.promote.names import CREATOR_TAG, Names
 from labctl.promote.outputs import Output
@@ -94,6 +94,7 @@ def application_arguments(promotion: Promotion) -> list[Argument]:
         if writes_bronze
         else (),
         secrets_dir=f"{ARCHIVE}/references" if writes_bronze else None,
+        catalog=catalog(promotion),
         hoodie_conf=overrides(promotion),
     )
     argument = f"--bootstrap-servers={_PLACEHOLDER}"

@@ -18,6 +18,7 @@ from labctl.promote.names import Names
 from labctl.promote.promotion import Promotion
 from labctl.promote.spark import Argument, conf_pair, job_run, spark_conf, step
 from labctl.tables import PROPERTIES, LabTable
+from lakehouse.options import GLUE_SYNC_TOOL
 from lakehouse.partitions import LAYOUT
 from lakehouse.properties import TableType
 
@@ -202,7 +203,7 @@ def _common(promotion: Promotion, kind: TableType, ordering: str) -> list[str]:
         "--source-class": f"{_PACKAGE}.sources.AvroDFSSource",
         "--source-ordering-field": ordering,
         "--schemaprovider-class": f"{_PACKAGE}.schema.FilebasedSchemaProvider",
-        "--sync-tool-classes": "org.apache.hudi.aws.sync.AwsGlueCatalogSyncTool",
+        "--sync-tool-classes": GLUE_SYNC_TOOL,
     }
     flat = [part for pair in arguments.items() for part in pair]
     return [*flat, "--enable-sync"]

@@ -145,7 +145,7 @@ def options(
         status_host=status_host,
         status_port=context.ports["status"],
         status_token_file=str(context.conf / TOKEN),
-        hive_metastore=metastore.uri if isinstance(metastore, Metastore) else None,
+        catalog=metastore.uri if isinstance(metastore, Metastore) else None,
         gold=str(context.conf / _GOLD) if context.config.gold.materialised else None,
         hoodie_conf={},
     )

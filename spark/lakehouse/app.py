@@ -17,13 +17,13 @@ from lakehouse.bronze.sink_config import load_sink_config
 from lakehouse.bronze.status import bronze_status
 from lakehouse.bronze.topics import BronzeTopics
 from lakehouse.bronze.writer import BronzeWriter
+from lakehouse.catalog_sync import CatalogSync
 from lakehouse.deadletter import DeadLetters
 from lakehouse.errors import ConfigurationError, PermanentError
 from lakehouse.first_load import SilverFirst
 from lakehouse.gold import GoldWorker
 from lakehouse.gold_definition import GoldDefinition, read_definitions
 from lakehouse.gold_table import GoldTable
-from lakehouse.hive_sync import HiveSync
 from lakehouse.hudi import HudiTable
 from lakehouse.jvm import forget_yarn, remember_classes
 from lakehouse.kafka import Kafka
@@ -105,8 +105,8 @@ class Application:
             self._storage, lake=options.lake, bronze_base_path=options.bronze_base_path
         )
         self._maintenance = Maintenance(self._spark)
-        hive = options.hive_metastore
-        self._hive = HiveSync(self._spark, hive) if hive else None
+        catalog = options.catalog
+        self._catalog = CatalogSync(self._spark, catalog) if catalog else None
         # Files that this application writes are read by it at once, without looking for them.
         self._arrived = {table.topic: threading.Event() for table in tables}
         self._hudi = {
@@ -140,16 +140,16 @@ class Application:
             )
             server.start()
         self._maintenance.start()
-        if self._hive:
-            self._hive.start()
+        if self._catalog:
+            self._catalog.start()
         if not self._options.once:
             self._warm_up.start(self._is_idle)
         try:
             sound = self._supervisor.run()
         finally:
             self._maintenance.stop()
-            if self._hive:
-                self._hive.stop()
+            if self._catalog:
+                self._catalog.stop()
             self._kafka.close()
             if server is not None:
                 server.stop()
@@ -170,7 +170,7 @@ class Application:
                 worker.name: {
                     **worker.progress.snapshot(),
                     "maintenance_error": self._maintenance.error(worker.name),
-                    "hive": self._hive.status(worker.name) if self._hive else None,
+                    "catalog": self._catalog.status(worker.name) if self._catalog else None,
                 }
                 for worker in self._gold
             },
@@ -181,7 +181,7 @@ class Application:
         return {
             **self._tables[name].snapshot(),
             "maintenance_error": self._maintenance.error(name),
-            "hive": self._hive.status(name) if self._hive else None,
+            "catalog": self._catalog.status(name) if self._catalog else None,
             "dead_letters": self._dead_letters.count(topic),
             "newest_dead_letter": self._dead_letters.newest(topic),
         }
@@ -205,7 +205,7 @@ class Application:
             self._maintenance,
             self._dead_letters,
             self._rebuilder(table),
-            self._hive,
+            self._catalog,
             storage=self._storage,
             refill_request_path=self._options.refill_request_path(config.name),
         )
@@ -285,7 +285,7 @@ class Application:
             GoldTable(self._spark, definition, table, self._hudi),
             WorkerProgress(last_commit_at=None, read={}),
             self._maintenance,
-            self._hive,
+            self._catalog,
             marks=lambda: tuple(self._tables[name].mark() for name in inputs),
             lacking=lambda: next((n for n in inputs if not self._hudi[n].exists()), None),
         )
@@ -360,16 +360,16 @@ class Application:
         return True
 
     def _register(self, table: str) -> bool:
-        """Register a table in Hive's metastore. False when there is no such table."""
+        """Register a table in the catalog. False when there is no such table."""
         if table not in self._topics:
             return False
-        if self._hive is None:
+        if self._catalog is None:
             raise ConfigurationError(
-                "The application knows no Hive metastore", hint="Start it with --hive-metastore"
+                "The application knows no catalog", hint="Start it with --catalog"
             )
         hudi = self._hudi[table]
         if hudi.exists():  # Else its first commit asks.
-            self._hive.ask(hudi)
+            self._catalog.ask(hudi)
         return True
 
     def _siblings(self, table: str) -> list[str]:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Hashable
 from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 
+from lakehouse.catalog_sync import CatalogSync
 from lakehouse.gold_table import GoldTable
-from lakehouse.hive_sync import HiveSync
 from lakehouse.maintenance import Maintenance
 from lakehouse.progress import WorkerProgress, now
 
@@ -34,7 +34,7 @@ class GoldWorker:
         gold: GoldTable,
         progress: WorkerProgress,
         maintenance: Maintenance,
-        hive: HiveSync | None,
+        catalog: CatalogSync | None,
         marks: Callable[[], Hashable],
         lacking: Callable[[], str | None],
     ) -> None:
@@ -47,7 +47,7 @@ class GoldWorker:
         self._spark = spark
         self._gold = gold
         self._maintenance = maintenance
-        self._hive = hive
+        self._catalog = catalog
         self._marks = marks
         self._lacking = lacking
         self._stopped = threading.Event()
@@ -100,8 +100,8 @@ class GoldWorker:
             return
         if refresh.rows:
             self._maintenance.committed(self._gold.table, refresh.rows, rewrite=False)
-        if refresh.whole and refresh.rows and self._hive:
-            self._hive.ask(self._gold.table)
+        if refresh.whole and refresh.rows and self._catalog:
+            self._catalog.ask(self._gold.table)
         self.progress.committed(
             refresh.rows, last_commit_at=now(), read=dict(self._gold.read), error=None
         )

@@ -14,8 +14,12 @@ from typing import Any, Literal
 from lakehouse.errors import ConfigurationError
 
 __all__ = [
+    "GLUE",
+    "GLUE_SYNC_TOOL",
+    "HIVE",
     "KAFKA_CONF_PREFIX",
     "REPLAYED",
+    "THRIFT",
     "Options",
     "SourceName",
     "submit_argv",
@@ -26,6 +30,14 @@ SourceName = Literal["kafka", "bronze"]
 KAFKA_CONF_PREFIX = "spark.lakehouse.kafka."
 """Spark properties with this prefix are given to every Kafka client (`security.protocol`, …). The
 login comes so: Spark's properties are a file that its owner alone reads, or hold no secret."""
+
+GLUE = "glue"
+"""A catalog: AWS Glue, by the class of Hudi's bundle for AWS."""
+GLUE_SYNC_TOOL = "org.apache.hudi.aws.sync.AwsGlueCatalogSyncTool"
+HIVE = "hive"
+"""A catalog: the metastore that Spark's own configuration names. On EMR that may be Glue, too."""
+THRIFT = "thrift://"
+"""What a catalog begins with that is the address of a Hive metastore."""
 
 REPLAYED = "replayed"
 """Folder, below a topic's dead letters, of those that were put into their table after all."""
@@ -58,8 +70,8 @@ class Options:
     status_port: int | None = None
     status_token_file: str | None = None
     """Holds the token that whoever restarts a table over that port must bring."""
-    hive_metastore: str | None = None
-    """`thrift://host:port` of Hive's metastore, to register tables in; None: there is none."""
+    catalog: str | None = None
+    """Where tables are registered: GLUE, HIVE or `thrift://host:port`; None: nowhere."""
     gold: str | None = None
     """File with the views to keep as tables (see `gold_definition`); None: there are none."""
     once: bool = False
@@ -127,7 +139,7 @@ class Options:
             ("status-host", self.status_host),
             ("status-port", self.status_port),
             ("status-token-file", self.status_token_file),
-            ("hive-metastore", self.hive_metastore),
+            ("catalog", self.catalog),
             ("gold", self.gold),
         ):
             if value is not None:
@@ -154,6 +166,12 @@ class Options:
         for name in ("properties", "rebuild", "sink_configs"):
             given[name] = tuple(given[name])
         options = cls(**given, hoodie_conf=conf)
+        catalog = options.catalog
+        if catalog is not None and catalog not in (GLUE, HIVE) and not catalog.startswith(THRIFT):
+            raise ConfigurationError(
+                f"--catalog {catalog}: there is no such catalog",
+                hint=f"Give {GLUE}, {HIVE} or {THRIFT}HOST:PORT",
+            )
         if options.sink_configs and not options.secrets_dir:
             raise ConfigurationError(
                 "--sink-config refers to values by name, and --secrets-dir is missing",
@@ -212,7 +230,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--status-port", type=int, metavar="PORT", help="answer GET /status there")
     add("--status-token-file", metavar="FILE", help="what a POST there must bring; without: none")
     add("--status-host", default="127.0.0.1", metavar="ADDRESS", help="where that port is opened")
-    add("--hive-metastore", metavar="URI", help="have every table in it: thrift://HOST:PORT")
+    add("--catalog", metavar="NAME", help="register tables there: glue, hive, thrift://HOST:PORT")
     add("--gold", metavar="FILE", help="views to keep as tables; not with --once")
     add("--once", action="store_true", help="take in what there is, then end")
     add("--rebuild", action="append", default=[], metavar="TABLE", help="from bronze; repeatable")

@@ -8,11 +8,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
+from lakehouse.catalog_sync import CatalogSync
 from lakehouse.clock import PutBackError
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import FLAG_BAD, UNEXPECTED, Undecodable
 from lakehouse.errors import BadRecordError
-from lakehouse.hive_sync import HiveSync
 from lakehouse.hudi import HudiTable
 from lakehouse.maintenance import Maintenance
 from lakehouse.placement import Placement, check_columns
@@ -37,7 +37,7 @@ class TableWriter:
         maintenance: Maintenance,
         dead_letters: DeadLetters,
         rebuilder: Rebuilder,
-        hive: HiveSync | None,
+        catalog: CatalogSync | None,
         *,
         storage: LakeFiles,
         refill_request_path: str,
@@ -48,7 +48,7 @@ class TableWriter:
         self._maintenance = maintenance
         self._dead_letters = dead_letters
         self._rebuilder = rebuilder
-        self._hive = hive
+        self._catalog = catalog
         self._storage = storage
         self._refill_request_path = refill_request_path
         self._placement = Placement(spark, table.config) if table.config.partition_fields else None
@@ -96,7 +96,7 @@ class TableWriter:
         self._next_offsets = dict(state.next_offsets)
         self._maintenance.opened(self.table, state)
         if state.schema is not None:
-            self._tell_hive()
+            self._register()
         self._dead_letters.look(self.table.config.topic)
         self.progress.set(offsets=self._shown_offsets())
 
@@ -197,7 +197,7 @@ class TableWriter:
             rewrite = self.table.needs_rewrite(before, self._schema)
             self._maintenance.committed(self.table, count, rewrite=rewrite)
             if before != self._schema or partitions != self._partitions():
-                self._tell_hive()
+                self._register()
         self._next_offsets = merged
         self.progress.committed(
             count, last_commit_at=now(), offsets=self._shown_offsets(), error=None
@@ -215,9 +215,9 @@ class TableWriter:
     def _partitions(self) -> int:
         return self._placement.partitions if self._placement else 0
 
-    def _tell_hive(self) -> None:
-        if self._hive:
-            self._hive.ask(self.table)
+    def _register(self) -> None:
+        if self._catalog:
+            self._catalog.ask(self.table)
 
     def _shown_offsets(self) -> dict[str, int]:
         return {str(partition): offset for partition, offset in self._next_offsets.items()}

@@ -1,7 +1,11 @@
-"""Silver from bronze: the same tables, read from the files instead of the topics."""
+"""Silver from bronze: the same tables, read from the files instead of the topics.
+
+A view is kept as a table meanwhile, so that it takes no start of the application of its own.
+"""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +15,7 @@ import pytest
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
 from labctl.lab.up import up
+from labctl.lake import Lake, LakeStorage
 from labctl.sources import Source
 from labctl.testing.eventually import Eventually
 from labctl.testing.plugin import SilverReader
@@ -23,24 +28,38 @@ Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 Verify = Callable[..., None]
 FIRST = 5_000_000
 ROWS_EACH = 100
+KEPT = "tickit_kept.sales_by_event"
+VIEW = """SELECT eventid, count(*) AS sales, sum(qtysold) AS tickets, max(saletime) AS last
+FROM tickit.sale GROUP BY eventid"""
+GOLD = f"""
+[gold]
+materialised = ["{KEPT}"]
+"""
 
 
-def use_source(lab: Lab, project: Path, name: str, config: pytest.Config) -> None:
-    """Have silver read from `kafka` or `bronze`, by way of lab.toml and another `up`."""
-    other = {"kafka": "bronze", "bronze": "kafka"}[name]
-    text = (project / "lab.toml").read_text(encoding="utf-8")
-    (project / "lab.toml").write_text(
-        text.replace(f'source = "{other}"', f'source = "{name}"', 1), encoding="utf-8"
-    )
+def use(lab: Lab, project: Path, text: str, config: pytest.Config) -> None:
+    """Have the application run by another lab.toml, by way of another `up`."""
+    (project / "lab.toml").write_text(text, encoding="utf-8")
     up(Lab.find(name=lab.name, project=project), TerminalReporter(config))
-    assert silver_status(lab)["source"] == name
 
 
 @pytest.fixture(scope="module", autouse=True)
 def from_bronze(lab: Lab, lab_project: Path, request: pytest.FixtureRequest) -> Iterator[None]:
-    use_source(lab, lab_project, "bronze", request.config)
+    before = (lab_project / "lab.toml").read_text(encoding="utf-8")
+    folder, name = KEPT.split(".")
+    view = lab_project / "gold" / folder / f"{name}.sql"
+    view.parent.mkdir()
+    view.write_text(VIEW, encoding="utf-8")
+    from_bronze = before.replace('source = "kafka"', 'source = "bronze"', 1)
+    use(lab, lab_project, from_bronze + GOLD, request.config)
+    assert silver_status(lab)["source"] == "bronze"
     yield
-    use_source(lab, lab_project, "kafka", request.config)
+    shutil.rmtree(view.parent)
+    use(lab, lab_project, before, request.config)
+    assert silver_status(lab)["source"] == "kafka"
+    # The table stays, and its folder is the user's to remove.
+    storage = LakeStorage.of(lab.endpoints.objectstore)
+    storage.filesystem.delete_dir(f"{storage.root}/silver/{folder}")
 
 
 def test_changes_arrive_by_way_of_bronze(
@@ -70,6 +89,27 @@ def test_a_write_load_arrives_complete(
     with writing(lab.endpoints, first=FIRST, seed=1) as load:
         eventually(lambda: min(load.committed.values()) >= ROWS_EACH)
     verify_equal(*(target.silver for target in TARGETS))
+
+
+def test_a_view_that_is_kept_as_a_table_follows(
+    lake: Lake,
+    source: OpenSource,
+    verify_equal: Verify,
+    eventually: Eventually,
+    new_key: Callable[[], int],
+) -> None:
+    def is_equal() -> bool:
+        kept = lake.query(f"SELECT eventid, sales, tickets, last FROM {KEPT} ORDER BY eventid")
+        return kept.to_pylist() == lake.query(f"{VIEW} ORDER BY eventid").to_pylist()
+
+    eventually(is_equal)
+    mysql = source("mysql")
+    events = mysql.execute("SELECT eventid FROM ecomm.sale GROUP BY eventid ORDER BY count(*)")
+    (rarest,), (busiest,) = events[0], events[-1]
+    mysql.execute("UPDATE ecomm.sale SET qtysold = qtysold + 1 WHERE eventid = %s", (busiest,))
+    mysql.execute("DELETE FROM ecomm.sale WHERE eventid = %s", (rarest,))
+    verify_equal("sale")
+    eventually(is_equal)
 
 
 def test_a_table_is_rebuilt_from_bronze(

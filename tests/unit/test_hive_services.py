@@ -137,10 +137,10 @@ def test_the_application_is_told_of_the_metastore_where_there_is_one(
     store: ArtifactStore, tmp_path: Path
 ) -> None:
     told = silver.options(context_of(silver.SERVICE, METASTORE, tmp_path, store))
-    assert told.hive_metastore == "thrift://127.0.0.1:9083"
+    assert told.catalog == "thrift://127.0.0.1:9083"
     assert Options.parse(told.argv()) == told
     untold = silver.options(context_of(silver.SERVICE, WITHOUT, tmp_path, store))
-    assert untold.hive_metastore is None
+    assert untold.catalog is None
 
 
 def test_containers_have_their_own_passwords_and_no_others(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from labctl.services import SERVICES, Context, Service, metastore, postgres, thr
 from labctl.services.endpoints import loopback_endpoints
 from labctl.services.metastore import Metastore
 from labctl.services.thriftserver import ThriftServer, log_in
+from lakehouse.options import HIVE
 from sqlapi.catalog.hudi import names_of, table_input
 from tests.ports import free_port
 from tests.unit.service_context import PROJECT, SECRET, context_of
@@ -166,6 +167,7 @@ def writing(servers: Servers, lake: LakeStorage, folder: Path) -> Iterator[Write
     engine = SparkEngine(jars=artifacts.spark_jars(), java=artifacts.java())
     properties = PROJECT / "spark" / "properties" / "moma"
     host, port = servers.metastore
+    uri = f"thrift://{host}:{port}"
     environment = {
         **os.environ,
         "JAVA_HOME": str(artifacts.java().resolve().parent.parent),
@@ -184,10 +186,11 @@ def writing(servers: Servers, lake: LakeStorage, folder: Path) -> Iterator[Write
         writer = Writer(process)
         writer.begin(
             {
-                "conf": engine.conf(folder),
+                "conf": {**engine.conf(folder), "spark.hadoop.hive.metastore.uris": uri},
                 "properties": [str(properties / f"{name}.properties") for name in (COW, MOR)],
                 "base": f"{lake.spark_uri}/silver",
-                "uri": f"thrift://{host}:{port}",
+                # By its address, and as EMR's is found.
+                "catalogs": {COW: uri, MOR: HIVE},
             }
         )
         yield writer

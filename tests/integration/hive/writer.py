@@ -1,7 +1,7 @@
-"""Commits to silver tables, and tells Hive's metastore of them: the application's own classes.
+"""Commits to silver tables, and registers them in a catalog: the application's own classes.
 
 A process of its own, so that its Spark is gone when the Thrift server starts: the first line that
-it reads is its settings, every other one a step (JSON), each answered with the metastore's state.
+it reads is its settings, every other one a step (JSON), each answered with how that went.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from lakehouse.hive_sync import HiveSync
+from lakehouse.catalog_sync import CatalogSync
 from lakehouse.hudi import HudiTable
 from lakehouse.properties import load_tables
 
 POLL_SECONDS = 0.1
-"""Between two looks at whether the metastore was told."""
+"""Between two looks at whether the table was registered."""
 
 
 def main() -> None:
@@ -35,21 +35,23 @@ def main() -> None:
     spark.sparkContext.setLogLevel("ERROR")
     configs = load_tables(map(Path, settings["properties"]))
     tables = {config.name: HudiTable(spark, config, settings["base"]) for config in configs}
-    hive = HiveSync(spark, settings["uri"])
-    hive.start()
+    catalogs = {name: CatalogSync(spark, at) for name, at in settings["catalogs"].items()}
+    for catalog in catalogs.values():
+        catalog.start()
     offset = 0
     for line in sys.stdin:
         step: dict[str, Any] = json.loads(line)
-        table = tables[step["table"]]
+        table, catalog = tables[step["table"]], catalogs[step["table"]]
         rows = step["rows"]
         if rows:
             offset += len(rows)
             table.commit(spark.createDataFrame(rows, step["schema"]), len(rows), {0: offset}, "")
-        hive.ask(table)
-        while (status := hive.status(step["table"]))["due"] and not status["error"]:
+        catalog.ask(table)
+        while (status := catalog.status(step["table"]))["due"] and not status["error"]:
             time.sleep(POLL_SECONDS)
         print(json.dumps(status), file=answers, flush=True)
-    hive.stop()
+    for catalog in catalogs.values():
+        catalog.stop()
     spark.stop()
 
 

@@ -25,6 +25,7 @@ from labctl.promote.kafka import Login, java_client
 from labctl.promote.plan import Plan, render, write_plan
 from labctl.promote.plugins import build_plugin, plugin_of
 from labctl.promote.secrets import known_values, referenced
+from labctl.promote.spark import application_arguments
 from labctl.sources import ENGINES, Engine
 from lakehouse.bronze.sink_config import load_sink_config
 from lakehouse.options import Options
@@ -195,6 +196,15 @@ def test_the_application_reads_its_own_command_line(promote: Promote) -> None:
     assert options.hoodie_conf["hoodie.write.table.version"] == "6"
     assert options.hoodie_conf["hoodie.write.auto.upgrade"] == "false"
     assert set(options.tables) >= {"tickit.sale", "tickit.event"}
+
+
+@pytest.mark.parametrize(("hudi", "catalog"), [("lock", "hive"), ("release", "glue")])
+def test_the_application_registers_its_tables(promote: Promote, hudi: str, catalog: str) -> None:
+    """Beside its commits, so that Hudi's writer is not asked to do it in the middle of them."""
+    arguments = application_arguments(promote({"emr.hudi": hudi}))
+    options = Options.parse([str(argument) for argument in arguments])
+    assert options.catalog == catalog
+    assert not any("sync" in key for key in options.hoodie_conf)
 
 
 def test_serverless_runs_the_same_application(promote: Promote) -> None:

@@ -80,6 +80,7 @@ def test_dead_letters_and_rebuild_requests_lie_beside_silver() -> None:
     [
         (["--hoodie-conf=hoodie.index.type"], "is not key=value"),
         (["--sink-config=sink.json"], "--secrets-dir is missing"),
+        (["--catalog=unity"], "there is no such catalog"),
     ],
 )
 def test_what_cannot_work_is_refused(extra: list[str], message: str) -> None:

@@ -1,7 +1,7 @@
-"""Telling Hive's metastore of tables, by Hudi's own sync: beside the commits, never on their way.
+"""Registering tables in a catalog, by Hudi's own sync: beside the commits, never on their way.
 
 The sync is Hudi's, so that the definitions are what any of its writers would make of a table: `t`,
-of MERGE_ON_READ `t_ro` and `t_rt` too.
+of MERGE_ON_READ `t_ro` and `t_rt` too. The catalog is Hive's metastore, or AWS Glue.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ from pyspark.sql import SparkSession
 
 from lakehouse.errors import in_one_line
 from lakehouse.hudi import HudiTable
+from lakehouse.options import GLUE, GLUE_SYNC_TOOL, THRIFT
 from lakehouse.progress import now
 
-__all__ = ["HiveSync", "sync_properties"]
+__all__ = ["CatalogSync", "sync_properties"]
 
 _log = logging.getLogger(__name__)
-_THREAD = "hive-sync"
+_HIVE_SYNC_TOOL = "org.apache.hudi.hive.HiveSyncTool"
+_THREAD = "catalog-sync"
 _FIRST_PAUSE_SECONDS = 1.0
 _LONGEST_PAUSE_SECONDS = 60.0
-"""Between two tries at a metastore that fails."""
+"""Between two tries at a catalog that fails."""
 _SYNC = "hoodie.datasource.hive_sync."
 
 
-def sync_properties(table: HudiTable, uri: str) -> dict[str, str]:
+def sync_properties(table: HudiTable, catalog: str) -> dict[str, str]:
     """Settings of Hudi's sync for a table; the table's own properties win where they say more."""
     config = table.config
     extractor = "MultiPartKeysValue" if config.partition_fields else "NonPartitioned"
@@ -45,7 +47,7 @@ def sync_properties(table: HudiTable, uri: str) -> dict[str, str]:
         f"{_SYNC}database": config.database,
         f"{_SYNC}partition_fields": ",".join(config.partition_fields),
         f"{_SYNC}mode": "hms",
-        f"{_SYNC}metastore.uris": uri,
+        **({f"{_SYNC}metastore.uris": catalog} if catalog.startswith(THRIFT) else {}),
         "hoodie.datasource.meta.sync.base.path": table.path,
     }
 
@@ -69,13 +71,15 @@ class _Told:
     error: str | None = None
 
 
-class HiveSync:
+class CatalogSync:
     """One background thread for all tables, one after the other."""
 
-    def __init__(self, spark: SparkSession, uri: str) -> None:
-        """`uri` is the metastore's: `thrift://host:port`."""
+    def __init__(self, spark: SparkSession, catalog: str) -> None:
+        """`catalog` is the address of a Hive metastore (`thrift://host:port`), GLUE or HIVE."""
         self._spark = spark
-        self._uri = uri
+        self._catalog = catalog
+        self._tool = GLUE_SYNC_TOOL if catalog == GLUE else _HIVE_SYNC_TOOL
+        self._title = "Glue" if catalog == GLUE else "Hive's metastore"
         self._asked: dict[str, _Asked] = {}
         self._told: dict[str, _Told] = {}
         self._stopped = False
@@ -138,8 +142,8 @@ class HiveSync:
             self._told[name] = _Told(self._told.get(name, _Told()).at, message)
         stack = error if asked.failures == 1 else None
         _log.warning(
-            "%s was not registered in Hive's metastore, again in %.0f s: %s",
-            *(name, pause, message),
+            "%s was not registered in %s, again in %.0f s: %s",
+            *(name, self._title, pause, message),
             exc_info=stack,
         )
 
@@ -147,13 +151,13 @@ class HiveSync:
         started = time.monotonic()
         jvm: Any = self._spark.sparkContext._jvm
         properties = jvm.java.util.Properties()
-        for key, value in sync_properties(table, self._uri).items():
+        for key, value in sync_properties(table, self._catalog).items():
             properties.setProperty(key, value)
         hadoop = self._spark.sparkContext._jsc.hadoopConfiguration()
-        tool = jvm.org.apache.hudi.hive.HiveSyncTool(properties, hadoop)
+        tool = getattr(jvm, self._tool)(properties, hadoop)
         try:
             tool.syncHoodieTable()
         finally:
             tool.close()
         took = time.monotonic() - started
-        _log.info("%s was registered in Hive's metastore in %.1f s", table.config.name, took)
+        _log.info("%s was registered in %s in %.1f s", table.config.name, self._title, took)
