@@ -1,3 +1,5 @@
+"""`python -m labctl`: the command line."""
+
 from labctl.cli import main
 
 main()

@@ -1,3 +1,5 @@
+"""`lab.toml`: what is valid, what is refused and how that is said."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""The connector files: where they come from, what they may hold, what is refused."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""What the broker is started with."""
+
 from __future__ import annotations
 
 import re

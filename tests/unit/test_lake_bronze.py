@@ -1,3 +1,5 @@
+"""Bronze files: listed, read, searched."""
+
 from __future__ import annotations
 
 import io

@@ -1,3 +1,5 @@
+"""Base files that a reader would leave out."""
+
 from __future__ import annotations
 
 import pytest

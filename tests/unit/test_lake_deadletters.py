@@ -1,3 +1,5 @@
+"""Dead letters, and how much of one can be read."""
+
 from __future__ import annotations
 
 import base64

@@ -1,3 +1,5 @@
+"""Times as people write them, and as Hudi does."""
+
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone

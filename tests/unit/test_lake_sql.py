@@ -1,3 +1,5 @@
+"""Which tables, columns and rows a query needs."""
+
 from __future__ import annotations
 
 from decimal import Decimal

@@ -1,3 +1,5 @@
+"""A table's timeline, read from the names of its files."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Latest rows, rows as of a time, and changes between two times."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Ports of labs side by side."""
+
 from __future__ import annotations
 
 import socket

@@ -1,3 +1,5 @@
+"""A lab's state on disk, whole, damaged or absent."""
+
 from __future__ import annotations
 
 import fcntl

@@ -1,3 +1,5 @@
+"""Tables kept in memory, by commit."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,3 +1,5 @@
+"""What a growth run reports, and the page made of it."""
+
 from __future__ import annotations
 
 from pathlib import Path

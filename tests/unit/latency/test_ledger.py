@@ -1,3 +1,5 @@
+"""What is known of each change, whichever of its witnesses comes first."""
+
 from __future__ import annotations
 
 from labctl.latency.ledger import Ledger, Message, Stored, Version

@@ -1,3 +1,5 @@
+"""The changes of a run: by seed, numbered, to rows that are there."""
+
 from __future__ import annotations
 
 from collections import Counter

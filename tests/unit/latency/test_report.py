@@ -1,3 +1,5 @@
+"""A run's report: its schema, its file, and two of them compared."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Which rows are right at the end of a run, which are missing and which are wrong."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Scenario files, and what is said of a bad one."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Percentiles of changes, and the hops that they are made of."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Which column of a table carries the number of a change."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,3 +1,5 @@
+"""What the terminal shows of a run, during it and after."""
+
 from __future__ import annotations
 
 import io

@@ -1,3 +1,5 @@
+"""A table in the other type for a run, in its place or beside it."""
+
 from __future__ import annotations
 
 import shutil

@@ -1,3 +1,5 @@
+"""When a topic holds a first load, and what waits for it."""
+
 from __future__ import annotations
 
 import pytest

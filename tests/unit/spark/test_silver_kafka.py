@@ -1,3 +1,5 @@
+"""From which offsets a table's query starts."""
+
 from __future__ import annotations
 
 import json
