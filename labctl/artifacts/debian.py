@@ -42,7 +42,7 @@ def fetch(artifact: DebianArtifact, job: Job) -> Provenance:
         _dpkg_deb(job, "-x", str(package), str(job.tree))
     for folder in UNUSED:
         shutil.rmtree(job.tree / "usr/share" / folder, ignore_errors=True)
-    job.prove([*command(job.tree, artifact.program), "--version"])
+    job.prove([*command(job.tree, artifact.program), artifact.version_option])
     return _provenance(artifact, moved)
 
 

@@ -25,6 +25,9 @@ __all__ = [
     "load_lock",
 ]
 
+VERSION_OPTION = "--version"
+"""What most programs are asked with for their version."""
+
 LAYOUT = 1
 """To be raised when the shape of installed trees changes: older ones are then not current."""
 
@@ -101,6 +104,8 @@ class DebianArtifact(_Artifact):
     package: str
     program: str
     """The executable the artefact is fetched for, relative to its folder."""
+    version_option: str = Field(default=VERSION_OPTION, exclude_if=VERSION_OPTION.__eq__)
+    """What it is asked with for its version. The usual one is left out, and no digest changes."""
     files: tuple[LockedFile, ...]
 
     @property

@@ -28,6 +28,7 @@ from labctl.artifacts.apt import Apt
 from labctl.artifacts.checksum import sha256_of
 from labctl.artifacts.job import Job
 from labctl.artifacts.lock import (
+    VERSION_OPTION,
     Artifact,
     DebianArtifact,
     GoArtifact,
@@ -164,6 +165,7 @@ def _lock_debian(part: Part, job: Job) -> DebianArtifact:
         suite=part["suite"],
         package=part["package"],
         program=part["program"],
+        version_option=part.get("version_option", VERSION_OPTION),
         files=tuple(sorted(locked, key=lambda file: file.name)),
     )
 

@@ -154,7 +154,9 @@ class ApiSettings(OptionalService):
     """The lake API, an application over Athena's API."""
 
     workers: Annotated[int, Field(ge=1, le=32)] = 1
-    """Processes that answer, behind one port."""
+    """Processes that answer, behind one port; in containers, per container."""
+    replicas: Annotated[int, Field(ge=1, le=16)] = 1
+    """Containers of it, behind one port; natively, so many times the workers."""
     database: Name | None = None
     """The database with the application's tables; left out: the one that has all of them."""
 

@@ -120,6 +120,11 @@ class Usage:
     cpu_seconds: Mapping[str, float]
     """So far, by what counts them from 0: a process, or a container's start."""
 
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.memory_bytes + other.memory_bytes, {**self.cpu_seconds, **other.cpu_seconds}
+        )
+
 
 class Runtime(Protocol):
     """Starts a lab's services, watches them, and tells how they are.

@@ -18,7 +18,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.extras import require_extra
 from labctl.home.state import write_private
 from labctl.services.cache import Cache
-from labctl.services.model import Container, Context, NativeService, Process, Service
+from labctl.services.model import Container, Context, NativeService, Process, Recipe, Service
 from labctl.services.sqlapi import SqlApi
 from labctl.tables import lab_tables
 from lakeapi.tables import Tables
@@ -134,7 +134,8 @@ def _process(context: Context) -> Process:
             "CACHE_MODE": _cache_mode(context.config),
             **_redis(context),
             "LAKEAPI_PORT": str(context.ports["http"]),
-            "LAKEAPI_WORKERS": str(context.config.api.workers),
+            # What several containers are there is one service of as many processes here.
+            "LAKEAPI_WORKERS": str(context.config.api.workers * context.config.api.replicas),
         },
         cwd=context.conf,
     )
@@ -158,12 +159,13 @@ def _compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
         "API_CACHE_MODE": _cache_mode(config),
         "API_DATABASE": lake_database(project, config),
         "API_MEMORY": f"{memory_mib(config.api)}m",
+        "API_REPLICAS": str(config.api.replicas),
         "API_WORKERS": str(config.api.workers),
     }
 
 
 def memory_mib(settings: ApiSettings) -> int:
-    """What it may take in a container. One worker is the service's own process."""
+    """What it may take in a container, of which there may be several."""
     return _PARENT_MIB + _WORKER_MIB * settings.workers
 
 
@@ -187,6 +189,10 @@ SERVICE = Service(
     endpoint=lambda site: Api(url=f"http://{site.address('api', 'http')}"),
     passwords=("objectstore", "cache"),
     container=Container(
+        recipes=(
+            Recipe("front", "local/front", "haproxy", {"BASE": "base"}, artifacts=("haproxy",)),
+        ),
+        companions=("front",),
         secrets=lambda endpoints, passwords: {"api": _secrets(endpoints, passwords)},
         variables=_compose_variables,
     ),

@@ -21,7 +21,7 @@ from labctl.lab.up import _with_dependencies
 from labctl.runtimes.compose.network import network_address
 from labctl.runtimes.compose.secrets import write_service_secrets
 from labctl.services import Context, compose_variables, services_of
-from labctl.services.api import CREDENTIALS, PASSWORD_FILE, SERVICE
+from labctl.services.api import ALIVE, CREDENTIALS, PASSWORD_FILE, SERVICE
 from labctl.services.endpoints import loopback_endpoints
 from labctl.shipped import shipped
 from lakeapi.settings import Settings, of_environment
@@ -112,16 +112,22 @@ def test_a_lab_without_its_tables_is_told_so() -> None:
     assert "[api]" in (caught.value.hint or "")
 
 
-@pytest.mark.parametrize("workers", [0, 33])
-def test_the_number_of_workers_has_limits(workers: int) -> None:
+@pytest.mark.parametrize("numbers", [{"workers": 0}, {"workers": 33}, {"replicas": 17}])
+def test_the_numbers_of_workers_and_containers_have_limits(numbers: dict[str, int]) -> None:
     with pytest.raises(ValidationError):
-        ApiSettings(workers=workers)
+        ApiSettings.model_validate(numbers)
 
 
 @pytest.fixture
-def container() -> dict[str, Any]:
+def containers() -> dict[str, Any]:
     text = (shipped("compose") / "compose.yaml").read_text(encoding="utf-8")
-    found: dict[str, Any] = yaml.safe_load(text)["services"]["api"]
+    found: dict[str, Any] = yaml.safe_load(text)["services"]
+    return found
+
+
+@pytest.fixture
+def container(containers: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = containers["api"]
     return found
 
 
@@ -150,7 +156,25 @@ def test_its_container_has_the_native_settings(context: Context, container: dict
     assert inside["LAKEAPI_PORT"] == str(SERVICE.ports["http"])
     assert json.loads(inside["ATHENA_TABLES"]).keys() == Tables.model_fields.keys()
     assert filled(container["mem_limit"], variables) == "416m"
-    assert all(port.startswith("127.0.0.1:") for port in container["ports"])
+
+
+def test_its_containers_have_one_port_and_what_hands_on_to_them(
+    containers: dict[str, Any], tmp_path: Path
+) -> None:
+    """Several containers cannot publish one port."""
+    config = WITH.model_copy(update={"api": ApiSettings(enabled=True, workers=2, replicas=3)})
+    variables = compose_variables(PROJECT, config)
+    assert filled(containers["api"]["deploy"]["replicas"], variables) == "3"
+    assert "ports" not in containers["api"]
+    (front,) = SERVICE.container.companions
+    assert containers[front]["profiles"] == containers["api"]["profiles"]
+    (published,) = containers[front]["ports"]
+    assert filled(published, {"API_HTTP_PORT": "8999"}) == "127.0.0.1:8999:8088"
+    proxy = (shipped("compose") / "api" / "haproxy.cfg").read_text(encoding="utf-8")
+    assert f" {network_address('api', 'http')} check" in proxy
+    assert f"GET {ALIVE}" in proxy
+    natively = SERVICE.native.process(context_of(SERVICE, config, tmp_path))
+    assert natively.env["LAKEAPI_WORKERS"] == "6"
 
 
 def test_a_lab_without_it_leaves_the_compose_file_as_it_is() -> None:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
 import docker.errors
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
-from labctl.runtimes.model import RESTARTS_AT_MOST, ProcessState, Usage
+from labctl.runtimes.compose.limits import cause_of_death
+from labctl.runtimes.model import RESTARTS_AT_MOST, Death, ProcessState, Usage
 
-__all__ = ["moment_of", "pause", "state_of", "usage_of"]
+__all__ = ["deaths_of", "is_running", "pause", "state_of", "usages_of"]
+
+_ASKED_AT_ONCE = 8
+"""Containers: the engine takes its time to tell what one takes."""
 
 STATES = {"running": "RUNNING", "restarting": "BACKOFF", "paused": "STARTING"}
 """The engine's word for a container's state, and the runtime's."""
@@ -26,17 +33,44 @@ def state_of(container: Any) -> ProcessState:
     return ProcessState(
         state=word,
         pid=int(state["Pid"]) or None,
-        started_at=moment_of(state["StartedAt"]) if state["Pid"] else None,
+        started_at=_moment_of(state["StartedAt"]) if state["Pid"] else None,
     )
 
 
-def moment_of(text: str) -> float | None:
+def _moment_of(text: str) -> float | None:
     """The engine's time, with its nanoseconds, in seconds since the epoch; None: never."""
     moment = datetime.fromisoformat(text)
     return moment.timestamp() if moment.year > 1 else None
 
 
-def usage_of(container: Any) -> Usage:
+def is_running(container: Any) -> bool:
+    return bool(container.status == "running")
+
+
+def usages_of(services: Mapping[str, Iterable[Any]]) -> dict[str, Usage]:
+    """What the running containers of each service take together. Asks the engine."""
+    running = [(name, one) for name, every in services.items() for one in every if is_running(one)]
+    found: dict[str, Usage] = {}
+    with ThreadPoolExecutor(max_workers=_ASKED_AT_ONCE) as pool:
+        taken = pool.map(_usage_of, (container for _, container in running))
+        for (name, _), usage in zip(running, taken, strict=True):
+            found[name] = found.get(name, Usage(0, {})) + usage
+    return found
+
+
+def deaths_of(client: Any, services: Mapping[str, Iterable[Any]]) -> dict[str, list[Death]]:
+    """The engine keeps their number per container, and the time of the last."""
+    found: dict[str, list[Death]] = defaultdict(list)
+    for name, every in services.items():
+        for container in every:
+            count = int(container.attrs.get("RestartCount", 0))
+            if count and (at := _moment_of(container.attrs["State"]["FinishedAt"])):
+                last = Death(at, cause_of_death(client, container, at))
+                found[name] += [*[Death(at)] * (count - 1), last]
+    return found
+
+
+def _usage_of(container: Any) -> Usage:
     """What a container takes. Asks the engine."""
     stats: dict[str, Any] = container.stats(stream=False, one_shot=True)
     memory = stats.get("memory_stats", {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -62,12 +63,14 @@ class Engine:
         except docker.errors.ImageNotFound:
             return None
 
-    def containers(self, project: str) -> dict[str, Any]:
+    def containers(self, project: str) -> dict[str, list[Any]]:
         """Every container of a Compose project by service, whatever its state."""
-        found = self.client.containers.list(
+        found: dict[str, list[Any]] = defaultdict(list)
+        for container in self.client.containers.list(
             all=True, filters={"label": f"{PROJECT_LABEL}={project}"}, ignore_removed=True
-        )
-        return {container.labels[SERVICE_LABEL]: container for container in found}
+        ):
+            found[container.labels[SERVICE_LABEL]].append(container)
+        return found
 
     def container(self, project: str, service: str) -> Any | None:
         """One service's container, or None."""

@@ -6,7 +6,6 @@ import hashlib
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -20,10 +19,15 @@ from labctl.errors import ExitCode, LabError
 from labctl.home.state import LabState, write_private
 from labctl.images import build, image_work, recipe_of, references, source_digest, sources
 from labctl.runtimes.compose.checks import check_engine
-from labctl.runtimes.compose.containers import moment_of, pause, state_of, usage_of
+from labctl.runtimes.compose.containers import (
+    deaths_of,
+    is_running,
+    pause,
+    state_of,
+    usages_of,
+)
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER, Compose, Engine
 from labctl.runtimes.compose.limits import (
-    cause_of_death,
     free_space_of,
     run_out_of_memory,
     volume_folder,
@@ -38,14 +42,20 @@ from labctl.runtimes.model import (
     ProcessState,
     Usage,
 )
-from labctl.services import Context, Service, compose_variables, connect, services_of, silver
+from labctl.services import (
+    SERVICES,
+    Context,
+    Service,
+    compose_variables,
+    connect,
+    services_of,
+    silver,
+)
 from labctl.services.endpoints import loopback_endpoints
 from labctl.shipped import own_or_shipped
 
 __all__ = ["ComposeRuntime"]
 
-_ASKED_AT_ONCE = 8
-"""Containers: the engine takes its time to tell what one takes."""
 HASH_LABEL = "com.docker.compose.config-hash"
 EVERY_PROFILE = ("*",)
 """Else a service that was switched off meanwhile would stay."""
@@ -140,15 +150,23 @@ class ComposeRuntime:
         hashes = self._compose.hashes()
         return {
             name
-            for name, container in self._containers().items()
+            for name, containers in self._all_containers().items()
             if name in wanted
-            and container.status == "running"
             and (
-                container.labels.get(HASH_LABEL) != hashes.get(name)
-                or container.attrs["Image"]
-                != self.engine.image_id(container.attrs["Config"]["Image"])
+                any(self._is_outdated(container, hashes.get(name)) for container in containers)
+                or len(containers) > self._replicas(name)
             )
         }
+
+    def _is_outdated(self, container: Any, config_hash: str | None) -> bool:
+        """Whether a running container is another than the Compose file's now."""
+        return is_running(container) and (
+            container.labels.get(HASH_LABEL) != config_hash
+            or container.attrs["Image"] != self.engine.image_id(container.attrs["Config"]["Image"])
+        )
+
+    def _replicas(self, name: str) -> int:
+        return int(self._definitions[name].get("deploy", {}).get("replicas", 1))
 
     def start(self, service: Service, context: Context) -> None:
         del context
@@ -162,7 +180,13 @@ class ComposeRuntime:
 
     def stop(self, name: str) -> None:
         if name in self._containers():
-            self._compose.run("stop", name)
+            self._compose.run("stop", name, *self._only_with(name))
+
+    def _only_with(self, name: str) -> list[str]:
+        """Services of the Compose file that are there for this service of the lab alone."""
+        known = {service.name: service for service in SERVICES}
+        companions = known[name].container.companions
+        return [one for one in companions if one in self._definitions and one not in known]
 
     def end_strays(self) -> None:
         """The engine looks after every container there is."""
@@ -175,19 +199,11 @@ class ComposeRuntime:
 
     def usages(self) -> dict[str, Usage]:
         """Memory as a container's control group holds it, less the cache it could give back."""
-        running = {name: c for name, c in self._containers().items() if c.status == "running"}
-        with ThreadPoolExecutor(max_workers=_ASKED_AT_ONCE) as pool:
-            return dict(zip(running, pool.map(usage_of, running.values()), strict=True))
+        return usages_of(self._all_containers())
 
     def deaths(self) -> dict[str, list[Death]]:
         """The engine keeps their number, and the time of the last."""
-        found: dict[str, list[Death]] = {}
-        for name, container in self._containers().items():
-            count = int(container.attrs.get("RestartCount", 0))
-            if count and (at := moment_of(container.attrs["State"]["FinishedAt"])):
-                last = Death(at, cause_of_death(self.engine.client, container, at))
-                found[name] = [*[Death(at)] * (count - 1), last]
-        return found
+        return deaths_of(self.engine.client, self._all_containers())
 
     def space(self, name: str) -> DiskSpace | None:
         container = self.engine.container(self.name, name)
@@ -203,11 +219,8 @@ class ComposeRuntime:
         del name
 
     def tail(self, name: str, lines: int) -> list[str]:
-        container = self.engine.container(self.name, name)
-        if container is None:
-            return []
-        text: bytes = container.logs(tail=lines)
-        return text.decode(errors="replace").splitlines()
+        texts = (c.logs(tail=lines) for c in self._all_containers().get(name, ()))
+        return [line for text in texts for line in text.decode(errors="replace").splitlines()]
 
     def follow(self, name: str) -> Iterator[str]:
         container = self.engine.container(self.name, name)
@@ -237,7 +250,8 @@ class ComposeRuntime:
     def kill(self, name: str) -> None:
         """`kill -9` everything in a service's container; the engine starts it again.
 
-        Killed through the engine it would count as stopped by hand, and stay dead.
+        Killed through the engine it would count as stopped by hand, and stay dead. Of several
+        containers one is killed: the others are there for that.
         """
         self._container(name).exec_run(["sh", "-c", "kill -9 -1"], user="0")
 
@@ -312,9 +326,14 @@ class ComposeRuntime:
         return container
 
     def _containers(self) -> dict[str, Any]:
+        """Per service its container: of several one that does not run, if there is one."""
+        found = self._all_containers()
+        return {name: min(every, key=is_running) for name, every in found.items()}
+
+    def _all_containers(self) -> dict[str, list[Any]]:
         known = {service.name for service in services_of(self._config)}
         found = self.engine.containers(self.name)
-        return {name: container for name, container in found.items() if name in known}
+        return {name: every for name, every in found.items() if name in known}
 
     def _missing(self, services: Sequence[Service]) -> dict[str, str]:
         """Images that the engine does not have, by service."""
