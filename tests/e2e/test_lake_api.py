@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from datetime import date
 from decimal import Decimal
 from functools import partial
+from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -18,12 +20,13 @@ from labctl.datasets import FollowedRow
 from labctl.errors import ExitCode
 from labctl.lab.api import api_of
 from labctl.lab.lab import Lab
-from labctl.lab.up import wait_until_usable
+from labctl.lab.up import up, wait_until_usable
 from labctl.latency.api_load import all_endpoints
 from labctl.services.cache import SERVICE as CACHE
 from labctl.sources import Source, TableRef
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Faults
+from labctl.testing.reporter import TerminalReporter
 from lakeapi.statements import RESOURCES, Resource
 from seeds.tickit import DATA_SET
 from tests.e2e.conftest import Labctl
@@ -294,6 +297,54 @@ def test_without_its_cache_it_answers_from_the_lake(
 def test_a_cache_that_is_killed_is_no_error(api: Api, faults: Faults) -> None:
     faults.kill("cache")
     assert {api.get("/venues").status_code for _ in range(50)} == {200}
+
+
+@contextmanager
+def with_replicas(lab: Lab, project: Path, count: int, config: pytest.Config) -> Iterator[None]:
+    """So many containers, by lab.toml and another `up`."""
+    before = (project / "lab.toml").read_text(encoding="utf-8")
+
+    def use(text: str) -> None:
+        (project / "lab.toml").write_text(text, encoding="utf-8")
+        up(Lab.find(name=lab.name, project=project), TerminalReporter(config))
+
+    try:
+        use(before.replace("[api]\n", f"[api]\nreplicas = {count}\n", 1))
+        yield
+    finally:
+        use(before)
+
+
+def test_one_of_two_containers_is_killed_and_no_request_fails(
+    lab: Lab,
+    lab_project: Path,
+    api: Api,
+    faults: Faults,
+    eventually: Eventually,
+    request: pytest.FixtureRequest,
+) -> None:
+    if request.config.getoption("--lab-runtime") != "compose":
+        pytest.skip("natively it is one service, of several processes")
+    ended = Event()
+
+    def asked() -> list[int]:
+        session, statuses = requests.Session(), []
+        while not ended.is_set():
+            answer = session.get(f"{api.url}/v1/venues", timeout=REQUEST_SECONDS)
+            statuses.append(answer.status_code)
+        return statuses
+
+    with with_replicas(lab, lab_project, 2, request.config), ThreadPoolExecutor(4) as pool:
+        clients = [pool.submit(asked) for _ in range(4)]
+        try:
+            for _ in range(3):
+                faults.kill("api")
+                eventually(lambda: lab.runtime.states()["api"].running)
+        finally:
+            ended.set()
+        statuses = [status for client in clients for status in client.result()]
+    assert len(statuses) > 50
+    assert set(statuses) == {200}
 
 
 @pytest.fixture
