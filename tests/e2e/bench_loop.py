@@ -23,12 +23,15 @@ from labctl.lab.connectors import is_running
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_file
 from labctl.lab.status import read_status
+from labctl.latency.change import followed_row, make_change
 from labctl.latency.environment import describe
 from labctl.watching.watcher import Outcome, Watcher
 from lakehouse.table_names import quoted
 
 _TIMES = 10
 _COMMANDS = 5
+_SNAPSHOTS = 3
+_NAME = "bench"
 _KEY = "max.batch.size"
 _POLL_SECONDS = 0.005
 _LONGEST_SECONDS = 120.0
@@ -48,6 +51,7 @@ def main() -> None:
         "labctl status": _command("--lab", lab.name, "status"),
         "labctl query, one row": _command("--lab", lab.name, "query", one_row),
         **_watch(lab, name),
+        **_snapshot(lab),
     }
     print(to_json(figures))
 
@@ -98,6 +102,26 @@ def _table(lab: Lab, told: list[Outcome]) -> dict[str, Any]:
     )
 
 
+def _snapshot(lab: Lab) -> dict[str, Any]:
+    """Saved and restored on the lab itself: a restore counts until a new change is in silver."""
+    seconds: dict[str, list[float]] = {"saved": [], "restored": [], "queryable": []}
+    try:
+        for _ in range(_SNAPSHOTS):
+            seconds["saved"].append(_seconds("snapshot", "save", _NAME, "--replace", lab=lab))
+            begun = time.monotonic()
+            seconds["restored"].append(_seconds("snapshot", "restore", _NAME, lab=lab))
+            restored = Lab.find(name=lab.name).require_running()
+            make_change(restored, followed_row(restored))
+            seconds["queryable"].append(time.monotonic() - begun)
+    finally:
+        _seconds("snapshot", "delete", _NAME, lab=lab)
+    return {
+        "snapshot saved": _figures(seconds["saved"]),
+        "snapshot restored, every service usable": _figures(seconds["restored"]),
+        "snapshot restored until a new change is queryable": _figures(seconds["queryable"]),
+    }
+
+
 def _saved(
     path: Path, edited: Callable[[str, int], str], holds: Callable[[int], bool], told: list[Outcome]
 ) -> dict[str, Any]:
@@ -129,14 +153,16 @@ def _wait(holds: Callable[[], bool]) -> None:
 
 
 def _command(*arguments: str) -> dict[str, Any]:
-    seconds = []
-    for _ in range(_COMMANDS):
-        begun = time.monotonic()
-        subprocess.run(
-            [sys.executable, "-m", "labctl", *arguments], capture_output=True, check=True
-        )
-        seconds.append(time.monotonic() - begun)
-    return _figures(seconds)
+    return _figures([_seconds(*arguments) for _ in range(_COMMANDS)])
+
+
+def _seconds(*arguments: str, lab: Lab | None = None) -> float:
+    chosen = ("--lab", lab.name) if lab else ()
+    begun = time.monotonic()
+    subprocess.run(
+        [sys.executable, "-m", "labctl", *chosen, *arguments], capture_output=True, check=True
+    )
+    return time.monotonic() - begun
 
 
 def _figures(seconds: list[float]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from labctl.sqlserver.errors import SqlError
 from labctl.sqlserver.sqltypes import SqlType, parse_type
 from labctl.sqlserver.tsql.ddl import definition
+from labctl.sqlserver.tsql.lexer import tokenize
 from labctl.sqlserver.tsql.parser import parse_batch
 from labctl.sqlserver.tsql.script import Call, Command, If, Query, TryCatch
 from labctl.sqlserver.tsql.translate import query
@@ -40,6 +41,12 @@ from labctl.sqlserver.tsql.translate import query
 )
 def test_statements_are_told_apart(text: str, count: int) -> None:
     assert len(parse_batch(text)) == count
+
+
+@pytest.mark.parametrize("name", ["a$b", "#a$b", "##a#b", "$a$b"])
+def test_a_name_is_one_token_as_it_is_to_the_translator(name: str) -> None:
+    """Two readers that part a text differently would see different names."""
+    assert [token.text for token in tokenize(f"{name} x")] == [name, "x"]
 
 
 def test_the_tree() -> None:
