@@ -136,7 +136,7 @@ def _query(text: str, database: str, known: tuple[tuple[str, SqlType], ...]) -> 
 def _parse(text: str) -> exp.Expression:
     try:
         trees = sqlglot.parse(text, read=TSqlIn)
-    except (ParseError, TokenError) as error:
+    except (ParseError, TokenError, ValueError) as error:  # ValueError: of `SELECT .5 = 1`
         near = ""
         if isinstance(error, ParseError) and error.errors:
             near = str(error.errors[0].get("highlight") or "")

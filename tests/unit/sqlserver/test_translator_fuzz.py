@@ -40,7 +40,7 @@ def test_no_batch_escapes_or_hangs(loop: asyncio.AbstractEventLoop, seed: int) -
         "SELECT * FROM ##t", "INSERT t (a) OUTPUT inserted.a INTO [u] VALUES (1)",
         "SET LOCK_TIMEOUT 'x'", "RAISERROR('x', 'a', 1)", "RAISERROR('x', 16, 1",
         "CREATE TABLE t (a varchar(x))", "USE", "WITH c AS (SELECT 1 x) INSERT INTO t",
-        "DELETE TOP (2) 0xFROM t", "DELETE TOP (2) $body$ROM [dbo]",
+        "DELETE TOP (2) 0xFROM t", "DELETE TOP (2) $body$ROM [dbo]", "SELECT .5 = 1",
         "INSERT t (a) OUTPUT inserted.a INTO f(1) VALUES (1)",
         "SELECT * FROM [" + "x" * 64 + "]",
     ],
