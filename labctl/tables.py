@@ -14,12 +14,14 @@ from lakehouse.errors import ConfigurationError
 from lakehouse.properties import TOPIC_KEY, TableConfig, load_tables
 from lakehouse.table_names import AmbiguousTableError, find_table
 
-__all__ = ["CONNECTORS", "PROPERTIES", "LabTable", "full_name", "lab_tables"]
+__all__ = ["CONNECTORS", "GOLD", "PROPERTIES", "LabTable", "full_name", "lab_tables"]
 
 PROPERTIES = Path("spark", "properties")
 """The folder of the tables' properties files that `lab.toml` does not name another for."""
 CONNECTORS = Path("connectors")
 """Folder of the connector files, below the project's."""
+GOLD = Path("gold")
+"""Folder of the views' files, below the project's."""
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from labctl.lab.athena_files import KeptFiles
 from labctl.lab.lab import Lab
 from labctl.lake.glue_changes import Change, tables_in, write
 from labctl.lake.glue_sync import GlueSync
-from labctl.lake.gold import GOLD, GoldViews, load_views
+from labctl.lake.gold import GoldViews, load_views
 from labctl.lake.lake import Lake
 from labctl.lake.queries import QUERIES, load_queries
 from labctl.lake.table_source import LakeSource
-from labctl.tables import full_name
+from labctl.tables import GOLD, full_name
 from sqlapi.catalog.views import is_view
 from sqlapi.source import SourceError, SourceTable, TableSource
 

@@ -17,6 +17,7 @@ from labctl.config.aws import CATALOG
 from labctl.errors import ExitCode, LabError
 from labctl.lake.glue_changes import Change, Json, new_database, tables_in, type_changes
 from labctl.lake.query_text import read_query, unusable
+from labctl.tables import GOLD
 from sqlapi.catalog.glue_types import of_glue
 from sqlapi.catalog.views import is_view, view_input, view_text
 from sqlapi.sql.errors import SqlError
@@ -24,10 +25,8 @@ from sqlapi.sql.scope import Table
 from sqlapi.sql.translate import translate
 from sqlapi.sql.types import Type
 
-__all__ = ["GOLD", "GoldView", "GoldViews", "load_views", "views_over"]
+__all__ = ["GoldView", "GoldViews", "load_views", "views_over"]
 
-GOLD = Path("gold")
-"""Folder of the views' files, below the project's."""
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 
 

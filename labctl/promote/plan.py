@@ -14,7 +14,6 @@ from typing import Any
 from labctl.artifacts import ArtifactStore
 from labctl.artifacts.checksum import sha256_of
 from labctl.errors import ExitCode, LabError
-from labctl.lake.gold import GOLD
 from labctl.promote.api_image import API_IMAGE, image_files
 from labctl.promote.artifacts import Upload, jar_parts, jar_uploads, spark_uploads
 from labctl.promote.cloudformation import templates
@@ -31,6 +30,7 @@ from labctl.promote.values import profile_values, render_values
 from labctl.services.connect import WORKER_FILE
 from labctl.services.silver import SPARK_DEFAULTS
 from labctl.shipped import own_or_shipped
+from labctl.tables import GOLD
 
 __all__ = ["MARKER", "Plan", "as_json", "needed_parts", "render", "write_plan"]
 

@@ -13,12 +13,12 @@ from labctl.config.model import LabConfig, SourceEngine, lab_file
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.files import ConnectorFile, connector_files
-from labctl.lake.gold import GOLD, GoldView, load_views, views_over
+from labctl.lake.gold import GoldView, load_views, views_over
 from labctl.lake.queries import QUERIES, QueryFile, load_queries, queries_over
 from labctl.services.connect import WORKER_FILE
 from labctl.shipped import own_or_shipped
 from labctl.sinks import Sink, require_readable, used_sinks
-from labctl.tables import CONNECTORS, LabTable, lab_tables
+from labctl.tables import CONNECTORS, GOLD, LabTable, lab_tables
 from lakehouse.errors import ConfigurationError
 from lakehouse.properties import included_files, read_properties
 from sqlapi.catalog.hudi import names_of

@@ -24,7 +24,7 @@ from labctl.scaffolding.properties import (
 from labctl.scaffolding.tests_text import tests_text
 from labctl.shipped import shipped
 from labctl.sinks import sink_files, used_sinks
-from labctl.tables import CONNECTORS, PROPERTIES, lab_tables
+from labctl.tables import CONNECTORS, GOLD, PROPERTIES, lab_tables
 from lakehouse.properties import included_files
 
 __all__ = [
@@ -226,7 +226,7 @@ def _data_set_files(name: str) -> tuple[LabConfig, dict[str, str]]:
             exit_code=ExitCode.USAGE,
         )
     # Not above: it brings the SQL of Athena.
-    from labctl.lake.gold import GOLD, load_views, views_over
+    from labctl.lake.gold import load_views, views_over
     from labctl.lake.queries import QUERIES, load_queries, queries_over
 
     tables = lab_tables(root, config)

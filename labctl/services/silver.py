@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from pydantic import SecretStr
 
 from labctl.config.endpoints import Silver
 from labctl.config.kafka_clients import java_settings
+from labctl.config.model import LabConfig
 from labctl.hive.jars import spark_home
 from labctl.home.state import write_private
 from labctl.services.jvm import FLAGS, LESS_INLINING
@@ -21,9 +23,9 @@ from labctl.services.model import (
     Service,
     Site,
 )
-from labctl.shipped import own_or_shipped
+from labctl.shipped import own_or_shipped, shipped
 from labctl.sinks import sink_files, used_sinks
-from labctl.tables import lab_tables
+from labctl.tables import GOLD, lab_tables
 from lakehouse.gold_definition import written_definitions
 from lakehouse.options import KAFKA_CONF_PREFIX, Options, submit_argv
 
@@ -32,6 +34,7 @@ __all__ = [
     "LOG4J2",
     "SERVICE",
     "SPARK_DEFAULTS",
+    "gold_text",
     "options",
     "process",
     "session_settings",
@@ -57,21 +60,27 @@ def _prepare(context: Context) -> None:
     write_private(context.conf / "spark.properties", f"{shared}\n{lines}")
     write_private(context.conf / TOKEN, context.passwords["silver"])
     if context.config.gold.materialised:
-        write_private(context.conf / _GOLD, _gold(context))
+        write_private(context.conf / _GOLD, gold_text(context.project, context.config))
 
 
-def _gold(context: Context) -> str:
+def gold_text(project: Path, config: LabConfig) -> str:
     """The views that are kept as tables, for the application. Raises LabError (USAGE)."""
     # Not above: they bring Athena's SQL, and most labs keep no view so.
-    from labctl.lake.gold import GOLD, load_views
+    from labctl.lake.gold import load_views
     from labctl.lake.materialised import definitions
 
     found = definitions(
-        context.config.gold.materialised,
-        load_views(context.project / GOLD),
-        [table.name for table in lab_tables(context.project, context.config)],
+        config.gold.materialised,
+        load_views(project / GOLD),
+        [table.name for table in lab_tables(project, config)],
     )
     return written_definitions(found)
+
+
+def _compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
+    # A folder that is not there would be made, by root. This one is there, and has no view.
+    gold = project / GOLD
+    return {"LAB_GOLD": str(gold if gold.is_dir() else shipped("compose") / "probes")}
 
 
 def spark_settings(context: Context) -> dict[str, str]:
@@ -234,6 +243,7 @@ SERVICE = Service(
         # Asked by the application when it starts: whether the sink connector writes bronze.
         companions=("connect",),
         reads_references=True,
+        variables=_compose_variables,
     ),
     after=("kafka", "registry", "objectstore"),
     urls=lambda endpoints, _ports: {"status": f"{endpoints.silver.status_url}/status"},

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from labctl.lake.gold import GOLD
 from labctl.promote.api import OF_BOTO3, api_views
 from labctl.promote.rules.registry import Finding, Subject, rule
 from labctl.services.api import memory_mib
+from labctl.tables import GOLD
 
 __all__: list[str] = []
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from labctl.artifacts import ArtifactStore
 from labctl.runtimes.compose.network import network_endpoints
-from labctl.runtimes.compose.silver import ANY_ADDRESS, CONF, DATA, PROJECT, SECRETS
+from labctl.runtimes.compose.silver import ANY_ADDRESS, CONF, PROJECT, SECRETS
 from labctl.services import (
     PASSWORDS,
     Context,
@@ -43,7 +43,8 @@ def main(name: str) -> None:
         lab=os.environ["LAB_NAME"],
         project=PROJECT,
         config=config,
-        data=DATA,
+        # The image's own folder is the application's user's only where a volume is mounted there.
+        data=CONF / "data",
         conf=CONF,
         secrets=SECRETS,
         ports=service.ports,
@@ -54,7 +55,7 @@ def main(name: str) -> None:
     )
     service.native.prepare(context)
     process = as_process(context, host=ANY_ADDRESS)
-    os.chdir(process.cwd or DATA)
+    os.chdir(process.cwd or context.data)
     os.execvpe(process.argv[0], process.argv, {**os.environ, **process.env})  # noqa: S606
 
 

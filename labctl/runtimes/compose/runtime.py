@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -33,7 +31,7 @@ from labctl.runtimes.compose.limits import (
     volume_folder,
 )
 from labctl.runtimes.compose.secrets import write_service_secrets
-from labctl.runtimes.compose.silver import silver_context
+from labctl.runtimes.compose.silver import silver_digest
 from labctl.runtimes.model import (
     Check,
     Death,
@@ -49,7 +47,6 @@ from labctl.services import (
     compose_variables,
     connect,
     services_of,
-    silver,
 )
 from labctl.services.endpoints import loopback_endpoints
 from labctl.shipped import own_or_shipped
@@ -360,13 +357,6 @@ class ComposeRuntime:
     def _compose(self) -> Compose:
         return Compose(self.name, self.files, self.write_variables())
 
-    def _silver_digest(self) -> str:
-        """Changes with lab.toml and with the Spark application's command line."""
-        context = silver_context(self._config, self.name, self.endpoints(), self._passwords)
-        argv = silver.options(replace(context, project=self._project)).argv()
-        text = lab_file(self._project, self._state.name).read_text(encoding="utf-8")
-        return hashlib.sha256("\n".join([text, *argv]).encode()).hexdigest()[:12]
-
     def _variables(self) -> dict[str, str]:
         """What the Compose file leaves open. No secret is among it."""
         ports = {
@@ -393,7 +383,9 @@ class ComposeRuntime:
             "LAB_SECRETS": str(self._state.secrets),
             "LAB_BUCKET": self._config.lake.bucket,
             "LAB_REGION": self._config.lake.region,
-            "LAB_SILVER": self._silver_digest(),
+            "LAB_SILVER": silver_digest(
+                self._project, self._state.name, self._config, self.endpoints(), self._passwords
+            ),
             "LAB_SILVER_SOURCE": self._config.silver.source,
             **compose_variables(self._project, self._config),
             **ports,

@@ -6,16 +6,18 @@ secrets; the command line is the native one (`labctl/services/silver.py`).
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import requests
 
 from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import Connect, Endpoints
-from labctl.config.model import LabConfig
+from labctl.config.model import LabConfig, lab_file
 from labctl.home.secrets import SECRET_PREFIX
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.services import PASSWORDS, Context, load_config, silver
@@ -24,7 +26,7 @@ from labctl.tables import lab_tables
 from lakehouse.bronze.sink_keys import SINK_CONNECTOR
 from lakehouse.properties import read_properties
 
-__all__ = ["ANY_ADDRESS", "main", "silver_context", "sink_is_installed"]
+__all__ = ["ANY_ADDRESS", "main", "silver_context", "silver_digest", "sink_is_installed"]
 
 PROJECT = Path("/lab")
 SECRETS = Path("/run/secrets")
@@ -72,6 +74,17 @@ def silver_context(
         artifacts=ArtifactStore(),
         build=lambda: "",
     )
+
+
+def silver_digest(
+    project: Path, lab: str, config: LabConfig, endpoints: Endpoints, passwords: Mapping[str, str]
+) -> str:
+    """Changes with lab.toml, the application's command line and the views that it keeps."""
+    context = replace(silver_context(config, lab, endpoints, passwords), project=project)
+    texts = [lab_file(project, lab).read_text(encoding="utf-8"), *silver.options(context).argv()]
+    if config.gold.materialised:
+        texts.append(silver.gold_text(project, config))
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:12]
 
 
 def main() -> None:
