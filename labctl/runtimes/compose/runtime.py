@@ -156,10 +156,10 @@ class ComposeRuntime:
         }
 
     def _is_outdated(self, container: Any, config_hash: str | None) -> bool:
-        """Whether a running container is another than the Compose file's now."""
-        return is_running(container) and (
-            container.labels.get(HASH_LABEL) != config_hash
-            or container.attrs["Image"] != self.engine.image_id(container.attrs["Config"]["Image"])
+        """Whether a container is another than the Compose file's now."""
+        image = self.engine.image_id(container.attrs["Config"]["Image"])
+        return bool(
+            container.labels.get(HASH_LABEL) != config_hash or container.attrs["Image"] != image
         )
 
     def _replicas(self, name: str) -> int:
@@ -173,6 +173,9 @@ class ComposeRuntime:
             # Two commands that make one container at once get in each other's way.
             for name in names:
                 held.enter_context(self._starting[name])
+            if self.state(service.name).state == "FATAL":
+                # The engine goes on counting its deaths, and would never call it sound again.
+                self._compose.run("rm", "--force", "--stop", service.name)
             self._compose.run("up", "--detach", "--no-deps", "--no-build", *names)
 
     def stop(self, name: str) -> None:
