@@ -203,9 +203,10 @@ def _write_state(lab: Lab, *, fresh: bool) -> None:
 
 
 def _check_ports(lab: Lab, idle: list[Service]) -> None:
+    own = lab.runtime.own_ports() if idle else set()
     for service in idle:
         for endpoint, port in lab.ports[service.name].items():
-            if not is_free(port):
+            if port not in own and not is_free(port):
                 raise LabError(
                     f"Port {port} ({service.name}, {endpoint}) is taken by {owner_of(port)}",
                     hint=(

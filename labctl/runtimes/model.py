@@ -172,6 +172,9 @@ class Runtime(Protocol):
     def stop(self, name: str) -> None:
         """Stop a service and wait until it is gone."""
 
+    def own_ports(self) -> set[int]:
+        """Ports that the lab itself holds open, whether or not the service behind them runs."""
+
     def end_strays(self) -> None:
         """End what an earlier lab of this name left that nobody looks after."""
 

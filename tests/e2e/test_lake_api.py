@@ -340,12 +340,17 @@ def test_one_of_two_containers_is_killed_and_only_what_it_was_sending_is_cut_off
                 statuses.append(answer.status_code)
         return statuses
 
+    def is_back(deaths: int) -> bool:
+        counted = len(lab.runtime.deaths().get("api", ()))
+        return counted > deaths and lab.runtime.states()["api"].running
+
     with with_replicas(lab, lab_project, 2, request.config), ThreadPoolExecutor(CLIENTS) as pool:
         clients = [pool.submit(asked) for _ in range(CLIENTS)]
         try:
             for _ in range(KILLS):
+                deaths = len(lab.runtime.deaths().get("api", ()))
                 faults.kill("api")
-                eventually(lambda: lab.runtime.states()["api"].running)
+                eventually(partial(is_back, deaths))
         finally:
             ended.set()
         statuses = [status for client in clients for status in client.result()]

@@ -82,6 +82,9 @@ class Machine:
         del name
 
     def fetch(self, *_: object) -> None: ...
+    def own_ports(self) -> set[int]:
+        return set()
+
     def end_strays(self) -> None: ...
     def write_secrets(self) -> None: ...
 

@@ -14,7 +14,7 @@ from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixe
 from labctl.runtimes.compose.limits import cause_of_death
 from labctl.runtimes.model import RESTARTS_AT_MOST, Death, ProcessState, Usage
 
-__all__ = ["deaths_of", "is_running", "pause", "state_of", "usages_of"]
+__all__ = ["deaths_of", "is_running", "pause", "published_ports", "state_of", "usages_of"]
 
 _ASKED_AT_ONCE = 8
 """Containers: the engine takes its time to tell what one takes."""
@@ -45,6 +45,17 @@ def _moment_of(text: str) -> float | None:
 
 def is_running(container: Any) -> bool:
     return bool(container.status == "running")
+
+
+def published_ports(containers: Iterable[Any]) -> set[int]:
+    """Ports of this machine that containers are published on now."""
+    published = (one.attrs["NetworkSettings"]["Ports"] or {} for one in containers)
+    return {
+        int(place["HostPort"])
+        for ports in published
+        for places in ports.values()
+        for place in places or ()
+    }
 
 
 def usages_of(services: Mapping[str, Iterable[Any]]) -> dict[str, Usage]:

@@ -21,6 +21,7 @@ from labctl.runtimes.compose.containers import (
     deaths_of,
     is_running,
     pause,
+    published_ports,
     state_of,
     usages_of,
 )
@@ -187,6 +188,10 @@ class ComposeRuntime:
         known = {service.name: service for service in SERVICES}
         companions = known[name].container.companions
         return [one for one in companions if one in self._definitions and one not in known]
+
+    def own_ports(self) -> set[int]:
+        every = self.engine.containers(self.name).values()
+        return published_ports(container for containers in every for container in containers)
 
     def end_strays(self) -> None:
         """The engine looks after every container there is."""

@@ -102,6 +102,10 @@ class NativeRuntime:
     def stop(self, name: str) -> None:
         self.supervisor.stop_process(name)
 
+    def own_ports(self) -> set[int]:
+        """A service listens by itself."""
+        return set()
+
     def end_strays(self) -> None:
         self.supervisor.end_strays()
 
