@@ -14,7 +14,7 @@ from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixe
 from labctl.runtimes.compose.limits import cause_of_death
 from labctl.runtimes.model import RESTARTS_AT_MOST, Death, ProcessState, Usage
 
-__all__ = ["deaths_of", "is_running", "pause", "published_ports", "state_of", "usages_of"]
+__all__ = ["deaths_of", "is_running", "kill", "pause", "published_ports", "state_of", "usages_of"]
 
 _ASKED_AT_ONCE = 8
 """Containers: the engine takes its time to tell what one takes."""
@@ -94,12 +94,24 @@ def _usage_of(container: Any) -> Usage:
     return Usage(held, {f"{container.id} {state_of(container).started_at}": taken / 1e9})
 
 
-@retry(
+_once_more = retry(
     retry=retry_if_exception_type(docker.errors.APIError),
     wait=wait_fixed(0.5),
     stop=stop_after_delay(15),
     reraise=True,
 )
+
+
+@_once_more
 def pause(container: Any) -> None:
     """Freezing all processes at once may fail where they are busy; the engine then gives up."""
     container.pause()
+
+
+@_once_more
+def kill(container: Any) -> None:
+    """`kill -9` everything in it. One that is just being started again cannot be entered yet.
+
+    Killed through the engine it would count as stopped by hand, and stay dead.
+    """
+    container.exec_run(["sh", "-c", "kill -9 -1"], user="0")

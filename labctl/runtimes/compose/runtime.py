@@ -20,6 +20,7 @@ from labctl.runtimes.compose.checks import check_engine
 from labctl.runtimes.compose.containers import (
     deaths_of,
     is_running,
+    kill,
     pause,
     published_ports,
     state_of,
@@ -253,12 +254,11 @@ class ComposeRuntime:
         return env_file
 
     def kill(self, name: str) -> None:
-        """`kill -9` everything in a service's container; the engine starts it again.
+        """`kill -9` a service; the engine starts it again.
 
-        Killed through the engine it would count as stopped by hand, and stay dead. Of several
-        containers one is killed: the others are there for that.
+        Of several containers one is killed: the others are there for that.
         """
-        self._container(name).exec_run(["sh", "-c", "kill -9 -1"], user="0")
+        kill(self._container(name))
 
     def kill_all(self) -> None:
         """The engine is not the lab's: it starts its containers again."""
