@@ -153,7 +153,8 @@ class ComposeRuntime:
             if name in wanted
             and (
                 any(self._is_outdated(container, hashes.get(name)) for container in containers)
-                or len(containers) > self._replicas(name)
+                # `create` has made those that are lacking, and has not started them.
+                or sum(map(is_running, containers)) != self._replicas(name)
             )
         }
 
