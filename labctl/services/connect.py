@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from secrets import token_hex
 
 from pydantic import SecretStr
 
@@ -101,7 +102,9 @@ QUIET = (
 def _prepare(context: Context) -> None:
     _link_plugins(context)
     portable = own_or_shipped(context.project, WORKER_FILE).read_text(encoding="utf-8")
-    local = worker_settings(context)
+    # Another one at each start: in the group of before, a worker that was killed, or that is in a
+    # snapshot, would be waited for until its session is over. What the group did is in topics.
+    local = worker_settings(context) | {"group.id": f"connect-{context.lab}-{token_hex(4)}"}
     lines = "".join(f"{key}={value}\n" for key, value in local.items())
     write_private(context.conf / "worker.properties", f"{portable}\n{lines}")
     users = context.conf / "rest-users"
@@ -125,7 +128,6 @@ def worker_settings(context: Context) -> dict[str, str]:
     """What this runtime adds to `connectors/worker.properties`."""
     return {
         "bootstrap.servers": context.endpoints.kafka.bootstrap_servers,
-        "group.id": f"connect-{context.lab}",
         "listeners": f"http://127.0.0.1:{context.ports['rest']}",
         "rest.advertised.host.name": "127.0.0.1",
         "plugin.path": str(context.conf / "plugins"),

@@ -67,6 +67,10 @@ SETTINGS = {
     # There is no other broker to have a message that a power cut took: it is on disk before it is
     # acknowledged (docs/reliability.md). Debezium would not send it again.
     "log.flush.interval.messages": "1",
+    # So long a broker that was killed, or came from a snapshot, is taken for the one before it, and
+    # is not let in.
+    "broker.session.timeout.ms": "5000",
+    "broker.heartbeat.interval.ms": "1000",
 }
 """What holds in every runtime; addresses and folders differ, and `login_settings` comes to it."""
 
