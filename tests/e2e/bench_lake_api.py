@@ -1,4 +1,5 @@
-"""Figures of the lake API, on a lab that runs: `python -m tests.e2e.bench_lake_api [LAB]`.
+"""Figures of the lake API, on a lab that runs: `python -m tests.e2e.bench_lake_api [LAB]`;
+of the cache's modes alone with `--modes`.
 
 The lab is native and has rows; run it in the lab's project. Switches the API on if it is not,
 restarts it, and changes one row again and again. Prints one JSON object, kept as
@@ -37,7 +38,7 @@ _CLIENTS = 25
 _SUSTAINED = 5_000
 """Requests with a full cache, beside the post's 500: a third of a second tells little."""
 _CHANGES = 40
-_TTL_CHANGES = 3
+_MODE_CHANGES = 5
 """In mode `ttl` each may take its time to live."""
 _TTL_SECONDS = 10
 _WARM_UP = 3
@@ -47,7 +48,7 @@ _PAUSE_SECONDS = (0.2, 2.0)
 def main() -> None:
     """Measure everything and print the figures."""
     load_before = os.getloadavg()
-    name = sys.argv[1] if len(sys.argv) > 1 else None
+    name = next((word for word in sys.argv[1:] if word != "--modes"), None)
     lab = Lab.find(name=name).require_running()
     switch_on(lab, SilentReporter())
     lab = Lab.find(name=name)
@@ -57,6 +58,9 @@ def main() -> None:
     # view, statement and query are made, connections are open
     load(url, paths, requests=len(paths))
     memory = {"at rest": _mib(lab)}
+    if "--modes" in sys.argv:
+        print(to_json(_modes(lab, url)))
+        return
     figures: dict[str, Any] = {
         "environment": asdict(describe(Path(__file__).parents[2], services, load_before)),
         "workers": lab.config.api.workers,
@@ -64,6 +68,7 @@ def main() -> None:
         "/users": _users(lab, url),
         "mix of all 17": _mix(lab, url, paths),
         "change": _changes(lab),
+        "modes": _modes(lab, url),
         "MiB": memory | {"after the load": _mib(lab)},
         "cache": {key: asdict(stats(lab))[key] for key in ("keys", "hit_ratio", "evicted")},
     }
@@ -128,16 +133,26 @@ def _changes(lab: Lab) -> dict[str, Any]:
         for make, seconds in ((make_change, in_hudi), (make_api_change, by_api)):
             time.sleep(random.uniform(*_PAUSE_SECONDS))  # noqa: S311 - no secret
             seconds.append(make(lab, row).seconds)
-    late = {"CACHE_MODE": "ttl", "CACHE_SECONDS": str(_TTL_SECONDS)}
-    with lab.runtime.with_environment(SERVICE.name, late):
-        wait_until_usable(lab, SERVICE)
-        by_ttl = [make_api_change(lab, row).seconds for _ in range(_TTL_CHANGES)]
-    wait_until_usable(lab, SERVICE)
     return {
         "seconds until queryable": _percentiles(in_hudi),
         "seconds until the cached API shows it": _percentiles(by_api),
-        f"seconds by a time to live of {_TTL_SECONDS} s": _percentiles(by_ttl),
     }
+
+
+def _modes(lab: Lab, url: str) -> dict[str, Any]:
+    """What each mode of the cache costs and gives: how fast an answer is, and how late a change."""
+    row = followed_row(lab)
+    late = {"CACHE_SECONDS": str(_TTL_SECONDS)}
+    found: dict[str, Any] = {}
+    for mode, environment in (("off", {}), ("commit", {}), ("ttl", late)):
+        with lab.runtime.with_environment(SERVICE.name, {"CACHE_MODE": mode, **environment}):
+            wait_until_usable(lab, SERVICE)
+            load(url, ["/users"], requests=_CLIENTS)
+            users = load(url, ["/users"], requests=_REQUESTS, clients=_CLIENTS)
+            changes = [make_api_change(lab, row).seconds for _ in range(_MODE_CHANGES)]
+        found[mode] = {"/users": _figures(users), "seconds until seen": _percentiles(changes)}
+    wait_until_usable(lab, SERVICE)
+    return found
 
 
 def _sound(one: Round) -> Round:
