@@ -20,7 +20,12 @@ from lakeapi.service import Service
 __all__ = ["install"]
 
 _ASSETS = Path(fastapi_offline.__file__).parent / "static"
-"""Swagger UI and ReDoc as that package carries them: nothing is loaded from elsewhere."""
+"""Swagger UI and ReDoc as that package carries them."""
+_POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; font-src 'self' data:; worker-src 'self' blob:"
+)
+"""Nothing is loaded from elsewhere: ReDoc would ask its makers for their logo."""
 
 
 def install(app: FastAPI, service: Service, prefix: str) -> None:
@@ -55,21 +60,25 @@ def _pages(app: FastAPI, prefix: str) -> APIRouter:
         return JSONResponse(app.openapi())
 
     async def swagger() -> HTMLResponse:
-        return get_swagger_ui_html(
-            openapi_url=document,
-            title=app.title,
-            swagger_js_url=f"{assets}/swagger-ui-bundle.js",
-            swagger_css_url=f"{assets}/swagger-ui.css",
-            swagger_favicon_url=f"{assets}/favicon.png",
+        return _closed(
+            get_swagger_ui_html(
+                openapi_url=document,
+                title=app.title,
+                swagger_js_url=f"{assets}/swagger-ui-bundle.js",
+                swagger_css_url=f"{assets}/swagger-ui.css",
+                swagger_favicon_url=f"{assets}/favicon.png",
+            )
         )
 
     async def redoc() -> HTMLResponse:
-        return get_redoc_html(
-            openapi_url=document,
-            title=app.title,
-            redoc_js_url=f"{assets}/redoc.standalone.js",
-            redoc_favicon_url=f"{assets}/favicon.png",
-            with_google_fonts=False,
+        return _closed(
+            get_redoc_html(
+                openapi_url=document,
+                title=app.title,
+                redoc_js_url=f"{assets}/redoc.standalone.js",
+                redoc_favicon_url=f"{assets}/favicon.png",
+                with_google_fonts=False,
+            )
         )
 
     # beside their own names those that springdoc gives them
@@ -79,6 +88,12 @@ def _pages(app: FastAPI, prefix: str) -> APIRouter:
         routes.add_api_route(path, swagger)
     routes.add_api_route("/redoc", redoc)
     return routes
+
+
+def _closed(page: HTMLResponse) -> HTMLResponse:
+    """A page that the browser lets load nothing but what this service has."""
+    page.headers["Content-Security-Policy"] = _POLICY
+    return page
 
 
 def _facts(service: Service, prefix: str) -> APIRouter:
