@@ -15,6 +15,7 @@ __all__ = ["asked_for", "find_browser", "shown"]
 BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome")
 SECONDS = 120.0
 _SILENT = (
+    # What a browser asks for by itself, as far as there are flags against it.
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-features=NetworkTimeServiceQuerying",
@@ -22,10 +23,10 @@ _SILENT = (
     "--no-first-run",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 )
-
-
 _ITS_MAKERS = ("google.com", "googleapis.com")
 """Whom it asks for updates, the time and accounts. There is no flag against all of it."""
+_OF_PAGES = ("ajax.", "fonts.")
+"""What a page may want of them."""
 
 
 def find_browser() -> str:
@@ -72,5 +73,5 @@ def asked_for(folder: Path) -> set[str]:
     return {
         url
         for url, host in hosts.items()
-        if host.startswith("fonts.") or not host.endswith(_ITS_MAKERS)
+        if host.startswith(_OF_PAGES) or not host.endswith(_ITS_MAKERS)
     }

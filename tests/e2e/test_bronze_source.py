@@ -14,13 +14,12 @@ import pytest
 
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
-from labctl.lab.up import up
 from labctl.lake import Lake, LakeStorage
 from labctl.sources import Source
 from labctl.testing.eventually import Eventually
 from labctl.testing.plugin import SilverReader
-from labctl.testing.reporter import TerminalReporter
 from tests.e2e.numbered_load import TARGETS, writing
+from tests.e2e.other_settings import other_settings
 from tests.e2e.wide_tables import FLEETING, ROWS, WIDE, insert_row
 
 OpenSource = Callable[[str], Source]
@@ -37,25 +36,20 @@ materialised = ["{KEPT}"]
 """
 
 
-def use(lab: Lab, project: Path, text: str, config: pytest.Config) -> None:
-    """Have the application run by another lab.toml, by way of another `up`."""
-    (project / "lab.toml").write_text(text, encoding="utf-8")
-    up(Lab.find(name=lab.name, project=project), TerminalReporter(config))
+def from_files(lab_toml: str) -> str:
+    return lab_toml.replace('source = "kafka"', 'source = "bronze"', 1) + GOLD
 
 
 @pytest.fixture(scope="module", autouse=True)
 def from_bronze(lab: Lab, lab_project: Path, request: pytest.FixtureRequest) -> Iterator[None]:
-    before = (lab_project / "lab.toml").read_text(encoding="utf-8")
     folder, name = KEPT.split(".")
     view = lab_project / "gold" / folder / f"{name}.sql"
     view.parent.mkdir()
     view.write_text(VIEW, encoding="utf-8")
-    from_bronze = before.replace('source = "kafka"', 'source = "bronze"', 1)
-    use(lab, lab_project, from_bronze + GOLD, request.config)
-    assert silver_status(lab)["source"] == "bronze"
-    yield
-    shutil.rmtree(view.parent)
-    use(lab, lab_project, before, request.config)
+    with other_settings(lab, lab_project, from_files, request.config):
+        assert silver_status(lab)["source"] == "bronze"
+        yield
+        shutil.rmtree(view.parent)
     assert silver_status(lab)["source"] == "kafka"
     # The table stays, and its folder is the user's to remove.
     storage = LakeStorage.of(lab.endpoints.objectstore)
@@ -96,7 +90,6 @@ def test_a_view_that_is_kept_as_a_table_follows(
     source: OpenSource,
     verify_equal: Verify,
     eventually: Eventually,
-    new_key: Callable[[], int],
 ) -> None:
     def is_equal() -> bool:
         kept = lake.query(f"SELECT eventid, sales, tickets, last FROM {KEPT} ORDER BY eventid")

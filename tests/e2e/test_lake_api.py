@@ -20,16 +20,16 @@ from labctl.datasets import FollowedRow
 from labctl.errors import ExitCode
 from labctl.lab.api import api_of
 from labctl.lab.lab import Lab
-from labctl.lab.up import up, wait_until_usable
+from labctl.lab.up import wait_until_usable
 from labctl.latency.api_load import all_endpoints
 from labctl.services.cache import SERVICE as CACHE
 from labctl.sources import Source, TableRef
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Faults
-from labctl.testing.reporter import TerminalReporter
 from lakeapi.statements import RESOURCES, Resource
 from seeds.tickit import DATA_SET
 from tests.e2e.conftest import Labctl
+from tests.e2e.other_settings import other_settings
 
 PAGE = 25
 REQUEST_SECONDS = 60
@@ -300,20 +300,8 @@ def test_a_cache_that_is_killed_is_no_error(api: Api, faults: Faults) -> None:
     assert {api.get("/venues").status_code for _ in range(50)} == {200}
 
 
-@contextmanager
-def with_replicas(lab: Lab, project: Path, count: int, config: pytest.Config) -> Iterator[None]:
-    """So many containers, by lab.toml and another `up`."""
-    before = (project / "lab.toml").read_text(encoding="utf-8")
-
-    def use(text: str) -> None:
-        (project / "lab.toml").write_text(text, encoding="utf-8")
-        up(Lab.find(name=lab.name, project=project), TerminalReporter(config))
-
-    try:
-        use(before.replace("[api]\n", f"[api]\nreplicas = {count}\n", 1))
-        yield
-    finally:
-        use(before)
+def with_two_containers(lab_toml: str) -> str:
+    return lab_toml.replace("[api]\n", "[api]\nreplicas = 2\n", 1)
 
 
 def test_one_of_two_containers_is_killed_and_only_what_it_was_sending_is_cut_off(
@@ -345,7 +333,10 @@ def test_one_of_two_containers_is_killed_and_only_what_it_was_sending_is_cut_off
         runs = counted > deaths and lab.runtime.states()["api"].running
         return runs and len(statuses) >= answered + ANSWERS
 
-    with with_replicas(lab, lab_project, 2, request.config), ThreadPoolExecutor(CLIENTS) as pool:
+    with (
+        other_settings(lab, lab_project, with_two_containers, request.config),
+        ThreadPoolExecutor(CLIENTS) as pool,
+    ):
         clients = [pool.submit(ask) for _ in range(CLIENTS)]
         try:
             for _ in range(KILLS):
