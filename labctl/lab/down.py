@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import replace
 
 from labctl.config.model import ComposeProfile
 from labctl.lab.lab import Lab
 from labctl.runtimes.model import SilentSupervisorError
+from labctl.services import Service, connect, postgres
+from labctl.sources import ENGINES
 
 __all__ = ["destroy", "down"]
 
@@ -20,6 +25,8 @@ def down(lab: Lab) -> bool:
 def destroy(lab: Lab) -> None:
     """Stop the lab and delete its data, secrets and logs. Its lab.json may be damaged."""
     with lab.require_here().state.changing(existing=True):
+        if lab.runtime.owns_supervisor:
+            _kill(lab)
         _stop(lab)
         for profile in _profiles(lab):
             replace(lab, profile=profile).runtime.remove()
@@ -45,9 +52,41 @@ def _stop(lab: Lab) -> bool:
     try:
         was_running = lab.runtime.running()
         if was_running:
-            for service in reversed(lab.services):
-                lab.runtime.stop(service.name)
+            _stop_services(lab)
     except SilentSupervisorError:
         was_running = True
     lab.runtime.shutdown()
     return was_running
+
+
+def _kill(lab: Lab) -> None:
+    """End the services without what they would do for their data."""
+    # Killed, it would leave shared memory behind.
+    with suppress(SilentSupervisorError):
+        lab.runtime.stop(postgres.SERVICE.name)
+    lab.runtime.kill_all()
+
+
+def _stop_services(lab: Lab) -> None:
+    """Each as soon as none runs that needs it."""
+    stopping: dict[str, Future[None]] = {}
+
+    def stop(service: Service, needing: Sequence[Future[None]]) -> None:
+        wait(needing)
+        lab.runtime.stop(service.name)
+
+    with ThreadPoolExecutor(max_workers=len(lab.services)) as pool:
+        for service in reversed(lab.services):
+            needing = [
+                stopping[other.name]
+                for other in lab.services
+                if other.name in stopping and _needs(other, service)
+            ]
+            stopping[service.name] = pool.submit(stop, service, needing)
+    for stopped in stopping.values():
+        stopped.result()
+
+
+def _needs(one: Service, other: Service) -> bool:
+    """Whether `one` would miss `other`. Connect starts without databases, and then reads them."""
+    return other.name in one.after or (one.name == connect.SERVICE.name and other.name in ENGINES)

@@ -7,7 +7,7 @@ from pathlib import Path
 from labctl.home.state import write_private
 from labctl.services.model import Context
 
-__all__ = ["FIRST_TIER", "FLAGS", "LESS_INLINING", "LOG4J", "java", "write_log4j"]
+__all__ = ["FIRST_TIER", "FLAGS", "LESS_INLINING", "LOG4J", "busy_compiler", "java", "write_log4j"]
 
 
 FLAGS = (
@@ -43,10 +43,18 @@ def java(
     """
     size = heap or context.heap
     command = [str(context.artifacts.java()), f"-Xmx{size}", *FLAGS]
-    command += [*LESS_INLINING, f"-Xms{size}", "-XX:NewRatio=1"] if busy else FIRST_TIER
+    if busy:
+        command += [*busy_compiler(context), f"-Xms{size}", "-XX:NewRatio=1"]
+    else:
+        command += FIRST_TIER
     if classpath is not None:
         command += ["-cp", f"{classpath}/*"]
     return command
+
+
+def busy_compiler(context: Context) -> tuple[str, ...]:
+    """How a busy service is compiled: to be usable soon, or for a long load."""
+    return FIRST_TIER if context.settings.quick_start else LESS_INLINING
 
 
 def write_log4j(context: Context, *, quiet: tuple[str, ...] = ()) -> str:

@@ -12,7 +12,7 @@ from labctl.config.kafka_clients import java_settings
 from labctl.config.model import LabConfig
 from labctl.hive.jars import spark_home
 from labctl.home.state import write_private
-from labctl.services.jvm import FLAGS, LESS_INLINING
+from labctl.services.jvm import FLAGS, busy_compiler
 from labctl.services.metastore import Metastore
 from labctl.services.model import (
     Container,
@@ -112,7 +112,7 @@ def session_settings(context: Context) -> dict[str, str]:
         # Spark's own expression, and what holds Kafka's password.
         "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas[.]config",
         "spark.driver.extraJavaOptions": (
-            f"{' '.join((*FLAGS, *LESS_INLINING))} "
+            f"{' '.join((*FLAGS, *busy_compiler(context)))} "
             # Spark loads 30,000 classes: growing by small steps, each would cost a full collection.
             "-XX:MetaspaceSize=320m -XX:NewRatio=1 "
             # Quoted: the project's path may have a blank.

@@ -165,8 +165,9 @@ def _needs_up(was: LabConfig, now: LabConfig) -> bool:
 def _silver_reads_otherwise(was: LabConfig, now: LabConfig) -> bool:
     """Whether what differs is in a file that the application reads when it starts: `up` looks at
     command lines."""
-    heaps = (was.settings(SILVER).heap, now.settings(SILVER).heap)
-    return heaps[0] != heaps[1] or was.lake.region != now.lake.region
+    before, after = was.settings(SILVER), now.settings(SILVER)
+    own = (before.heap, before.quick_start) != (after.heap, after.quick_start)
+    return own or was.lake.region != now.lake.region
 
 
 def _left_to_do(was: LabConfig, now: LabConfig) -> Iterator[str]:

@@ -27,6 +27,7 @@ from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Faults
 from labctl.verify import State, VerifyReport
 from seeds.tickit import DATA_SET
+from tests import quick_start
 from tests.e2e.bronze_check import end_offsets
 from tests.e2e.fault_trial import Trial, Verify
 from tests.e2e.numbered_load import TARGETS, writing
@@ -78,7 +79,7 @@ def lab_project(request: pytest.FixtureRequest) -> Iterator[Path]:
         (folder / PROPERTIES / name).write_text(text, encoding="utf-8")
     add_second_source(folder)
     with (folder / "lab.toml").open("a", encoding="utf-8") as lab_toml:
-        lab_toml.write(SWITCHED_ON)
+        lab_toml.write(SWITCHED_ON + quick_start.TOML)
     yield folder
     if not request.config.getoption("--lab-keep"):
         shutil.rmtree(folder)

@@ -22,6 +22,7 @@ from labctl.lab.down import destroy
 from labctl.lab.lab import Lab
 from labctl.lab.up import up
 from labctl.testing.reporter import TerminalReporter
+from tests import quick_start
 
 __all__ = ["NewLab", "Up"]
 
@@ -43,6 +44,7 @@ def new_lab(state_home: Path) -> Iterator[NewLab]:
             "api": ApiSettings(enabled=True),
             "metastore": MetastoreSettings(enabled=True),
             "thriftserver": ThriftServerSettings(enabled=True),
+            "services": quick_start.SETTINGS,
         }
         return replace(lab, config=lab.config.model_copy(update=switched_on))
 

@@ -34,6 +34,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.status import ServiceStatus, read_status
 from labctl.lake.objectstore import s3_client
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER
+from labctl.runtimes.native.families import still_there
 from labctl.runtimes.native.runtime import NativeRuntime
 from labctl.services import SERVICES
 from labctl.services.cache import PASSWORD_FILE, Cache, ask
@@ -214,7 +215,7 @@ def test_a_lab_whose_supervisor_was_killed_is_recovered(new_lab: NewLab, start: 
     assert orphans
 
     start(lab, "mysql", "objectstore")
-    assert not any(process.is_running() for process in orphans)
+    assert still_there(orphans, seconds=0) == []
     assert status_of(lab, "mysql").state == status_of(lab, "objectstore").state == "ready"
     down(lab)
     assert processes_of(lab) == []

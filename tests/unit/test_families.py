@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 
-from labctl.runtimes.native.families import families_below, family_of
+import psutil
+
+from labctl.runtimes.native.families import families_below, family_of, still_there
 
 PARENT = """
 import subprocess, sys
@@ -39,3 +41,13 @@ def test_a_process_that_is_gone_has_no_family() -> None:
         pass
     assert family_of(gone.pid) == []
     assert families_below(os.getpid(), [gone.pid]) == {gone.pid: []}
+
+
+def test_a_process_that_nobody_asked_for_is_over() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        process = psutil.Process(child.pid)
+        assert still_there([process], seconds=0) == [process]
+        child.kill()
+        assert still_there([process], seconds=60) == []
+        # Not asked for: it is there as long as this process has not.
+        assert process.status() == psutil.STATUS_ZOMBIE

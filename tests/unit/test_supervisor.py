@@ -15,6 +15,7 @@ import pytest
 
 from labctl.home.state import LabState
 from labctl.runtimes.model import SilentSupervisorError
+from labctl.runtimes.native.families import still_there
 from labctl.runtimes.native.supervisor import ProcessSupervisor
 from labctl.services.model import Process
 
@@ -99,7 +100,7 @@ def test_what_outlived_its_supervisor_is_ended(state: LabState) -> None:
     assert not supervisor.running()
 
     supervisor.start({"sleeper": Process(SLEEPER)})
-    assert not orphan.is_running()
+    assert still_there([orphan], seconds=0) == []
     supervisor.start_process("sleeper")
     wait_for(lambda: supervisor.state("sleeper").state == "RUNNING")
 
@@ -125,7 +126,7 @@ def test_shutdown_leaves_nothing(state: LabState) -> None:
     wait_for(lambda: supervisor.state("sleeper").state == "RUNNING")
     process = psutil.Process(supervisor.state("sleeper").pid)
     supervisor.shutdown()
-    assert not process.is_running()
+    assert still_there([process], seconds=0) == []
     assert not supervisor.running()
     assert not Path(state.supervisor_socket).exists()
 
@@ -143,7 +144,7 @@ def test_one_that_does_not_answer_is_told_and_can_still_be_ended(state: LabState
             with pytest.raises(SilentSupervisorError, match="did not answer"):
                 ask()
         supervisor.shutdown()
-        assert not sleeper.is_running()
+        assert still_there([sleeper], seconds=0) == []
         wait_for(lambda: not daemon.is_running() or daemon.status() == psutil.STATUS_ZOMBIE)
     finally:
         if daemon.is_running():

@@ -1,14 +1,17 @@
-"""Processes with all that they have started."""
+"""Processes with all that they have started, and their end."""
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import psutil
 
-__all__ = ["families_below", "family_of"]
+__all__ = ["families_below", "family_of", "still_there"]
+
+_POLL_SECONDS = 0.02
 
 
 def family_of(pid: int) -> list[psutil.Process]:
@@ -38,3 +41,22 @@ def families_below(root: int, pids: Iterable[int]) -> dict[int, list[psutil.Proc
         return found
 
     return {pid: family(pid) for pid in pids}
+
+
+def still_there(processes: Sequence[psutil.Process], *, seconds: float) -> list[psutil.Process]:
+    """Those of `processes` that run yet, after `seconds` at most.
+
+    A zombie is over: it holds no file and no port. Where nobody asks for orphans, as in a container
+    whose first process is no init, it would be waited for in vain.
+    """
+    deadline = time.monotonic() + seconds
+    while (left := [p for p in processes if _runs(p)]) and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+    return left
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -32,6 +32,7 @@ from labctl.runtimes.model import (
     ProcessState,
     SilentSupervisorError,
 )
+from labctl.runtimes.native.families import still_there
 from labctl.services.model import Process
 
 __all__ = ["LAB_MARK", "ProcessSupervisor"]
@@ -148,12 +149,16 @@ class ProcessSupervisor:
         """End supervisord and whatever it still runs, strays of an earlier one included."""
         try:
             process = psutil.Process(int(self._call("getPID", seconds=_LAST_ANSWER_SECONDS)))
+            if not any(state.running for state in self.states().values()):
+                # Told to end, it would take half a second for each process that it had.
+                self.kill_all()
+                self._state.supervisor_socket.unlink(missing_ok=True)
+                return
             self._call("shutdown", seconds=_LAST_ANSWER_SECONDS)
-            process.wait(timeout=90)
+            for late in still_there([process], seconds=90):
+                late.kill()
         except (OSError, xmlrpc.client.Error, psutil.NoSuchProcess):
             pass
-        except psutil.TimeoutExpired:
-            process.kill()
         except SilentSupervisorError:
             # First, so that it starts none again of those that are ended by the lab's mark.
             for supervisor in self.processes()[:1]:
@@ -176,13 +181,13 @@ class ProcessSupervisor:
                     action(process)
                 except psutil.NoSuchProcess:
                     continue
-            _, strays = psutil.wait_procs(strays, timeout=seconds)
+            strays = still_there(strays, seconds=seconds)
 
     def kill(self) -> None:
         """End supervisord alone, as if it had crashed: what it runs goes on, uncared for."""
         process = psutil.Process(int(self._call("getPID")))
         process.kill()
-        process.wait(_KILL_SECONDS)
+        still_there([process], seconds=_KILL_SECONDS)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -201,7 +206,7 @@ class ProcessSupervisor:
         for process in ours:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
-        psutil.wait_procs(ours, timeout=_KILL_SECONDS)
+        still_there(ours, seconds=_KILL_SECONDS)
 
     def processes(self) -> list[psutil.Process]:
         """Every process of the lab, the oldest first: that is supervisord."""

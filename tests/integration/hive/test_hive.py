@@ -31,6 +31,7 @@ from labctl.services.metastore import Metastore
 from labctl.services.thriftserver import ThriftServer, log_in
 from lakehouse.options import HIVE
 from sqlapi.catalog.hudi import names_of, table_input
+from tests import quick_start
 from tests.ports import free_port
 from tests.unit.service_context import PROJECT, SECRET, context_of
 
@@ -88,6 +89,7 @@ class Servers:
         switched_on = {
             "metastore": MetastoreSettings(enabled=True),
             "thriftserver": ThriftServerSettings(enabled=True),
+            "services": quick_start.SETTINGS,
         }
         self._config = LabConfig.load(PROJECT / "lab.toml").model_copy(update=switched_on)
         self._ports = {

@@ -27,6 +27,7 @@ from labctl.lab.up import up
 from labctl.lake.objectstore import s3_client
 from labctl.services.silver import SERVICE, options
 from labctl.testing.reporter import TerminalReporter
+from tests import quick_start
 from tests.integration.spark.change_records import Topics
 
 LAB = "silver-suite"
@@ -104,7 +105,8 @@ def _split_sinks(connectors: Path) -> None:
 
 def _project(folder: Path) -> Path:
     project = find_project(Path(__file__))
-    shutil.copy(project / "lab.toml", folder)
+    text = (project / "lab.toml").read_text(encoding="utf-8")
+    (folder / "lab.toml").write_text(text + quick_start.TOML, encoding="utf-8")
     for part in ("connectors", "spark"):
         shutil.copytree(project / part, folder / part)
     _split_sinks(folder / "connectors")

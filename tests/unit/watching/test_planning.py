@@ -145,9 +145,14 @@ HARD = "lab.deletes=hard\n"
             append(lab_toml, '\n[services.kafka]\nheap = "300m"\n'), [(Kind.UP, "")], id="a size"
         ),
         pytest.param(
-            append(lab_toml, '\n[services.silver]\nheap = "1100m"\n'),
+            put(lab_toml, "[services.silver]\n", '[services.silver]\nheap = "1100m"\n'),
             [(Kind.UP, ""), (Kind.SERVICE, "silver")],
             id="the application's size",
+        ),
+        pytest.param(
+            put(lab_toml, "[services.silver]\nquick_start = true\n", ""),
+            [(Kind.UP, ""), (Kind.SERVICE, "silver")],
+            id="how the application is compiled",
         ),
         pytest.param(
             append(lab_toml, "\n# why\n"),
