@@ -19,17 +19,12 @@ from labctl.artifacts.lock import (
     PypiArtifact,
 )
 from labctl.artifacts.progress import Progress
-from labctl.artifacts.tree import publish
+from labctl.artifacts.tree import publish, tree_path
 from labctl.errors import ExitCode, LabError
 
-__all__ = ["fetch_all", "tree_path"]
+__all__ = ["fetch_all"]
 
 CONNECTIONS = 12
-
-
-def tree_path(cache_dir: Path, name: str, artifact: Artifact) -> Path:
-    """Where the artefact is installed; a changed lock makes another folder."""
-    return cache_dir / "artifacts" / name / artifact.digest
 
 
 def fetch_all(artifacts: Mapping[str, Artifact], cache_dir: Path, progress: Progress) -> None:
@@ -48,7 +43,7 @@ def fetch_all(artifacts: Mapping[str, Artifact], cache_dir: Path, progress: Prog
             for name in longest_first:
                 artifact = artifacts[name]
                 work = cache_dir / "work" / name / artifact.digest
-                target = tree_path(cache_dir, name, artifact)
+                target = tree_path(cache_dir, name, artifact.digest)
                 job = Job(name, work, _trees(target), progress, cancelled, connections)
                 futures.append(pool.submit(_install, artifact, job, target))
             wait(futures, return_when=FIRST_EXCEPTION)

@@ -7,16 +7,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from labctl.artifacts import debian, system
-from labctl.artifacts.fetching import fetch_all, tree_path
-from labctl.artifacts.lock import Artifact, DebianArtifact, Lock, load_lock
+from labctl.artifacts import system
 from labctl.artifacts.locking import exclusive
 from labctl.artifacts.progress import Progress, SilentProgress
 from labctl.artifacts.system import SystemTool
-from labctl.artifacts.tree import Stamp, damage, read_stamp, write_stamp
+from labctl.artifacts.tree import Stamp, damage, read_stamp, tree_path, write_stamp
 from labctl.errors import ExitCode, LabError
+
+if TYPE_CHECKING:
+    from labctl.artifacts.lock import Artifact, Lock
 
 __all__ = ["ArtifactStatus", "ArtifactStore", "default_cache"]
 
@@ -82,6 +83,8 @@ class ArtifactStore:
     @cached_property
     def lock(self) -> Lock:
         """What the artefacts are. Raises LabError (USAGE) if the lock file is not valid."""
+        from labctl.artifacts.lock import load_lock
+
         return self._given_lock or load_lock()
 
     def statuses(self) -> list[ArtifactStatus]:
@@ -115,6 +118,9 @@ class ArtifactStore:
         statuses = [self.status(name) for name in wanted]
         if all(status.state in ("ready", "system") for status in statuses):
             return statuses
+        # Here: what downloads is large, and seldom needed.
+        from labctl.artifacts.fetching import fetch_all
+
         report = progress or SilentProgress()
 
         def waiting() -> None:
@@ -187,6 +193,9 @@ class ArtifactStore:
     def _of_debian(self, name: str) -> list[str]:
         if tool := self._system_tool(name):
             return [str(tool.path)]
+        from labctl.artifacts import debian
+        from labctl.artifacts.lock import DebianArtifact
+
         artifact = self._artifact(name)
         assert isinstance(artifact, DebianArtifact)  # noqa: S101
         return debian.command(self.path(name), artifact.program)
@@ -213,7 +222,7 @@ class ArtifactStore:
         return self._tools[name]
 
     def _tree(self, name: str) -> Path:
-        return tree_path(self.cache_dir, name, self._artifact(name))
+        return tree_path(self.cache_dir, name, self._artifact(name).digest)
 
     def _verify(self, name: str, progress: Progress) -> None:
         tree = self._tree(name)

@@ -14,9 +14,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from labctl.artifacts.checksum import sha256_of
 from labctl.artifacts.job import Job, Provenance
 
-__all__ = ["Entry", "Stamp", "damage", "publish", "read_stamp", "write_stamp"]
+__all__ = ["Entry", "Stamp", "damage", "publish", "read_stamp", "tree_path", "write_stamp"]
 
 SECOND = 10**9
+
+
+def tree_path(cache_dir: Path, name: str, digest: str) -> Path:
+    """Where an artefact is installed; a changed lock, of another digest, makes another folder."""
+    return cache_dir / "artifacts" / name / digest
 
 
 class Entry(BaseModel):

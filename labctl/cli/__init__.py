@@ -68,7 +68,9 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
 def main() -> None:
     """The console script. Imports the command that was typed, and only names the others."""
     from labctl.cli.app import announce, root
+    from sqlapi.pandas_left_out import leave_pandas_out
 
+    leave_pandas_out()
     typed = {COMMANDS[word].module for word in sys.argv[1:] if word in COMMANDS}
     for name, command in COMMANDS.items():
         if command.module in typed:

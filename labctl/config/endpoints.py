@@ -32,7 +32,7 @@ __all__ = [
 class Endpoint(BaseModel):
     """Where one service answers."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @property
     def variables(self) -> Mapping[str, str]:

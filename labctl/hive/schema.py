@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import psycopg2
-
 from labctl.config.endpoints import Database
 
 __all__ = ["ensure_schema"]
@@ -16,6 +14,8 @@ def ensure_schema(database: Database, statements: Path) -> bool:
 
     Raises psycopg2.Error.
     """
+    import psycopg2
+
     connection = psycopg2.connect(
         host=database.host,
         port=database.port,

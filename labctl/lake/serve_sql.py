@@ -19,6 +19,7 @@ from labctl.config.endpoints import ObjectStore
 from labctl.lake.lake import Lake
 from labctl.lake.table_cache import TableCache
 from labctl.lake.table_source import LakeSource
+from sqlapi.pandas_left_out import leave_pandas_out
 from sqlapi.server import LOOPBACK, serve
 from sqlapi.settings import Settings
 from sqlapi.storage import Storage
@@ -33,6 +34,7 @@ log = logging.getLogger("sqlapi")
 
 
 def main() -> None:
+    leave_pandas_out()
     parser = argparse.ArgumentParser(prog="python -m labctl.lake.serve_sql", description=__doc__)
     parser.add_argument("--secrets", type=Path, required=True, help="JSON: dsn and the key")
     parser.add_argument("--endpoint-url", required=True, help="of the object store")

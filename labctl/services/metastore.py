@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from xml.sax.saxutils import escape
 
-import psycopg2
 from pydantic import SecretStr
 
 from labctl.config.endpoints import Database, Endpoint
@@ -80,6 +79,8 @@ def _database(context: Context) -> Database:
 
 
 def _prepare(context: Context) -> None:
+    import psycopg2
+
     database = _database(context)
     try:
         ensure_schema(database, schema_file(context.artifacts))

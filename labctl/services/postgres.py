@@ -6,9 +6,7 @@ import os
 import pwd
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-
-import psycopg2
-from psycopg2 import sql
+from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database, database_of
 from labctl.config.model import LabConfig
@@ -26,6 +24,9 @@ from labctl.services.model import (
     Service,
 )
 from labctl.sources import CDC_USER
+
+if TYPE_CHECKING:
+    import psycopg2
 
 __all__ = [
     "ADMIN",
@@ -128,6 +129,8 @@ def _endpoint(context: Context, database: str) -> Database:
 
 
 def _connect(context: Context) -> psycopg2.extensions.connection:
+    import psycopg2
+
     endpoint = _endpoint(context, "postgres")
     return psycopg2.connect(
         host=endpoint.host,
@@ -152,6 +155,8 @@ def _probe(context: Context) -> str:
 
 def _setup(context: Context) -> None:
     # Here: this module's record is one of them.
+    from psycopg2 import sql
+
     from labctl.services import services_of
 
     connection = _connect(context)
@@ -212,6 +217,8 @@ def keep_apart(
 
     `compose/postgres/init.sh` does the same.
     """
+    from psycopg2 import sql
+
     for database in ("postgres", "template1", *own, *sources):
         cursor.execute(
             sql.SQL("REVOKE CONNECT, TEMPORARY ON DATABASE {} FROM PUBLIC").format(

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pymssql
-
 from labctl.config.endpoints import Database, Endpoints, database_of
 from labctl.home.state import write_private
 from labctl.services.model import Container, Context, Files, NativeService, Process, Service
@@ -116,6 +114,8 @@ def _endpoint(context: Context) -> Database:
 
 
 def _probe(context: Context) -> str:
+    import pymssql
+
     endpoint = _endpoint(context)
     with pymssql.connect(
         server=endpoint.host,
