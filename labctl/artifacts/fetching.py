@@ -27,13 +27,18 @@ __all__ = ["fetch_all"]
 CONNECTIONS = 12
 
 
-def fetch_all(artifacts: Mapping[str, Artifact], cache_dir: Path, progress: Progress) -> None:
+def fetch_all(
+    artifacts: Mapping[str, Artifact],
+    cache_dir: Path,
+    progress: Progress,
+    cancelled: threading.Event,
+) -> None:
     """Fetch and install all `artifacts`; the caller holds the cache's lock.
 
-    The first failure, or Ctrl-C, stops the others; what they downloaded stays for the next time.
+    The first failure, Ctrl-C or `cancelled` stops the others; what they downloaded stays for the
+    next time.
     """
     _require_platform()
-    cancelled = threading.Event()
     connections = threading.BoundedSemaphore(CONNECTIONS)
     # Compiling takes longer than every download together.
     longest_first = sorted(artifacts, key=lambda name: not isinstance(artifacts[name], GoArtifact))

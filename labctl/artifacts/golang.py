@@ -35,7 +35,11 @@ def fetch(artifact: GoArtifact, job: Job) -> Provenance:
     job.begin("building", None, "packages")
     job.run(
         # -v names each package as it is built, which is all the progress there is to see.
-        [str(go), "install", "-v", "-modcacherw", "-trimpath", "-ldflags=-s -w", module],
+        # Without inlining it is compiled in three quarters of the time.
+        [
+            *(str(go), "install", "-v", "-modcacherw", "-trimpath"),
+            *("-gcflags=all=-l", "-ldflags=-s -w", module),
+        ],
         what=f"go could not build {module}",
         hint=HINT,
         env=environment,

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from labctl.artifacts.job import CancelledError
+
 __all__ = ["exclusive"]
+
+_POLL_SECONDS = 0.1
 
 
 @contextmanager
-def exclusive(path: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+def exclusive(
+    path: Path,
+    on_wait: Callable[[], None] = lambda: None,
+    cancelled: threading.Event | None = None,
+) -> Iterator[None]:
     """Hold the lock file `path`, which is free again when its holder dies.
 
-    Waits while another process holds it, having called `on_wait`.
+    Waits while another process holds it, having called `on_wait`. Raises CancelledError once
+    `cancelled` is set meanwhile.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
@@ -24,7 +34,17 @@ def exclusive(path: Path, on_wait: Callable[[], None] = lambda: None) -> Iterato
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             on_wait()
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            _wait(descriptor, cancelled or threading.Event())
         yield
     finally:
         os.close(descriptor)
+
+
+def _wait(descriptor: int, cancelled: threading.Event) -> None:
+    while not cancelled.wait(_POLL_SECONDS):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            continue
+        return
+    raise CancelledError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -105,14 +106,27 @@ class ArtifactStore:
         damaged = stamp.damaged or tuple(damage(tree, stamp, thorough=False))
         return _installed(name, artifact, tree, stamp, damaged)
 
+    def missing(self, names: Iterable[str]) -> list[str]:
+        """Those of `names` that a fetch would fetch."""
+        return [name for name in names if self.status(name).state in ("missing", "damaged")]
+
+    def to_compile(self, names: Iterable[str]) -> list[str]:
+        """Those of `names` that a fetch would compile, which takes minutes."""
+        return [name for name in self.missing(names) if self._artifact(name).kind == "go"]
+
     def fetch(
-        self, names: Iterable[str] | None = None, *, progress: Progress | None = None
+        self,
+        names: Iterable[str] | None = None,
+        *,
+        progress: Progress | None = None,
+        cancelled: threading.Event | None = None,
     ) -> list[ArtifactStatus]:
         """Fetch what is missing or damaged of `names` (all, if None), all at once.
 
         Downloads nothing that is there. An interrupted fetch leaves only whole artefacts and
-        continues the next time. Waits for another process that fetches into the same cache.
-        Raises LabError naming the first artefact that failed.
+        continues the next time; `cancelled` interrupts one on another thread. Waits for another
+        process that fetches into the same cache. Raises LabError naming the first artefact that
+        failed.
         """
         wanted = list(self.lock.artifacts if names is None else names)
         statuses = [self.status(name) for name in wanted]
@@ -128,12 +142,14 @@ class ArtifactStore:
                 if status.state in ("missing", "damaged"):
                     report.begin(status.name, "waiting for another fetch", None, "bytes")
 
-        with exclusive(self.cache_dir / "fetch.lock", waiting):
-            pending = [name for name in wanted if self.status(name).state in ("missing", "damaged")]
+        stop = cancelled or threading.Event()
+        with exclusive(self.cache_dir / "fetch.lock", waiting, stop):
+            pending = self.missing(wanted)
             fetch_all(
                 {name: self.lock.artifacts[name] for name in pending},
                 self.cache_dir,
                 report,
+                stop,
             )
         return [self.status(name) for name in wanted]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 
 from rich.console import Group
 
@@ -15,7 +17,7 @@ from labctl.cli.up import urls_table
 from labctl.cli.verify import verify_exit_code, verify_summary
 from labctl.errors import LabError
 from labctl.lab.athena_connection import connection_of
-from labctl.lab.seeding import seed_lab
+from labctl.lab.seeding import Seeded, seed_lab
 from labctl.lab.up import up
 from labctl.lab.verification import verify_lab
 from labctl.latency.change import followed_row, make_change
@@ -33,11 +35,20 @@ def demo_command(invocation: Invocation) -> None:
     begun = time.monotonic()
     lab = invocation.lab()
     row = followed_row(lab)
+    early: list[Seeded] = []
+
+    def load(usable: Mapping[str, str]) -> None:
+        """While a part that takes minutes is still being made."""
+        if all(source.engine in usable for source in lab.config.sources.values()):
+            early.append(seed_lab(lab, connect=False))
+
     with ConsoleProgress() as progress:
-        started = up(lab, progress)
+        started = up(lab, progress, meanwhile=load)
     _say(f"every service is usable after {started.seconds:.1f} s")
     with stderr.status("loading the data set into the databases"):
         seeded = seed_lab(lab)
+    if early:
+        seeded = replace(early[0], connectors=seeded.connectors)
     loaded = time.monotonic()
     _say(f"{seeded.rows:,} rows are in the databases after {seeded.seconds:.1f} s")
     with stderr.status("waiting for the snapshot to reach silver"):

@@ -14,6 +14,4 @@ SourceEngine = Literal["postgres", "mysql", "sqlserver"]
 class Section(BaseModel):
     """A table of `lab.toml`."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, populate_by_name=True, defer_build=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, defer_build=True)

@@ -10,8 +10,9 @@ from labctl.config.model import lab_file
 from labctl.errors import ExitCode, LabError
 from labctl.extras import require_extra
 from labctl.lab.lab import Lab
+from labctl.lab.starting import UpReporter
 from labctl.lab.status import ServiceStatus, read_status
-from labctl.lab.up import Started, UpReporter, up
+from labctl.lab.up import Started, up
 from labctl.services import load_config
 from labctl.services.api import PREFIX, SERVICE, Api, lake_database
 from labctl.services.cache import SERVICE as CACHE

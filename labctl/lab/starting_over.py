@@ -6,7 +6,8 @@ from labctl.kafka.offsets import end_offsets
 from labctl.kafkaconnect.apply import Applied
 from labctl.lab.connectors import apply_and_wait, snapshot_again
 from labctl.lab.lab import Lab
-from labctl.lab.up import SilentReporter, restart_service
+from labctl.lab.starting import SilentReporter
+from labctl.lab.up import restart_service
 from labctl.services import connect
 
 __all__ = ["apply_and_start_over"]

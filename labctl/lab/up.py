@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
-from labctl.artifacts import Progress, SilentProgress
-from labctl.config.model import ServiceSettings, lab_file
+from labctl.config.model import lab_file
 from labctl.errors import ExitCode, LabError
 from labctl.home.sockets import is_free, owner_of
 from labctl.kafkaconnect.apply import Applied
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.busy import when_busy
 from labctl.lab.connectors import (
     apply_and_wait,
     check_files,
@@ -34,38 +30,15 @@ from labctl.lab.own_schema import (
     sources_with_schema,
 )
 from labctl.lab.snapshots import finish_restore
+from labctl.lab.starting import UpReporter, bring_up, start_services
 from labctl.runtimes.model import Level
 from labctl.services import Service
 
-__all__ = [
-    "SilentReporter",
-    "Started",
-    "UpReporter",
-    "restart_service",
-    "start_seconds",
-    "up",
-    "wait_until_usable",
-]
-
-PROBE_INTERVAL = 0.1
-"""Seconds between two probes of a service that is not usable yet."""
+__all__ = ["Started", "restart_service", "up"]
 
 CONNECT_SECONDS = 180.0
 """How long Connect may take to answer. It answers nothing while it stops a task, and one without a
 login for its schema history asks Kafka for a minute before it ends."""
-
-
-class UpReporter(Progress, Protocol):
-    """Told how `up` goes on. Called from several threads."""
-
-    def service(self, name: str, state: str, detail: str = "") -> None:
-        """`state`: waiting, starting, ready, stopped or failed."""
-
-
-class SilentReporter(SilentProgress):
-    """An `UpReporter` that says nothing: for a service that comes back in the middle of a run."""
-
-    def service(self, name: str, state: str, detail: str = "") -> None: ...
 
 
 @dataclass(frozen=True)
@@ -81,12 +54,22 @@ class Started:
     """Those of the sources that have one."""
 
 
-def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
+def up(
+    lab: Lab,
+    reporter: UpReporter,
+    names: Sequence[str] = (),
+    *,
+    meanwhile: Callable[[Mapping[str, str]], None] = lambda _: None,
+) -> Started:
     """Bring services up until they are usable: all of them, or `names` and what those need.
 
     Safe to repeat. When one fails, all others that do not need it are still brought up, and
     everything that runs stays up: the next call goes on from there. When the user interrupts,
     what this call started and is not usable yet is stopped; what is usable stays up.
+
+    What does not need a part that takes minutes to make is started while that is made; if one of
+    those fails, the others are not started. `meanwhile` is then given what is usable already.
+
     Raises LabError (NOT_READY) naming what failed, and why.
     """
     begun = time.monotonic()
@@ -115,13 +98,14 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
             # What a killed supervisor left would still hold the lab's own ports.
             lab.runtime.end_strays()
         _check_ports(lab, idle)
-        lab.runtime.fetch(wanted, reporter)
-        _write_state(lab, fresh=not states)
-        with _no_idle_runtime_left(lab):
-            known = [s for s in lab.services if s in wanted or s in running]
-            changed = lab.runtime.declare([(s, lab.context(s)) for s in known])
-            idle += [s for s in running if s.name in changed]
-            versions = _start_services(lab, wanted, idle, reporter)
+        with lab.runtime.fetching(wanted, reporter) as parts:
+            first = _first(wanted, parts.first())
+            _write_state(lab, fresh=not states)
+            versions = _start(lab, first, running, idle, reporter)
+            if rest := [service for service in wanted if service not in first]:
+                meanwhile(versions)
+                parts.rest()
+                versions |= _start(lab, rest, [*running, *first], idle, reporter)
         if "connect" in versions:
             client = connect_client(lab.endpoints.connect, seconds=CONNECT_SECONDS)
             give_logins(client)
@@ -130,6 +114,33 @@ def up(lab: Lab, reporter: UpReporter, names: Sequence[str] = ()) -> Started:
         schemas = _apply_schemas(lab, versions, reporter)
         connectors = _apply_connectors(lab, versions)
     return Started(time.monotonic() - begun, versions, tuple(schemas), tuple(connectors))
+
+
+def _first(wanted: Sequence[Service], complete: Sequence[Service]) -> list[Service]:
+    """Of `wanted`, where a service comes behind those it needs: what needs nothing but that is
+    `complete`."""
+    names = {service.name for service in wanted}
+    first: list[Service] = []
+    for service in wanted:
+        lacking = names.intersection(service.after).difference(one.name for one in first)
+        if service in complete and not lacking:
+            first.append(service)
+    return first
+
+
+def _start(
+    lab: Lab,
+    wanted: Sequence[Service],
+    running: Sequence[Service],
+    idle: Sequence[Service],
+    reporter: UpReporter,
+) -> dict[str, str]:
+    """Start those of `wanted` that are `idle`, and what must be started again; their versions."""
+    with _no_idle_runtime_left(lab):
+        known = [s for s in lab.services if s in wanted or s in running]
+        changed = lab.runtime.declare([(s, lab.context(s)) for s in known])
+        again = [s for s in running if s.name in changed]
+        return start_services(lab, list(wanted), [*idle, *again], reporter)
 
 
 def _apply_schemas(
@@ -160,7 +171,7 @@ def restart_service(lab: Lab, name: str, reporter: UpReporter) -> str:
     service = lab.service(name)
     with lab.require_running().state.changing():
         lab.runtime.stop(name)
-        return _bring_up(lab, service, reporter, threading.Event(), start=True)
+        return bring_up(lab, service, reporter, threading.Event(), start=True)
 
 
 def _require_one_profile(lab: Lab) -> None:
@@ -228,56 +239,6 @@ def _no_idle_runtime_left(lab: Lab) -> Iterator[None]:
         raise
 
 
-def _start_services(
-    lab: Lab, wanted: list[Service], idle: list[Service], reporter: UpReporter
-) -> dict[str, str]:
-    """Start `idle`, each once those it needs are usable; wait for all `wanted` to be usable."""
-    cancelled = threading.Event()
-    futures: dict[str, Future[str]] = {}
-
-    def bring_up(service: Service) -> str:
-        dependencies = [name for name in service.after if name in futures]
-        reporter.service(service.name, "waiting", ", ".join(dependencies))
-        for dependency in dependencies:
-            if futures[dependency].exception():
-                reporter.service(service.name, "stopped", f"it needs {dependency}")
-                raise LabError(f"{service.title} was not started: it needs {dependency}")
-        if cancelled.is_set():
-            raise LabError(f"{service.title} was not started", exit_code=ExitCode.INTERRUPTED)
-        return _bring_up(lab, service, reporter, cancelled, start=service in idle)
-
-    # One thread per service: one that waits for another never holds the other's place.
-    with ThreadPoolExecutor(max_workers=len(wanted)) as pool:
-        try:
-            for service in wanted:
-                futures[service.name] = pool.submit(bring_up, service)
-            wait(futures.values())
-        except BaseException:
-            cancelled.set()
-            wait(futures.values())
-            for service in reversed(idle):
-                if service.name in futures and futures[service.name].exception():
-                    lab.runtime.stop(service.name)
-            raise
-    failed = [error for future in futures.values() if (error := future.exception())]
-    if failed:
-        raise _all_of(failed)
-    return {name: future.result() for name, future in futures.items()}
-
-
-def _all_of(failed: Sequence[BaseException]) -> BaseException:
-    """The first failure, which names the others too. A service comes behind those it needs."""
-    first, *others = failed
-    if not isinstance(first, LabError):
-        return first
-    return LabError(
-        first.what,
-        hint=first.hint,
-        details=(*first.details, *(str(getattr(other, "what", other)) for other in others)),
-        exit_code=first.exit_code,
-    )
-
-
 def _with_dependencies(lab: Lab, names: Sequence[str]) -> list[Service]:
     """The services called `names` (all, when none is) and those they need, needed ones first."""
     ordered: list[Service] = []
@@ -293,72 +254,3 @@ def _with_dependencies(lab: Lab, names: Sequence[str]) -> list[Service]:
     for name in names or [s.name for s in lab.services]:
         add(lab.service(name))
     return ordered
-
-
-def _bring_up(
-    lab: Lab, service: Service, reporter: UpReporter, cancelled: threading.Event, *, start: bool
-) -> str:
-    context = lab.context(service)
-    begun = time.monotonic()
-    try:
-        if start:
-            reporter.service(service.name, "starting")
-            lab.runtime.start(service, context)
-        version = wait_until_usable(lab, service, cancelled)
-        service.setup(context)
-    except LabError as error:
-        stopped = error.exit_code is ExitCode.INTERRUPTED
-        reporter.service(service.name, "stopped" if stopped else "failed")
-        raise
-    reporter.service(service.name, "ready", f"{version} in {time.monotonic() - begun:.1f} s")
-    return version
-
-
-def wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event | None = None) -> str:
-    """Wait until a service that was started answers its probe; what it said of itself.
-
-    Raises LabError (NOT_READY) when it does not within its time, or was given up.
-    """
-    cancelled = cancelled or threading.Event()
-    context = lab.context(service)
-    begun = time.monotonic()
-    seconds = 0.0
-    while True:
-        try:
-            return service.probe(context)
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
-        if lab.runtime.state(service.name).state == "FATAL":
-            raise _failure(lab, service, "died again and again and was given up")
-        seconds = max(seconds, start_seconds(service, context.settings))
-        if time.monotonic() - begun > seconds:
-            raise _failure(
-                lab,
-                service,
-                f"was not usable after {seconds:.0f} s ({reason})",
-                f"on a slow machine set start_seconds in lab.toml, [services.{service.name}]",
-            )
-        if cancelled.wait(PROBE_INTERVAL):
-            raise LabError(f"{service.title} was still starting", exit_code=ExitCode.INTERRUPTED)
-
-
-def start_seconds(service: Service, settings: ServiceSettings) -> float:
-    """How long `service` may take until it is usable: what `lab.toml` says, else its own limit.
-
-    Its own limit is for a machine that is not busy; `when_busy` says how much longer it may be.
-    """
-    if settings.start_seconds is not None:
-        return settings.start_seconds
-    return when_busy(service.ready_seconds)
-
-
-def _failure(lab: Lab, service: Service, what: str, *hints: str) -> LabError:
-    log = lab.runtime.log_file(service.name) or f"labctl logs {service.name}"
-    return LabError(
-        f"{service.title} {what}",
-        hint="; ".join(
-            (f"whole log: {log}", *hints, "what is up stays up: `labctl up` goes on from there")
-        ),
-        details=tuple(lab.runtime.tail(service.name, 12)),
-        exit_code=ExitCode.NOT_READY,
-    )

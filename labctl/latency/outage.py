@@ -6,7 +6,8 @@ import threading
 import time
 
 from labctl.lab.lab import Lab
-from labctl.lab.up import SilentReporter, up
+from labctl.lab.starting import SilentReporter
+from labctl.lab.up import up
 from labctl.latency.report import Fault
 from labctl.latency.scenario import Outage
 

@@ -11,7 +11,7 @@ from labctl.config.model import SilverSource
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
-from labctl.lab.up import UpReporter
+from labctl.lab.starting import UpReporter
 from labctl.latency.scenario import Scenario
 from labctl.latency.twins import Twin, changed, type_of
 from labctl.tables import LabTable

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from labctl.errors import ExitCode, LabError
 from labctl.lab.bronze import lab_bronze
 from labctl.lab.lab import Lab
-from labctl.lab.up import UpReporter
+from labctl.lab.starting import UpReporter
 from labctl.lake import Lake, View
 from labctl.latency.bronze import BronzeObjects
 from labctl.latency.choosing import on_tables

@@ -18,7 +18,8 @@ from labctl.config.model import ComposeProfile, LabConfig, SilverSource
 from labctl.errors import ExitCode, LabError
 from labctl.lab.in_flight import in_flight_records
 from labctl.lab.lab import Lab
-from labctl.lab.up import UpReporter, up
+from labctl.lab.starting import UpReporter
+from labctl.lab.up import up
 from labctl.lake import Lake
 from labctl.latency.scenario import TableType
 from labctl.services.api import lake_database

@@ -20,9 +20,11 @@ __all__ = [
     "OUT_OF_HEAP",
     "OUT_OF_MEMORY",
     "RESTARTS_AT_MOST",
+    "AllFetched",
     "Check",
     "Death",
     "DiskSpace",
+    "Fetching",
     "Level",
     "ProcessState",
     "Runtime",
@@ -126,6 +128,31 @@ class Usage:
         )
 
 
+class Fetching(Protocol):
+    """Parts on their way, so that what has its own need not wait for the others."""
+
+    def first(self) -> Sequence[Service]:
+        """The services that need nothing which takes minutes to make; waits for their parts.
+
+        Raises LabError.
+        """
+
+    def rest(self) -> None:
+        """Wait for all other parts. Raises LabError."""
+
+
+@dataclass(frozen=True)
+class AllFetched:
+    """All parts are there."""
+
+    services: Sequence[Service]
+
+    def first(self) -> Sequence[Service]:
+        return self.services
+
+    def rest(self) -> None: ...
+
+
 class Runtime(Protocol):
     """Starts a lab's services, watches them, and tells how they are.
 
@@ -159,6 +186,11 @@ class Runtime(Protocol):
 
     def fetch(self, services: Sequence[Service], progress: Progress) -> None:
         """Get what `services` are made of, unless it is there."""
+
+    def fetching(
+        self, services: Sequence[Service], progress: Progress
+    ) -> AbstractContextManager[Fetching]:
+        """The same, not all of it waited for. Left early, it ends."""
 
     def write_secrets(self) -> None:
         """Write what services and connectors read, where only they and this user can."""

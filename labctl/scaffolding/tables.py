@@ -14,8 +14,9 @@ from labctl.kafkaconnect.topic_names import topic_of
 from labctl.lab.connectors import apply_and_wait, check_files, check_sink_files, snapshot_again
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_file
+from labctl.lab.starting import UpReporter
 from labctl.lab.table_stations import wait_for_rows
-from labctl.lab.up import UpReporter, up
+from labctl.lab.up import up
 from labctl.scaffolding.filters import with_table, without_table
 from labctl.scaffolding.properties import BASE, base_text, free_table_name, silver_name, table_text
 from labctl.sinks import Sink, sink_files

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from labctl.lab.lab import Lab
-from labctl.lab.up import SilentReporter, up
+from labctl.lab.starting import SilentReporter
+from labctl.lab.up import up
 from labctl.testing.faults import Faults
 
 __all__ = ["FaultKind", "PlannedFault", "fitting_kinds", "inject", "plan_faults"]

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from labctl.home.sockets import free_port
 from labctl.lab.lab import Lab
-from labctl.lab.up import wait_until_usable
+from labctl.lab.starting import wait_until_usable
 from labctl.testing.clock import Clock, require_shiftable
 from labctl.testing.damage import Damage, corrupt
 from labctl.testing.disk import SmallDisk, small_disk

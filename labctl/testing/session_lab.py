@@ -19,7 +19,8 @@ from labctl.lab.snapshots import (
     save_snapshot,
     snapshots,
 )
-from labctl.lab.up import SilentReporter, up
+from labctl.lab.starting import SilentReporter
+from labctl.lab.up import up
 from labctl.lab.verification import verify_lab
 from labctl.runtimes.compose.engine import Engine, EngineMissingError
 from labctl.runtimes.compose.runtime import ComposeRuntime

@@ -8,8 +8,9 @@ from labctl.lab.connectors import apply_and_wait, lab_files
 from labctl.lab.lab import Lab
 from labctl.lab.own_schema import apply_schema
 from labctl.lab.source_files import source_file
+from labctl.lab.starting import SilentReporter
 from labctl.lab.table_requests import restart_table
-from labctl.lab.up import SilentReporter, restart_service, up
+from labctl.lab.up import restart_service, up
 from labctl.scaffolding.tables import add_table
 from labctl.watching.planning import Kind, Step
 

@@ -21,8 +21,8 @@ from labctl.json_text import to_json
 from labctl.lab.api import api_of, switch_on
 from labctl.lab.api_cache import clear, stats
 from labctl.lab.lab import Lab
+from labctl.lab.starting import SilentReporter, wait_until_usable
 from labctl.lab.status import read_status
-from labctl.lab.up import SilentReporter, wait_until_usable
 from labctl.latency.api_change import make_api_change
 from labctl.latency.api_load import Round, all_endpoints, load
 from labctl.latency.change import followed_row, make_change

@@ -20,7 +20,7 @@ from labctl.datasets import FollowedRow
 from labctl.errors import ExitCode
 from labctl.lab.api import api_of
 from labctl.lab.lab import Lab
-from labctl.lab.up import wait_until_usable
+from labctl.lab.starting import wait_until_usable
 from labctl.latency.api_load import all_endpoints
 from labctl.services.cache import SERVICE as CACHE
 from labctl.sources import Source, TableRef

@@ -7,7 +7,8 @@ from functools import partial
 import pytest
 
 from labctl.lab.snapshots import delete_snapshot, find_snapshot, restore_snapshot, save_snapshot
-from labctl.lab.up import SilentReporter, up
+from labctl.lab.starting import SilentReporter
+from labctl.lab.up import up
 from labctl.runtimes.native.runtime import NativeRuntime
 from labctl.sources import connect
 from tests.e2e.fault_trial import Trial

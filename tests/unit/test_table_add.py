@@ -16,7 +16,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.home.state import LabState
 from labctl.kafkaconnect.files import ConnectorFile, read_connector
 from labctl.lab.lab import Lab
-from labctl.lab.up import UpReporter
+from labctl.lab.starting import UpReporter
 from labctl.scaffolding import tables as module
 from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.filters import lets_through, with_table, without_table

@@ -6,6 +6,8 @@ import concurrent.futures
 import os
 import shutil
 import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +19,10 @@ from labctl.artifacts.progress import SilentProgress
 from labctl.config.endpoints import Endpoint
 from labctl.config.model import ServiceSettings
 from labctl.errors import ExitCode, LabError
-from labctl.lab import up as module
+from labctl.lab import starting as module
 from labctl.lab.lab import Lab
-from labctl.lab.up import start_seconds, up
+from labctl.lab.starting import start_seconds
+from labctl.lab.up import up
 from labctl.runtimes.model import ProcessState
 from labctl.services.model import Context, NativeService, Process, Service, Site
 
@@ -42,6 +45,8 @@ class Machine:
         self.up: set[str] = set()
         self.supervised = False
         self.started: list[str] = []
+        self.slow: set[str] = set()
+        """Services of which a part is still being made."""
 
     def checks(self) -> list[Any]:
         return []
@@ -81,7 +86,17 @@ class Machine:
     def log_file(self, name: str) -> None:
         del name
 
-    def fetch(self, *_: object) -> None: ...
+    @contextmanager
+    def fetching(self, services: Sequence[Service], _: object) -> Iterator[Machine]:
+        self.wanted = services
+        yield self
+
+    def first(self) -> list[Service]:
+        return [service for service in self.wanted if service.name not in self.slow]
+
+    def rest(self) -> None:
+        self.started.append("(made)")
+
     def own_ports(self) -> set[int]:
         return set()
 
@@ -154,6 +169,18 @@ def test_a_failure_leaves_the_others_running_and_up_goes_on(
     serve(BASE, ALONE, ABOVE)
     assert set(up(lab, Reporter()).versions) == {"base", "alone", "above"}
     assert sorted(machine.started) == ["above", "alone", "base"], "each was started once"
+
+
+def test_what_needs_no_slow_part_is_up_before_that_is_made(
+    lab: Lab, machine: Machine, serve: Any
+) -> None:
+    serve(BASE, ALONE, ABOVE)
+    machine.slow = {"base"}
+    usable_meanwhile: list[list[str]] = []
+    started = up(lab, Reporter(), meanwhile=lambda versions: usable_meanwhile.append([*versions]))
+    assert machine.started == ["alone", "(made)", "base", "above"]
+    assert usable_meanwhile == [["alone"]]
+    assert set(started.versions) == {"base", "alone", "above"}
 
 
 def test_an_interrupt_stops_what_is_not_usable_yet(

@@ -35,6 +35,7 @@ from labctl.runtimes.compose.limits import (
 from labctl.runtimes.compose.secrets import write_service_secrets
 from labctl.runtimes.compose.silver import silver_digest
 from labctl.runtimes.model import (
+    AllFetched,
     Check,
     Death,
     DiskSpace,
@@ -136,6 +137,11 @@ class ComposeRuntime:
             progress.begin(image, f"{verb}ing", None, "packages")
             self._compose.run(verb, service)
             progress.finish(image)
+
+    @contextmanager
+    def fetching(self, services: Sequence[Service], progress: Progress) -> Iterator[AllFetched]:
+        self.fetch(services, progress)
+        yield AllFetched(services)
 
     def write_secrets(self) -> None:
         write_service_secrets(self._state.secrets, self._config, self._passwords)

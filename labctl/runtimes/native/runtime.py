@@ -16,13 +16,14 @@ from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.home.state import LabState, write_private
-from labctl.runtimes.model import Check, Death, DiskSpace, ProcessState, Usage
+from labctl.runtimes.model import Check, Death, DiskSpace, Fetching, ProcessState, Usage
 from labctl.runtimes.native.checks import check_machine, check_parts
 from labctl.runtimes.native.families import families_below, family_of
 from labctl.runtimes.native.freezing import frozen
 from labctl.runtimes.native.launch import ADDED_ENVIRONMENT, MOVED
 from labctl.runtimes.native.logs import follow, tail
 from labctl.runtimes.native.memory import run_out_of_memory
+from labctl.runtimes.native.parts import PartsBeingFetched, artifacts_of
 from labctl.runtimes.native.supervisor import ProcessSupervisor
 from labctl.services import Context, Service, services_of
 from labctl.services.endpoints import loopback_endpoints
@@ -73,8 +74,12 @@ class NativeRuntime:
         return self.supervisor.state(name)
 
     def fetch(self, services: Sequence[Service], progress: Progress) -> None:
-        names = {name for service in services for name in service.native.artifacts}
-        self._artifacts.fetch(sorted(names), progress=progress)
+        self._artifacts.fetch(artifacts_of(services), progress=progress)
+
+    def fetching(
+        self, services: Sequence[Service], progress: Progress
+    ) -> AbstractContextManager[Fetching]:
+        return PartsBeingFetched(self._artifacts, services, progress)
 
     def write_secrets(self) -> None:
         write_connector_secrets(

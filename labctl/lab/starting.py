@@ -1,0 +1,160 @@
+"""Starting services, each as soon as it may, and waiting until they are usable."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Protocol
+
+from labctl.artifacts import Progress, SilentProgress
+from labctl.config.model import ServiceSettings
+from labctl.errors import ExitCode, LabError
+from labctl.lab.busy import when_busy
+from labctl.lab.lab import Lab
+from labctl.services import Service
+
+__all__ = [
+    "SilentReporter",
+    "UpReporter",
+    "bring_up",
+    "start_seconds",
+    "start_services",
+    "wait_until_usable",
+]
+
+PROBE_INTERVAL = 0.1
+"""Seconds between two probes of a service that is not usable yet."""
+
+
+class UpReporter(Progress, Protocol):
+    """Told how `up` goes on. Called from several threads."""
+
+    def service(self, name: str, state: str, detail: str = "") -> None:
+        """`state`: waiting, starting, ready, stopped or failed."""
+
+
+class SilentReporter(SilentProgress):
+    """An `UpReporter` that says nothing: for a service that comes back in the middle of a run."""
+
+    def service(self, name: str, state: str, detail: str = "") -> None: ...
+
+
+def start_services(
+    lab: Lab, wanted: list[Service], idle: list[Service], reporter: UpReporter
+) -> dict[str, str]:
+    """Start `idle`, each once those it needs are usable; wait for all `wanted` to be usable."""
+    cancelled = threading.Event()
+    futures: dict[str, Future[str]] = {}
+
+    def bring_up_next(service: Service) -> str:
+        dependencies = [name for name in service.after if name in futures]
+        reporter.service(service.name, "waiting", ", ".join(dependencies))
+        for dependency in dependencies:
+            if futures[dependency].exception():
+                reporter.service(service.name, "stopped", f"it needs {dependency}")
+                raise LabError(f"{service.title} was not started: it needs {dependency}")
+        if cancelled.is_set():
+            raise LabError(f"{service.title} was not started", exit_code=ExitCode.INTERRUPTED)
+        return bring_up(lab, service, reporter, cancelled, start=service in idle)
+
+    # One thread per service: one that waits for another never holds the other's place.
+    with ThreadPoolExecutor(max_workers=len(wanted)) as pool:
+        try:
+            for service in wanted:
+                futures[service.name] = pool.submit(bring_up_next, service)
+            wait(futures.values())
+        except BaseException:
+            cancelled.set()
+            wait(futures.values())
+            for service in reversed(idle):
+                if service.name in futures and futures[service.name].exception():
+                    lab.runtime.stop(service.name)
+            raise
+    failed = [error for future in futures.values() if (error := future.exception())]
+    if failed:
+        raise _all_of(failed)
+    return {name: future.result() for name, future in futures.items()}
+
+
+def _all_of(failed: Sequence[BaseException]) -> BaseException:
+    """The first failure, which names the others too. A service comes behind those it needs."""
+    first, *others = failed
+    if not isinstance(first, LabError):
+        return first
+    return LabError(
+        first.what,
+        hint=first.hint,
+        details=(*first.details, *(str(getattr(other, "what", other)) for other in others)),
+        exit_code=first.exit_code,
+    )
+
+
+def bring_up(
+    lab: Lab, service: Service, reporter: UpReporter, cancelled: threading.Event, *, start: bool
+) -> str:
+    context = lab.context(service)
+    begun = time.monotonic()
+    try:
+        if start:
+            reporter.service(service.name, "starting")
+            lab.runtime.start(service, context)
+        version = wait_until_usable(lab, service, cancelled)
+        service.setup(context)
+    except LabError as error:
+        stopped = error.exit_code is ExitCode.INTERRUPTED
+        reporter.service(service.name, "stopped" if stopped else "failed")
+        raise
+    reporter.service(service.name, "ready", f"{version} in {time.monotonic() - begun:.1f} s")
+    return version
+
+
+def wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event | None = None) -> str:
+    """Wait until a service that was started answers its probe; what it said of itself.
+
+    Raises LabError (NOT_READY) when it does not within its time, or was given up.
+    """
+    cancelled = cancelled or threading.Event()
+    context = lab.context(service)
+    begun = time.monotonic()
+    seconds = 0.0
+    while True:
+        try:
+            return service.probe(context)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+        if lab.runtime.state(service.name).state == "FATAL":
+            raise _failure(lab, service, "died again and again and was given up")
+        seconds = max(seconds, start_seconds(service, context.settings))
+        if time.monotonic() - begun > seconds:
+            raise _failure(
+                lab,
+                service,
+                f"was not usable after {seconds:.0f} s ({reason})",
+                f"on a slow machine set start_seconds in lab.toml, [services.{service.name}]",
+            )
+        if cancelled.wait(PROBE_INTERVAL):
+            raise LabError(f"{service.title} was still starting", exit_code=ExitCode.INTERRUPTED)
+
+
+def start_seconds(service: Service, settings: ServiceSettings) -> float:
+    """How long `service` may take until it is usable: what `lab.toml` says, else its own limit.
+
+    Its own limit is for a machine that is not busy; `when_busy` says how much longer it may be.
+    """
+    if settings.start_seconds is not None:
+        return settings.start_seconds
+    return when_busy(service.ready_seconds)
+
+
+def _failure(lab: Lab, service: Service, what: str, *hints: str) -> LabError:
+    log = lab.runtime.log_file(service.name) or f"labctl logs {service.name}"
+    return LabError(
+        f"{service.title} {what}",
+        hint="; ".join(
+            (f"whole log: {log}", *hints, "what is up stays up: `labctl up` goes on from there")
+        ),
+        details=tuple(lab.runtime.tail(service.name, 12)),
+        exit_code=ExitCode.NOT_READY,
+    )
