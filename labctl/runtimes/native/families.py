@@ -46,8 +46,8 @@ def families_below(root: int, pids: Iterable[int]) -> dict[int, list[psutil.Proc
 def still_there(processes: Sequence[psutil.Process], *, seconds: float) -> list[psutil.Process]:
     """Those of `processes` that run yet, after `seconds` at most.
 
-    A zombie is over: it holds no file and no port. Where nobody asks for orphans, as in a container
-    whose first process is no init, it would be waited for in vain.
+    A zombie is over: it holds no file and no port. In a container whose first process is no init,
+    nobody asks for orphans, and they stay zombies.
     """
     deadline = time.monotonic() + seconds
     while (left := [p for p in processes if _runs(p)]) and time.monotonic() < deadline:
