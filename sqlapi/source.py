@@ -40,6 +40,8 @@ class SourceTable:
     kind: str = "COPY_ON_WRITE"
     """`COPY_ON_WRITE`, `MERGE_ON_READ` or `PARQUET`. Of the second there are `t_ro` and `t_rt`."""
     partition_keys: tuple[str, ...] = ()
+    comments: Mapping[str, str] = field(default_factory=dict)
+    """What its columns are said to be, by name in small letters."""
     parameters: Mapping[str, str] = field(default_factory=dict)
 
 

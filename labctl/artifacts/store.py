@@ -112,7 +112,7 @@ class ArtifactStore:
 
     def to_compile(self, names: Iterable[str]) -> list[str]:
         """Those of `names` that a fetch would compile, which takes minutes."""
-        return [name for name in self.missing(names) if self._artifact(name).kind == "go"]
+        return self.missing(name for name in names if self._artifact(name).kind == "go")
 
     def fetch(
         self,

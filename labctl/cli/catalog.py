@@ -63,7 +63,10 @@ def diff_command(invocation: Invocation, tables: TablesArgument = None) -> None:
 
 @command(app, "sync", example="labctl --profile aws catalog sync")
 def sync_command(invocation: Invocation, tables: TablesArgument = None) -> None:
-    """Write that to the catalog, and nothing else. A Hive metastore of the lab is told, too."""
+    """Write that to the catalog, and what the sources say of their columns; nothing else.
+
+    The lab's Hive metastore learns of the tables, too.
+    """
     lab = invocation.lab()
     changes = catalog_of(lab).sync(tables or ())
     told = register_tables(lab, tables or ()) if metastore.SERVICE in lab.services else None

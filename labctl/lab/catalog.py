@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,20 @@ from labctl.errors import ExitCode, LabError
 from labctl.lab.athena_connection import Connection, connection_of
 from labctl.lab.athena_files import KeptFiles
 from labctl.lab.lab import Lab
-from labctl.lake.glue_changes import Change, tables_in, write
+from labctl.lab.source_comments import source_comments
+from labctl.lake.column_comments import Comments, read_comments, write_comments
+from labctl.lake.glue_changes import Change, tables_in, type_changes, write
 from labctl.lake.glue_sync import GlueSync
 from labctl.lake.gold import GoldViews, load_views
 from labctl.lake.lake import Lake
+from labctl.lake.objectstore import LakeStorage
 from labctl.lake.queries import QUERIES, load_queries
 from labctl.lake.table_source import LakeSource
 from labctl.tables import GOLD, full_name
 from sqlapi.catalog.views import is_view
 from sqlapi.source import SourceError, SourceTable, TableSource
 
-__all__ = ["Catalog", "CatalogTable", "catalog_of"]
+__all__ = ["Catalog", "CatalogTable", "CommentsInLake", "catalog_of"]
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,41 @@ class CatalogTable:
 
 def catalog_of(lab: Lab) -> Catalog:
     """Raises LabError when the lab does not run, or what is promoted is not known."""
-    source = LakeSource(Lake(lab.endpoints.objectstore))
+    lake = Lake(lab.endpoints.objectstore)
     glue = connection_of(lab, "glue")
     # On AWS they are views: the application there keeps none.
     materialised = () if glue.on_aws else lab.config.gold.materialised
-    return Catalog(glue, connection_of(lab), source, lab.project, materialised)
+    return Catalog(
+        glue,
+        connection_of(lab),
+        LakeSource(lake),
+        lab.project,
+        CommentsInLake(lake.storage, lambda: source_comments(lab)),
+        materialised,
+    )
+
+
+class CommentsInLake:
+    """The comments of columns: those that the lake has, and what the sources say now."""
+
+    def __init__(self, storage: LakeStorage, ask: Callable[[], Comments]) -> None:
+        self._storage = storage
+        self._ask = ask
+
+    def changes(self, tables: Iterable[SourceTable]) -> tuple[list[Change], Comments]:
+        """What is new of `tables`, to be shown; and all that the lake is to have then."""
+        known, said = read_comments(self._storage), self._ask()
+        names = [f"{table.database}.{table.name}" for table in tables]
+        new = {n: said[n] for n in names if n in said and said[n] != known.get(n, {})}
+        changes = [
+            Change("update", f"comments of {name}", tuple(details), "", {})
+            for name, comments in new.items()
+            if (details := list(type_changes("comment of", comments, known.get(name, {}))))
+        ]
+        return changes, {**known, **new}
+
+    def write(self, comments: Comments) -> None:
+        write_comments(self._storage, comments)
 
 
 class Catalog:
@@ -57,6 +90,7 @@ class Catalog:
         athena: Connection,
         source: TableSource,
         project: Path,
+        comments: CommentsInLake,
         materialised: Collection[str] = (),
     ) -> None:
         """Of Glue and of Athena; `project` has the files of views and kept statements.
@@ -64,6 +98,7 @@ class Catalog:
         `materialised` are the views that are tables of the lake.
         """
         self._materialised = materialised
+        self._comments = comments
         self._connection = connection
         self._athena = athena
         self._glue = connection.client
@@ -93,14 +128,18 @@ class Catalog:
     def changes(self, names: Sequence[str] = ()) -> list[Change]:
         """What `sync` would write, of all tables of the lake or of those named."""
         with self._explained():
-            return self._sync.changes(self._wanted(names))
+            tables, told, _ = self._described(names)
+            return [*self._sync.changes(tables), *told]
 
     def sync(self, names: Sequence[str] = ()) -> list[Change]:
         """Writes it; what was written."""
         with self._explained():
-            changes = self._sync.changes(self._wanted(names))
+            tables, told, comments = self._described(names)
+            changes = self._sync.changes(tables)
             write(self._glue, changes)
-            return changes
+            if told:
+                self._comments.write(comments)
+            return [*changes, *told]
 
     def apply(self, names: Sequence[str] = ()) -> list[Change]:
         """Writes what is lacking of the views in `gold/` and the statements in `queries/`.
@@ -125,6 +164,20 @@ class Catalog:
             kept = KeptFiles(self._athena).changes([q for q in queries if q.full_name in chosen])
             write(self._athena.client, kept)
         return [*changes, *kept]
+
+    def _described(self, names: Sequence[str]) -> tuple[list[SourceTable], list[Change], Comments]:
+        """The tables as the catalog is to have them; what is new in the lake's comments, and all.
+
+        The lab's own endpoint reads these from the lake: there they are not written to it.
+        """
+        tables = self._wanted(names)
+        told, comments = self._comments.changes(tables)
+        if self._connection.on_aws:
+            tables = [
+                replace(table, comments=comments.get(f"{table.database}.{table.name}", {}))
+                for table in tables
+            ]
+        return tables, told, comments
 
     def _wanted(self, names: Sequence[str]) -> list[SourceTable]:
         tables = {f"{table.database}.{table.name}": table for table in self._source.tables()}

@@ -132,6 +132,7 @@ def _differences(wanted: Json, found: Json) -> Iterator[str]:
     yield from _parameters(wanted["Parameters"], parameters)
     if schema_in(wanted["Parameters"]) != schema_in(parameters):
         yield "Spark's schema"
+    yield from type_changes("comment of", *_comments_to_compare(wanted, found))
 
 
 def _columns(word: str, wanted: Sequence[Json], found: Sequence[Json]) -> Iterator[str]:
@@ -140,6 +141,19 @@ def _columns(word: str, wanted: Sequence[Json], found: Sequence[Json]) -> Iterat
     yield from type_changes(word, types, there)
     if types == there and list(types) != list(there):
         yield f"order of {word}s"
+
+
+def _comments_to_compare(wanted: Json, found: Json) -> tuple[dict[str, str], dict[str, str]]:
+    """Of the columns that the lake has a comment of."""
+    ours = {name: text for name, text in _comments(wanted).items() if text}
+    there = _comments(found)
+    return ours, {name: there[name] for name in ours if there.get(name)}
+
+
+def _comments(table: Json) -> dict[str, str]:
+    storage = table.get("StorageDescriptor") or {}
+    columns = [*(storage.get("Columns") or []), *(table.get("PartitionKeys") or [])]
+    return {column["Name"]: column.get("Comment") or "" for column in columns}
 
 
 def _type(column: Json) -> str:
@@ -155,16 +169,13 @@ def _parameters(wanted: Mapping[str, str], found: Mapping[str, str]) -> Iterator
 
 def _merged(wanted: Json, found: Json) -> Json:
     """The table as it is written: with what others added to it."""
-    comments = {
-        column["Name"]: column.get("Comment") or ""
-        for column in [
-            *((found.get("StorageDescriptor") or {}).get("Columns") or []),
-            *(found.get("PartitionKeys") or []),
-        ]
-    }
+    theirs_of = _comments(found)
 
     def commented(columns: Sequence[Json]) -> list[Json]:
-        return [column | {"Comment": comments.get(column["Name"], "")} for column in columns]
+        return [
+            column | {"Comment": column["Comment"] or theirs_of.get(column["Name"], "")}
+            for column in columns
+        ]
 
     theirs = {
         key: value

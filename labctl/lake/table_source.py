@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 import pyarrow as pa
 
 from labctl.errors import LabError
+from labctl.lake.column_comments import read_comments
 from labctl.lake.lake import Lake, TableInfo
 from labctl.lake.table_cache import TableCache
 from labctl.lake.view import LATEST, View
@@ -39,9 +40,14 @@ class LakeSource:
             names = self._lake.table_names()
             if any(name not in self._known for name in names):
                 self._known = {info.name: info for info in self._lake.tables() if info.commits}
-        return [self._table(self._known[name]) for name in names if name in self._known]
+            comments = read_comments(self._lake.storage)
+        return [
+            self._table(self._known[name], comments.get(name, {}))
+            for name in names
+            if name in self._known
+        ]
 
-    def _table(self, info: TableInfo) -> SourceTable:
+    def _table(self, info: TableInfo, comments: Mapping[str, str]) -> SourceTable:
         database, _, name = info.name.partition(".")
         return SourceTable(
             database,
@@ -49,6 +55,7 @@ class LakeSource:
             f"{self._lake.storage.uri}/{info.path}",
             info.kind,
             tuple(field for field in info.partition_fields.split(",") if field),
+            comments,
         )
 
     def schema(self, table: SourceTable) -> pa.Schema:

@@ -239,6 +239,10 @@ class Source(ABC):
     def describe(self, ref: TableRef) -> SourceTable:
         """Columns, types and key; `LabError` when there is no such table."""
 
+    @abstractmethod
+    def comments(self, ref: TableRef) -> dict[str, str]:
+        """What the table's columns are said to be, by name; none of a table that is not there."""
+
     def count(self, ref: TableRef) -> int:
         """Number of rows."""
         ((rows,),) = self.execute(f"SELECT count(*) FROM {self.qualified(ref)}")  # noqa: S608

@@ -133,6 +133,15 @@ class MySqlSource(Source):
             raise no_such_table("MySQL", ref)
         return SourceTable.of(ref, MYSQL, columns, [name for _, name in sorted(keys)])
 
+    def comments(self, ref: TableRef) -> dict[str, str]:
+        return dict(
+            self.execute(
+                "SELECT column_name, column_comment FROM information_schema.columns"
+                " WHERE table_schema = %s AND table_name = %s AND column_comment <> ''",
+                (ref.schema, ref.name),
+            )
+        )
+
     def read(self, ref: TableRef) -> pa.Table:
         table = self.describe(ref)
         fields = ", ".join(self._field(column) for column in table.columns)

@@ -141,6 +141,16 @@ class PostgresSource(Source):
             raise no_such_table("PostgreSQL", ref)
         return SourceTable.of(ref, POSTGRES, columns, [name for _, name in sorted(keys)])
 
+    def comments(self, ref: TableRef) -> dict[str, str]:
+        return dict(
+            self.execute(
+                "SELECT attname, col_description(attrelid, attnum) FROM pg_attribute"
+                " WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped"
+                " AND col_description(attrelid, attnum) IS NOT NULL",
+                (self.qualified(ref),),
+            )
+        )
+
     def read(self, ref: TableRef) -> pa.Table:
         table = self.describe(ref)
         fields = ", ".join(c.rule.expression.format(self.quote(c.name)) for c in table.columns)

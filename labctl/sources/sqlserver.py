@@ -171,6 +171,16 @@ class SqlServerSource(Source):
             raise no_such_table("SQL Server", ref)
         return SourceTable.of(ref, SQLSERVER, columns, keys)
 
+    def comments(self, ref: TableRef) -> dict[str, str]:
+        return dict(
+            self.execute(
+                "SELECT c.name, CAST(p.value AS nvarchar(4000)) FROM sys.extended_properties p"
+                " JOIN sys.columns c ON c.object_id = p.major_id AND c.column_id = p.minor_id"
+                " WHERE p.class = 1 AND p.name = N'MS_Description' AND p.major_id = OBJECT_ID(%s)",
+                (self.qualified(ref),),
+            )
+        )
+
     def read(self, ref: TableRef) -> pa.Table:
         table = self.describe(ref)
         fields = ", ".join(self._field(column) for column in table.columns)

@@ -44,7 +44,11 @@ def table_input(name: str, table: SourceTable, view: MergeView, schema: pa.Schem
     """Glue's TableInput. A column of a type that Athena has not is left out."""
     fields = [_named(field) for field in schema if _known(field.type)]
     columns = [
-        {"Name": field.name.lower(), "Type": of_arrow(field.type).glue, "Comment": ""}
+        {
+            "Name": field.name.lower(),
+            "Type": of_arrow(field.type).glue,
+            "Comment": table.comments.get(field.name.lower(), ""),
+        }
         for field in fields
     ]
     keys = [key.lower() for key in table.partition_keys]

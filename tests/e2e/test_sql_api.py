@@ -31,7 +31,7 @@ from labctl.lab.athena import athena_of
 from labctl.lab.clients import client_environment
 from labctl.lab.lab import Lab
 from labctl.services.sqlapi import SqlApi
-from labctl.sources import Source
+from labctl.sources import Source, connect
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Faults
 from tests.e2e.conftest import COMMAND_SECONDS, Labctl
@@ -322,6 +322,26 @@ def test_the_catalog_is_as_the_lake_is(labctl: Labctl, lab: Lab, eventually: Eve
     types = {column["Name"]: column["Type"] for column in shown["StorageDescriptor"]["Columns"]}
     assert (types["eventid"], types["starttime"]) == ("int", "timestamp")
     assert asked("diff")["changes"] == asked("sync")["changes"] == []
+
+    with connect(lab.endpoints, "postgres") as source:
+        source.execute("COMMENT ON COLUMN ems.event.eventname IS 'as on the ticket'")
+        try:
+            (change,) = asked("diff")["changes"]
+            assert change["details"] == ["comment of eventname: none → as on the ticket"]
+            assert asked("sync")["changes"] == [change]
+
+            def comment() -> str:
+                columns = asked("show", "event_ro")["StorageDescriptor"]["Columns"]
+                return next(str(c["Comment"]) for c in columns if c["Name"] == "eventname")
+
+            # The endpoint looks again after a second.
+            eventually(lambda: comment() == "as on the ticket")
+            assert asked("diff")["changes"] == []
+        finally:
+            source.execute("COMMENT ON COLUMN ems.event.eventname IS NULL")
+            asked("sync")
+    assert asked("diff")["changes"] == []
+
     wrong = labctl("catalog", "show", "tickit.nothing", "--lab", lab.name)
     assert wrong.returncode == 2
     assert "There is no table 'tickit.nothing'" in wrong.stderr

@@ -237,6 +237,22 @@ def test_what_is_captured_is_known_and_can_be_released(source: Source, table: Ta
         source.execute(f"DROP PUBLICATION {publication}")
 
 
+COMMENTS = {
+    "postgres": "COMMENT ON COLUMN {table}.v IS 'who is it?'",
+    "mysql": "ALTER TABLE {table} MODIFY v varchar(50) COMMENT 'who is it?'",
+    "sqlserver": "EXEC sp_addextendedproperty N'MS_Description', N'who is it?', "
+    "N'SCHEMA', N'{ref.schema}', N'TABLE', N'{ref.name}', N'COLUMN', N'v'",
+}
+
+
+def test_what_columns_are_said_to_be(source: Source, table: TableRef) -> None:
+    assert source.comments(table) == {}
+    statement = COMMENTS[source.engine]
+    source.execute(statement.format(table=source.qualified(table), ref=table))
+    assert source.comments(table) == {"v": "who is it?"}
+    assert source.comments(TableRef(table.schema, "nothing")) == {}
+
+
 def test_a_database_that_is_there_is_made_again_from_what_is_read(
     endpoints: Endpoints, source: Source
 ) -> None:

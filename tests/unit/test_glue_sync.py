@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import boto3
@@ -181,6 +182,33 @@ def test_a_changed_schema_is_written_and_what_others_added_stays(glue: Any) -> N
     column = {c["Name"]: c for c in table["StorageDescriptor"]["Columns"]}["saleid"]
     assert (column["Type"], column["Comment"]) == ("bigint", "of a person")
     assert table["Parameters"]["last_commit_time_sync"] == "20240101"
+
+
+def test_comments_of_the_lake_are_written_and_others_stay(glue: Any) -> None:
+    synced(glue, source())
+    storage = definition(glue, "sale")["StorageDescriptor"]
+    storage["Columns"][1]["Comment"] = "of a person"
+    updated(glue, "sale", StorageDescriptor=storage)
+    said = {"kind": "a or b", "price": "in dollars"}
+    tables = [replace(table, comments=said) for table in source().tables()[:1]]
+    sync = GlueSync(glue, source())
+    changes = sync.changes(tables)
+    assert [change.what for change in changes] == [
+        f"table tickit.{name}" for name in ("sale", "sale_rt", "sale_ro")
+    ]
+    assert changes[0].details == (
+        "comment of price: none → in dollars",
+        "comment of kind: none → a or b",
+    )
+    write(glue, changes)
+    assert sync.changes(tables) == []
+    table = definition(glue, "sale")
+    columns = [*table["StorageDescriptor"]["Columns"], *table["PartitionKeys"]]
+    comments = {column["Name"]: column["Comment"] for column in columns}
+    assert {name: text for name, text in comments.items() if text} == {
+        "saleid": "of a person",
+        **said,
+    }
 
 
 def test_a_table_that_hudis_own_sync_wrote_needs_nothing(glue: Any) -> None:

@@ -51,6 +51,9 @@ class PartsBeingFetched(AbstractContextManager["PartsBeingFetched"]):
 
     def first(self) -> list[Service]:
         compiled = set(self._store.to_compile(artifacts_of(self._services)))
+        if not compiled:
+            self.rest()
+            return list(self._services)
         early = [s for s in self._services if not compiled.intersection(s.native.artifacts)]
         self._progress.wait_for(self._store.missing(artifacts_of(early)))
         assert self._fetch is not None  # noqa: S101 - entered

@@ -18,7 +18,8 @@ import pytest
 from labctl.config.model import find_project
 from labctl.errors import ExitCode, LabError
 from labctl.lab.athena_connection import Connection
-from labctl.lab.catalog import Catalog
+from labctl.lab.catalog import Catalog, CommentsInLake
+from labctl.lake.objectstore import LakeStorage
 from sqlapi.settings import Settings
 from sqlapi.sources.memory import MemorySource
 from sqlapi.storage import Storage
@@ -88,7 +89,8 @@ def posts(postgres: Postgres, minio: str, storage: Storage) -> Iterator[Endpoint
 
 def catalog(posts: Endpoint, project: Path = PROJECT) -> Catalog:
     glue, athena = (Connection(posts.client(name)) for name in ("glue", "athena"))
-    return Catalog(glue, athena, MemorySource({}), project)
+    nothing_said = CommentsInLake(LakeStorage.local(project), dict)
+    return Catalog(glue, athena, MemorySource({}), project, nothing_said)
 
 
 @pytest.fixture(scope="module", autouse=True)
