@@ -65,9 +65,12 @@ class CommentsInLake:
         self._storage = storage
         self._ask = ask
 
-    def changes(self, tables: Iterable[SourceTable]) -> tuple[list[Change], Comments]:
+    def changes(self, tables: Sequence[SourceTable]) -> tuple[list[Change], Comments]:
         """What is new of `tables`, to be shown; and all that the lake is to have then."""
-        known, said = read_comments(self._storage), self._ask()
+        known = read_comments(self._storage)
+        if not tables:
+            return [], known
+        said = self._ask()
         names = [f"{table.database}.{table.name}" for table in tables]
         new = {n: said[n] for n in names if n in said and said[n] != known.get(n, {})}
         changes = [

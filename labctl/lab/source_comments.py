@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 from labctl.errors import LabError
 from labctl.lab.lab import Lab
@@ -21,16 +23,25 @@ def source_comments(lab: Lab) -> Comments:
     by_source: dict[str, list[LabTable]] = defaultdict(list)
     for table in lab.tables:
         by_source[table.source].append(table)
-    found: dict[str, dict[str, str]] = {}
-    for name, tables in by_source.items():
-        try:
-            with connect(lab.endpoints, name) as source:
-                for table in tables:
-                    said = source.comments(TableRef(table.db_schema, table.source_name))
-                    found[table.name] = {c.lower(): _one_line(t) for c, t in said.items()}
-        except LabError:
-            continue
-    return found
+    with ThreadPoolExecutor(max_workers=max(1, len(by_source))) as pool:
+        asked = pool.map(lambda name: _of_source(lab, name, by_source[name]), by_source)
+        return {table: comments for found in asked for table, comments in found.items()}
+
+
+def _of_source(lab: Lab, name: str, tables: Iterable[LabTable]) -> Comments:
+    try:
+        with connect(lab.endpoints, name) as source:
+            return {
+                table.name: {
+                    column.lower(): _one_line(text)
+                    for column, text in source.comments(
+                        TableRef(table.db_schema, table.source_name)
+                    ).items()
+                }
+                for table in tables
+            }
+    except LabError:
+        return {}
 
 
 def _one_line(text: str) -> str:
