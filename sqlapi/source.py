@@ -44,6 +44,11 @@ class SourceTable:
     """What its columns are said to be, by name in small letters."""
     parameters: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def full_name(self) -> str:
+        """`database.name`."""
+        return f"{self.database}.{self.name}"
+
 
 class TableSource(Protocol):
     """What the service asks of a lake."""

@@ -17,6 +17,7 @@ from labctl.cli.up import urls_table
 from labctl.cli.verify import verify_exit_code, verify_summary
 from labctl.errors import LabError
 from labctl.lab.athena_connection import connection_of
+from labctl.lab.connectors import apply_and_wait
 from labctl.lab.seeding import Seeded, seed_lab
 from labctl.lab.up import up
 from labctl.lab.verification import verify_lab
@@ -46,9 +47,10 @@ def demo_command(invocation: Invocation) -> None:
         started = up(lab, progress, meanwhile=load)
     _say(f"every service is usable after {started.seconds:.1f} s")
     with stderr.status("loading the data set into the databases"):
-        seeded = seed_lab(lab)
-    if early:
-        seeded = replace(early[0], connectors=seeded.connectors)
+        if early:
+            seeded = replace(early[0], connectors=tuple(apply_and_wait(lab)))
+        else:
+            seeded = seed_lab(lab)
     loaded = time.monotonic()
     _say(f"{seeded.rows:,} rows are in the databases after {seeded.seconds:.1f} s")
     with stderr.status("waiting for the snapshot to reach silver"):

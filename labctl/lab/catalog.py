@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,19 +13,18 @@ from labctl.lab.athena_connection import Connection, connection_of
 from labctl.lab.athena_files import KeptFiles
 from labctl.lab.lab import Lab
 from labctl.lab.source_comments import source_comments
-from labctl.lake.column_comments import Comments, read_comments, write_comments
-from labctl.lake.glue_changes import Change, tables_in, type_changes, write
+from labctl.lake.column_comments import Comments, CommentsInLake
+from labctl.lake.glue_changes import Change, tables_in, write
 from labctl.lake.glue_sync import GlueSync
 from labctl.lake.gold import GoldViews, load_views
 from labctl.lake.lake import Lake
-from labctl.lake.objectstore import LakeStorage
 from labctl.lake.queries import QUERIES, load_queries
 from labctl.lake.table_source import LakeSource
 from labctl.tables import GOLD, full_name
 from sqlapi.catalog.views import is_view
 from sqlapi.source import SourceError, SourceTable, TableSource
 
-__all__ = ["Catalog", "CatalogTable", "CommentsInLake", "catalog_of"]
+__all__ = ["Catalog", "CatalogTable", "catalog_of"]
 
 
 @dataclass(frozen=True)
@@ -56,32 +55,6 @@ def catalog_of(lab: Lab) -> Catalog:
         CommentsInLake(lake.storage, lambda: source_comments(lab)),
         materialised,
     )
-
-
-class CommentsInLake:
-    """The comments of columns: those that the lake has, and what the sources say now."""
-
-    def __init__(self, storage: LakeStorage, ask: Callable[[], Comments]) -> None:
-        self._storage = storage
-        self._ask = ask
-
-    def changes(self, tables: Sequence[SourceTable]) -> tuple[list[Change], Comments]:
-        """What is new of `tables`, to be shown; and all that the lake is to have then."""
-        known = read_comments(self._storage)
-        if not tables:
-            return [], known
-        said = self._ask()
-        names = [f"{table.database}.{table.name}" for table in tables]
-        new = {n: said[n] for n in names if n in said and said[n] != known.get(n, {})}
-        changes = [
-            Change("update", f"comments of {name}", tuple(details), "", {})
-            for name, comments in new.items()
-            if (details := list(type_changes("comment of", comments, known.get(name, {}))))
-        ]
-        return changes, {**known, **new}
-
-    def write(self, comments: Comments) -> None:
-        write_comments(self._storage, comments)
 
 
 class Catalog:
@@ -177,13 +150,12 @@ class Catalog:
         told, comments = self._comments.changes(tables)
         if self._connection.on_aws:
             tables = [
-                replace(table, comments=comments.get(f"{table.database}.{table.name}", {}))
-                for table in tables
+                replace(table, comments=comments.get(table.full_name, {})) for table in tables
             ]
         return tables, told, comments
 
     def _wanted(self, names: Sequence[str]) -> list[SourceTable]:
-        tables = {f"{table.database}.{table.name}": table for table in self._source.tables()}
+        tables = {table.full_name: table for table in self._source.tables()}
         chosen = [full_name(name, tables) for name in names] or list(tables)
         return [tables[name] for name in dict.fromkeys(chosen)]
 

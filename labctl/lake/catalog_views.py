@@ -138,7 +138,7 @@ class _Catalog:
 
     def is_whole(self, key: str) -> bool:
         """Whether `database.name` is a table's own name: not that of its compacted part, say."""
-        return any(key == f"{table.database}.{table.name}" for table in self.source.tables())
+        return any(key == table.full_name for table in self.source.tables())
 
     def has(self, key: str) -> bool:
         """Whether `database.name` is a table of the lake."""

@@ -59,7 +59,7 @@ class LakeSource:
         )
 
     def schema(self, table: SourceTable) -> pa.Schema:
-        name = _name(table)
+        name = table.full_name
         with _explained():
             if self._shown.at:
                 return self._lake.table(name).schema(self._shown)
@@ -74,11 +74,11 @@ class LakeSource:
 
     def partitions(self, table: SourceTable) -> Sequence[str]:
         with _explained():
-            return self._lake.table(_name(table)).partitions(table.partition_keys)
+            return self._lake.table(table.full_name).partitions(table.partition_keys)
 
     def last_commit(self, table: SourceTable) -> str | None:
         with _explained():
-            timeline = self._lake.timeline(_name(table))
+            timeline = self._lake.timeline(table.full_name)
         return timeline.completion_mark() if timeline else None
 
     def read(
@@ -88,7 +88,7 @@ class LakeSource:
         view: MergeView,
         where: Sequence[Comparison] = (),
     ) -> pa.Table:
-        shown, name = self._view(view), _name(table)
+        shown, name = self._view(view), table.full_name
 
         def read(wanted: Sequence[str], only: Sequence[Comparison] = ()) -> pa.Table:
             return self._lake.read(name, wanted, shown, only)
@@ -157,7 +157,3 @@ def _explained() -> Iterator[None]:
         yield
     except LabError as error:
         raise SourceError(str(error)) from None
-
-
-def _name(table: SourceTable) -> str:
-    return f"{table.database}.{table.name}"

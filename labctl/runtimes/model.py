@@ -184,13 +184,10 @@ class Runtime(Protocol):
     def state(self, name: str) -> ProcessState:
         """One service's process; STOPPED when there is none."""
 
-    def fetch(self, services: Sequence[Service], progress: Progress) -> None:
-        """Get what `services` are made of, unless it is there."""
-
     def fetching(
         self, services: Sequence[Service], progress: Progress
     ) -> AbstractContextManager[Fetching]:
-        """The same, not all of it waited for. Left early, it ends."""
+        """Get what `services` are made of, unless it is there. Left early, it ends."""
 
     def write_secrets(self) -> None:
         """Write what services and connectors read, where only they and this user can."""

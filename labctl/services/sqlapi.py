@@ -60,7 +60,7 @@ def secrets_text(endpoints: Endpoints, passwords: Mapping[str, str]) -> str:
     )
 
 
-FEWER_POOLS = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+_FEWER_POOLS = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 """By itself the C library keeps free memory for each of many threads, and Arrow its own."""
 
 
@@ -75,7 +75,7 @@ def _process(context: Context) -> Process:
         port=context.ports["http"],
         memory=MEMORY,
     )
-    return Process(argv=tuple(argv), cwd=context.conf, env=FEWER_POOLS)
+    return Process(argv=tuple(argv), cwd=context.conf, env=_FEWER_POOLS)
 
 
 def serve_argv(

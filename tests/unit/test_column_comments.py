@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labctl.lab.catalog import CommentsInLake
-from labctl.lake.column_comments import Comments, read_comments
+from labctl.lake.column_comments import Comments, CommentsInLake, read_comments
 from labctl.lake.objectstore import LakeStorage
 from sqlapi.source import SourceTable
 

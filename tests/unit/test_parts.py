@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from typing import cast
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from labctl.artifacts import ArtifactStore, Progress, SilentProgress
 from labctl.artifacts.job import CancelledError
 from labctl.errors import LabError
-from labctl.runtimes.native.parts import PartsBeingFetched
+from labctl.runtimes.native.parts import PartsBeingFetched, fetching_parts
 from labctl.services import SERVICES
 from labctl.services.model import Service
 
@@ -54,8 +55,8 @@ def services(*names: str) -> list[Service]:
     return [service for service in SERVICES if service.name in names]
 
 
-def fetching(store: Store, *names: str) -> PartsBeingFetched:
-    return PartsBeingFetched(cast("ArtifactStore", store), services(*names), SilentProgress())
+def fetching(store: Store, *names: str) -> AbstractContextManager[PartsBeingFetched]:
+    return fetching_parts(cast("ArtifactStore", store), services(*names), SilentProgress())
 
 
 def test_what_is_compiled_is_waited_for_later() -> None:

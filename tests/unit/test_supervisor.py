@@ -96,7 +96,7 @@ def test_what_outlived_its_supervisor_is_ended(state: LabState) -> None:
     orphan = psutil.Process(supervisor.state("sleeper").pid)
     daemon = psutil.Process(int((state.folder / "supervisord.pid").read_text()))
     daemon.kill()
-    wait_for(lambda: not daemon.is_running() or daemon.status() == psutil.STATUS_ZOMBIE)
+    wait_for(lambda: not still_there([daemon], seconds=0))
     assert not supervisor.running()
 
     supervisor.start({"sleeper": Process(SLEEPER)})
@@ -145,7 +145,7 @@ def test_one_that_does_not_answer_is_told_and_can_still_be_ended(state: LabState
                 ask()
         supervisor.shutdown()
         assert still_there([sleeper], seconds=0) == []
-        wait_for(lambda: not daemon.is_running() or daemon.status() == psutil.STATUS_ZOMBIE)
+        wait_for(lambda: not still_there([daemon], seconds=0))
     finally:
         if daemon.is_running():
             daemon.resume()

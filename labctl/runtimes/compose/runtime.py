@@ -126,6 +126,7 @@ class ComposeRuntime:
         return state_of(container) if container else ProcessState("STOPPED", None, None)
 
     def fetch(self, services: Sequence[Service], progress: Progress) -> None:
+        """Make or pull the images of `services` that are not there."""
         if self._profile.images == "local":
             names = {
                 name for image in self._images(services).values() if (name := recipe_of(image))

@@ -12,6 +12,7 @@ import psutil
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from labctl.errors import ExitCode, LabError
+from labctl.runtimes.native.families import still_there
 
 __all__ = ["run_out_of_memory"]
 
@@ -36,10 +37,10 @@ def run_out_of_memory(process: psutil.Process) -> None:
             ["sh", "-c", _FILL, "sh", str(folder)], stderr=subprocess.DEVNULL
         ) as filler:
             try:
-                gone, _ = psutil.wait_procs([process], timeout=_DEATH_SECONDS)
+                left = still_there([process], seconds=_DEATH_SECONDS)
             finally:
                 filler.kill()
-    if not gone:
+    if left:
         raise LabError(f"The kernel did not kill process {process.pid} for lack of memory")
 
 

@@ -3,66 +3,55 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from types import TracebackType
+from contextlib import contextmanager
+from dataclasses import dataclass
 
-from labctl.artifacts import ArtifactStore, Progress, Unit
+from labctl.artifacts import ArtifactStatus, ArtifactStore, Progress, Unit
 from labctl.services.model import Service
 
-__all__ = ["PartsBeingFetched", "artifacts_of"]
+__all__ = ["PartsBeingFetched", "fetching_parts"]
 
 
-class PartsBeingFetched(AbstractContextManager["PartsBeingFetched"]):
-    """The artefacts of `services`, fetched on a thread of its own. Left early, it stops.
-
-    See `labctl.runtimes.model.Fetching`.
-    """
-
-    def __init__(
-        self, store: ArtifactStore, services: Sequence[Service], progress: Progress
-    ) -> None:
-        self._store = store
-        self._services = services
-        self._progress = _Noting(progress)
-        self._cancelled = threading.Event()
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="fetch")
-        self._fetch: Future[object] | None = None
-
-    def __enter__(self) -> PartsBeingFetched:
-        self._fetch = self._pool.submit(
-            self._store.fetch,
-            artifacts_of(self._services),
-            progress=self._progress,
-            cancelled=self._cancelled,
+@contextmanager
+def fetching_parts(
+    store: ArtifactStore, services: Sequence[Service], progress: Progress
+) -> Iterator[PartsBeingFetched]:
+    """The artefacts of `services`, fetched on a thread of its own. Left early, it stops."""
+    noting, cancelled = _Noting(progress), threading.Event()
+    with ThreadPoolExecutor(1, thread_name_prefix="fetch") as pool:
+        fetch = pool.submit(
+            store.fetch, _artifacts_of(services), progress=noting, cancelled=cancelled
         )
-        self._fetch.add_done_callback(lambda _: self._progress.end())
-        return self
+        fetch.add_done_callback(lambda _: noting.end())
+        try:
+            yield PartsBeingFetched(store, services, noting, fetch)
+        finally:
+            cancelled.set()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._cancelled.set()
-        self._pool.shutdown()
+
+@dataclass(frozen=True)
+class PartsBeingFetched:
+    """See `labctl.runtimes.model.Fetching`."""
+
+    _store: ArtifactStore
+    _services: Sequence[Service]
+    _progress: _Noting
+    _fetch: Future[list[ArtifactStatus]]
 
     def first(self) -> list[Service]:
-        compiled = set(self._store.to_compile(artifacts_of(self._services)))
+        compiled = set(self._store.to_compile(_artifacts_of(self._services)))
         if not compiled:
             self.rest()
             return list(self._services)
         early = [s for s in self._services if not compiled.intersection(s.native.artifacts)]
-        self._progress.wait_for(self._store.missing(artifacts_of(early)))
-        assert self._fetch is not None  # noqa: S101 - entered
+        self._progress.wait_for(self._store.missing(_artifacts_of(early)))
         if self._fetch.done():
             self._fetch.result()
         return early
 
     def rest(self) -> None:
-        assert self._fetch is not None  # noqa: S101 - entered
         self._fetch.result()
 
 
@@ -99,6 +88,5 @@ class _Noting:
             self._changed.wait_for(lambda: self._over or self._finished.issuperset(artifacts))
 
 
-def artifacts_of(services: Sequence[Service]) -> list[str]:
-    """The artefacts that services are made of."""
+def _artifacts_of(services: Sequence[Service]) -> list[str]:
     return sorted({name for service in services for name in service.native.artifacts})

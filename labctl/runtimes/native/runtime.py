@@ -23,7 +23,7 @@ from labctl.runtimes.native.freezing import frozen
 from labctl.runtimes.native.launch import ADDED_ENVIRONMENT, MOVED
 from labctl.runtimes.native.logs import follow, tail
 from labctl.runtimes.native.memory import run_out_of_memory
-from labctl.runtimes.native.parts import PartsBeingFetched, artifacts_of
+from labctl.runtimes.native.parts import fetching_parts
 from labctl.runtimes.native.supervisor import ProcessSupervisor
 from labctl.services import Context, Service, services_of
 from labctl.services.endpoints import loopback_endpoints
@@ -73,13 +73,10 @@ class NativeRuntime:
     def state(self, name: str) -> ProcessState:
         return self.supervisor.state(name)
 
-    def fetch(self, services: Sequence[Service], progress: Progress) -> None:
-        self._artifacts.fetch(artifacts_of(services), progress=progress)
-
     def fetching(
         self, services: Sequence[Service], progress: Progress
     ) -> AbstractContextManager[Fetching]:
-        return PartsBeingFetched(self._artifacts, services, progress)
+        return fetching_parts(self._artifacts, services, progress)
 
     def write_secrets(self) -> None:
         write_connector_secrets(

@@ -18,7 +18,8 @@ import pytest
 from labctl.config.model import find_project
 from labctl.errors import ExitCode, LabError
 from labctl.lab.athena_connection import Connection
-from labctl.lab.catalog import Catalog, CommentsInLake
+from labctl.lab.catalog import Catalog
+from labctl.lake.column_comments import CommentsInLake
 from labctl.lake.objectstore import LakeStorage
 from sqlapi.settings import Settings
 from sqlapi.sources.memory import MemorySource
