@@ -9,8 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -41,6 +40,7 @@ from labctl.services.cache import PASSWORD_FILE, Cache, ask
 from labctl.sources import connect
 from labctl.testing.disk import DiskUnavailableError, LoopDisk, loop_disk
 from tests.integration.conftest import NewLab, Up
+from tests.waiting import wait_for
 
 NEEDED = {
     "postgres": {"postgres"},
@@ -59,20 +59,12 @@ NEEDED = {
 }
 """What runs when a service is started alone."""
 WAIT_SECONDS = 300
-POLL_SECONDS = 0.1
 ORDINARY_USER = "nobody"
 DISK_MEBIBYTES = 4096  # sparse: what `up` wants to see free
 ACKNOWLEDGED = 50
 OBJECT_BYTES = 300_000
 """More than MinIO keeps in the file of an object's metadata."""
 TOPIC = "numbers"
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(POLL_SECONDS)
 
 
 def status_of(lab: Lab, name: str) -> ServiceStatus:

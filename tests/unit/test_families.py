@@ -8,13 +8,23 @@ import sys
 
 import psutil
 
+from labctl.home.sockets import is_free
 from labctl.runtimes.native.families import families_below, family_of, still_there
+from tests.waiting import wait_for
 
 PARENT = """
 import subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=sys.stdin)
 print(child.pid, flush=True)
 child.wait()
+"""
+
+WITHOUT_FIRST_THREAD = """
+import ctypes, socket, sys, threading
+server = socket.create_server(("127.0.0.1", 0))
+print(server.getsockname()[1], flush=True)
+threading.Thread(target=sys.stdin.read).start()
+ctypes.CDLL(None).pthread_exit(None)
 """
 
 
@@ -51,3 +61,18 @@ def test_a_process_that_nobody_asked_for_is_over() -> None:
         assert still_there([process], seconds=60) == []
         # Not asked for: it is there as long as this process has not.
         assert process.status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_process_whose_first_thread_alone_has_ended_is_not_over() -> None:
+    command = [sys.executable, "-c", WITHOUT_FIRST_THREAD]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as child:
+        assert child.stdout is not None
+        port = int(child.stdout.readline())
+        process = psutil.Process(child.pid)
+        wait_for(lambda: process.status() == psutil.STATUS_ZOMBIE)
+        assert still_there([process], seconds=0) == [process]
+        assert not is_free(port)
+        child.kill()
+        assert still_there([process], seconds=60) == []
+        assert is_free(port)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import psutil
 import pytest
 
 from labctl.runtimes.native.freezing import frozen
+from tests.waiting import wait_for
 
 FREEZE = """
 import sys, psutil
@@ -19,7 +19,6 @@ with frozen(lambda: [psutil.Process(int(sys.argv[1]))]):
     print("frozen", flush=True)
     sys.stdin.read()
 """
-SECONDS = 60.0
 
 
 @pytest.fixture
@@ -27,13 +26,6 @@ def child() -> Iterator[psutil.Process]:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         yield psutil.Process(process.pid)
         process.kill()
-
-
-def wait_for(fact: Callable[[], bool]) -> None:
-    end = time.monotonic() + SECONDS
-    while not fact():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def stopped(process: psutil.Process) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,9 +17,9 @@ from labctl.runtimes.model import SilentSupervisorError
 from labctl.runtimes.native.families import still_there
 from labctl.runtimes.native.supervisor import ProcessSupervisor
 from labctl.services.model import Process
+from tests.waiting import wait_for
 
 SLEEPER = (sys.executable, "-c", "import signal; signal.pause()")
-WAIT_SECONDS = 120
 
 
 @pytest.fixture
@@ -33,13 +32,6 @@ def state(monkeypatch: pytest.MonkeyPatch) -> Iterator[LabState]:
         state.create()
         yield state
         ProcessSupervisor(state).shutdown()
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def test_arguments_and_environment_arrive_as_they_were_given(state: LabState) -> None:

@@ -46,8 +46,9 @@ def families_below(root: int, pids: Iterable[int]) -> dict[int, list[psutil.Proc
 def still_there(processes: Sequence[psutil.Process], *, seconds: float) -> list[psutil.Process]:
     """Those of `processes` that run yet, after `seconds` at most.
 
-    A zombie is over: it holds no file and no port. In a container whose first process is no init,
-    nobody asks for orphans, and they stay zombies.
+    A zombie with one thread is over: it holds no file and no port. In a container whose first
+    process is no init, nobody asks for orphans, and they stay zombies. One with more threads has
+    lost its first, and the others hold everything yet: a JVM that was killed is so for a moment.
     """
     deadline = time.monotonic() + seconds
     while (left := [p for p in processes if _runs(p)]) and time.monotonic() < deadline:
@@ -57,6 +58,8 @@ def still_there(processes: Sequence[psutil.Process], *, seconds: float) -> list[
 
 def _runs(process: psutil.Process) -> bool:
     try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+        if not process.is_running():
+            return False
+        return process.status() != psutil.STATUS_ZOMBIE or process.num_threads() > 1
     except psutil.NoSuchProcess:
         return False
