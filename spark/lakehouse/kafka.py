@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -86,6 +87,7 @@ class Kafka:
             },
         }
         self._admin: Any = None
+        self._connecting = threading.Lock()
 
     def source_options(self) -> dict[str, str]:
         """Options every Kafka stream is read with."""
@@ -194,17 +196,20 @@ class Kafka:
         return offsets
 
     def close(self) -> None:
-        if self._admin is not None:
-            self._admin.close()
-            self._admin = None
+        with self._connecting:
+            if self._admin is not None:
+                self._admin.close()
+                self._admin = None
 
     def _connected(self) -> Any:
-        if self._admin is None:
-            properties = self._properties()
-            for key, value in self._client.items():
-                properties.setProperty(key, value)
-            self._admin = self._create_admin(properties)
-        return self._admin
+        """The one client of all workers, which begin at the same time."""
+        with self._connecting:
+            if self._admin is None:
+                properties = self._properties()
+                for key, value in self._client.items():
+                    properties.setProperty(key, value)
+                self._admin = self._create_admin(properties)
+            return self._admin
 
     @staticmethod
     def starting_offsets(
