@@ -195,6 +195,7 @@ class Lab:
             config=self.config,
             data=self.state.data(service.name),
             conf=self.state.conf(service.name),
+            temp=self.state.temp(service.name),
             secrets=self.state.secrets,
             ports=self.ports[service.name],
             passwords=self.passwords,

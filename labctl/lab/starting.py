@@ -50,6 +50,10 @@ def start_services(
 
     def bring_up_next(service: Service) -> str:
         dependencies = [name for name in service.after if name in futures]
+        start = service in idle
+        if start and service.starts_beside:
+            lab.runtime.start(service, lab.context(service))
+            start = False
         reporter.service(service.name, "waiting", ", ".join(dependencies))
         for dependency in dependencies:
             if futures[dependency].exception():
@@ -57,7 +61,7 @@ def start_services(
                 raise LabError(f"{service.title} was not started: it needs {dependency}")
         if cancelled.is_set():
             raise LabError(f"{service.title} was not started", exit_code=ExitCode.INTERRUPTED)
-        return bring_up(lab, service, reporter, cancelled, start=service in idle)
+        return bring_up(lab, service, reporter, cancelled, start=start)
 
     # One thread per service: one that waits for another never holds the other's place.
     with ThreadPoolExecutor(max_workers=len(wanted)) as pool:
@@ -100,6 +104,8 @@ def bring_up(
         if start:
             reporter.service(service.name, "starting")
             lab.runtime.start(service, context)
+        elif service.suspension is not None:
+            service.suspension.resume(context)
         version = wait_until_usable(lab, service, cancelled)
         service.setup(context)
     except LabError as error:

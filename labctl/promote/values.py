@@ -119,6 +119,7 @@ def _native(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[st
             config=config,
             data=Path("/", folder, "data", service.name),
             conf=folder / "conf" / service.name,
+            temp=folder / "tmp" / service.name,
             secrets=folder / "secrets",
             ports=ports[service.name],
             passwords=_HIDDEN,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -237,8 +237,11 @@ class Runtime(Protocol):
     def kill(self, name: str) -> None:
         """End a service's processes at once (`kill -9`); the runtime starts it again."""
 
-    def kill_all(self) -> None:
-        """End everything at once, with what would start it again. Waits until it is gone."""
+    def kill_all(self, *, but: Collection[str] = ()) -> None:
+        """End everything at once, with what would start it again. Waits until it is gone.
+
+        What looks after the services goes on if one of them is to: those in `but`.
+        """
 
     def kill_supervisor(self) -> None:
         """End what looks after the services, and nothing else. Raises LabError where that is not

@@ -221,6 +221,7 @@ SERVICE = Service(
         secrets=lambda _, passwords: {"connect": {"rest-users": rest_users(passwords)}},
     ),
     after=("kafka",),
+    starts_beside=True,
     urls=lambda endpoints, _ports: {"rest": endpoints.connect.url},
     ready_seconds=120,
 )

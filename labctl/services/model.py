@@ -22,6 +22,7 @@ __all__ = [
     "Recipe",
     "Service",
     "Site",
+    "Suspension",
 ]
 
 Address = Callable[[str, str], str]
@@ -61,6 +62,8 @@ class Context:
     """What the service keeps; survives `down`, removed by `destroy`."""
     conf: Path
     """Configuration, written at every start."""
+    temp: Path
+    """Temporary files, emptied at every start."""
     secrets: Path
     """The folder that connector references are resolved against."""
     ports: Mapping[str, int]
@@ -132,6 +135,16 @@ class Recipe:
     """The context is the project itself."""
 
 
+@dataclass(frozen=True)
+class Suspension:
+    """How a service lets go of all data while it runs, so that others can take their place."""
+
+    suspend: Callable[[Context], None]
+    """Returns once it reads and writes nothing any more. Raises whatever tells that it does not."""
+    resume: Callable[[Context], None]
+    """Have it go on, by the data that are there now. Does nothing where it is not suspended."""
+
+
 Files = Mapping[str, str | Callable[[], str]]
 """Texts by file name. One that is still to be made stays as it is once it is there."""
 
@@ -186,9 +199,13 @@ class Service:
     needed: Callable[[LabConfig], bool] = lambda _: True
     """Whether a lab has the service at all."""
     after: tuple[str, ...] = ()
-    """Services that must be usable before this one is started, where the lab has them."""
+    """Services that must be usable before this one can be, where the lab has them."""
+    starts_beside: bool = False
+    """Whether it waits for those in `after` by itself, so that it can be started beside them."""
     forgets: bool = False
     """Whether nothing that it holds outlives its process: then no snapshot has any of it."""
+    suspension: Suspension | None = None
+    """Of one whose start takes much longer than that of what it does."""
     setup: Callable[[Context], None] = lambda _: None
     urls: Callable[[Endpoints, Mapping[str, int]], Mapping[str, str]] = lambda *_: {}
     """What a person may open or connect to, by label; holds no secrets."""

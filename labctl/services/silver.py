@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import SecretStr
 
+import lakehouse
 from labctl.config.endpoints import Silver
 from labctl.config.kafka_clients import java_settings
 from labctl.config.model import LabConfig
@@ -22,6 +26,7 @@ from labctl.services.model import (
     Recipe,
     Service,
     Site,
+    Suspension,
 )
 from labctl.shipped import own_or_shipped, shipped
 from labctl.sinks import sink_files, used_sinks
@@ -49,18 +54,47 @@ LOG4J2 = "spark/log4j2.properties"
 LOOPBACK = "127.0.0.1"
 TOKEN = "status-token"  # noqa: S105 - a file's name
 _GOLD = "gold.json"
+_STARTED_BY = "started-by"
+"""File of the digest of what the process that runs was started by."""
+_SUSPEND_SECONDS = 20.0
+"""What is under way may take so long to end; it is killed then, which loses no more."""
 
 
 def _prepare(context: Context) -> None:
     context.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_private(context.conf / "spark.properties", _session_properties(context))
+    write_private(context.conf / TOKEN, context.passwords["silver"])
+    write_private(context.conf / _STARTED_BY, _session_digest(context))
+    if context.config.gold.materialised:
+        write_private(context.conf / _GOLD, gold_text(context.project, context.config))
+
+
+def _session_properties(context: Context) -> str:
+    """Spark's properties file. Holds secrets."""
     shared = own_or_shipped(context.project, SPARK_DEFAULTS).read_text(encoding="utf-8")
     class_path = {"spark.driver.extraClassPath": f"{context.artifacts.path('spark-packages')}/*"}
     local = spark_settings(context) | class_path
     lines = "".join(f"{key} {value}\n" for key, value in local.items())
-    write_private(context.conf / "spark.properties", f"{shared}\n{lines}")
-    write_private(context.conf / TOKEN, context.passwords["silver"])
-    if context.config.gold.materialised:
-        write_private(context.conf / _GOLD, gold_text(context.project, context.config))
+    return f"{shared}\n{lines}"
+
+
+def _session_digest(context: Context) -> str:
+    """Of what the process reads once, when it starts: its code and its session's settings."""
+    digest = hashlib.sha256(_session_properties(context).encode())
+    for word in (context.passwords["silver"], *options(context).argv()):
+        digest.update(b"\0" + word.encode())
+    for file in _session_files(context.project):
+        digest.update(b"\0" + file.read_bytes())
+    return digest.hexdigest()
+
+
+def _session_files(project: Path) -> Iterator[Path]:
+    application = own_or_shipped(project, APPLICATION)
+    yield application
+    yield own_or_shipped(project, LOG4J2)
+    own = application.parent / "lakehouse"
+    package = own if own.is_dir() else Path(lakehouse.__path__[0])
+    yield from sorted(package.rglob("*.py"))
 
 
 def gold_text(project: Path, config: LabConfig) -> str:
@@ -118,7 +152,7 @@ def session_settings(context: Context) -> dict[str, str]:
             # Quoted: the project's path may have a blank.
             f'-Dlog4j2.configurationFile="{own_or_shipped(context.project, LOG4J2)}"'
         ),
-        "spark.local.dir": str(context.data / "scratch"),
+        "spark.local.dir": str(context.temp),
         "spark.sql.warehouse.dir": str(context.data / "warehouse"),
         "spark.hadoop.fs.s3a.endpoint": store.endpoint_url or "",
         "spark.hadoop.fs.s3a.endpoint.region": store.region,
@@ -174,7 +208,8 @@ def process(
             )
         ),
         env=submit_environment(context),
-        cwd=context.data,
+        # Its data may be replaced while it runs.
+        cwd=context.temp,
         stop_seconds=60,
     )
 
@@ -196,12 +231,36 @@ def _probe(context: Context) -> str:
     response = requests.get(f"{context.endpoints.silver.status_url}/status", timeout=5)
     response.raise_for_status()
     status = response.json()
+    if status["suspended"]:
+        raise ConnectionError("it is suspended")
     tables = status["tables"].values()
     # A table whose topic does not exist yet has nothing to do: the lab is usable without it.
     opening = [t for t in tables if t["state"] == "starting" and t["waiting_for"] is None]
     if opening:
         raise ConnectionError(f"{len(opening)} tables are still being opened")
     return f"{status['application']}, {len(tables)} tables from {status['source']}"
+
+
+def _suspend(context: Context) -> None:
+    if (context.conf / _STARTED_BY).read_text(encoding="utf-8") != _session_digest(context):
+        raise ConnectionError("what it was started by is not what there is now")
+    _post(context, "suspend", seconds=_SUSPEND_SECONDS)
+
+
+def _resume(context: Context) -> None:
+    import requests
+
+    # One that does not answer is just starting, which it does not do suspended.
+    with suppress(requests.ConnectionError):
+        _post(context, "resume", seconds=_SUSPEND_SECONDS)
+
+
+def _post(context: Context, action: str, *, seconds: float) -> None:
+    import requests
+
+    silver = context.endpoints.silver
+    url = f"{silver.status_url}/{action}"
+    requests.post(url, headers=silver.headers, timeout=seconds).raise_for_status()
 
 
 def _endpoint(site: Site) -> Silver:
@@ -246,6 +305,7 @@ SERVICE = Service(
         variables=_compose_variables,
     ),
     after=("kafka", "registry", "objectstore"),
+    suspension=Suspension(_suspend, _resume),
     urls=lambda endpoints, _ports: {"status": f"{endpoints.silver.status_url}/status"},
     ready_seconds=120,
 )

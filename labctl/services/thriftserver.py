@@ -74,7 +74,6 @@ def _settings(context: Context) -> dict[str, str]:
 
 def process(context: Context, *, host: str = LOOPBACK) -> Process:
     """The server as a process: `spark-submit` of a class that Spark brings."""
-    scratch = context.data / "scratch"
     hive = {
         "hive.server2.thrift.bind.host": host,
         "hive.server2.thrift.port": str(context.ports["jdbc"]),
@@ -82,11 +81,11 @@ def process(context: Context, *, host: str = LOOPBACK) -> Process:
         "hive.server2.custom.authentication.class": "labctl.PasswordFile",
         # All sessions are this process's user, whatever a client calls itself.
         "hive.server2.enable.doAs": "false",
-        "hive.exec.scratchdir": str(scratch / "hive"),
-        "hive.exec.local.scratchdir": str(scratch / "hive-local"),
-        "hive.downloaded.resources.dir": str(scratch / "hive-resources"),
-        "hive.querylog.location": str(scratch / "hive-log"),
-        "hive.server2.logging.operation.log.location": str(scratch / "hive-operations"),
+        "hive.exec.scratchdir": str(context.temp / "hive"),
+        "hive.exec.local.scratchdir": str(context.temp / "hive-local"),
+        "hive.downloaded.resources.dir": str(context.temp / "hive-resources"),
+        "hive.querylog.location": str(context.temp / "hive-log"),
+        "hive.server2.logging.operation.log.location": str(context.temp / "hive-operations"),
     }
     return Process(
         argv=(

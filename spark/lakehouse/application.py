@@ -1,11 +1,9 @@
-"""The silver application: one Spark session, one worker per table, and one for bronze."""
+"""The silver application: one worker per table, and one for bronze, in one Spark session."""
 
 from __future__ import annotations
 
-import logging
-import sys
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,69 +17,38 @@ from lakehouse.bronze.topics import BronzeTopics
 from lakehouse.bronze.writer import BronzeWriter
 from lakehouse.catalog_sync import CatalogSync
 from lakehouse.deadletter import DeadLetters
-from lakehouse.errors import ConfigurationError, PermanentError
+from lakehouse.errors import ConfigurationError
 from lakehouse.first_load import SilverFirst
 from lakehouse.gold import GoldWorker
 from lakehouse.gold_definition import GoldDefinition, read_definitions
 from lakehouse.gold_table import GoldTable
 from lakehouse.hudi import HudiTable
-from lakehouse.jvm import forget_yarn, remember_classes
 from lakehouse.kafka import Kafka
 from lakehouse.kafka_feed import KafkaFeed
 from lakehouse.maintenance import Maintenance
 from lakehouse.options import Options
-from lakehouse.progress import WorkerProgress, now
+from lakehouse.progress import WorkerProgress
 from lakehouse.properties import TOPIC_KEY, TableConfig, load_tables, named_tables
 from lakehouse.rebuild import Rebuilder
 from lakehouse.registry import SchemaRegistry
 from lakehouse.schema_memory import LakeSchemas
-from lakehouse.status import StatusServer
 from lakehouse.storage import LakeFiles
 from lakehouse.supervisor import Feed, Supervisor, Worker
 from lakehouse.table import TableWriter
-from lakehouse.termination import on_termination
 from lakehouse.warmup import WarmUp
 
-__all__ = ["main"]
-
-_log = logging.getLogger("lakehouse")
-_NAME = "silver"
-_FAILED = 1
-_USAGE = 2
-
-
-def main() -> int:
-    """Run until stopped. Exit code: 0 when stopped or done, 1 for failed tables, 2 for usage."""
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=logging.INFO,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
-    logging.getLogger("py4j").setLevel(logging.WARNING)
-    try:
-        options = Options.parse()
-        tables = load_tables(
-            map(Path, options.properties), only=options.tables, overrides=options.hoodie_conf
-        )
-        for sentence in (each for table in tables for each in table.older_keys):
-            _log.info("%s", sentence)
-        application = Application(options, tables)
-    except PermanentError as error:
-        _log.error("%s", error)
-        return _USAGE
-    return application.run()
+__all__ = ["Application"]
 
 
 class Application:
-    """Everything that runs in the driver."""
+    """All that works on the lab's data, from what that is when it begins until it is stopped."""
 
-    def __init__(self, options: Options, tables: list[TableConfig]) -> None:
+    def __init__(
+        self, spark: SparkSession, options: Options, tables: Sequence[TableConfig]
+    ) -> None:
+        """Raises ConfigurationError for what it cannot run by."""
+        self._spark = spark
         self._options = options
-        self._token = options.status_token()
-        self._spark = SparkSession.builder.appName(_NAME).getOrCreate()
-        remember_classes(self._spark)
-        forget_yarn(self._spark)
-        self._started_at = now()
         self._tables = {
             table.name: WorkerProgress(
                 source=options.source,
@@ -122,46 +89,35 @@ class Application:
         workers: list[Worker] = [*self._feeds.values(), *self._bronze, *self._gold]
         self._supervisor = Supervisor(workers, once=options.once)
 
-    def run(self) -> int:
-        on_termination(self._spark, self._supervisor.stop)
-        server = None
-        if self._options.status_port is not None:
-            server = StatusServer(
-                self._options.status_host,
-                self._options.status_port,
-                self.status,
-                {
-                    "restart": self._restart,
-                    "refill": self._refill,
-                    "replay": self._replay,
-                    "register": self._register,
-                },
-                self._token,
-            )
-            server.start()
+    def run(self) -> bool:
+        """Work until stopped, or with `--once` until all is done; whether no table has failed."""
         self._maintenance.start()
         if self._catalog:
             self._catalog.start()
         if not self._options.once:
             self._warm_up.start(self._is_idle)
         try:
-            sound = self._supervisor.run()
+            return self._supervisor.run()
         finally:
+            self._warm_up.stop()
             self._maintenance.stop()
             if self._catalog:
                 self._catalog.stop()
             self._kafka.close()
-            if server is not None:
-                server.stop()
-            self._spark.stop()
-        return 0 if sound or not self._options.once else _FAILED
+
+    def stop(self) -> None:
+        """Ask `run` to end, each worker after what it is doing."""
+        self._supervisor.stop()
+
+    def let_go(self) -> None:
+        """After `run`: break off what is done beside the workers, and wait until it has ended."""
+        self._spark.sparkContext.cancelAllJobs()
+        self._warm_up.wait()
+        self._maintenance.stop()
 
     def status(self) -> Mapping[str, Any]:
-        """What `GET /status` answers."""
+        """The part of `GET /status` that is about tables."""
         return {
-            "application": _NAME,
-            "started_at": self._started_at,
-            "source": self._options.source,
             "tables": {name: self._table_status(name) for name in self._tables},
             "bronze": bronze_status(
                 {writer.name: writer.progress.snapshot() for writer in self._bronze}
@@ -293,7 +249,7 @@ class Application:
     def _checkpoint(self, name: str) -> str:
         return f"{self._options.checkpoint_base_path.rstrip('/')}/{name}"
 
-    def _restart(self, table: str) -> bool:
+    def restart(self, table: str) -> bool:
         """Have a table restart by what its properties say now. False when there is none.
 
         Raises ConfigurationError, and the table goes on as before, when they cannot be used.
@@ -332,7 +288,7 @@ class Application:
         if not (is_written_anew or self._rebuilder(table).is_requested()):
             table.check_layout(table.state())
 
-    def _refill(self, table: str) -> bool:
+    def refill(self, table: str) -> bool:
         """Have a table written again from its topic, and bronze too, the old files put aside.
 
         False when there is no such table.
@@ -347,7 +303,7 @@ class Application:
         self._storage.write(self._options.refill_request_path(table), b"")
         return self._supervisor.restart(table)
 
-    def _replay(self, table: str) -> bool:
+    def replay(self, table: str) -> bool:
         """Have a table's dead letters put into it by its own worker. False when there is none."""
         if table not in self._topics:
             return False
@@ -359,7 +315,7 @@ class Application:
             self._supervisor.restart(name)
         return True
 
-    def _register(self, table: str) -> bool:
+    def register(self, table: str) -> bool:
         """Register a table in the catalog. False when there is no such table."""
         if table not in self._topics:
             return False

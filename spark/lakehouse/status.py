@@ -1,4 +1,4 @@
-"""`GET /status`: what every table is doing, as JSON."""
+"""`GET /status`: what every table is doing, as JSON; and what may be asked of it by `POST`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["StatusServer"]
 
 
 class StatusServer:
-    """Serves `status()` at `/status`, and takes `POST /tables/<name>/<action>`.
+    """Serves `status()` at `/status`; takes `POST /tables/<name>/<action>` and `POST /<action>`.
 
     What is posted must bring the token (`Authorization: Bearer …`). Nothing is answered to pages
     in a browser: neither to those of another origin, nor to those whose own name was made to point
@@ -31,13 +31,16 @@ class StatusServer:
         port: int,
         status: Callable[[], Mapping[str, Any]],
         actions: Mapping[str, Callable[[str], bool]],
+        whole: Mapping[str, Callable[[], None]],
         token: str | None,
     ) -> None:
         """An action gets the table's name, and returns False when there is no such table.
 
-        It refuses by a PermanentError, which is answered. Without a token no action is taken.
+        One of the `whole` application is answered when it is done. An action refuses by a
+        PermanentError, which is answered. Without a token no action is taken.
         """
-        self._server = ThreadingHTTPServer((host, port), _handler(status, actions, token))
+        handler = _handler(status, actions, whole, token)
+        self._server = ThreadingHTTPServer((host, port), handler)
         self._server.daemon_threads = True
         self._thread = threading.Thread(
             target=self._server.serve_forever, name="status", daemon=True
@@ -54,6 +57,7 @@ class StatusServer:
 def _handler(
     status: Callable[[], Mapping[str, Any]],
     actions: Mapping[str, Callable[[str], bool]],
+    whole: Mapping[str, Callable[[], None]],
     token: str | None,
 ) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
@@ -66,28 +70,28 @@ def _handler(
                 self._answer(HTTPStatus.NOT_FOUND, {"error": "only /status is here"})
 
         def do_POST(self) -> None:
-            parts = self.path.strip("/").split("/")
-            action = actions.get(parts[2]) if len(parts) == 3 and parts[0] == "tables" else None
             if self._is_from_a_page():
                 self._refuse_page()
-            elif not self._has_token():
+                return
+            if not self._has_token():
                 self._answer(HTTPStatus.UNAUTHORIZED, {"error": "the token is missing or wrong"})
-            elif action is None:
-                known = ", ".join(f"/tables/<name>/{name}" for name in actions)
-                self._answer(HTTPStatus.NOT_FOUND, {"error": f"only {known} are here"})
-            else:
-                self._act(action, parts[1], parts[2])
-
-        def _act(self, action: Callable[[str], bool], table: str, name: str) -> None:
+                return
             try:
-                is_there = action(table)
+                self._answer(*self._act(*self.path.strip("/").split("/")))
             except PermanentError as error:
                 self._answer(HTTPStatus.CONFLICT, {"error": error.what, "hint": error.hint})
-                return
-            if is_there:
-                self._answer(HTTPStatus.ACCEPTED, {"table": table, "accepted": name})
-            else:
-                self._answer(HTTPStatus.NOT_FOUND, {"error": f"there is no table {table}"})
+
+        def _act(self, *words: str) -> tuple[HTTPStatus, Mapping[str, Any]]:
+            match words:
+                case [name] if name in whole:
+                    whole[name]()
+                    return HTTPStatus.OK, {"done": name}
+                case ["tables", table, name] if name in actions:
+                    if actions[name](table):
+                        return HTTPStatus.ACCEPTED, {"table": table, "accepted": name}
+                    return HTTPStatus.NOT_FOUND, {"error": f"there is no table {table}"}
+            known = [*(f"/tables/<name>/{name}" for name in actions), *(f"/{n}" for n in whole)]
+            return HTTPStatus.NOT_FOUND, {"error": f"only {', '.join(known)} are here"}
 
         def _is_from_a_page(self) -> bool:
             host = self.headers.get("Host", "")

@@ -43,10 +43,24 @@ class WarmUp:
         self._spark = spark
         self._tables = {table.table_type: table.in_one_piece() for table in tables}.values()
         self._folder = folder.rstrip("/")
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
 
     def start(self, is_needed: Callable[[], bool]) -> None:
         """Begin on a thread of its own; ends early once `is_needed` says no."""
-        threading.Thread(target=self._run, args=(is_needed,), name=_POOL, daemon=True).start()
+        self._thread = threading.Thread(
+            target=self._run, args=(is_needed,), name=_POOL, daemon=True
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ask it to end after the commit under way."""
+        self._stopped.set()
+
+    def wait(self) -> None:
+        """Wait until it has ended."""
+        if self._thread is not None:
+            self._thread.join()
 
     def _run(self, is_needed: Callable[[], bool]) -> None:
         storage = LakeFiles(self._spark)
@@ -56,7 +70,7 @@ class WarmUp:
             self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", _POOL)
             for number in range(_COMMITS):
                 for config in self._tables:
-                    if not is_needed():
+                    if self._stopped.is_set() or not is_needed():
                         return
                     self._commit(HudiTable(self._spark, config, self._folder), number)
                     commits += 1

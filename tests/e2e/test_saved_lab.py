@@ -20,6 +20,7 @@ NAME = "of-a-test"
 def test_a_lab_goes_back_to_a_snapshot_and_on_from_there(trial: Trial) -> None:
     if not isinstance(trial.lab.runtime, NativeRuntime):
         pytest.skip("a lab in containers has no snapshots")
+    application = trial.lab.runtime.state("silver").pid
     trial.begin()
     before = trial.last_numbers()
     save_snapshot(trial.lab, NAME, replace=True)
@@ -31,6 +32,8 @@ def test_a_lab_goes_back_to_a_snapshot_and_on_from_there(trial: Trial) -> None:
     finally:
         delete_snapshot(NAME)
     up(trial.lab, SilentReporter())
+    # It has let go of the data that were there, without being started again.
+    assert trial.lab.runtime.state("silver").pid == application
     trial.wait_for_connectors()
     trial.verify_equal()
     for target in TARGETS:

@@ -33,7 +33,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.status import ServiceStatus, read_status
 from labctl.lake.objectstore import s3_client
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER
-from labctl.runtimes.native.families import still_there
+from labctl.runtimes.native.families import family_of, still_there
 from labctl.runtimes.native.runtime import NativeRuntime
 from labctl.services import SERVICES
 from labctl.services.cache import PASSWORD_FILE, Cache, ask
@@ -98,7 +98,11 @@ def test_a_service_comes_up_alone_and_comes_back_when_killed(
     assert (before.state, before.restarts) == ("ready", 0)
     assert before.pid is not None
     assert before.memory_bytes > 0
-    assert before.pid in {process.pid for process in processes_of(lab)}
+    family = family_of(before.pid)
+    known = {process.pid for process in processes_of(lab)}
+    assert before.pid in known
+    # PostgreSQL's say nothing of the lab themselves.
+    assert still_there([one for one in family if one.pid not in known], seconds=5) == []
 
     os.kill(before.pid, signal.SIGKILL)
 

@@ -9,11 +9,18 @@ from labctl.config.model import LabConfig
 from labctl.services import PASSWORDS, SERVICES, Context, Service
 from labctl.services.endpoints import loopback_endpoints
 
-__all__ = ["PORTS", "PROJECT", "SECRET", "context_of"]
+__all__ = ["PORTS", "PROJECT", "SECRET", "NamedParts", "context_of"]
 
 PROJECT = Path(__file__).parents[2]
 SECRET = {role: f"secret-of-{role}" for role in PASSWORDS}
 PORTS = {service.name: service.ports for service in SERVICES}
+
+
+class NamedParts(ArtifactStore):
+    """Parts that need not be fetched to be named."""
+
+    def path(self, name: str) -> Path:
+        return Path("/parts") / name
 
 
 def context_of(
@@ -26,6 +33,7 @@ def context_of(
         config=config,
         data=folder / "data",
         conf=folder / "conf",
+        temp=folder / "tmp",
         secrets=folder / "secrets",
         ports=service.ports,
         passwords=SECRET,

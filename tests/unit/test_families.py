@@ -9,7 +9,7 @@ import sys
 import psutil
 
 from labctl.home.sockets import is_free
-from labctl.runtimes.native.families import families_below, family_of, still_there
+from labctl.runtimes.native.families import families_below, family_of, still_there, with_descendants
 from tests.waiting import wait_for
 
 PARENT = """
@@ -44,6 +44,17 @@ def test_a_family_is_a_process_and_all_that_it_started() -> None:
         pid: [pid, child] for pid, child in children.items()
     }
     assert {p.pid for p in own} >= {os.getpid(), *children, *children.values()}
+
+
+def test_descendants_are_found_with_those_that_they_have() -> None:
+    script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {PARENT!r}])"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", script], stdin=pipe, stdout=pipe, text=True) as it:
+        assert it.stdout is not None
+        youngest = int(it.stdout.readline())
+        found = with_descendants([psutil.Process(it.pid)])
+        middle = psutil.Process(youngest).ppid()
+    assert [process.pid for process in found] == [it.pid, middle, youngest]
 
 
 def test_a_process_that_is_gone_has_no_family() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from labctl.artifacts import ArtifactStore
 from labctl.config.model import GoldSettings, LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.lake.gold import load_views
@@ -16,7 +15,7 @@ from labctl.shipped import shipped
 from lakehouse.errors import ConfigurationError
 from lakehouse.gold_definition import read_definitions, written_definitions
 from lakehouse.properties import load_tables
-from tests.unit.service_context import PROJECT, context_of
+from tests.unit.service_context import PROJECT, NamedParts, context_of
 
 SALES = "tickit_gold.sales_by_day_and_category"
 TABLES = ("shop.sale", "shop.item")
@@ -109,18 +108,11 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
             read_definitions(file)
 
 
-class _Parts(ArtifactStore):
-    """Parts that need not be fetched to be named."""
-
-    def path(self, name: str) -> Path:
-        return Path("/parts") / name
-
-
 def test_the_application_is_started_with_them(tmp_path: Path) -> None:
     config = LabConfig.load(PROJECT / "lab.toml")
-    assert silver.options(context_of(silver.SERVICE, config, tmp_path, _Parts())).gold is None
+    assert silver.options(context_of(silver.SERVICE, config, tmp_path, NamedParts())).gold is None
     kept = config.model_copy(update={"gold": GoldSettings(materialised=(SALES,))})
-    context = context_of(silver.SERVICE, kept, tmp_path, _Parts())
+    context = context_of(silver.SERVICE, kept, tmp_path, NamedParts())
     assert silver.SERVICE.native
     silver.SERVICE.native.prepare(context)
     told_file = silver.options(context).gold
@@ -128,4 +120,4 @@ def test_the_application_is_started_with_them(tmp_path: Path) -> None:
     assert [one.name for one in read_definitions(Path(told_file))] == [SALES]
     wrong = config.model_copy(update={"gold": GoldSettings(materialised=("a.b",))})
     with pytest.raises(LabError, match="there is no view a"):
-        silver.SERVICE.native.prepare(context_of(silver.SERVICE, wrong, tmp_path, _Parts()))
+        silver.SERVICE.native.prepare(context_of(silver.SERVICE, wrong, tmp_path, NamedParts()))

@@ -123,6 +123,22 @@ def test_shutdown_leaves_nothing(state: LabState) -> None:
     assert not Path(state.supervisor_socket).exists()
 
 
+def test_all_are_killed_but_one(state: LabState) -> None:
+    supervisor = ProcessSupervisor(state)
+    supervisor.start({"one": Process(SLEEPER), "two": Process(SLEEPER)})
+    for name in ("one", "two"):
+        supervisor.start_process(name)
+    wait_for(lambda: all(one.state == "RUNNING" for one in supervisor.states().values()))
+    kept = supervisor.state("one")
+    killed = psutil.Process(supervisor.state("two").pid)
+    supervisor.kill_all(but=["one"])
+    assert still_there([killed], seconds=0) == []
+    assert supervisor.state("one") == kept
+    assert supervisor.state("two").state == "STOPPED"
+    supervisor.start_process("two")
+    wait_for(lambda: supervisor.state("two").state == "RUNNING")
+
+
 def test_one_that_does_not_answer_is_told_and_can_still_be_ended(state: LabState) -> None:
     supervisor = ProcessSupervisor(state, answer_seconds=0.5)
     supervisor.start({"sleeper": Process(SLEEPER)})

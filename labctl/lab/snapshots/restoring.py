@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import suppress
+from dataclasses import replace
 
 from labctl.errors import ExitCode, LabError
 from labctl.home.state import STATE_VERSION, LabState, sync_folder, write_private
@@ -26,7 +28,8 @@ _RECORD = "restored.json"
 
 
 def restore_snapshot(lab: Lab, snapshot: Snapshot) -> None:
-    """Replace the lab's data by the snapshot's. Nothing of the lab runs afterwards: `up` it.
+    """Replace the lab's data by the snapshot's. `up` has to follow: nothing of the lab runs
+    afterwards but services that are suspended, until `up` resumes them.
 
     Raises LabError (ENVIRONMENT), and changes nothing, when a part of the snapshot is damaged, or
     was written by another version of a service.
@@ -40,26 +43,43 @@ def restore_snapshot(lab: Lab, snapshot: Snapshot) -> None:
         copy = state.folder / COPY
         shutil.rmtree(copy, ignore_errors=True)
         copy.mkdir(mode=0o700)
+        kept: list[str] = []
         try:
             for part in FOLDERS:
                 copy_folder(snapshot.folder / part, copy / part)
             recorded = {key: getattr(snapshot.manifest, key) for key in RECORDED}
             write_private(copy / _RECORD, json.dumps(recorded))
             if lab.running:
+                kept = _suspended(lab)
                 # What they would still write is deleted anyway.
-                lab.runtime.kill_all()
-            lab.runtime.shutdown()
+                lab.runtime.kill_all(but=kept)
+            if not kept:
+                lab.runtime.shutdown()
             copy.rename(state.folder / WHOLE)
         finally:
             shutil.rmtree(copy, ignore_errors=True)
         sync_folder(state.folder)
         finish_restore(state)
+        # By the passwords that it has now; and one may have died and been started meanwhile.
+        for name in set(kept).difference(_suspended(replace(lab)) if kept else ()):
+            lab.runtime.stop(name)
+
+
+def _suspended(lab: Lab) -> list[str]:
+    """Suspend the services that can be; those that are."""
+    suspended = []
+    for service in lab.services:
+        if service.suspension is not None and lab.runtime.state(service.name).running:
+            with suppress(OSError):  # it is started again then
+                service.suspension.suspend(lab.context(service))
+                suspended.append(service.name)
+    return suspended
 
 
 def finish_restore(state: LabState) -> bool:
     """Complete a restore that has got as far as its rename; whether there was one.
 
-    To be called by whoever holds the lab, with none of its services running.
+    To be called by whoever holds the lab, with none of its services running, or suspended.
     """
     whole = state.folder / WHOLE
     if not whole.is_dir():

@@ -46,6 +46,7 @@ def main(name: str) -> None:
         # The image's own folder is the application's user's only where a volume is mounted there.
         data=CONF / "data",
         conf=CONF,
+        temp=CONF / "scratch",
         secrets=SECRETS,
         ports=service.ports,
         passwords=passwords,

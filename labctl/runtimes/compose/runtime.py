@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -268,10 +268,11 @@ class ComposeRuntime:
         """
         kill(self._container(name))
 
-    def kill_all(self) -> None:
+    def kill_all(self, *, but: Collection[str] = ()) -> None:
         """The engine is not the lab's: it starts its containers again."""
         for name in self._containers():
-            self.kill(name)
+            if name not in but:
+                self.kill(name)
 
     def kill_supervisor(self) -> None:
         raise LabError(ENGINE_IS_NOT_OURS, exit_code=ExitCode.USAGE)

@@ -67,6 +67,7 @@ def silver_context(
         config=config,
         data=DATA,
         conf=CONF,
+        temp=DATA / "scratch",
         secrets=SECRETS,
         ports=silver.SERVICE.ports,
         passwords=passwords,

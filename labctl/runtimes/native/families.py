@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import psutil
 
-__all__ = ["families_below", "family_of", "still_there"]
+__all__ = ["families_below", "family_of", "still_there", "with_descendants"]
 
 _POLL_SECONDS = 0.02
 
@@ -41,6 +41,22 @@ def families_below(root: int, pids: Iterable[int]) -> dict[int, list[psutil.Proc
         return found
 
     return {pid: family(pid) for pid in pids}
+
+
+def with_descendants(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
+    """`processes` and all that they have started, each once."""
+    children = defaultdict(list)
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            children[process.ppid()].append(process)
+    found = {process.pid: process for process in processes}
+    waiting = list(found)
+    while waiting:
+        for child in children[waiting.pop()]:
+            if child.pid not in found:
+                found[child.pid] = child
+                waiting.append(child.pid)
+    return list(found.values())
 
 
 def still_there(processes: Sequence[psutil.Process], *, seconds: float) -> list[psutil.Process]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -163,8 +163,8 @@ class NativeRuntime:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
 
-    def kill_all(self) -> None:
-        self.supervisor.kill_all()
+    def kill_all(self, *, but: Collection[str] = ()) -> None:
+        self.supervisor.kill_all(but=but)
 
     def kill_supervisor(self) -> None:
         self.supervisor.kill()

@@ -12,14 +12,14 @@ import socket
 import subprocess
 import sys
 import xmlrpc.client
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import psutil
 from supervisor.xmlrpc import SupervisorTransport, UnixStreamHTTPConnection
-from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
+from tenacity import retry, retry_if_exception_type, retry_if_result, stop_after_delay, wait_fixed
 
 from labctl.errors import LabError
 from labctl.home.state import LabState, write_private
@@ -32,7 +32,7 @@ from labctl.runtimes.model import (
     ProcessState,
     SilentSupervisorError,
 )
-from labctl.runtimes.native.families import still_there
+from labctl.runtimes.native.families import families_below, still_there, with_descendants
 from labctl.services.model import Process
 
 __all__ = ["LAB_MARK", "ProcessSupervisor"]
@@ -43,6 +43,8 @@ LAB_MARK = "LABCTL_LAB"
 STEADY_SECONDS = 3
 """How long a process runs before a death of it is not one of its start: then it may die again."""
 
+_STRAY_SECONDS = 10.0
+"""How long a process that no supervisor looks after may take to end by itself."""
 _KILL_SECONDS = 60.0
 """How long a killed process may take to be gone."""
 
@@ -168,20 +170,17 @@ class ProcessSupervisor:
     def end_strays(self) -> None:
         """End processes of this lab that no supervisor looks after.
 
-        They are left when supervisord itself was killed. Interrupt, terminate, then kill, each
-        with a wait of its own.
+        They are left when supervisord itself was killed.
         """
         strays = self.processes()
-        for action, seconds in (
-            (psutil.Process.terminate, 10),
-            (psutil.Process.kill, 5),
-        ):
-            for process in strays:
-                try:
-                    action(process)
-                except psutil.NoSuchProcess:
-                    continue
-            strays = still_there(strays, seconds=seconds)
+        for process in filter(self._is_ours, strays):
+            # What it has started it ends itself, in the right order.
+            with suppress(psutil.NoSuchProcess):
+                process.terminate()
+        for process in still_there(strays, seconds=_STRAY_SECONDS):
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        still_there(strays, seconds=_KILL_SECONDS)
 
     def kill(self) -> None:
         """End supervisord alone, as if it had crashed: what it runs goes on, uncared for."""
@@ -200,17 +199,37 @@ class ProcessSupervisor:
             with suppress(psutil.NoSuchProcess):  # `down` ends it as it stands
                 process.resume()
 
-    def kill_all(self) -> None:
-        """End every process of the lab at once, supervisord first: nobody restarts the others."""
+    def kill_all(self, *, but: Collection[str] = ()) -> None:
+        """End every process of the lab at once, supervisord first: nobody restarts the others.
+
+        With services in `but`, these go on, and supervisord too.
+        """
         ours = self.processes()
+        if but:
+            spared = self._spared(but)
+            ours = [process for process in ours if process.pid not in spared]
         for process in ours:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         still_there(ours, seconds=_KILL_SECONDS)
+        if but:
+            self._wait_until_noticed(but)
+
+    def _spared(self, services: Collection[str]) -> set[int]:
+        """The processes of `services`, and supervisord's own; it will not miss the others."""
+        processes: list[dict[str, Any]] = self._call("getAllProcessInfo")
+        for entry in processes:
+            if entry["name"] not in (*services, *_LISTENERS):
+                self._command("stopProcess", entry["name"], False, unless="NOT_RUNNING")
+        supervisor = int(self._call("getPID"))
+        kept = [e["pid"] for e in processes if e["name"] in (*services, *_LISTENERS)]
+        families = families_below(supervisor, kept)
+        return {supervisor, *(process.pid for family in families.values() for process in family)}
 
     def processes(self) -> list[psutil.Process]:
         """Every process of the lab, the oldest first: that is supervisord."""
-        ours = [p for p in psutil.process_iter() if self._is_ours(p)]
+        # PostgreSQL's processes write their titles where their environment was.
+        ours = with_descendants(p for p in psutil.process_iter() if self._is_ours(p))
         return sorted(ours, key=lambda process: process.create_time())
 
     def _is_ours(self, process: psutil.Process) -> bool:
@@ -237,6 +256,15 @@ class ProcessSupervisor:
     def _wait_until_up(self) -> None:
         if not self.running():
             raise ConnectionError(f"the supervisor does not answer; see {self._state.logs}")
+
+    @retry(
+        retry=retry_if_result(bool),
+        wait=wait_fixed(0.02),
+        stop=stop_after_delay(_ANSWER_SECONDS),
+    )
+    def _wait_until_noticed(self, but: Collection[str]) -> list[str]:
+        """Wait until supervisord knows that services other than `but` are gone."""
+        return [name for name, one in self.states().items() if name not in but and one.running]
 
     def _command(self, method: str, name: str, wait: bool, *, unless: str) -> None:
         """Have supervisord start or stop `name`; a refusal called `unless` is as good as done."""

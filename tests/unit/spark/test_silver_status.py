@@ -31,8 +31,16 @@ def url(asked: list[str]) -> Iterator[str]:
             raise ConfigurationError("its file is broken", hint="Correct it")
         return table == "sale"
 
+    def suspend() -> None:
+        asked.append("suspend")
+
     server = StatusServer(
-        "127.0.0.1", port, lambda: {"application": "silver"}, {"restart": restart}, TOKEN
+        "127.0.0.1",
+        port,
+        lambda: {"application": "silver"},
+        {"restart": restart},
+        {"suspend": suspend},
+        TOKEN,
     )
     server.start()
     yield f"http://127.0.0.1:{port}"
@@ -56,6 +64,11 @@ def test_an_action_is_taken_for_a_known_table(url: str, asked: list[str]) -> Non
     assert asked == ["sale", "nobody"]
 
 
+def test_an_action_is_taken_of_the_whole_application(url: str, asked: list[str]) -> None:
+    assert answer(f"{url}/suspend", "POST") == (200, {"done": "suspend"})
+    assert asked == ["suspend"]
+
+
 def test_a_refusal_says_why(url: str) -> None:
     assert answer(f"{url}/tables/broken/restart", "POST") == (
         409,
@@ -66,13 +79,14 @@ def test_a_refusal_says_why(url: str) -> None:
 @pytest.mark.parametrize("given", ["", "Bearer ", "Bearer wrong", f"Basic {TOKEN}", TOKEN])
 def test_an_action_wants_the_token(url: str, asked: list[str], given: str) -> None:
     assert answer(f"{url}/tables/sale/restart", "POST", Authorization=given)[0] == 401
+    assert answer(f"{url}/suspend", "POST", Authorization=given)[0] == 401
     assert answer(f"{url}/status", Authorization=given)[0] == 200
     assert asked == []
 
 
 def test_without_a_token_no_action_is_taken(asked: list[str]) -> None:
     port = free_port()
-    server = StatusServer("127.0.0.1", port, dict, {"restart": lambda _: True}, None)
+    server = StatusServer("127.0.0.1", port, dict, {"restart": lambda _: True}, {}, None)
     server.start()
     try:
         for given in ("Bearer None", "Bearer ", ""):
@@ -104,7 +118,7 @@ def test_this_machine_has_several_names(url: str, host: str) -> None:
     assert answer(f"{url}/status", Host=host)[0] == 200
 
 
-@pytest.mark.parametrize("path", ["/", "/tables/sale/explode", "/tables/restart"])
+@pytest.mark.parametrize("path", ["/", "/explode", "/tables/sale/explode", "/tables/restart"])
 def test_anything_else_is_not_there(url: str, path: str) -> None:
     assert answer(url + path, "POST")[0] == 404
     assert answer(url + path)[0] == 404
