@@ -65,6 +65,11 @@ class ConnectClient:
         found: dict[str, str] = self._call("GET", f"/connectors/{name}/config")
         return found
 
+    def configs(self) -> dict[str, dict[str, str]]:
+        """The configuration that Connect holds of every connector, by name."""
+        found: dict[str, Any] = self._call("GET", "/connectors", params={"expand": "info"})
+        return {name: about["info"]["config"] for name, about in sorted(found.items())}
+
     def task_configs(self, name: str) -> list[dict[str, str]]:
         """The configurations that a connector's tasks were started with."""
         found: list[dict[str, Any]] = self._call("GET", f"/connectors/{name}/tasks")

@@ -159,8 +159,7 @@ def is_running(status: dict[str, Any]) -> bool:
 def give_logins(client: ConnectClient) -> list[str]:
     """Add a login to connectors made before Kafka asked for one, as files have it; their names."""
     given = []
-    for name in client.names():
-        held = client.config(name) or {}
+    for name, held in client.configs().items():
         login = history_login(held)
         if login and not login.keys() & held.keys():
             client.put(name, held | login)
@@ -170,7 +169,7 @@ def give_logins(client: ConnectClient) -> list[str]:
 
 def restart_failed_tasks(client: ConnectClient) -> list[str]:
     """Restart connectors of which a part has failed; their names. Kafka Connect never does."""
-    failed = [name for name in client.names() if _has_failed(_status(client, name))]
+    failed = [name for name, status in client.statuses().items() if _has_failed(status)]
     for name in failed:
         client.act(name, "restart")
     return failed

@@ -22,7 +22,7 @@ from labctl.lab.snapshots import (
     snapshots,
 )
 from labctl.lab.snapshots.files import read_records
-from labctl.lab.snapshots.restoring import WHOLE, _check
+from labctl.lab.snapshots.restoring import WHOLE, check_files, check_versions
 from labctl.lab.snapshots.store import MANIFEST, Manifest, Snapshot, snapshot_home, write_manifest
 
 pytestmark = pytest.mark.usefixtures("state_home")
@@ -106,16 +106,17 @@ def test_a_snapshot_of_another_layout_is_refused() -> None:
 
 def test_a_damaged_file_and_another_version_are_found_before_anything_is_replaced() -> None:
     snapshot = make("loaded")
-    _check(snapshot, BUILDS)
+    check_versions(snapshot, BUILDS)
+    check_files(snapshot)
     with pytest.raises(LabError, match="other versions") as error:
-        _check(snapshot, {"postgres": "19.1", "mysql": "9.7"})
+        check_versions(snapshot, {"postgres": "19.1", "mysql": "9.7"})
     assert error.value.details == (
         "mysql: none in the snapshot, 9.7 here",
         "postgres: 18.6 in the snapshot, 19.1 here",
     )
     (snapshot.folder / "data" / "file").write_text("rowz", encoding="utf-8")
     with pytest.raises(LabError, match="data/file has another checksum"):
-        _check(snapshot, BUILDS)
+        check_files(snapshot)
 
 
 @pytest.mark.parametrize("done", [(), ("data",), ("data", "secrets")])

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
 from labctl.home.state import STATE_VERSION, LabState, sync_folder, write_private
@@ -18,7 +20,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.snapshots.files import copy_folder, unlike
 from labctl.lab.snapshots.store import FOLDERS, RECORDED, Snapshot, remove_leftovers
 
-__all__ = ["builds", "finish_restore", "restore_snapshot"]
+__all__ = ["builds", "check_files", "check_versions", "finish_restore", "restore_snapshot"]
 
 COPY = "restoring.new"
 """In the lab's folder: what is being copied."""
@@ -36,7 +38,7 @@ def restore_snapshot(lab: Lab, snapshot: Snapshot) -> None:
     """
     lab.require_here().runtime.require_files()
     remove_leftovers()
-    _check(snapshot, builds(lab))
+    check_versions(snapshot, builds(lab))
     state = lab.state
     with state.changing():
         finish_restore(state)
@@ -45,8 +47,10 @@ def restore_snapshot(lab: Lab, snapshot: Snapshot) -> None:
         copy.mkdir(mode=0o700)
         kept: list[str] = []
         try:
-            for part in FOLDERS:
-                copy_folder(snapshot.folder / part, copy / part)
+            with ThreadPoolExecutor(max_workers=1) as beside:
+                copied = beside.submit(_copy, snapshot, copy)
+                check_files(snapshot)
+                copied.result()
             recorded = {key: getattr(snapshot.manifest, key) for key in RECORDED}
             write_private(copy / _RECORD, json.dumps(recorded))
             if lab.running:
@@ -63,6 +67,11 @@ def restore_snapshot(lab: Lab, snapshot: Snapshot) -> None:
         # By the passwords that it has now; and one may have died and been started meanwhile.
         for name in set(kept).difference(_suspended(replace(lab)) if kept else ()):
             lab.runtime.stop(name)
+
+
+def _copy(snapshot: Snapshot, target: Path) -> None:
+    for part in FOLDERS:
+        copy_folder(snapshot.folder / part, target / part)
 
 
 def _suspended(lab: Lab) -> list[str]:
@@ -106,7 +115,8 @@ def builds(lab: Lab) -> dict[str, str]:
     return {s.name: lab.runtime.build(s) for s in lab.services if not s.forgets}
 
 
-def _check(snapshot: Snapshot, present: dict[str, str]) -> None:
+def check_versions(snapshot: Snapshot, present: dict[str, str]) -> None:
+    """Raise LabError (ENVIRONMENT) unless `present` services are those that wrote the snapshot."""
     made = snapshot.manifest
     if made.state_version > STATE_VERSION:
         raise LabError(
@@ -126,10 +136,14 @@ def _check(snapshot: Snapshot, present: dict[str, str]) -> None:
             details=tuple(unequal),
             exit_code=ExitCode.ENVIRONMENT,
         )
+
+
+def check_files(snapshot: Snapshot) -> None:
+    """Raise LabError (ENVIRONMENT) for the first file that is not as it was saved."""
     for part in FOLDERS:
         below = {
             name.removeprefix(f"{part}/"): record
-            for name, record in made.files.items()
+            for name, record in snapshot.manifest.files.items()
             if name.startswith(f"{part}/")
         }
         if problem := unlike(snapshot.folder / part, below):
