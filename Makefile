@@ -3,9 +3,11 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Hundreds of processes would compile the same modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-api test test-compose soak fuzz trino-oracle check docs wheel dist up down clean
+.PHONY: help demo demo-api test test-compose soak fuzz trino-oracle check compiled docs wheel dist up down clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -18,7 +20,8 @@ demo-api: $(VENV)/run ## switch the lake API on in the lab that runs, see a sale
 
 # The end-to-end tests mostly wait for their lab. Beside them, others use the cores (tests/conftest.py).
 WORKERS := 2
-test: check docs ## every check and test, on labs of their own; one after the other with WORKERS=0
+test: $(VENV)/dev ## every check and test, on labs of their own; one after the other with WORKERS=0
+	@$(MAKE) --no-print-directory -j 2 check docs compiled
 	$(BIN)/pytest -n $(WORKERS)
 
 PROFILE := compose
@@ -31,6 +34,10 @@ soak: $(VENV)/dev ## random faults for 30 minutes on the lab that runs (MINUTES=
 	$(BIN)/labctl soak run --minutes $(MINUTES) --write build/soak.json --html build/soak.html \
 		--history build/soak.jsonl
 	$(BIN)/pytest -m soak
+
+# Else each of the workers would compile every test and all that tests import.
+compiled: $(VENV)/dev
+	@$(BIN)/pytest --collect-only --quiet >/dev/null || true # the run says what is wrong
 
 check: $(VENV)/dev ## format, lint, types, English
 	$(BIN)/ruff format --check .
