@@ -1,7 +1,7 @@
 """The process: one Spark session, and the application in it, which can be suspended.
 
 A suspended application has let go of the data: they may be replaced, as by a snapshot. Resumed, it
-begins again with what is there by then. The session stays: it is most of what a start takes.
+starts with what is there by then. The session stays: it is most of what a start takes.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class _Driver:
             self._at_rest = False
             if self._is(_Wanted.ENDED):
                 return None
-        _log.info("resumed: begins again with what is there now")
+        _log.info("resumed with the data that are there now")
         application = Application(self._spark, self._options, _tables(self._options))
         with self._changed:
             self._application = application
