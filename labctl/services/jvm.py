@@ -14,8 +14,8 @@ FLAGS = (
     # One small heap on few cores: the serial collector costs least memory and start-up time.
     "-XX:+UseSerialGC",
     "-XX:+ExitOnOutOfMemoryError",
-    # The jars are those of the artefact lock, byte for byte. Verifying each class at each start would
-    # be an eighth of what the start of a lab takes.
+    # The jars are those of the artefact lock, byte for byte. Verifying every class at every start
+    # would be an eighth of what the start of a lab takes.
     "-XX:+UnlockDiagnosticVMOptions",
     "-XX:-BytecodeVerificationRemote",
     "-Djava.awt.headless=true",
