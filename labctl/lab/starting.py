@@ -51,17 +51,20 @@ def start_services(
     def bring_up_next(service: Service) -> str:
         dependencies = [name for name in service.after if name in futures]
         start = service in idle
-        if start and service.starts_beside:
-            lab.runtime.start(service, lab.context(service))
-            start = False
-        reporter.service(service.name, "waiting", ", ".join(dependencies))
+        beside = start and service.starts_beside
+        if beside:
+            _start(lab, service, reporter)
+        else:
+            reporter.service(service.name, "waiting", ", ".join(dependencies))
         for dependency in dependencies:
             if futures[dependency].exception():
+                if beside:
+                    lab.runtime.stop(service.name)
                 reporter.service(service.name, "stopped", f"it needs {dependency}")
                 raise LabError(f"{service.title} was not started: it needs {dependency}")
         if cancelled.is_set():
             raise LabError(f"{service.title} was not started", exit_code=ExitCode.INTERRUPTED)
-        return bring_up(lab, service, reporter, cancelled, start=start)
+        return bring_up(lab, service, reporter, cancelled, start=start and not beside)
 
     # One thread per service: one that waits for another never holds the other's place.
     with ThreadPoolExecutor(max_workers=len(wanted)) as pool:
@@ -98,13 +101,13 @@ def _all_of(failed: Sequence[BaseException]) -> BaseException:
 def bring_up(
     lab: Lab, service: Service, reporter: UpReporter, cancelled: threading.Event, *, start: bool
 ) -> str:
+    """Have `service` usable; what it said of itself. Without `start` it runs already."""
     context = lab.context(service)
     begun = time.monotonic()
+    if start:
+        _start(lab, service, reporter)
     try:
-        if start:
-            reporter.service(service.name, "starting")
-            lab.runtime.start(service, context)
-        elif service.suspension is not None:
+        if not start and service.suspension is not None:
             service.suspension.resume(context)
         version = wait_until_usable(lab, service, cancelled)
         service.setup(context)
@@ -114,6 +117,15 @@ def bring_up(
         raise
     reporter.service(service.name, "ready", f"{version} in {time.monotonic() - begun:.1f} s")
     return version
+
+
+def _start(lab: Lab, service: Service, reporter: UpReporter) -> None:
+    reporter.service(service.name, "starting")
+    try:
+        lab.runtime.start(service, lab.context(service))
+    except LabError:
+        reporter.service(service.name, "failed")
+        raise
 
 
 def wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event | None = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -62,6 +63,8 @@ _SUSPEND_SECONDS = 20.0
 
 def _prepare(context: Context) -> None:
     context.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # What a killed one has left in a container, or natively where an earlier labctl had it.
+    shutil.rmtree(context.data / "scratch", ignore_errors=True)
     write_private(context.conf / "spark.properties", _session_properties(context))
     write_private(context.conf / TOKEN, context.passwords["silver"])
     write_private(context.conf / _STARTED_BY, _session_digest(context))
@@ -231,8 +234,8 @@ def _probe(context: Context) -> str:
     response = requests.get(f"{context.endpoints.silver.status_url}/status", timeout=5)
     response.raise_for_status()
     status = response.json()
-    if status["suspended"]:
-        raise ConnectionError("it is suspended")
+    if status.get("suspended"):  # which one of an earlier labctl does not say
+        raise ConnectionError("it is suspended; `labctl up` resumes it")
     tables = status["tables"].values()
     # A table whose topic does not exist yet has nothing to do: the lab is usable without it.
     opening = [t for t in tables if t["state"] == "starting" and t["waiting_for"] is None]
@@ -250,8 +253,8 @@ def _suspend(context: Context) -> None:
 def _resume(context: Context) -> None:
     import requests
 
-    # One that does not answer is just starting, which it does not do suspended.
-    with suppress(requests.ConnectionError):
+    # One that does not answer is just starting. If it stays suspended, its probe says so.
+    with suppress(requests.RequestException):
         _post(context, "resume", seconds=_SUSPEND_SECONDS)
 
 

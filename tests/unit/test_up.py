@@ -24,7 +24,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.starting import start_seconds
 from labctl.lab.up import up
 from labctl.runtimes.model import ProcessState
-from labctl.services.model import Context, NativeService, Process, Service, Site
+from labctl.services.model import Context, NativeService, Process, Service, Site, Suspension
 
 PROJECT = Path(__file__).parents[2]
 
@@ -181,6 +181,36 @@ def test_what_needs_no_slow_part_is_up_before_that_is_made(
     assert machine.started == ["alone", "(made)", "base", "above"]
     assert usable_meanwhile == [["alone"]]
     assert set(started.versions) == {"base", "alone", "above"}
+
+
+def test_what_waits_by_itself_is_started_beside_what_it_needs(
+    lab: Lab, machine: Machine, serve: Any
+) -> None:
+    def once_above_runs(context: Context) -> str:
+        assert "above" in machine.up
+        return usable(context)
+
+    beside = replace(ABOVE, starts_beside=True)
+    serve(replace(BASE, probe=once_above_runs), beside)
+    assert set(up(lab, Reporter()).versions) == {"base", "above"}
+
+    machine.shutdown()
+    serve(replace(BASE, probe=unusable, ready_seconds=0), beside)
+    with pytest.raises(LabError, match="Base was not usable"):
+        up(lab, Reporter())
+    assert machine.up == {"base"}
+
+
+def test_a_service_that_runs_is_resumed_once_what_it_needs_is_usable(
+    lab: Lab, machine: Machine, serve: Any
+) -> None:
+    resumed: list[set[str]] = []
+    suspension = Suspension(lambda _: None, lambda _: resumed.append(set(machine.up)))
+    serve(BASE, replace(ABOVE, suspension=suspension))
+    machine.up, machine.supervised = {"above"}, True
+    up(lab, Reporter())
+    assert machine.started == ["base"]
+    assert resumed == [{"base", "above"}]
 
 
 def test_an_interrupt_stops_what_is_not_usable_yet(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -60,6 +61,9 @@ def restore_snapshot(lab: Lab, snapshot: Snapshot) -> None:
             if not kept:
                 lab.runtime.shutdown()
             copy.rename(state.folder / WHOLE)
+        except BaseException:
+            _resume(lab, kept)
+            raise
         finally:
             shutil.rmtree(copy, ignore_errors=True)
         sync_folder(state.folder)
@@ -83,6 +87,12 @@ def _suspended(lab: Lab) -> list[str]:
                 service.suspension.suspend(lab.context(service))
                 suspended.append(service.name)
     return suspended
+
+
+def _resume(lab: Lab, names: Collection[str]) -> None:
+    for service in lab.services:
+        if service.suspension is not None and service.name in names:
+            service.suspension.resume(lab.context(service))
 
 
 def finish_restore(state: LabState) -> bool:
