@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -23,7 +24,8 @@ def test_a_lab_goes_back_to_a_snapshot_and_on_from_there(trial: Trial) -> None:
     application = trial.lab.runtime.state("silver").pid
     trial.begin()
     before = trial.last_numbers()
-    save_snapshot(trial.lab, NAME, replace=True)
+    for _ in range(2):  # the second shares files with the first
+        save_snapshot(trial.lab, NAME, replace=True)
     try:
         trial.go_on()
         after = trial.last_numbers()
@@ -31,6 +33,7 @@ def test_a_lab_goes_back_to_a_snapshot_and_on_from_there(trial: Trial) -> None:
         restore_snapshot(trial.lab, find_snapshot(NAME))
     finally:
         delete_snapshot(NAME)
+    assert shared_files(trial.lab.state.folder / "data") == []
     up(trial.lab, SilentReporter())
     # It has let go of the data that were there, without being started again.
     assert trial.lab.runtime.state("silver").pid == application
@@ -46,3 +49,9 @@ def test_a_lab_goes_back_to_a_snapshot_and_on_from_there(trial: Trial) -> None:
             row=(target.silver, {target.key: after[target]}),
         )
     trial.verify_equal(*(target.silver for target in TARGETS))
+
+
+def shared_files(folder: Path) -> list[Path]:
+    """Files that have another name, too: a service that changes one would change both."""
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return [path for path in files if path.stat().st_nlink > 1]

@@ -95,3 +95,19 @@ def test_files_of_another_mode_are_not_shared(data: Path, tmp_path: Path) -> Non
     records = read_records(tmp_path / "first")
     link_unchanged(tmp_path / "second", records, [(tmp_path / "first", records)])
     assert (tmp_path / "second" / "postgres" / "base" / "1").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_is_stored_once_is_restored_as_files_of_their_own(data: Path, tmp_path: Path) -> None:
+    twin = Path("postgres", "base", "2")
+    (data / twin).write_bytes(b"rows")
+    copy_folder(data, tmp_path / "first")
+    copy_folder(data, tmp_path / "second")
+    records = read_records(tmp_path / "second")
+    link_unchanged(tmp_path / "second", records, [(tmp_path / "first", records)])
+    assert (tmp_path / "second" / twin).samefile(tmp_path / "second" / twin.with_name("1"))
+
+    copy_folder(tmp_path / "second", tmp_path / "restored")
+
+    (tmp_path / "restored" / twin).write_bytes(b"changed")
+    assert (tmp_path / "restored" / twin.with_name("1")).read_bytes() == b"rows"
+    assert unlike(tmp_path / "second", records) is None

@@ -32,12 +32,16 @@ _DIGEST_BYTES = 16
 def copy_folder(source: Path, target: Path) -> None:
     """Copy `source` to `target`, which must not exist: owners, modes, times and holes included.
 
-    Blocks are shared where the file system can do that. Raises LabError (ENVIRONMENT) when
-    something cannot be copied.
+    Blocks are shared where the file system can do that. Names of one file become files of their
+    own: a snapshot has one copy of what is equal, of which a service would change all by changing
+    one. Raises LabError (ENVIRONMENT) when something cannot be copied.
     """
-    command = ["cp", "--archive", "--reflink=auto", "--sparse=auto", "--no-target-directory"]
+    command = ["cp", "--archive", "--no-preserve=links", "--reflink=auto", "--sparse=auto"]
     done = subprocess.run(
-        [*command, str(source), str(target)], capture_output=True, text=True, check=False
+        [*command, "--no-target-directory", str(source), str(target)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode != 0:
         raise LabError(
