@@ -71,7 +71,7 @@ class ServiceSettings(Section):
     cores."""
     quick_start: bool = False
     """For Connect and the Spark application, natively: the JVM's first compiler alone. They are
-    usable, and a first change arrives, in three quarters of the time; a load of a million rows
+    usable, and a first change arrives, in four fifths of the time; a load of a million rows
     takes one and a half times as long."""
 
 

@@ -88,6 +88,8 @@ def _session_digest(context: Context) -> str:
         digest.update(b"\0" + word.encode())
     for file in _session_files(context.project):
         digest.update(b"\0" + file.read_bytes())
+    if context.config.gold.materialised:
+        digest.update(b"\0" + gold_text(context.project, context.config).encode())
     return digest.hexdigest()
 
 

@@ -83,7 +83,7 @@ def _suspended(lab: Lab) -> list[str]:
     suspended = []
     for service in lab.services:
         if service.suspension is not None and lab.runtime.state(service.name).running:
-            with suppress(OSError):  # it is started again then
+            with suppress(OSError, LabError):  # it is started again then
                 service.suspension.suspend(lab.context(service))
                 suspended.append(service.name)
     return suspended

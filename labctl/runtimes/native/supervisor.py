@@ -11,6 +11,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 import xmlrpc.client
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,7 +20,7 @@ from typing import Any
 
 import psutil
 from supervisor.xmlrpc import SupervisorTransport, UnixStreamHTTPConnection
-from tenacity import retry, retry_if_exception_type, retry_if_result, stop_after_delay, wait_fixed
+from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from labctl.errors import LabError
 from labctl.home.state import LabState, write_private
@@ -48,6 +49,7 @@ _STRAY_SECONDS = 10.0
 _KILL_SECONDS = 60.0
 """How long a killed process may take to be gone."""
 
+_POLL_SECONDS = 0.02
 _ANSWER_SECONDS = 20.0
 """How long supervisord may take to answer: it does nothing but look after its processes."""
 _LAST_ANSWER_SECONDS = 5.0
@@ -257,14 +259,13 @@ class ProcessSupervisor:
         if not self.running():
             raise ConnectionError(f"the supervisor does not answer; see {self._state.logs}")
 
-    @retry(
-        retry=retry_if_result(bool),
-        wait=wait_fixed(0.02),
-        stop=stop_after_delay(_ANSWER_SECONDS),
-    )
-    def _wait_until_noticed(self, but: Collection[str]) -> list[str]:
+    def _wait_until_noticed(self, but: Collection[str]) -> None:
         """Wait until supervisord knows that services other than `but` are gone."""
-        return [name for name, one in self.states().items() if name not in but and one.running]
+        deadline = time.monotonic() + _ANSWER_SECONDS
+        while any(one.running for name, one in self.states().items() if name not in but):
+            if time.monotonic() > deadline:
+                raise SilentSupervisorError(_ANSWER_SECONDS)
+            time.sleep(_POLL_SECONDS)
 
     def _command(self, method: str, name: str, wait: bool, *, unless: str) -> None:
         """Have supervisord start or stop `name`; a refusal called `unless` is as good as done."""
