@@ -5,6 +5,7 @@ from __future__ import annotations
 from labctl.errors import LabError
 from labctl.home.sockets import is_free, owner_of
 from labctl.lab.lab import Lab
+from labctl.lab.probe_errors import why_unusable
 from labctl.lab.slots import read_slots
 from labctl.runtimes.model import Check, Level
 
@@ -49,7 +50,7 @@ def _services(lab: Lab) -> list[Check]:
                 Check(
                     service.name,
                     Level.FAIL,
-                    f"{type(error).__name__}: {error}",
+                    why_unusable(error),
                     f"labctl logs {service.name}",
                 )
             )

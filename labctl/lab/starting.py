@@ -13,6 +13,7 @@ from labctl.config.model import ServiceSettings
 from labctl.errors import ExitCode, LabError
 from labctl.lab.busy import when_busy
 from labctl.lab.lab import Lab
+from labctl.lab.probe_errors import why_unusable
 from labctl.services import Service
 
 __all__ = [
@@ -141,7 +142,7 @@ def wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event | N
         try:
             return service.probe(context)
         except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
+            reason = why_unusable(error)
         if lab.runtime.state(service.name).state == "FATAL":
             raise _failure(lab, service, "died again and again and was given up")
         seconds = max(seconds, start_seconds(service, context.settings))

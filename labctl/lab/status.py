@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from labctl.config.aws import AwsProfile
 from labctl.lab.lab import Lab
+from labctl.lab.probe_errors import why_unusable
 from labctl.runtimes.model import Death, ProcessState, Usage
 from labctl.services import Service
 
@@ -116,7 +117,7 @@ def _service_status(
             state = "ready"
         except Exception as error:
             state = _unusable(service, process, deaths)
-            detail = f"{type(error).__name__}: {error}"
+            detail = why_unusable(error)
     elif process is not None and process.state == "BACKOFF":
         state = "restarting"
     elif process is not None and process.state == "FATAL":
