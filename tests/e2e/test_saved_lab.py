@@ -10,6 +10,7 @@ import pytest
 from labctl.lab.snapshots import delete_snapshot, find_snapshot, restore_snapshot, save_snapshot
 from labctl.lab.starting import SilentReporter
 from labctl.lab.up import up
+from labctl.runtimes.native.families import family_of
 from labctl.runtimes.native.runtime import NativeRuntime
 from labctl.sources import connect
 from tests.e2e.fault_trial import Trial
@@ -49,6 +50,17 @@ def test_a_lab_goes_back_to_a_snapshot_and_on_from_there(trial: Trial) -> None:
             row=(target.silver, {target.key: after[target]}),
         )
     trial.verify_equal(*(target.silver for target in TARGETS))
+    # One for each stream, and one of the application's own; none is left of before.
+    streams = len(trial.lab.tables) + len(trial.lab.sinks)
+    assert kafka_clients(application) <= streams + 1
+
+
+def kafka_clients(pid: int | None) -> int:
+    """Of a Spark application, those that ask for offsets: by the thread that each has."""
+    assert pid is not None
+    tasks = (Path(f"/proc/{one.pid}/task") for one in family_of(pid))
+    names = (file.read_text() for folder in tasks for file in folder.glob("*/comm"))
+    return sum(name.startswith("kafka-admin") for name in names)
 
 
 def shared_files(folder: Path) -> list[Path]:

@@ -27,7 +27,7 @@ def state(monkeypatch: pytest.MonkeyPatch) -> Iterator[LabState]:
     # pytest's own temporary folders may be too deep for a unix socket.
     with TemporaryDirectory(prefix="labctl-") as folder:
         monkeypatch.setenv("XDG_STATE_HOME", folder)
-        monkeypatch.setattr("labctl.runtimes.native.supervisor.STEADY_SECONDS", 1)
+        monkeypatch.setattr("labctl.runtimes.native.supervisor_config.STEADY_SECONDS", 1)
         state = LabState("unit")
         state.create()
         yield state
@@ -62,7 +62,7 @@ def test_a_killed_process_comes_back_and_its_death_is_noted(state: LabState) -> 
 def test_deaths_from_before_a_stop_do_not_count(
     state: LabState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("labctl.runtimes.native.supervisor.RESTARTS_AT_MOST", 1)
+    monkeypatch.setattr("labctl.runtimes.native.supervisor_config.RESTARTS_AT_MOST", 1)
     may_live = state.folder / "may-live"
     script = "import pathlib, signal, sys; pathlib.Path(sys.argv[1]).is_file() and signal.pause()"
     supervisor = ProcessSupervisor(state)

@@ -1,0 +1,130 @@
+"""What supervisord is told: its configuration file, and a private file for each process.
+
+https://supervisord.org/configuration.html
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from labctl.home.state import LabState, write_private
+from labctl.runtimes.model import (
+    FULL_BELOW,
+    HEAP_DEATH,
+    OUT_OF_HEAP,
+    OUT_OF_MEMORY,
+    RESTARTS_AT_MOST,
+)
+from labctl.services.model import Process
+
+__all__ = ["configuration"]
+
+STEADY_SECONDS = 3
+"""How long a process runs before a death of it is not one of its start: then it may die again."""
+
+
+def configuration(state: LabState, processes: Mapping[str, Process]) -> str:
+    """The configuration file's text; %(here)s is the lab's folder."""
+    sections = [
+        _section(
+            "supervisord",
+            {
+                "logfile": "%(here)s/logs/supervisor.log",
+                "logfile_maxbytes": "2MB",
+                "logfile_backups": 2,
+                "pidfile": "%(here)s/supervisord.pid",
+                "childlogdir": "%(here)s/logs",
+                "directory": "%(here)s",
+                "umask": "077",
+                "identifier": f"labctl-{state.name}",
+                **({"user": "root"} if os.geteuid() == 0 else {}),
+            },
+        ),
+        _section(
+            "unix_http_server",
+            {"file": f"%(here)s/{state.supervisor_socket.name}", "chmod": "0700"},
+        ),
+        _section(
+            "rpcinterface:supervisor",
+            {"supervisor.rpcinterface_factory": ("supervisor.rpcinterface:make_main_rpcinterface")},
+        ),
+        _section(
+            "eventlistener:events",
+            {
+                "command": (
+                    f'{_script("events.py")} "%(here)s/{state.deaths.name}" {FULL_BELOW} '
+                    f'"{HEAP_DEATH}" "{OUT_OF_HEAP}" "{OUT_OF_MEMORY}"'
+                ),
+                # BACKOFF: it died before it was counted as running. TICK: every five seconds.
+                "events": ("PROCESS_STATE_EXITED,PROCESS_STATE_BACKOFF,PROCESS_STATE_FATAL,TICK_5"),
+                "stderr_logfile": "%(here)s/logs/supervisor-events.log",
+                "stderr_logfile_maxbytes": "1MB",
+            },
+        ),
+        _section(
+            "eventlistener:mending",
+            {
+                "command": f'{_script("mending.py")} "%(here)s/conf/connect"',
+                "events": "TICK_5",
+                "stderr_logfile": "%(here)s/logs/supervisor-mending.log",
+                "stderr_logfile_maxbytes": "1MB",
+            },
+        ),
+    ]
+    sections += [
+        _section(
+            f"program:{name}",
+            {
+                "command": f'{_script("launch.py")} "%(here)s/{_describe(state, name, process)}"',
+                "autostart": "false",
+                "autorestart": "true",
+                "startsecs": STEADY_SECONDS,
+                "startretries": RESTARTS_AT_MOST,
+                "stopsignal": process.stop_signal,
+                "stopwaitsecs": process.stop_seconds,
+                "killasgroup": "true",
+                "redirect_stderr": "true",
+                "stdout_logfile": f"%(here)s/logs/{state.log(name).name}",
+                "stdout_logfile_maxbytes": "20MB",
+                "stdout_logfile_backups": 2,
+            },
+        )
+        for name, process in processes.items()
+    ]
+    return "\n".join(sections)
+
+
+def _describe(state: LabState, name: str, process: Process) -> str:
+    """Write what `name` runs; the file's name, which changes with its content."""
+    text = json.dumps(
+        {
+            "argv": process.argv,
+            "env": dict(process.env),
+            "cwd": str(process.cwd) if process.cwd else None,
+            "temp": str(state.temp(name)),
+        }
+    )
+    folder = state.conf(name)
+    file = folder / f"process-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
+    if not file.is_file():
+        write_private(file, text)
+    for stale in folder.glob("process-*.json"):
+        if stale != file:
+            stale.unlink()
+    return str(file.relative_to(state.folder))
+
+
+def _section(title: str, values: Mapping[str, object]) -> str:
+    return "\n".join((f"[{title}]", *(f"{k} = {v}" for k, v in values.items()), ""))
+
+
+def _script(name: str) -> str:
+    """The command that runs a script beside this module, as supervisord reads commands."""
+    # -P: a script's folder is searched before everything else, and has a `supervisor.py`.
+    words = (sys.executable, "-P", str(Path(__file__).with_name(name)))
+    return " ".join('"' + word.replace("%", "%%") + '"' for word in words)
