@@ -13,6 +13,6 @@ def why_unusable(error: Exception) -> str:
     if type(error) is ConnectionError:  # a probe's own words
         return lines[0]
     request = getattr(error, "request", None)
-    if isinstance(error, OSError) and request is not None and error.response is None:  # type: ignore[attr-defined]
+    if request is not None and getattr(error, "response", None) is None:
         return f"nothing answers at {urlsplit(request.url).netloc}"
     return f"{type(error).__name__}: {lines[0]}"

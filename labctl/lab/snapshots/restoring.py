@@ -68,9 +68,10 @@ def restore_snapshot(lab: Lab, snapshot: Snapshot) -> None:
             shutil.rmtree(copy, ignore_errors=True)
         sync_folder(state.folder)
         finish_restore(state)
-        # By the passwords that it has now; and one may have died and been started meanwhile.
-        for name in set(kept).difference(_suspended(replace(lab)) if kept else ()):
-            lab.runtime.stop(name)
+        if kept:
+            # By the passwords that it has now; and one may have died and been started meanwhile.
+            for name in set(kept).difference(_suspended(replace(lab))):
+                lab.runtime.stop(name)
 
 
 def _copy(snapshot: Snapshot, target: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 import psutil
@@ -29,30 +29,34 @@ def families_below(root: int, pids: Iterable[int]) -> dict[int, list[psutil.Proc
     The list of the machine's processes is read once, not for each of them.
     """
     descendants = {process.pid: process for process in family_of(root)}
-    children = defaultdict(list)
-    for process in descendants.values():
-        with suppress(psutil.Error):
-            children[process.ppid()].append(process)
-
-    def family(pid: int) -> list[psutil.Process]:
-        found = [descendants[pid]] if pid in descendants else []
-        for member in found:
-            found += children[member.pid]
-        return found
-
-    return {pid: family(pid) for pid in pids}
+    children = _children_in(descendants.values())
+    return {
+        pid: _gathered([descendants[pid]], children) if pid in descendants else [] for pid in pids
+    }
 
 
 def with_descendants(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
     """`processes` and all that they have started, each once."""
+    return _gathered(processes, _children_in(psutil.process_iter()))
+
+
+def _children_in(processes: Iterable[psutil.Process]) -> Mapping[int, list[psutil.Process]]:
+    """Of `processes`, those that each process has started, by its id."""
     children = defaultdict(list)
-    for process in psutil.process_iter():
+    for process in processes:
         with suppress(psutil.Error):
             children[process.ppid()].append(process)
-    found = {process.pid: process for process in processes}
+    return children
+
+
+def _gathered(
+    roots: Iterable[psutil.Process], children: Mapping[int, list[psutil.Process]]
+) -> list[psutil.Process]:
+    """`roots` and their descendants by `children`, each once, behind the one that started it."""
+    found = {process.pid: process for process in roots}
     waiting = list(found)
-    while waiting:
-        for child in children[waiting.pop()]:
+    for pid in waiting:
+        for child in children.get(pid, ()):
             if child.pid not in found:
                 found[child.pid] = child
                 waiting.append(child.pid)

@@ -196,8 +196,9 @@ class ProcessSupervisor:
         """
         ours = self.processes()
         if but:
-            spared = self._spared(but)
+            spared = self._processes_of(but)
             ours = [process for process in ours if process.pid not in spared]
+            self._expect_the_end(but)
         for process in ours:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
@@ -205,16 +206,18 @@ class ProcessSupervisor:
         if but:
             self._wait_until_noticed(but)
 
-    def _spared(self, services: Collection[str]) -> set[int]:
-        """The processes of `services`, and supervisord's own; it will not miss the others."""
-        processes: list[dict[str, Any]] = self._call("getAllProcessInfo")
-        for entry in processes:
-            if entry["name"] not in (*services, *_LISTENERS):
-                self._command("stopProcess", entry["name"], False, unless="NOT_RUNNING")
+    def _processes_of(self, services: Collection[str]) -> set[int]:
+        """Of `services`, and supervisord's own."""
+        entries: list[dict[str, Any]] = self._call("getAllProcessInfo")
+        wanted = [e["pid"] for e in entries if e["name"] in (*services, *_LISTENERS)]
         supervisor = int(self._call("getPID"))
-        kept = [e["pid"] for e in processes if e["name"] in (*services, *_LISTENERS)]
-        families = families_below(supervisor, kept)
+        families = families_below(supervisor, wanted)
         return {supervisor, *(process.pid for family in families.values() for process in family)}
+
+    def _expect_the_end(self, but: Collection[str]) -> None:
+        """Have supervisord start none again of the services other than `but`."""
+        for name in self.states().keys() - set(but):
+            self._command("stopProcess", name, False, unless="NOT_RUNNING")
 
     def processes(self) -> list[psutil.Process]:
         """Every process of the lab, the oldest first: that is supervisord."""
