@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from typing import Any
 
 import typer
@@ -144,7 +145,7 @@ def _tables(tables: Sequence[SilverTableStatus]) -> Table:
             silver.name,
             _state(silver.state),
             silver.table_type,
-            silver.last_commit_instant or "none yet",
+            _since(silver.last_commit_at),
             _count(silver.records_behind),
             _count(silver.dead_letters),
         )
@@ -187,6 +188,10 @@ def _table(*titles: str) -> Table:
     for title in titles:
         table.add_column(title, no_wrap=True)
     return table
+
+
+def _since(moment: str | None) -> str:
+    return f"{_ago(datetime.fromisoformat(moment).timestamp())} ago" if moment else "none yet"
 
 
 def _ago(at: float) -> str:

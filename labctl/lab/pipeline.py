@@ -62,7 +62,8 @@ class SilverTableStatus:
     name: str
     state: str
     table_type: str
-    last_commit_instant: str | None
+    last_commit_at: str | None
+    """ISO 8601, in UTC; None where nothing was written yet."""
     records_behind: int | None
     """Records of its topic that it has not taken in; None when Kafka does not answer."""
     dead_letters: int | None
@@ -144,21 +145,20 @@ class PipelineStatus:
 
 
 def read_pipeline(lab: Lab) -> PipelineStatus:
-    """Ask Connect, Kafka, the Spark application and the object store, all at once.
+    """Ask Connect, Kafka and the Spark application, all at once.
 
     What does not answer is left out.
     """
     topics = sorted({table.topic for table in lab.tables})
-    with ThreadPoolExecutor(max_workers=5) as pool:
+    with ThreadPoolExecutor(max_workers=4) as pool:
         slots = pool.submit(_or_none, lambda: read_slots(lab))
         connectors = pool.submit(_or_none, lambda: _connector_statuses(lab))
         status = pool.submit(_silver_status, lab)
-        instants = pool.submit(_instants, lab)
         ends = pool.submit(_or_none, lambda: end_offsets(lab.endpoints.kafka, topics))
-    tables = _tables(lab, status.result(), instants.result(), ends.result())
+    tables = _tables(lab, status.result(), ends.result())
     bronze = _bronze(status.result(), ends.result())
     in_use = bool(lab.state.load().get("seeded") or connectors.result()) or any(
-        table.last_commit_instant for table in tables
+        table.last_commit_at for table in tables
     )
     found = _connectors(connectors.result(), _wanted(lab, bronze) if in_use else [])
     running = [c.name for c in found if _is_sound(c)]
@@ -169,7 +169,7 @@ def read_pipeline(lab: Lab) -> PipelineStatus:
     found = [
         _with_slot(replace(c, error=silent.get(c.name, c.error)), of.get(c.name)) for c in found
     ]
-    lost = _lost_topics(lab, instants.result(), ends.result())
+    lost = _lost_topics(lab, ends.result())
     return PipelineStatus(found, tables, bronze, lost, _gold(status.result()))
 
 
@@ -233,14 +233,14 @@ def _gold(status: Mapping[str, Any]) -> list[GoldStatus]:
     ]
 
 
-def _lost_topics(
-    lab: Lab, instants: Mapping[str, str | None], ends: EndOffsets | None
-) -> list[str]:
+def _lost_topics(lab: Lab, ends: EndOffsets | None) -> list[str]:
     """The topics of tables with a commit that Kafka does not have; none if it does not answer."""
-    if ends is None:
+    without = [t for t in lab.tables if ends is not None and not ends.get(t.topic)]
+    if not without:
         return []
-    lost = {t.topic for t in lab.tables if instants.get(t.name) and not ends.get(t.topic)}
-    return sorted(lost)
+    # The application does not open a table before its topic is there: the lake alone knows.
+    commits = _commits(lab, [table.name for table in without])
+    return sorted({table.topic for table in without if commits.get(table.name)})
 
 
 def _lost_problems(topics: Sequence[str]) -> Iterable[str]:
@@ -327,7 +327,6 @@ def _connector_problem(connector: ConnectorStatus) -> str:
 def _tables(
     lab: Lab,
     status: Mapping[str, Any],
-    instants: Mapping[str, str | None],
     ends: EndOffsets | None,
 ) -> list[SilverTableStatus]:
     topics = {table.name: table.topic for table in lab.tables}
@@ -336,7 +335,7 @@ def _tables(
             name,
             table["state"],
             table["table_type"],
-            instants.get(name),
+            table["last_commit_at"],
             None
             if ends is None or name not in topics
             else _behind(ends[topics[name]], table["offsets"]),
@@ -355,11 +354,11 @@ def _behind(ends: Mapping[int, int], ingested: Mapping[str, int]) -> int:
     return sum(max(0, end - ingested.get(str(partition), 0)) for partition, end in ends.items())
 
 
-def _instants(lab: Lab) -> dict[str, str | None]:
-    """The last commit of every table, which its timeline alone knows."""
+def _commits(lab: Lab, names: Sequence[str]) -> dict[str, str | None]:
+    """The instant of the last commit of each table, by its timeline."""
     from labctl.lake import Lake
 
     try:
-        return Lake(lab.endpoints.objectstore).latest([table.name for table in lab.tables])
+        return Lake(lab.endpoints.objectstore).latest(names)
     except LabError:
         return {}

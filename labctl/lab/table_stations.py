@@ -72,7 +72,7 @@ def _check(
     state = connector.state if connector is not None else NOT_APPLIED
     silver = next((t for t in pipeline.tables if t.name == table.name), None)
     records = sum(ends[table.topic].values()) if ends.get(table.topic) else None
-    rows = silver_rows(lab, table) if silver and silver.last_commit_instant else None
+    rows = silver_rows(lab, table) if silver and silver.last_commit_at else None
     source_rows = database.count(ref) if is_there else None
     problems = [
         *_source_problems(database, ref, file, is_there=is_there),

@@ -84,7 +84,7 @@ def _states(lab: Lab) -> Iterator[str]:
         yield f"{connector.name} {connector.state}, tasks {', '.join(connector.tasks) or 'none'}"
     for table in pipeline.tables:
         error = f": {table.error}" if table.error else ""
-        yield f"{table.name} {table.state}, last commit {table.last_commit_instant}{error}"
+        yield f"{table.name} {table.state}, last commit {table.last_commit_at}{error}"
 
 
 def _pairs(values: Mapping[str, object]) -> str:

@@ -17,6 +17,7 @@ from lakehouse.deletes import DELETED, MARK
 from lakehouse.earlier_layout import move_in
 from lakehouse.layout import Layout, check_layout
 from lakehouse.placement import MOVED
+from lakehouse.progress import moment
 from lakehouse.properties import TableConfig
 from lakehouse.schema import widened_columns
 from lakehouse.storage import LakeFiles
@@ -68,6 +69,8 @@ class TableState:
     """Kafka's id of the topic that `next_offsets` are of; empty where no commit says."""
     layout: Layout | None = None
     """How its rows are laid out; None before the first commit."""
+    last_commit_at: str | None = None
+    """When its last write was completed, see `progress.now`; None before the first commit."""
 
 
 class HudiTable:
@@ -130,6 +133,7 @@ class HudiTable:
         timeline = active.getCommitsTimeline().filterCompletedInstants()
         if timeline.empty():
             return TableState(None, {})
+        write = timeline.lastInstant().get()
         utils = self._jvm.org.apache.hudi.common.table.timeline.TimelineUtils
         newest: dict[int, int] = {}
         compacted: dict[int, int] = {}  # The offsets up to which log files are merged.
@@ -163,6 +167,7 @@ class HudiTable:
             ),
             topic_id=topic_id,
             layout=Layout.noted(meta.getTableConfig()),
+            last_commit_at=moment(write.getCompletionTime() or write.requestedTime()),
         )
 
     def check_layout(self, state: TableState) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-__all__ = ["State", "WorkerProgress", "now"]
+__all__ = ["State", "WorkerProgress", "moment", "now"]
 
 State = Literal["starting", "running", "retrying", "rebuilding", "failed", "done"]
 
@@ -15,6 +15,13 @@ State = Literal["starting", "running", "retrying", "rebuilding", "failed", "done
 def now() -> str:
     """The current time in UTC, ISO 8601 with microseconds."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def moment(instant: str) -> str:
+    """A Hudi instant in UTC, 14 to 17 digits, as `now` writes a time."""
+    found = datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    milliseconds = int(instant[14:].ljust(3, "0"))
+    return found.replace(microsecond=1000 * milliseconds).isoformat(timespec="microseconds")
 
 
 class WorkerProgress:

@@ -80,6 +80,7 @@ class TableWriter:
             if refused is None:
                 self._dead_letters.reopen(self.table.config.topic)
         state = self.table.state()
+        self.progress.set(last_commit_at=state.last_commit_at)
         self.table.check_layout(state)
         self._topic_id = topic.id or state.topic_id
         if why := why_not_to_go_on(state.topic_id, state.next_offsets, topic):
@@ -198,10 +199,9 @@ class TableWriter:
             self._maintenance.committed(self.table, count, rewrite=rewrite)
             if before != self._schema or partitions != self._partitions():
                 self._register()
+            self.progress.set(last_commit_at=now())
         self._next_offsets = merged
-        self.progress.committed(
-            count, last_commit_at=now(), offsets=self._shown_offsets(), error=None
-        )
+        self.progress.committed(count, offsets=self._shown_offsets(), error=None)
 
     def _write(self, rows: DataFrame, count: int, offsets: Mapping[int, int]) -> None:
         if self._placement is None:

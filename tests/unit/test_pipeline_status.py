@@ -24,8 +24,14 @@ TRACE = "org.apache.X: Exiting WorkerSourceTask\n\tat Y\nCaused by: java.Z: binl
 
 
 def table(**facts: Any) -> dict[str, Any]:
-    sound = {"state": "running", "table_type": "MERGE_ON_READ", "offsets": {"0": 7}, "error": None}
-    return sound | facts
+    return {
+        "state": "running",
+        "table_type": "MERGE_ON_READ",
+        "last_commit_at": "2026-11-23T09:30:00.120000+00:00",
+        "offsets": {"0": 7},
+        "error": None,
+        **facts,
+    }
 
 
 def bronze(**facts: Any) -> dict[str, Any]:
@@ -53,7 +59,7 @@ def ask(
     monkeypatch.setattr(pipeline, "silver_status", lambda _lab: said)
     monkeypatch.setattr(pipeline, "_connector_statuses", lambda _lab: statuses)
     instants = {"sale": "20261123"} if commits is None else commits
-    monkeypatch.setattr(pipeline, "_instants", lambda _lab: instants)
+    monkeypatch.setattr(pipeline, "_commits", lambda *_: instants)
     monkeypatch.setattr(pipeline, "read_slots", lambda _lab: slots or [])
     monkeypatch.setattr(pipeline, "source_problems", lambda *_: source or {})
     monkeypatch.setattr(
@@ -158,11 +164,13 @@ def test_a_slot_that_was_given_up_is_a_problem_though_its_connector_runs(
 
 
 def test_before_seeding_no_connector_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert ask(monkeypatch, connectors={}, commits={}).problems() == []
+    new = table(last_commit_at=None)
+    assert ask(monkeypatch, connectors={}, sale=new).problems() == []
 
 
 def test_after_seeding_every_connector_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = ask(monkeypatch, connectors={}, commits={}, seeded={"scale": 1.0})
+    new = table(last_commit_at=None)
+    found = ask(monkeypatch, connectors={}, sale=new, seeded={"scale": 1.0})
     assert found.problems() == [f"connector {CONNECTOR} is not applied"]
 
 
@@ -171,6 +179,16 @@ def test_a_topic_that_a_table_was_written_from_is_missed(monkeypatch: pytest.Mon
     assert f"Kafka has lost {TOPIC}," in problem
     assert "labctl connectors apply --start-over" in problem
     assert ask(monkeypatch, ends={}, commits={"sale": None}).problems() == []
+
+
+def test_the_last_commit_is_told_by_its_age(monkeypatch: pytest.MonkeyPatch) -> None:
+    def shown(last_commit_at: str | None) -> str:
+        found = ask(monkeypatch, sale=table(last_commit_at=last_commit_at))
+        return as_text(status_text(status_data(lab_status(), found))).split("last commit")[1]
+
+    monkeypatch.setattr(time, "time", lambda: 1_000_060.5)
+    assert "60 s ago" in shown("1970-01-12T13:46:40.120000+00:00")
+    assert "none yet" in shown(None)
 
 
 def test_lag_and_dead_letters_are_told_per_table(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from lakehouse.errors import ConfigurationError
-from lakehouse.progress import WorkerProgress
+from lakehouse.progress import WorkerProgress, moment
 from lakehouse.status import StatusServer
 from tests.ports import free_port
 
@@ -136,3 +136,9 @@ def test_progress_counts_batches_rows_and_restarts() -> None:
     assert (snapshot["batches"], snapshot["rows_total"]) == (2, 5)
     assert snapshot["offsets"] == {"0": 5}
     assert (snapshot["state"], snapshot["restarts"]) == ("retrying", 1)
+
+
+def test_an_instant_of_hudi_is_told_as_a_time() -> None:
+    assert moment("20261123093000120") == "2026-11-23T09:30:00.120000+00:00"
+    # As Hudi wrote them before it knew milliseconds.
+    assert moment("20261123093000") == "2026-11-23T09:30:00.000000+00:00"
