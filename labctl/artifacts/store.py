@@ -106,6 +106,13 @@ class ArtifactStore:
         damaged = stamp.damaged or tuple(damage(tree, stamp, thorough=False))
         return _installed(name, artifact, tree, stamp, damaged)
 
+    def version(self, name: str) -> str:
+        """The version of one artefact; looks at none of its files."""
+        if tool := self._system_tool(name):
+            return tool.version
+        stamp = read_stamp(self._tree(name))
+        return stamp.version if stamp else self._artifact(name).version
+
     def missing(self, names: Iterable[str]) -> list[str]:
         """Those of `names` that a fetch would fetch."""
         return [name for name in names if self.status(name).state in ("missing", "damaged")]

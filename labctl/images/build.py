@@ -99,7 +99,7 @@ def _reference(store: ArtifactStore, name: str) -> str:
         version = base.SUITE
     else:
         artifact = RECIPES[name].version
-        version = store.status(artifact).version if artifact else _own_version()
+        version = store.version(artifact) if artifact else _own_version()
     return f"{REPOSITORY}/{name}:{re.sub(r'[^A-Za-z0-9_.-]', '-', version)}"
 
 

@@ -62,7 +62,9 @@ def _problems(
     *,
     has_key_columns: bool,
 ) -> dict[str, str]:
-    there = {ref for schema in {t.db_schema for t in tables} for ref in database.tables(schema)}
+    schemas = {table.db_schema for table in tables}
+    there = {ref for schema in schemas for ref in database.tables(schema)}
+    keyed = {ref for schema in schemas for ref in database.keyed_tables(schema)}
     found = {}
     for table in tables:
         ref = TableRef(table.db_schema, table.source_name)
@@ -74,7 +76,7 @@ def _problems(
                 f"its source {ref} is gone: dropped, or renamed. Its rows stay as they were; "
                 "rename the source back, or take the table's file out of spark/properties"
             )
-        elif not has_key_columns and not database.describe(ref).keys:
+        elif not has_key_columns and ref not in keyed:
             key = ", ".join(table.properties.key_fields)
             found[table.name] = (
                 f"its source {ref} has lost its primary key: rows with the same {key} are one row "

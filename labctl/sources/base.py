@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     # Half of the commands do without Arrow, which takes 0.4 s to load.
     import pyarrow as pa
 
-    from labctl.sources.types import Declared, TypeRule
+    from labctl.sources.types import TypeRule
 
 __all__ = [
     "LOCK_SECONDS",
@@ -64,6 +64,18 @@ class TableRef:
         if not (schema and dot and name):
             raise LabError(f"{text!r} names no table.", hint="write schema.table, as in ecomm.sale")
         return cls(schema, name)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A column's type as the database's catalogue describes it."""
+
+    name: str
+    """Type name without its size, lower case: `numeric`, `character varying`, `datetime`."""
+    full: str
+    """As one would write it: `numeric(8,2)`, `smallint unsigned`."""
+    precision: int | None = None
+    scale: int | None = None
 
 
 @dataclass(frozen=True)
@@ -234,6 +246,15 @@ class Source(ABC):
             (schema,),
         )
         return [TableRef(schema, name) for (name,) in rows]
+
+    def keyed_tables(self, schema: str) -> set[TableRef]:
+        """Those that have a primary key."""
+        rows = self.execute(
+            "SELECT table_name FROM information_schema.table_constraints"
+            " WHERE table_schema = %s AND constraint_type = 'PRIMARY KEY'",
+            (schema,),
+        )
+        return {TableRef(schema, name) for (name,) in rows}
 
     @abstractmethod
     def describe(self, ref: TableRef) -> SourceTable:

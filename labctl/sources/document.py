@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from labctl.sources import ENGINES
-from labctl.sources.types import Declared, TypeRule
+from labctl.sources.base import Declared
+from labctl.sources.types import TypeRule
 
 __all__ = ["render"]
 

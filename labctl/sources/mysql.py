@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pymysql
 from pymysql.cursors import Cursor, SSCursor
 
@@ -15,6 +15,7 @@ from labctl.config.endpoints import Database
 from labctl.errors import ExitCode, LabError
 from labctl.sources.base import (
     LOCK_SECONDS,
+    Declared,
     Parameter,
     Row,
     Source,
@@ -24,8 +25,9 @@ from labctl.sources.base import (
     no_such_table,
     statement_failed,
 )
-from labctl.sources.text import from_csv, row_literals, statements
-from labctl.sources.types import MYSQL, Declared
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["MySqlSource", "ensure_database"]
 
@@ -120,6 +122,8 @@ class MySqlSource(Source):
             raise statement_failed("MySQL", sql, str(error.args[-1])) from error
 
     def describe(self, ref: TableRef) -> SourceTable:
+        from labctl.sources.types import MYSQL
+
         columns: list[tuple[str, Declared, bool]] = []
         keys: list[tuple[int, str]] = []
         for name, kind, full, nullable, precision, scale, position in self.execute(
@@ -143,6 +147,8 @@ class MySqlSource(Source):
         )
 
     def read(self, ref: TableRef) -> pa.Table:
+        from labctl.sources.text import from_csv
+
         table = self.describe(ref)
         fields = ", ".join(self._field(column) for column in table.columns)
         query = f"SELECT CONCAT_WS(',', {fields}) FROM {self.qualified(ref)}"
@@ -157,6 +163,8 @@ class MySqlSource(Source):
 
     def _literal(self, column: SourceColumn) -> str:
         """A column as SQL would write its value: text in quotes, bytes as hexadecimal digits."""
+        import pyarrow as pa
+
         name = self.quote(column.name)
         if pa.types.is_binary(column.arrow):
             return f"IF({name} IS NULL, 'NULL', CONCAT('x', QUOTE(HEX({name}))))"
@@ -165,6 +173,8 @@ class MySqlSource(Source):
 
     def _field(self, column: SourceColumn) -> str:
         """A column as one CSV field: null is empty, and text is always quoted."""
+        import pyarrow as pa
+
         value = column.rule.expression.format(self.quote(column.name))
         if pa.types.is_string(column.wire):
             text = f"CONVERT({value} USING utf8mb4)"
@@ -181,10 +191,14 @@ class MySqlSource(Source):
         self._insert(ref, rows, f" ON DUPLICATE KEY UPDATE {changes}")
 
     def _insert(self, ref: TableRef, rows: pa.Table, tail: str) -> None:
+        from labctl.sources.text import row_literals, statements
+
         head = f"INSERT INTO {self.qualified(ref)} ({self._names(rows.column_names)}) VALUES "
         self._run_all(statements(head, row_literals(rows), tail))
 
     def delete(self, ref: TableRef, keys: pa.Table) -> None:
+        from labctl.sources.text import row_literals, statements
+
         head = f"DELETE FROM {self.qualified(ref)} WHERE ({self._names(keys.column_names)}) IN ("
         self._run_all(statements(head, row_literals(keys), ")"))
 

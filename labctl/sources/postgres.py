@@ -7,9 +7,9 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import psycopg2
-import pyarrow as pa
 from psycopg2 import sql as pgsql
 from psycopg2.extensions import connection as Connection  # noqa: N812
 from psycopg2.extensions import encrypt_password
@@ -18,6 +18,7 @@ from labctl.config.endpoints import Database
 from labctl.errors import ExitCode, LabError
 from labctl.sources.base import (
     LOCK_SECONDS,
+    Declared,
     Parameter,
     Row,
     Source,
@@ -26,8 +27,9 @@ from labctl.sources.base import (
     no_such_table,
     statement_failed,
 )
-from labctl.sources.text import from_csv, to_csv
-from labctl.sources.types import POSTGRES, Declared
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["PostgresSource", "ensure_database"]
 
@@ -128,6 +130,8 @@ class PostgresSource(Source):
             raise statement_failed("PostgreSQL", sql, str(error)) from error
 
     def describe(self, ref: TableRef) -> SourceTable:
+        from labctl.sources.types import POSTGRES
+
         columns: list[tuple[str, Declared, bool]] = []
         keys: list[tuple[int, str]] = []
         for name, kind, full, nullable, precision, scale, position in self.execute(
@@ -141,6 +145,15 @@ class PostgresSource(Source):
             raise no_such_table("PostgreSQL", ref)
         return SourceTable.of(ref, POSTGRES, columns, [name for _, name in sorted(keys)])
 
+    def keyed_tables(self, schema: str) -> set[TableRef]:
+        # The information schema shows constraints to whoever may write to their tables.
+        rows = self.execute(
+            "SELECT relname FROM pg_index JOIN pg_class t ON t.oid = indrelid"
+            " JOIN pg_namespace n ON n.oid = relnamespace WHERE indisprimary AND nspname = %s",
+            (schema,),
+        )
+        return {TableRef(schema, name) for (name,) in rows}
+
     def comments(self, ref: TableRef) -> dict[str, str]:
         return dict(
             self.execute(
@@ -152,6 +165,8 @@ class PostgresSource(Source):
         )
 
     def read(self, ref: TableRef) -> pa.Table:
+        from labctl.sources.text import from_csv
+
         table = self.describe(ref)
         fields = ", ".join(c.rule.expression.format(self.quote(c.name)) for c in table.columns)
         copy = f"COPY (SELECT {fields} FROM {self.qualified(ref)}) TO STDOUT (FORMAT csv)"
@@ -168,6 +183,8 @@ class PostgresSource(Source):
         self._copy(f"{self.qualified(ref)} ({self._names(rows.column_names)})", rows)
 
     def _copy(self, target: str, rows: pa.Table) -> None:
+        from labctl.sources.text import to_csv
+
         copy = f"COPY {target} FROM STDIN (FORMAT csv)"
         with self._cursor(copy) as cursor:
             cursor.copy_expert(copy, io.BytesIO(to_csv(rows)))

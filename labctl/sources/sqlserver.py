@@ -10,16 +10,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-import pyarrow as pa
 import pymssql
 
 from labctl.config.endpoints import Database
 from labctl.errors import ExitCode, LabError
 from labctl.sources.base import (
     LOCK_SECONDS,
+    Declared,
     Parameter,
     Row,
     Source,
@@ -29,7 +29,9 @@ from labctl.sources.base import (
     no_such_table,
     statement_failed,
 )
-from labctl.sources.types import SQLSERVER, Declared
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["SqlServerSource", "ensure_database"]
 
@@ -158,6 +160,8 @@ class SqlServerSource(Source):
             raise statement_failed("SQL Server", sql, _said(error)) from error
 
     def describe(self, ref: TableRef) -> SourceTable:
+        from labctl.sources.types import SQLSERVER
+
         names = (ref.schema, ref.name)
         keys = tuple(name for (name,) in self.execute(_KEYS, names))
         columns = []
@@ -182,6 +186,8 @@ class SqlServerSource(Source):
         )
 
     def read(self, ref: TableRef) -> pa.Table:
+        import pyarrow as pa
+
         table = self.describe(ref)
         fields = ", ".join(self._field(column) for column in table.columns)
         rows = self.execute(f"SELECT {fields} FROM {self.qualified(ref)}")

@@ -16,20 +16,9 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from labctl.errors import LabError
+from labctl.sources.base import Declared
 
-__all__ = ["MYSQL", "POSTGRES", "SQLSERVER", "Declared", "TypeRule", "rule_for"]
-
-
-@dataclass(frozen=True)
-class Declared:
-    """A column's type as the database's catalogue describes it."""
-
-    name: str
-    """Type name without its size, lower case: `numeric`, `character varying`, `datetime`."""
-    full: str
-    """As one would write it: `numeric(8,2)`, `smallint unsigned`."""
-    precision: int | None = None
-    scale: int | None = None
+__all__ = ["MYSQL", "POSTGRES", "SQLSERVER", "TypeRule", "rule_for"]
 
 
 @dataclass(frozen=True)

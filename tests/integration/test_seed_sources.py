@@ -364,7 +364,10 @@ def test_catalogue(source: Source, schemas: str) -> None:
         ("select", True),
     ]
     assert described.arrow.field("select").type == pa.decimal128(8, 2)
-    assert ref in source.tables(schemas)
+    keyless = TableRef(schemas, "keyless")
+    source.execute(f"CREATE TABLE {source.qualified(keyless)} (id integer UNIQUE)")
+    assert {ref, keyless} <= set(source.tables(schemas))
+    assert source.keyed_tables(schemas) & {ref, keyless} == {ref}
     with pytest.raises(LabError, match="has no table"):
         source.describe(TableRef(schemas, "absent"))
 

@@ -24,7 +24,8 @@ from labctl.lab.row_trace import (
 from labctl.lake.deadletters import DeadLetter
 from labctl.lake.records import Record
 from labctl.sources import SourceColumn
-from labctl.sources.types import POSTGRES, Declared, rule_for
+from labctl.sources.base import Declared
+from labctl.sources.types import POSTGRES, rule_for
 from tests.unit.rendering import as_text
 
 TOPIC = "tickit.ecomm.sale"

@@ -39,6 +39,9 @@ class Database:
     def tables(self, schema: str) -> list[TableRef]:
         return [ref for ref in self._tables if ref.schema == schema]
 
+    def keyed_tables(self, schema: str) -> set[TableRef]:
+        return set(self.tables(schema))
+
     def describe(self, _ref: TableRef) -> SimpleNamespace:
         return SimpleNamespace(keys=("id",))
 

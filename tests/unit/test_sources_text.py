@@ -10,8 +10,9 @@ import pytest
 
 from labctl.errors import LabError
 from labctl.sources import SourceColumn, TableRef
+from labctl.sources.base import Declared
 from labctl.sources.text import from_csv, row_literals, statements, to_csv
-from labctl.sources.types import MYSQL, POSTGRES, Declared, rule_for
+from labctl.sources.types import MYSQL, POSTGRES, rule_for
 
 
 def column(name: str, kind: str, full: str | None = None, **size: int) -> SourceColumn:

@@ -147,7 +147,7 @@ class NativeRuntime:
     def build(self, service: Service) -> str:
         """The version of the service's own part, the last that its record names."""
         names = service.native.artifacts
-        return self._artifacts.status(names[-1]).version if names else ""
+        return self._artifacts.version(names[-1]) if names else ""
 
     def log_file(self, name: str) -> Path:
         return self._state.log(name)

@@ -18,7 +18,8 @@ from labctl.latency.choosing import chosen_targets, on_tables, silver_rows, smal
 from labctl.latency.scenario import Scenario, find_scenario, scenario_files
 from labctl.latency.targets import Target, numbered_target
 from labctl.sources import SourceColumn, SourceTable, TableRef
-from labctl.sources.types import POSTGRES, Declared
+from labctl.sources.base import Declared
+from labctl.sources.types import POSTGRES
 from labctl.tables import LabTable
 
 PROJECT = Path(__file__).parents[3]

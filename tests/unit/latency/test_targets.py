@@ -12,7 +12,8 @@ from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.latency.targets import numbered_target
 from labctl.sources import SourceColumn, SourceTable, TableRef
-from labctl.sources.types import MYSQL, Declared
+from labctl.sources.base import Declared
+from labctl.sources.types import MYSQL
 from labctl.tables import LabTable, lab_tables
 
 PROJECT = Path(__file__).parents[3]
