@@ -14,6 +14,10 @@ __all__ = ["Eventually", "StuckError"]
 
 T = TypeVar("T")
 POLL_SECONDS = 0.1
+POLL_SHARE = 2
+"""How many times as long as its last look took it waits for the next one, for a second at most:
+what is waited for needs the cores, too."""
+LONGEST_POLL_SECONDS = 1.0
 WAIT_SECONDS = 180.0
 """Where a second is enough on a quiet machine: after a fault, on a slow and busy one, it is not."""
 
@@ -44,6 +48,7 @@ class Eventually:
         deadline = time.monotonic() + seconds
         failure: str
         while True:
+            begun = time.monotonic()
             try:
                 result = condition()
                 if result:
@@ -54,4 +59,5 @@ class Eventually:
             if time.monotonic() > deadline:
                 account = "\n".join(trace_row(self.lab, row))
                 raise StuckError(f"not so after {seconds:g} s; {failure}\n{account}")
-            time.sleep(POLL_SECONDS)
+            pause = POLL_SHARE * (time.monotonic() - begun)
+            time.sleep(min(max(POLL_SECONDS, pause), LONGEST_POLL_SECONDS))
