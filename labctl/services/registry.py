@@ -8,7 +8,15 @@ from __future__ import annotations
 from labctl.config.endpoints import Registry
 from labctl.home.secrets import properties_text
 from labctl.services.jvm import java
-from labctl.services.model import Container, Context, NativeService, Process, Recipe, Service
+from labctl.services.model import (
+    Container,
+    Context,
+    NativeService,
+    Process,
+    Recipe,
+    Service,
+    Suspension,
+)
 
 __all__ = ["ENVIRONMENT", "SERVICE"]
 
@@ -95,5 +103,7 @@ SERVICE = Service(
         },
     ),
     after=("postgres",),
+    # All that it knows is in PostgreSQL, which it does not notice to have been another.
+    suspension=Suspension(suspend=lambda _: None, resume=lambda _: None),
     urls=lambda endpoints, _ports: {"api": f"{endpoints.registry.url}/apis/registry/v3"},
 )

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import requests
 
 from labctl.lab.snapshots import delete_snapshot, find_snapshot, restore_snapshot, save_snapshot
 from labctl.lab.starting import SilentReporter
@@ -17,17 +18,23 @@ from tests.e2e.fault_trial import Trial
 from tests.e2e.numbered_load import TARGETS
 
 NAME = "of-a-test"
+LATER = "registered-later"
 
 
 def test_a_lab_goes_back_to_a_snapshot_and_on_from_there(trial: Trial) -> None:
     if not isinstance(trial.lab.runtime, NativeRuntime):
         pytest.skip("a lab in containers has no snapshots")
-    application = trial.lab.runtime.state("silver").pid
+    runtime = trial.lab.runtime
+    kept = {name: runtime.state(name).pid for name in ("registry", "silver")}
     trial.begin()
     before = trial.last_numbers()
     for _ in range(2):  # the second shares files with the first
         save_snapshot(trial.lab, NAME, replace=True)
     try:
+        artifacts = f"{trial.lab.endpoints.registry.url}/apis/registry/v2/groups/default/artifacts"
+        later = {"X-Registry-ArtifactId": LATER, "X-Registry-ArtifactType": "AVRO"}
+        requests.post(artifacts, headers=later, data='"string"', timeout=30).raise_for_status()
+        assert requests.get(f"{artifacts}/{LATER}", timeout=30).ok
         trial.go_on()
         after = trial.last_numbers()
         trial.end()
@@ -36,8 +43,9 @@ def test_a_lab_goes_back_to_a_snapshot_and_on_from_there(trial: Trial) -> None:
         delete_snapshot(NAME)
     assert shared_files(trial.lab.state.folder / "data") == []
     up(trial.lab, SilentReporter())
-    # It has let go of the data that were there, without being started again.
-    assert trial.lab.runtime.state("silver").pid == application
+    # They have let go of the data that were there, without being started again.
+    assert {name: runtime.state(name).pid for name in kept} == kept
+    assert requests.get(f"{artifacts}/{LATER}", timeout=30).status_code == 404
     trial.wait_for_connectors()
     trial.verify_equal()
     for target in TARGETS:
@@ -52,7 +60,7 @@ def test_a_lab_goes_back_to_a_snapshot_and_on_from_there(trial: Trial) -> None:
     trial.verify_equal(*(target.silver for target in TARGETS))
     # One for each stream, and one of the application's own; none is left of before.
     streams = len(trial.lab.tables) + len(trial.lab.sinks)
-    assert kafka_clients(application) <= streams + 1
+    assert kafka_clients(kept["silver"]) <= streams + 1
 
 
 def kafka_clients(pid: int | None) -> int:

@@ -1,4 +1,4 @@
-"""Each service on its own: it comes up, dies, comes back, and leaves nothing behind."""
+"""Each service: it comes up, dies, comes back, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -75,8 +75,13 @@ def supervisor_of(lab: Lab) -> psutil.Process:
     return psutil.Process(int((lab.state.folder / "supervisord.pid").read_text()))
 
 
-def test_every_service_is_tried_here() -> None:
-    assert set(NEEDED) == {service.name for service in SERVICES}
+def test_every_service_is_tried_here_and_asks_for_what_it_needs() -> None:
+    asked = {service.name: service.after for service in SERVICES}
+
+    def needed(name: str) -> set[str]:
+        return {name}.union(*map(needed, asked[name]))
+
+    assert {name: needed(name) for name in asked} == NEEDED
 
 
 def processes_of(lab: Lab) -> list[psutil.Process]:
@@ -85,15 +90,25 @@ def processes_of(lab: Lab) -> list[psutil.Process]:
     return lab.runtime.supervisor.processes()
 
 
-@pytest.mark.parametrize("name", NEEDED)
-def test_a_service_comes_up_alone_and_comes_back_when_killed(
-    name: str, new_lab: NewLab, start: Up
+def test_each_service_comes_up_with_what_it_needs_and_comes_back_when_killed(
+    new_lab: NewLab, start: Up
 ) -> None:
-    lab = new_lab("alone")
-    versions = start(lab, name)
-    assert set(versions) == NEEDED[name]
-    running = {n for n, state in lab.runtime.states().items() if state.running}
-    assert running == NEEDED[name]
+    """One after the other in one lab, where each finds what was started before it."""
+    lab = new_lab("each")
+    running: set[str] = set()
+    for name, needed in NEEDED.items():
+        print(name)
+        running |= needed
+        versions = start(lab, name)
+        assert set(versions) == needed
+        assert {n for n, state in lab.runtime.states().items() if state.running} == running
+        _comes_back(lab, name)
+        assert start(lab, name) == versions
+    down(lab)
+    assert processes_of(lab) == []
+
+
+def _comes_back(lab: Lab, name: str) -> None:
     before = status_of(lab, name)
     assert (before.state, before.restarts) == ("ready", 0)
     assert before.pid is not None
@@ -111,9 +126,6 @@ def test_a_service_comes_up_alone_and_comes_back_when_killed(
         return now.state == "ready" and now.restarts > 0 and now.pid != before.pid
 
     wait_for(back)
-    assert start(lab, name) == versions
-    down(lab)
-    assert processes_of(lab) == []
 
 
 def test_no_request_to_the_registry_fails_once_postgresql_is_back(
