@@ -22,7 +22,7 @@ from tests.e2e.numbered_load import TARGETS, Load, Target
 __all__ = ["RECOVERY_SECONDS", "Trial", "Verify"]
 
 Verify = Callable[..., None]
-ROWS = 100
+ROWS = 50
 """Rows that each database takes before a fault, and again after it."""
 RECOVERY_SECONDS = 300.0
 

@@ -14,8 +14,9 @@ from labctl.sources import Source, connect
 
 __all__ = ["TARGETS", "Load", "Target", "writing"]
 
-PAUSE_SECONDS = 0.03
-"""Between two transactions of a writer: the load is to be steady, not as large as can be."""
+PAUSE_SECONDS = 0.06
+"""Between two transactions of a writer: the load is to be steady, and to leave the cores to what
+comes back meanwhile."""
 RECONNECT_SECONDS = 0.2
 STOP_SECONDS = 240.0
 
