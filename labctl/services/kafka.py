@@ -69,7 +69,7 @@ SETTINGS = {
     "log.flush.interval.messages": "1",
     # So long a broker that was killed, or came from a snapshot, is taken for the one before it, and
     # is not let in.
-    "broker.session.timeout.ms": "3000",
+    "broker.session.timeout.ms": "2000",
     "broker.heartbeat.interval.ms": "500",
 }
 """What holds in every runtime; addresses and folders differ, and `login_settings` comes to it."""
