@@ -103,7 +103,8 @@ SERVICE = Service(
         },
     ),
     after=("postgres",),
-    # All that it knows is in PostgreSQL, which it does not notice to have been another.
+    # It keeps nothing itself, and checks each connection to PostgreSQL before it uses it: the data
+    # there may be replaced while it runs.
     suspension=Suspension(suspend=lambda _: None, resume=lambda _: None),
     urls=lambda endpoints, _ports: {"api": f"{endpoints.registry.url}/apis/registry/v3"},
 )
