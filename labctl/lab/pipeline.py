@@ -235,7 +235,7 @@ def _gold(status: Mapping[str, Any]) -> list[GoldStatus]:
 
 def _lost_topics(lab: Lab, ends: EndOffsets | None) -> list[str]:
     """The topics of tables with a commit that Kafka does not have; none if it does not answer."""
-    without = [t for t in lab.tables if ends is not None and not ends.get(t.topic)]
+    without = [] if ends is None else [t for t in lab.tables if not ends.get(t.topic)]
     if not without:
         return []
     # The application does not open a table before its topic is there: the lake alone knows.

@@ -153,6 +153,11 @@ class Source(ABC):
     _quotes: ClassVar[tuple[str, str]] = ('"', '"')
     """What stands before and behind a name; the latter is doubled inside it."""
     _begin: ClassVar[str] = "BEGIN"
+    _keyed: ClassVar[str] = (
+        "SELECT table_name FROM information_schema.table_constraints"
+        " WHERE table_schema = %s AND constraint_type = 'PRIMARY KEY'"
+    )
+    """Names the tables of a schema that have a primary key."""
 
     def __init__(self) -> None:
         self._in_transaction = False
@@ -249,12 +254,7 @@ class Source(ABC):
 
     def keyed_tables(self, schema: str) -> set[TableRef]:
         """Those that have a primary key."""
-        rows = self.execute(
-            "SELECT table_name FROM information_schema.table_constraints"
-            " WHERE table_schema = %s AND constraint_type = 'PRIMARY KEY'",
-            (schema,),
-        )
-        return {TableRef(schema, name) for (name,) in rows}
+        return {TableRef(schema, name) for (name,) in self.execute(self._keyed, (schema,))}
 
     @abstractmethod
     def describe(self, ref: TableRef) -> SourceTable:

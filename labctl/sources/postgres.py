@@ -95,6 +95,11 @@ class PostgresSource(Source):
     """One connection to a PostgreSQL database; see `labctl.sources.base.Source`."""
 
     engine = "postgres"
+    # The information schema shows constraints to whoever may write to their tables.
+    _keyed = (
+        "SELECT relname FROM pg_index JOIN pg_class t ON t.oid = indrelid"
+        " JOIN pg_namespace n ON n.oid = relnamespace WHERE indisprimary AND nspname = %s"
+    )
 
     def __init__(self, endpoint: Database) -> None:
         super().__init__()
@@ -144,15 +149,6 @@ class PostgresSource(Source):
         if not columns:
             raise no_such_table("PostgreSQL", ref)
         return SourceTable.of(ref, POSTGRES, columns, [name for _, name in sorted(keys)])
-
-    def keyed_tables(self, schema: str) -> set[TableRef]:
-        # The information schema shows constraints to whoever may write to their tables.
-        rows = self.execute(
-            "SELECT relname FROM pg_index JOIN pg_class t ON t.oid = indrelid"
-            " JOIN pg_namespace n ON n.oid = relnamespace WHERE indisprimary AND nspname = %s",
-            (schema,),
-        )
-        return {TableRef(schema, name) for (name,) in rows}
 
     def comments(self, ref: TableRef) -> dict[str, str]:
         return dict(
