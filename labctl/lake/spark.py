@@ -32,8 +32,11 @@ from lakehouse.table_names import tables_called
 __all__ = ["NOT_A_QUERY", "SparkEngine", "described", "others", "read_answer"]
 
 _LOG_LINES = 30
-# A query over a lab's rows is over before the second compiler has paid for itself.
-_JVM_OPTIONS = "-Duser.timezone=UTC -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+# A query over a lab's rows is over before the second compiler has paid for itself. Without it, the
+# default for compiled code is too small for Spark.
+_JVM_OPTIONS = (
+    "-Duser.timezone=UTC -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+)
 NOT_A_QUERY = "NOT_A_QUERY"
 """The error that the job reports of SQL that does more than read; the message says what."""
 

@@ -209,7 +209,9 @@ def test_two_workers_count_together_and_log_json(
         assert api.cached("venues/id", "miss") == 1
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     asked = [line for line in lines if line.get("path") == "/v1/venues/1"]
-    assert [line["request_id"] for line in asked] == [f"id-{number}" for number in range(20)]
+    # each worker writes its own lines, so that two neighbours may change places
+    assert {line["request_id"] for line in asked} == {f"id-{number}" for number in range(20)}
+    assert len(asked) == 20
     assert {(line["status"], line["route"]) for line in asked} == {(200, "/v1/venues/{id}")}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import requests
 
+from labctl.services.jvm import FIRST_TIER
 from tests.integration.sqlserver.conftest import eventually
 from tests.ports import free_port
 
@@ -89,7 +90,7 @@ class Cluster:
         log = f"-Dlog4j2.configurationFile={self.folder / 'log4j2.xml'}"
         flags = ["-XX:+UseSerialGC", f"-Xmx{heap}"]
         if self.is_short_lived:
-            flags.append("-XX:TieredStopAtLevel=1")
+            flags += FIRST_TIER
         return [str(self.java), *flags, log, "-cp", f"{self.jars}/*", main]
 
     def _launch(self, name: str, command: list[str]) -> None:
