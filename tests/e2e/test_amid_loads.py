@@ -64,10 +64,8 @@ def is_sound(lab: Lab) -> bool:
         return False
 
 
-@pytest.mark.parametrize(
-    ("engine", "victim"),
-    [LOADS[0], *(pytest.param(*case, marks=pytest.mark.soak) for case in LOADS[1:])],
-)
+@pytest.mark.soak
+@pytest.mark.parametrize(("engine", "victim"), LOADS)
 def test_a_service_is_killed_in_the_middle_of_a_first_load(
     engine: str,
     victim: str,

@@ -80,6 +80,7 @@ def test_a_base_file_that_is_lost(
     verify_equal("date")
 
 
+@pytest.mark.soak
 def test_a_flipped_bit_of_a_log_file(
     lab: Lab,
     lake: Lake,

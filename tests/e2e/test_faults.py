@@ -19,18 +19,14 @@ PIPELINE = ("kafka", "connect", "silver")
 
 @pytest.mark.parametrize("which", ["pipeline", pytest.param("all", marks=pytest.mark.soak)])
 def test_killed_services_come_back_and_no_row_is_lost(which: str, trial: Trial) -> None:
-    """One after the other, each once what was written after the one before has arrived."""
+    """One after the other, each once the one before is back and every database takes rows."""
     trial.begin()
     services = [service.name for service in trial.lab.services]
     for name in services if which == "all" else PIPELINE:
         begun = time.monotonic()
         _kill(trial, name)
         trial.go_on()
-        arrived = trial.arrival()
-        print(
-            f"{name}: all goes on {time.monotonic() - begun:.1f} s after its death, "
-            f"{arrived:.1f} s of them for silver to catch up"
-        )
+        print(f"{name}: all goes on {time.monotonic() - begun:.1f} s after its death")
     trial.end()
     # Those that took nothing in meanwhile know it from their timelines.
     assert all(table.last_commit_at for table in read_pipeline(trial.lab).tables)

@@ -53,6 +53,7 @@ def test_a_lab_goes_back_to_a_snapshot_and_on_from_there(trial: Trial) -> None:
         assert not trial.arrived(target, after[target])
         with connect(trial.lab.endpoints, target.engine) as source:
             source.execute(target.insert.format(n=after[target]))
+    for target in TARGETS:
         trial.eventually(
             partial(trial.arrived, target, after[target]),
             row=(target.silver, {target.key: after[target]}),

@@ -10,7 +10,7 @@ from labctl.soak.history import History
 from labctl.soak.run import SoakPlan, run_soak
 
 RATE = 60.0
-SECONDS = 40.0
+SECONDS = 20.0
 
 
 def test_nothing_is_lost_while_services_are_killed_at_random(lab: Lab) -> None:
