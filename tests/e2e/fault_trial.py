@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 
@@ -25,6 +26,12 @@ Verify = Callable[..., None]
 ROWS = 50
 """Rows that each database takes before a fault, and again after it."""
 RECOVERY_SECONDS = 300.0
+WAITING = {
+    "postgres": ("event", "user"),  # the stand-in for SQL Server keeps its data in PostgreSQL
+    "mysql": ("sale",),
+    "sqlserver": ("user",),
+}
+"""Silver tables whose source cannot be written to while a service is away."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,16 @@ class Trial:
             lambda: all(is_running(client.status(name)) for name in names),
             seconds=RECOVERY_SECONDS,
         )
+
+    def interrupt(self, name: str, fault: AbstractContextManager[None]) -> None:
+        """Have a fault for as long as the databases it leaves alone take to write on.
+
+        Afterwards all of them are written to again.
+        """
+        with fault:
+            self.go_on(but=WAITING.get(name, ()))
+        self.wait_for_connectors()
+        self.go_on()
 
     def last_numbers(self) -> dict[Target, int]:
         """The row that each source committed last."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 
 import pytest
@@ -12,31 +11,18 @@ from labctl.services import SERVICES
 from tests.e2e.fault_trial import RECOVERY_SECONDS, Trial
 
 PAUSED = ("postgres", "objectstore")
-WAITING = {
-    "postgres": ("event", "user"),  # the stand-in for SQL Server keeps its data in PostgreSQL
-    "mysql": ("sale",),
-    "sqlserver": ("user",),
-}
-"""Silver tables whose source cannot be written to while a service is away."""
 REVOKED = "Revoking previous assignment"
 """In Connect's log, at the moment it stops tasks because it does not reach Kafka."""
 LOG_LINES = 5000
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        pytest.param(("kafka",), id="kafka"),
-        pytest.param(PAUSED, id="others", marks=pytest.mark.soak),
-    ],
-)
-def test_services_that_stood_still_go_on_and_no_row_is_lost(
-    names: tuple[str, ...], trial: Trial
-) -> None:
+@pytest.mark.soak
+def test_services_that_stood_still_go_on_and_no_row_is_lost(trial: Trial) -> None:
+    """Kafka stands still in `test_faults.py`."""
     trial.begin()
-    for name in names:
+    for name in PAUSED:
         print(f"{name} stands still")
-        interrupt(trial, name, trial.faults.paused(name))
+        trial.interrupt(name, trial.faults.paused(name))
         trial.arrival()
     trial.end()
 
@@ -47,7 +33,7 @@ def test_a_service_that_was_cut_off_comes_back_and_no_row_is_lost(name: str, tri
         pytest.skip("all native services are on one loopback interface")
     trial.skip_without(name)
     trial.begin()
-    interrupt(trial, name, trial.faults.cut_off(name))
+    trial.interrupt(name, trial.faults.cut_off(name))
     trial.end()
 
 
@@ -66,14 +52,3 @@ def test_kafka_is_away_for_longer_than_connect_keeps_its_tasks(trial: Trial) -> 
     trial.wait_for_connectors()
     trial.go_on()
     trial.end()
-
-
-def interrupt(trial: Trial, name: str, fault: AbstractContextManager[None]) -> None:
-    """Have a fault for as long as the databases it leaves alone take to write on.
-
-    Afterwards all of them are written to again.
-    """
-    with fault:
-        trial.go_on(but=WAITING.get(name, ()))
-    trial.wait_for_connectors()
-    trial.go_on()
