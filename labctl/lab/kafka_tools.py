@@ -11,10 +11,11 @@ from labctl.artifacts import Progress
 from labctl.errors import ExitCode, LabError
 from labctl.home.secrets import properties_text
 from labctl.home.state import write_private
+from labctl.jvm_flags import FIRST_TIER
 from labctl.lab.clients import client_environment
 from labctl.lab.lab import Lab
 from labctl.lab.programs import Program
-from labctl.services.jvm import FIRST_TIER, FLAGS, LOG4J
+from labctl.services.jvm import FLAGS, LOG4J
 
 __all__ = ["KAFKA_TOOLS", "KafkaTool", "kafka_tool"]
 

@@ -23,6 +23,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError, TokenError
 
 from labctl.errors import ExitCode, LabError
+from labctl.jvm_flags import FIRST_TIER
 from labctl.lake.lake import SparkView, Views
 from labctl.lake.silver import SilverTable
 from labctl.lake.timeline import State, Timeline
@@ -32,11 +33,8 @@ from lakehouse.table_names import tables_called
 __all__ = ["NOT_A_QUERY", "SparkEngine", "described", "others", "read_answer"]
 
 _LOG_LINES = 30
-# A query over a lab's rows is over before the second compiler has paid for itself. Without it, the
-# default for compiled code is too small for Spark.
-_JVM_OPTIONS = (
-    "-Duser.timezone=UTC -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
-)
+# A query over a lab's rows is over before the second compiler has paid for itself.
+_JVM_OPTIONS = " ".join(("-Duser.timezone=UTC", "-XX:+UseSerialGC", *FIRST_TIER))
 NOT_A_QUERY = "NOT_A_QUERY"
 """The error that the job reports of SQL that does more than read; the message says what."""
 

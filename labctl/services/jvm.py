@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from labctl.home.state import write_private
+from labctl.jvm_flags import FIRST_TIER
 from labctl.services.model import Context
 
-__all__ = ["FIRST_TIER", "FLAGS", "LESS_INLINING", "LOG4J", "busy_compiler", "java", "write_log4j"]
+__all__ = ["FLAGS", "LESS_INLINING", "LOG4J", "busy_compiler", "java", "write_log4j"]
 
 
 FLAGS = (
@@ -22,10 +23,6 @@ FLAGS = (
     "-Duser.timezone=UTC",
 )
 """For every JVM, beside `FIRST_TIER` or `LESS_INLINING`."""
-FIRST_TIER = ("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m")
-"""The optimising compiler, C2, would take the cores from what starts beside it, for little. Without
-it the JVM has room for 48 MB of compiled code, which Spark fills within a minute: nothing would be
-compiled from then on. 240 MB is what it has with C2; what is not used takes no memory."""
 LESS_INLINING = ("-XX:MaxInlineLevel=6", "-XX:FreqInlineSize=150", "-XX:InlineSmallCode=1000")
 """What works for long is worth optimising, but with less inlining than C2 does by itself (15, 325,
 2500): much of the time of a first load is its own, and what it compiles runs no slower for it."""

@@ -16,6 +16,7 @@ import yaml
 
 from labctl.config.model import LabConfig
 from labctl.images.recipes import RECIPES, STEPS
+from labctl.jvm_flags import FIRST_TIER
 from labctl.runtimes.compose.secrets import write_service_secrets
 from labctl.services import PASSWORDS, connect, jvm, kafka, mysql, objectstore, postgres, registry
 from labctl.services import SERVICES as LAB_SERVICES
@@ -188,7 +189,7 @@ def test_java_has_the_native_heap_and_flags(
 ) -> None:
     environment = services[service]["environment"]
     assert environment[heap] == f"-Xmx{native}"
-    compiler = jvm.LESS_INLINING if service == "connect" else jvm.FIRST_TIER
+    compiler = jvm.LESS_INLINING if service == "connect" else FIRST_TIER
     assert tuple(shlex.split(environment[flags])) == (*jvm.FLAGS, *compiler)
 
 

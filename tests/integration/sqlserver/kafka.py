@@ -11,7 +11,7 @@ from typing import Any
 
 import requests
 
-from labctl.services.jvm import FIRST_TIER
+from labctl.jvm_flags import FIRST_TIER
 from tests.integration.sqlserver.conftest import eventually
 from tests.ports import free_port
 
