@@ -8,7 +8,6 @@ its way is asked only when something differs.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -17,6 +16,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from labctl.errors import ExitCode, LabError
+from labctl.verify.clock import SYSTEM_CLOCK, Clock
 from labctl.verify.compare import verify_table
 from labctl.verify.diff import TableDiff
 
@@ -181,11 +181,12 @@ class _Seen:
 class _Watched:
     """Reads one pair as often as needed and remembers when something last moved."""
 
-    def __init__(self, pair: Pair, patience: float) -> None:
+    def __init__(self, pair: Pair, patience: float, clock: Clock) -> None:
         self.pair = pair
         self._patience = patience
+        self._clock = clock
         self._longest_pause = min(_LONGEST_PAUSE_SECONDS, patience)
-        self.started = self.moved = time.monotonic()
+        self.started = self.moved = clock.now()
         self.reads = 0
         self.seen = _Seen()
         self.incomparable: str | None = None
@@ -206,13 +207,13 @@ class _Watched:
             self._ask(self._ask_capture)
         self._ask(self._ask_topic)
         known = self.seen.records or self.seen.capture.waiting_for
-        now = time.monotonic()
+        now = self._clock.now()
         if now >= deadline or not (known or now < self._next_read):
             self._read()
         if self._is_to_mark:
             self._ask(self._mark)
         if self.seen.moving != before.moving:
-            self.moved = time.monotonic()
+            self.moved = self._clock.now()
             self._pause = _POLL_SECONDS
 
     def _ask(self, question: Callable[[], None]) -> None:
@@ -233,7 +234,7 @@ class _Watched:
 
     def _read(self) -> None:
         """The source comes before silver, so that silver has had longer to catch up."""
-        self._next_read = time.monotonic() + self._pause
+        self._next_read = self._clock.now() + self._pause
         self._pause = min(2 * self._pause, self._longest_pause)
         try:
             source = self.pair.read_source()
@@ -270,7 +271,7 @@ class _Watched:
 
     def _state(self, deadline: float) -> State | None:
         seen, diff = self.seen, self.seen.diff
-        now = time.monotonic()
+        now = self._clock.now()
         if self.incomparable is not None:
             return State.CANNOT_COMPARE
         if diff is not None and diff.rows_equal:
@@ -295,7 +296,7 @@ class _Watched:
             reason=self._reason(state),
             in_flight=self.seen.records,
             reads=self.reads,
-            seconds=time.monotonic() - self.started,
+            seconds=self._clock.now() - self.started,
         )
 
     def _reason(self, state: State) -> str | None:
@@ -310,6 +311,7 @@ def verify(
     comes_back: Callable[[str], bool] = lambda _part: True,
     on_verdict: Callable[[TableVerdict], None] = lambda _: None,
     on_wait: Callable[[TableVerdict], None] = lambda _: None,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> VerifyReport:
     """Compares every pair; reads those that are not equal again, for `timeout` seconds at most.
 
@@ -319,18 +321,18 @@ def verify(
     `timeout=0` every table is read once. `on_verdict` hears each result as soon as it is final,
     `on_wait` what is known after each look at a table that has none yet.
     """
-    started = time.monotonic()
+    started = clock.now()
     deadline = started + timeout
     verdicts: dict[int, TableVerdict] = {}
     looked_at: dict[int, _Watched] = {}
     while len(verdicts) < len(pairs):
         if looked_at:
-            time.sleep(_POLL_SECONDS)
+            clock.sleep(_POLL_SECONDS)
         for index, pair in enumerate(pairs):
             if index in verdicts:
                 continue
             if index not in looked_at:
-                looked_at[index] = _Watched(pair, min(patience, timeout))
+                looked_at[index] = _Watched(pair, min(patience, timeout), clock)
             progress = looked_at[index]
             progress.look(deadline)
             silent = progress.seen.silent
@@ -342,4 +344,4 @@ def verify(
             else:
                 on_wait(progress.so_far())
     ordered = tuple(verdicts[index] for index in range(len(pairs)))
-    return VerifyReport(ordered, time.monotonic() - started)
+    return VerifyReport(ordered, clock.now() - started)
