@@ -32,6 +32,7 @@ from tests.e2e.bronze_check import end_offsets
 from tests.e2e.fault_trial import Trial, Verify
 from tests.e2e.numbered_load import TARGETS, writing
 from tests.e2e.second_source import ORDERS, SOURCE, add_second_source
+from tests.e2e.suite_snapshot import keep_loaded_lab, start_from_loaded_lab
 from tests.e2e.wide_tables import (
     DDL,
     EXTRA_PROPERTIES,
@@ -62,6 +63,8 @@ enabled = true
 """What the lab of the tests has, and another may be without."""
 
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
+STARTS_LOADED = pytest.StashKey[bool]()
+"""Whether the session's lab starts from the snapshot that an earlier session kept."""
 
 
 @pytest.fixture(scope="session")
@@ -80,6 +83,7 @@ def lab_project(request: pytest.FixtureRequest) -> Iterator[Path]:
     add_second_source(folder)
     with (folder / "lab.toml").open("a", encoding="utf-8") as lab_toml:
         lab_toml.write(SWITCHED_ON + quick_start.TOML)
+    request.config.stash[STARTS_LOADED] = start_from_loaded_lab(request.config, project)
     yield folder
     if not request.config.getoption("--lab-keep"):
         shutil.rmtree(folder)
@@ -92,8 +96,19 @@ def scale(request: pytest.FixtureRequest) -> float:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def snapshot(lab: Lab, scale: float) -> VerifyReport:
+def snapshot(request: pytest.FixtureRequest, lab: Lab, scale: float) -> VerifyReport:
     """The comparison of all tables after the first load, before any test changes a row."""
+    if request.config.stash.get(STARTS_LOADED, False):
+        return verify_lab(lab, timeout=SNAPSHOT_SECONDS)
+    _load(lab, scale)
+    report = verify_lab(lab, timeout=SNAPSHOT_SECONDS)
+    if report.equal:
+        keep_loaded_lab(request.config, find_project(Path(__file__)), lab)
+    return report
+
+
+def _load(lab: Lab, scale: float) -> None:
+    """Make all tables of the suite, and fill them."""
     prepare(lab.endpoints, DATA_SET)
     for engine, table in WIDE.items():
         with connect(lab.endpoints, engine) as source:
@@ -112,7 +127,6 @@ def snapshot(lab: Lab, scale: float) -> VerifyReport:
         source.execute(f"DELETE FROM {ORDERS}")
         source.execute(f"INSERT INTO {ORDERS} VALUES (1, 'first')")
     seed_lab(lab, scale=scale, reset=True)
-    return verify_lab(lab, timeout=SNAPSHOT_SECONDS)
 
 
 @pytest.fixture(scope="session")
