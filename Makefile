@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-api test test-compose soak fuzz trino-oracle check compiled docs wheel dist up down clean
+.PHONY: help demo demo-api test test-long test-compose soak fuzz trino-oracle check compiled docs wheel dist up down clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -18,16 +18,26 @@ demo: $(VENV)/run ## start the lab, seed it, change a row, see it in the lake
 demo-api: $(VENV)/run ## switch the lake API on in the lab that runs, see a sale's change arrive there
 	$(BIN)/labctl api demo
 
-# The end-to-end tests mostly wait for their lab. Beside them, others use the cores (tests/conftest.py).
+# Tests that fail run again, alone: in a new process, on a new lab (tests/running/second_try.py).
+suite = $(BIN)/pytest $(2) --write-failures build/$(1) --write-durations build/$(1)/durations.json || \
+	{ [ $$? = 1 ] && [ -e build/$(1)/failed.txt ] && \
+	$(BIN)/pytest -n 0 -m "" $(3) --second-try build/$(1) @build/$(1)/failed.txt; }
+
+# The end-to-end tests mostly wait for their lab. Beside them, others use the cores.
 WORKERS := 2
-test: $(VENV)/dev ## every check and test, on labs of their own; one after the other with WORKERS=0
+test: $(VENV)/dev ## checks and the tests of every change, on labs of their own; WORKERS=0 for one process
 	@$(MAKE) --no-print-directory -j 2 check docs compiled
-	$(BIN)/pytest -n $(WORKERS)
+	$(call suite,test,-n $(WORKERS))
+
+TIME_LIMIT :=
+test-long: $(VENV)/dev ## all other tests; TIME_LIMIT=20 begins none after 20 minutes
+	$(call suite,test-long,-n $(WORKERS) -m "long and not soak" $(addprefix --time-limit ,$(TIME_LIMIT)))
 
 PROFILE := compose
 TESTS := tests/e2e
 test-compose: $(VENV)/dev ## the end-to-end tests in containers: PROFILE=compose-local without an image hub
-	$(BIN)/pytest $(TESTS) --lab-runtime compose --lab-profile $(PROFILE)
+	$(call suite,test-compose,$(TESTS) -m "not soak" $(containers),$(containers))
+containers = --lab-runtime compose --lab-profile $(PROFILE)
 
 MINUTES := 30
 soak: $(VENV)/dev ## random faults for 30 minutes on the lab that runs (MINUTES=5), then the long tests

@@ -1,7 +1,7 @@
 """Parts of pages that are made from code: `python -m docsite.blocks` writes them again.
 
-A block stands between two comments, `<!-- made from code: NAME -->` and `<!-- end -->`. A test
-compares each with the code.
+A block stands between two comments, `<!-- made from code: NAME -->` and `<!-- end -->`, on a page
+of `docs/` or in CONTRIBUTING.md. A test compares each with the code.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from pathlib import Path
 
 from docsite.docstrings import attributes, functions
 from docsite.keys import aws_keys, keys
+from docsite.suites import suites_table
 from labctl.errors import ExitCode
 from labctl.testing import plugin
 from release.licences import tables
 
-__all__ = ["DOCS", "with_blocks"]
+__all__ = ["CONTRIBUTING", "DOCS", "with_blocks"]
 
 DOCS = Path(__file__).parents[1] / "docs"
-BLOCK = re.compile(r"(?<=<!-- made from code: )([a-z-]+)( -->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
+CONTRIBUTING = DOCS.parent / "CONTRIBUTING.md"
+BLOCK = re.compile(r"(?<=<!-- made from code: )([a-z-]+)( -->\n\n).*?<!-- end -->", re.DOTALL)
 
 
 def exit_codes() -> str:
@@ -46,16 +48,19 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "licences-images": lambda: tables()["licences-images"],
     "licences-packages": lambda: tables()["licences-packages"],
     "licences-parts": lambda: tables()["licences-parts"],
+    "suites": suites_table,
 }
 
 
 def with_blocks(text: str) -> str:
     """`text` with each of its blocks as the code says it today."""
-    return BLOCK.sub(lambda match: f"{match[1]}{match[2]}{BLOCKS[match[1]]()}{match[3]}", text)
+    return BLOCK.sub(
+        lambda match: f"{match[1]}{match[2]}{BLOCKS[match[1]]()}\n\n<!-- end -->", text
+    )
 
 
 if __name__ == "__main__":
-    for page in sorted(DOCS.rglob("*.md")):
+    for page in [CONTRIBUTING, *sorted(DOCS.rglob("*.md"))]:
         text = page.read_text("utf-8")
         if (made := with_blocks(text)) != text:
             page.write_text(made, "utf-8")

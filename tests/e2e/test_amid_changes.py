@@ -19,6 +19,8 @@ from tests.e2e.fault_trial import RECOVERY_SECONDS, Verify
 from tests.e2e.test_schema_change import add_column
 from tests.e2e.wide_tables import WIDE, insert_row
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("away", ["registry", "postgres"])
 def test_a_schema_that_nobody_keeps_while_a_service_is_away_is_kept_afterwards(

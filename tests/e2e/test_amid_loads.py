@@ -33,7 +33,10 @@ from tests.e2e.fault_trial import Verify
 from tests.e2e.test_schema_change import add_column
 from tests.e2e.wide_tables import WIDE, insert_row
 
-pytestmark = pytest.mark.usefixtures("exact_snapshot")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.usefixtures("exact_snapshot"),
+]
 
 RECOVERY_SECONDS = 300.0
 LARGEST = {"postgres": "event", "mysql": "listing", "sqlserver": "user"}

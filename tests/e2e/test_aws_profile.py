@@ -33,6 +33,8 @@ from labctl.sources import ENGINES
 from tests.e2e.conftest import COMMAND_SECONDS
 from tests.e2e.fault_trial import Verify
 
+pytestmark = pytest.mark.long
+
 REGION = "us-east-1"
 CONNECT_SECRET = "lab-connect"  # noqa: S105 - its name
 KAFKA_SECRET = "lab-kafka"  # noqa: S105 - its name

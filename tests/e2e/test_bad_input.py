@@ -145,6 +145,7 @@ def test_an_error_can_be_had_as_json(lab: Lab, labctl: Labctl) -> None:
     assert "sales" in error["message"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments", [["status"], ["down"], ["destroy", "--yes"], ["query", "SELECT 1"], ["verify"]]
 )
@@ -153,11 +154,13 @@ def test_a_lab_that_does_not_exist(arguments: list[str], elsewhere: Path, labctl
     assert not (elsewhere / "nowhere").exists()
 
 
+@pytest.mark.long
 def test_a_name_that_cannot_name_a_lab(elsewhere: Path, labctl: Labctl) -> None:
     refused(labctl("up", "--lab", "../up"), ExitCode.USAGE, "../up")
     assert not elsewhere.exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -188,6 +191,7 @@ def test_a_table_s_properties_that_are_wrong(
     assert processes_in(elsewhere) == []
 
 
+@pytest.mark.long
 def test_a_port_that_is_taken(project: Path, elsewhere: Path, labctl: Labctl) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -207,6 +211,7 @@ def test_a_lab_that_another_command_is_changing(lab: Lab, labctl: Labctl) -> Non
     assert lab.running
 
 
+@pytest.mark.long
 def test_ctrl_c_while_the_lab_comes_up(
     lab_project: Path, elsewhere: Path, eventually: Eventually
 ) -> None:
@@ -238,6 +243,7 @@ def test_ctrl_c_while_the_lab_comes_up(
     assert processes_in(elsewhere) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", [["query", "SELECT 1"], ["verify"], ["connectors", "list"]])
 def test_a_lab_that_is_not_running(
     arguments: list[str], lab_project: Path, elsewhere: Path, labctl: Labctl

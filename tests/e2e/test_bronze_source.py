@@ -22,6 +22,8 @@ from tests.e2e.numbered_load import TARGETS, writing
 from tests.e2e.other_settings import other_settings
 from tests.e2e.wide_tables import FLEETING, ROWS, WIDE, insert_row
 
+pytestmark = pytest.mark.long
+
 OpenSource = Callable[[str], Source]
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 Verify = Callable[..., None]

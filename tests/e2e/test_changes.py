@@ -133,10 +133,10 @@ USER = Subject(
     "city",
 )
 SUBJECTS = [
-    pytest.param(VENUE, id="postgres-cow"),
+    pytest.param(VENUE, id="postgres-cow", marks=pytest.mark.long),
     pytest.param(EVENT, id="postgres-mor"),
     pytest.param(LISTING, id="mysql-cow"),
-    pytest.param(SALE, id="mysql-mor"),
+    pytest.param(SALE, id="mysql-mor", marks=pytest.mark.long),
     pytest.param(USER, id="sqlserver-mor"),
 ]
 

@@ -9,6 +9,8 @@ import pytest
 from labctl.lab.lab import Lab
 from tests.e2e.conftest import Labctl
 
+pytestmark = pytest.mark.long
+
 STATEMENTS = {
     "psql": ("-At", "-v", "ON_ERROR_STOP=1", "-c", "SELECT 6 * 7"),
     "mysql": ("--batch", "--skip-column-names", "-e", "SELECT 6 * 7"),

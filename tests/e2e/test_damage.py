@@ -23,7 +23,10 @@ from labctl.testing.plugin import SilverReader
 from tests.e2e.bronze_check import check_bronze
 from tests.e2e.wide_tables import WIDE, insert_row
 
-pytestmark = pytest.mark.usefixtures("exact_snapshot")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.usefixtures("exact_snapshot"),
+]
 
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 Verify = Callable[..., None]

@@ -12,6 +12,8 @@ import pytest
 from docsite.tested import Block, marked_blocks
 from labctl.lab.lab import Lab
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "README.md", *ROOT.glob("docs/**/*.md")))
 BLOCKS = [block for page in PAGES for block in marked_blocks(page)]

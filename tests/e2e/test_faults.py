@@ -17,16 +17,20 @@ PIPELINE = ("kafka", "connect", "silver")
 """What every change goes through. `test_soak.py` kills some of the others, at random."""
 
 
-def test_no_row_is_lost_by_faults_one_after_the_other(
-    trial: Trial, request: pytest.FixtureRequest
-) -> None:
+@pytest.mark.long
+def test_no_row_is_lost_by_faults_one_after_the_other(trial: Trial) -> None:
     """In one load, each fault once every database takes rows again after the one before."""
     trial.begin()
     for name in PIPELINE:
         _kill(trial, name)
     print("kafka stands still")
     trial.interrupt("kafka", trial.faults.paused("kafka"))
-    print("everything is killed at once")
+    trial.end()
+
+
+def test_every_service_is_killed_at_once(trial: Trial, request: pytest.FixtureRequest) -> None:
+    """`up` brings all of them back."""
+    trial.begin()
     trial.faults.power_cut()
     if isinstance(trial.lab.runtime, NativeRuntime):
         assert not trial.lab.running
@@ -40,7 +44,7 @@ def test_no_row_is_lost_by_faults_one_after_the_other(
 
 
 @pytest.mark.soak
-def test_every_service_is_killed(trial: Trial) -> None:
+def test_every_service_is_killed_in_turn(trial: Trial) -> None:
     """Each once what was written after the one before is in silver."""
     trial.begin()
     for service in trial.lab.services:

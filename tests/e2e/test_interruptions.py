@@ -10,6 +10,8 @@ from labctl.runtimes.native.runtime import NativeRuntime
 from labctl.services import SERVICES
 from tests.e2e.fault_trial import RECOVERY_SECONDS, Trial
 
+pytestmark = pytest.mark.long
+
 PAUSED = ("postgres", "objectstore")
 REVOKED = "Revoking previous assignment"
 """In Connect's log, at the moment it stops tasks because it does not reach Kafka."""

@@ -229,6 +229,7 @@ def followed(sale: FollowedRow) -> tuple[str, Mapping[str, object]]:
     return (sale.table, {sale.key: sale.value})
 
 
+@pytest.mark.long
 def test_a_changed_sale_is_seen_through_the_cache(
     api: Api, source: Sources, sale: FollowedRow, eventually: Eventually
 ) -> None:
@@ -248,6 +249,7 @@ def test_a_changed_sale_is_seen_through_the_cache(
         assert [shows(api, sale, price) for _ in range(20)] == [True] * 20
 
 
+@pytest.mark.long
 def test_a_row_that_was_not_there_is_seen_when_it_is(
     api: Api, source: Sources, new_key: Callable[[], int], eventually: Eventually
 ) -> None:
@@ -274,6 +276,7 @@ def without_cache(lab: Lab) -> Iterator[None]:
         wait_until_usable(lab, CACHE)
 
 
+@pytest.mark.long
 def test_without_its_cache_it_answers_from_the_lake(
     lab: Lab, api: Api, source: Sources, sale: FollowedRow, eventually: Eventually
 ) -> None:
@@ -295,6 +298,7 @@ def test_without_its_cache_it_answers_from_the_lake(
     eventually(hit)
 
 
+@pytest.mark.long
 def test_a_cache_that_is_killed_is_no_error(api: Api, faults: Faults) -> None:
     faults.kill("cache")
     assert {api.get("/venues").status_code for _ in range(50)} == {200}
@@ -304,6 +308,7 @@ def with_two_containers(lab_toml: str) -> str:
     return lab_toml.replace("[api]\n", "[api]\nreplicas = 2\n", 1)
 
 
+@pytest.mark.long
 def test_one_of_two_containers_is_killed_and_only_what_it_was_sending_is_cut_off(
     lab: Lab,
     lab_project: Path,
@@ -357,6 +362,7 @@ def command(labctl: Labctl, lab: Lab) -> Labctl:
     return lambda *words: labctl("api", *words, "--lab", lab.name)
 
 
+@pytest.mark.long
 def test_the_command_line_sees_what_is_kept(api: Api, command: Labctl) -> None:
     assert command("cache", "clear").returncode == 0
     for _ in range(3):
@@ -371,6 +377,7 @@ def test_the_command_line_sees_what_is_kept(api: Api, command: Labctl) -> None:
     assert dropped >= 1
 
 
+@pytest.mark.long
 def test_the_command_line_watches_the_cache(
     api: Api, command: Labctl, eventually: Eventually
 ) -> None:
@@ -387,6 +394,7 @@ def test_the_command_line_watches_the_cache(
     assert any("GET lakeapi:categories/id:2@" in json.loads(line)["text"] for line in lines)
 
 
+@pytest.mark.long
 def test_the_command_line_measures_it(api: Api, command: Labctl) -> None:
     done = command("load", "-n", "100", "-c", "10", "-o", "json")
     assert done.returncode == 0, done.stderr
@@ -399,6 +407,7 @@ def test_the_command_line_measures_it(api: Api, command: Labctl) -> None:
     assert [one["errors"] for one in mixed["rounds"]] == [0] * 4
 
 
+@pytest.mark.long
 def test_it_is_started_again_without_harm_and_the_demonstration_runs(
     api: Api, command: Labctl
 ) -> None:

@@ -20,6 +20,8 @@ from labctl.testing.plugin import SilverReader
 from labctl.verify import State
 from tests.e2e.wide_tables import WIDE, insert_row
 
+pytestmark = pytest.mark.long
+
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 OpenSource = Callable[[str], Source]
 CHARACTERS = 1_000_000

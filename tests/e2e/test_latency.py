@@ -20,6 +20,8 @@ from labctl.latency.scenario import Scenario, find_scenario
 from labctl.sources import Source, TableRef
 from labctl.testing.reporter import TerminalReporter
 
+pytestmark = pytest.mark.long
+
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 Verify = Callable[..., None]
 SEED = 1

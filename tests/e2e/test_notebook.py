@@ -12,6 +12,8 @@ import pytest
 from labctl.lab.lab import Lab
 from tests.e2e.fault_trial import Verify
 
+pytestmark = pytest.mark.long
+
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 

@@ -43,6 +43,15 @@ def arrives(table: WideTable, silver: SilverReader, eventually: Eventually) -> C
     return wait
 
 
+def one_engine_always(always: str) -> pytest.MarkDecorator:
+    """Parametrize a test by all tables, those of other engines than `always` in the long part."""
+    return pytest.mark.parametrize(
+        "table",
+        [pytest.param(e, marks=() if e == always else pytest.mark.long) for e in WIDE],
+        indirect=True,
+    )
+
+
 def generation(lab: Lab, table: WideTable) -> tuple[dict[str, int | None], int]:
     """The services' processes, and how often the table's query was started again."""
     pids = {service.name: service.pid for service in read_status(lab).services}
@@ -106,6 +115,7 @@ def test_a_column_is_added(
     assert generation(lab, table) == running
 
 
+@one_engine_always("mysql")
 def test_a_column_is_widened(
     table: WideTable,
     database: Source,
@@ -131,6 +141,7 @@ def test_a_column_is_widened(
     assert generation(lab, table) == running
 
 
+@one_engine_always("postgres")
 def test_a_column_is_dropped(
     table: WideTable,
     database: Source,

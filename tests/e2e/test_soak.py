@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from labctl.lab.lab import Lab
 from labctl.soak.faulting import FaultKind
 from labctl.soak.history import History
 from labctl.soak.run import SoakPlan, run_soak
+
+pytestmark = pytest.mark.long
 
 RATE = 60.0
 SECONDS = 20.0

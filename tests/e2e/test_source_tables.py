@@ -15,6 +15,8 @@ from labctl.testing.eventually import Eventually
 from labctl.testing.plugin import SilverReader
 from tests.e2e.wide_tables import FLEETING, SPARE
 
+pytestmark = pytest.mark.long
+
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 Verify = Callable[..., None]
 WAIT_SECONDS = 300.0

@@ -28,6 +28,7 @@ def test_each_source_has_tables_of_its_own(lab: Lab, snapshot: VerifyReport) -> 
     assert {states[name] for name in SILVER} == {State.EQUAL}
 
 
+@pytest.mark.long
 def test_a_row_that_changes_its_partition_is_there_once_in_both_table_types(
     source: Callable[[str], Source],
     silver: SilverReader,

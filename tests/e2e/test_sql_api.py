@@ -225,6 +225,7 @@ def test_the_command_prints_rows_errors_and_history(
     assert states == ["FAILED", "SUCCEEDED", "SUCCEEDED"]
 
 
+@pytest.mark.long
 def test_the_shell_runs_files_commands_and_what_is_typed(
     labctl: Labctl, lab: Lab, source: Sources, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -249,6 +250,7 @@ def test_the_shell_runs_files_commands_and_what_is_typed(
     assert capsys.readouterr().out == f"n\n{count}\n"
 
 
+@pytest.mark.long
 def test_ctrl_c_stops_the_statement_at_the_endpoint(
     lab: Lab, athena: Athena, eventually: Eventually
 ) -> None:
@@ -277,6 +279,7 @@ def test_ctrl_c_stops_the_statement_at_the_endpoint(
     eventually(lambda: athena_of(lab).history(1)[0].state == "CANCELLED")
 
 
+@pytest.mark.long
 def test_named_and_prepared_statements_by_the_command_line(
     labctl: Labctl, lab: Lab, source: Sources
 ) -> None:
@@ -304,6 +307,7 @@ def test_named_and_prepared_statements_by_the_command_line(
         assert "deleted" in tell("prepared", "delete", PREPARED)
 
 
+@pytest.mark.long
 def test_the_catalog_is_as_the_lake_is(labctl: Labctl, lab: Lab, eventually: Eventually) -> None:
     def asked(*words: str) -> Any:
         done = labctl("catalog", *words, "--lab", lab.name, "-o", "json")
@@ -347,6 +351,7 @@ def test_the_catalog_is_as_the_lake_is(labctl: Labctl, lab: Lab, eventually: Eve
     assert "There is no table 'tickit.nothing'" in wrong.stderr
 
 
+@pytest.mark.long
 def test_views_of_files_are_made_once_and_show_what_the_sources_have(
     labctl: Labctl, lab: Lab, athena: Athena, source: Sources, eventually: Eventually
 ) -> None:
@@ -403,6 +408,7 @@ def test_a_stranger_is_refused(lab: Lab, athena: Athena) -> None:
     assert not [line for line in logged if any(secret in line for secret in secrets)]
 
 
+@pytest.mark.long
 def test_a_killed_service_leaves_failed_executions_and_goes_on(
     athena: Athena, source: Sources, faults: Faults, eventually: Eventually
 ) -> None:
@@ -419,6 +425,7 @@ def test_a_killed_service_leaves_failed_executions_and_goes_on(
     eventually(lambda: athena.rows("SELECT count(*) FROM event") == expected)
 
 
+@pytest.mark.long
 def test_a_killed_postgres_leaves_no_wrong_result(
     athena: Athena, source: Sources, faults: Faults, eventually: Eventually
 ) -> None:

@@ -131,6 +131,7 @@ def test_read_optimised_shows_only_what_was_compacted(
     eventually(behind)
 
 
+@pytest.mark.long
 def test_the_command_line_travels_too(
     changer: Callable[..., Changer], labctl: Labctl, lab: Lab
 ) -> None:

@@ -25,6 +25,8 @@ from lakehouse.wire import VALUE_HEADER
 from tests.e2e.bronze_check import check_bronze, end_offsets
 from tests.e2e.fault_trial import Verify
 
+pytestmark = pytest.mark.long
+
 PAGE = (Path(__file__).parents[2] / "docs" / "topics.md").read_text("utf-8")
 CONNECTOR = "source_connector_mysql_kafka_avro_tickit"
 TOPIC = "tickit.ecomm.sale"

@@ -50,6 +50,7 @@ def insert(source: Source, key: int) -> None:
     source.execute(f"INSERT INTO {source.qualified(ref)} ({names}) VALUES ({values})")
 
 
+@pytest.mark.long
 def test_every_row_of_a_large_transaction_arrives(
     engine: str, source: OpenSource, lake: Lake, lab: Lab, eventually: Eventually
 ) -> None:

@@ -45,6 +45,7 @@ def test_a_change_that_no_log_has_is_different(lab: Lab, source: Callable[[str],
     assert [change.key for change in verdict.diff.changes] == [{"salesid": 7}]
 
 
+@pytest.mark.long
 def test_what_a_paused_connector_keeps_back_is_in_flight(
     lab: Lab, labctl: Labctl, source: Callable[[str], Source], eventually: Eventually
 ) -> None:
@@ -67,6 +68,7 @@ def test_what_a_paused_connector_keeps_back_is_in_flight(
     assert verify_lab(lab, ["sale"], timeout=RECOVERY_SECONDS).equal
 
 
+@pytest.mark.long
 def test_a_connect_that_is_starting_is_waited_for(
     lab: Lab, faults: Faults, source: Callable[[str], Source]
 ) -> None:

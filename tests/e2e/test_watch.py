@@ -25,6 +25,8 @@ from tests.e2e.fault_trial import Verify
 from tests.e2e.second_source import ORDERS, SOURCE
 from tests.e2e.second_source import SILVER as TABLES
 
+pytestmark = pytest.mark.long
+
 KEY, VALUE = "max.batch.size", "1024"
 TABLE = next(iter(TABLES))
 

@@ -27,6 +27,8 @@ from labctl.artifacts.lock import (
 )
 from labctl.errors import ExitCode, LabError
 
+pytestmark = pytest.mark.long
+
 SLF4J = MavenFile(
     name="org.slf4j:slf4j-api",
     version="1.7.36",

@@ -28,6 +28,8 @@ from labctl.kafka.offsets import offset_ranges
 from labctl.kafka.topics import Topics
 from tests.ports import free_port
 
+pytestmark = pytest.mark.long
+
 KEY = {"type": "record", "name": "Key", "fields": [{"name": "salesid", "type": "int"}]}
 VALUE: dict[str, Any] = {
     "type": "record",

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from labctl.latency.html import render_html
 from tests.browser import asked_for, find_browser, shown
 from tests.unit.latency.traces import report, trace
+
+pytestmark = pytest.mark.long
 
 
 def test_a_report_opens_in_a_browser(tmp_path: Path) -> None:

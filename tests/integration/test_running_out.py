@@ -34,6 +34,8 @@ from labctl.sources import connect
 from labctl.testing.faults import Faults
 from labctl.testing.reporter import TerminalReporter
 
+pytestmark = pytest.mark.long
+
 WAIT_SECONDS = 300.0
 REFUSED_SECONDS = 20.0
 """What has not been acknowledged by then is taken to wait for room."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from labctl.lab.seeding import seed_lab
 from labctl.latency.choosing import on_tables, silver_rows
 from labctl.latency.scenario import find_scenario
@@ -9,6 +11,8 @@ from labctl.latency.targets import describe_target
 from labctl.latency.writing import prepare_rows, remove_rows
 from labctl.sources import connect
 from tests.integration.conftest import NewLab, Up
+
+pytestmark = pytest.mark.long
 
 ROWS = 100
 

@@ -16,6 +16,8 @@ from labctl.sources import Source, TableRef, connect
 from labctl.verify import verify_table
 from seeds.tickit import DATA_SET, TABLES, generate
 
+pytestmark = pytest.mark.long
+
 CATEGORY = TableRef("ems", "category")
 EVENT = TableRef("ems", "event")
 SALE = TableRef("ecomm", "sale")

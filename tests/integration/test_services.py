@@ -153,6 +153,7 @@ def test_no_request_to_the_registry_fails_once_postgresql_is_back(
         assert set(several.map(ask, range(40))) == {200}
 
 
+@pytest.mark.long
 def test_ports_and_data_are_kept(new_lab: NewLab, start: Up) -> None:
     start(new_lab("kept"), "postgres", "mysql")
     lab = new_lab("kept")
@@ -203,6 +204,7 @@ def test_the_cache_asks_for_its_password_and_starts_empty(new_lab: NewLab, start
     assert ask(endpoint, "GET", "answer") == "$-1\r\n"
 
 
+@pytest.mark.long
 def test_two_labs_run_side_by_side(new_lab: NewLab, start: Up) -> None:
     one, two = new_lab("one"), new_lab("two")
     start(one, "objectstore")
@@ -214,6 +216,7 @@ def test_two_labs_run_side_by_side(new_lab: NewLab, start: Up) -> None:
     assert status_of(two, "objectstore").state == "ready"
 
 
+@pytest.mark.long
 def test_a_lab_whose_supervisor_was_killed_is_recovered(new_lab: NewLab, start: Up) -> None:
     lab = new_lab("orphan")
     start(lab, "mysql", "objectstore")
@@ -292,6 +295,7 @@ class Numbers:
         return result
 
 
+@pytest.mark.long
 def test_what_was_acknowledged_survives_a_power_cut(
     disk: LoopDisk | None, new_lab: NewLab, start: Up
 ) -> None:
@@ -359,6 +363,7 @@ def ordinary_user() -> list[str]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.geteuid() != 0, reason="all other tests here ran as an ordinary user")
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is not installed")
 def test_an_ordinary_user_can_run_it() -> None:

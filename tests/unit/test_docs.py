@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from docsite.blocks import DOCS, with_blocks
+from docsite.blocks import CONTRIBUTING, DOCS, with_blocks
 from docsite.images import FOLDER, pictures
 from labctl.cli import COMMANDS
 from labctl.config.model import LabConfig
@@ -20,8 +21,11 @@ def test_the_types_page_is_what_the_rules_say() -> None:
     assert (DOCS / "types.md").read_text() == render()
 
 
-@pytest.mark.parametrize("page", ["aws-keys.md", "cli.md", "configuration.md", "testing.md"])
-def test_what_is_made_from_code_is_what_the_code_says(page: str) -> None:
+@pytest.mark.parametrize(
+    "page",
+    ["aws-keys.md", "cli.md", "configuration.md", "licences.md", "testing.md", CONTRIBUTING],
+)
+def test_what_is_made_from_code_is_what_the_code_says(page: str | Path) -> None:
     """Made by `python -m docsite.blocks`."""
     text = (DOCS / page).read_text()
     assert "<!-- made from code: " in text

@@ -35,6 +35,8 @@ from tests import quick_start
 from tests.ports import free_port
 from tests.unit.service_context import PROJECT, SECRET, context_of
 
+pytestmark = pytest.mark.long
+
 COW, MOR = "moma_cow.artists", "moma_mor.artists"
 SCHEMA = (
     "artist_id int, name string, nationality string, born timestamp, share decimal(9,2), "

@@ -14,7 +14,10 @@ from labctl.lake import Lake, silver
 from labctl.lake.silver import SilverTable
 from tests.integration.lake.tables import COW, MOR, HudiTable
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
+]
 
 
 @dataclass

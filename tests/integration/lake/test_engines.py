@@ -39,18 +39,19 @@ from tests.ports import free_port
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
-ALWAYS = {
+ALWAYS = {"types_mor"}
+"""The past that `make test` compares."""
+LONG = {
     "plain_cow",
     "evolved_mor",
     "out_of_order_mor",
     "crashed_mor",
     "cleaned_mor",
-    "types_mor",
     "compacting_mor",
     "rebuilt_and_changed_mor",
     "overwritten_buckets_mor",
 }
-"""What every run of the tests looks at: each way to differ once. The others take minutes."""
+"""Each other way to differ once, for `make test-long`. The rest takes minutes: `make soak`."""
 KINDS_OF_VIEWS = 6
 """So many of `_views` differ in kind; those that follow are of other moments."""
 
@@ -89,7 +90,18 @@ def _views(table: SilverTable, kind: str) -> Iterator[View]:
 
 @pytest.mark.parametrize(
     "case",
-    [pytest.param(c, marks=() if c.name in ALWAYS else pytest.mark.soak, id=c.name) for c in CASES],
+    [
+        pytest.param(
+            case,
+            marks=()
+            if case.name in ALWAYS
+            else pytest.mark.long
+            if case.name in LONG
+            else pytest.mark.soak,
+            id=case.name,
+        )
+        for case in CASES
+    ],
 )
 def test_both_engines_read_the_same(
     case: Case, spark: SparkSession, lake: Lake, tmp_path: Path
@@ -119,6 +131,7 @@ def _difference(expected: pa.Table, actual: pa.Table) -> str | None:
     return f"{len(missing)} missing, e.g. {missing[:1]}; {len(extra)} extra, e.g. {extra[:1]}"
 
 
+@pytest.mark.long
 def test_what_was_cleaned_is_refused_by_both(
     spark: SparkSession, lake: Lake, tmp_path: Path
 ) -> None:
@@ -241,6 +254,7 @@ def test_spark_is_given_nothing_but_queries(
     assert not written.exists()
 
 
+@pytest.mark.long
 def test_both_engines_read_an_object_store(
     spark: SparkSession, engine: SparkEngine, bucket: ObjectStore, tmp_path: Path
 ) -> None:
@@ -255,6 +269,7 @@ def test_both_engines_read_an_object_store(
     assert lake.query(sql, engine=engine).equals(lake.query(sql))
 
 
+@pytest.mark.long
 def test_an_object_store_that_is_away_or_refuses_is_told(bucket: ObjectStore) -> None:
     away = bucket.model_copy(update={"endpoint_url": f"http://127.0.0.1:{free_port()}"})
     refused = bucket.model_copy(update={"secret_key": SecretStr("wrong-secret")})
@@ -264,6 +279,7 @@ def test_an_object_store_that_is_away_or_refuses_is_told(bucket: ObjectStore) ->
         assert caught.value.exit_code is ExitCode.NOT_READY
 
 
+@pytest.mark.long
 def test_a_spark_that_cannot_start_shows_its_log(engine: SparkEngine, lake: Lake) -> None:
     nowhere = Path("/nonexistent/bin/java")
     with pytest.raises(LabError, match="Spark failed") as caught:
@@ -271,6 +287,7 @@ def test_a_spark_that_cannot_start_shows_its_log(engine: SparkEngine, lake: Lake
     assert any("nonexistent" in line for line in caught.value.details)
 
 
+@pytest.mark.long
 def test_tables_tell_about_themselves(spark: SparkSession, lake: Lake) -> None:
     _built(Case(plain, MOR), spark, lake)
     (info,) = [t for t in lake.tables() if t.name == "tickit.plain_mor"]
@@ -291,6 +308,7 @@ def test_tables_tell_about_themselves(spark: SparkSession, lake: Lake) -> None:
     } in shown
 
 
+@pytest.mark.long
 def test_a_watch_sees_each_new_row_once(spark: SparkSession, lake: Lake) -> None:
     for kind in (COW, MOR):
         name = f"watched_{kind.lower()}"

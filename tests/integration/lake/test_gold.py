@@ -31,7 +31,10 @@ from lakehouse.gold_table import GoldTable
 from lakehouse.hudi import HudiTable
 from lakehouse.properties import load_tables
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
+]
 
 NAME = "tickit_gold.sales_by_day_and_category"
 CDC = "__op string, __deleted string, __kafka_partition int, __kafka_offset bigint"

@@ -21,7 +21,10 @@ from lakehouse.hudi import HudiTable
 from lakehouse.maintenance import Maintenance
 from lakehouse.properties import load_tables
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
+]
 
 SHIPPED = Path(__file__).parents[3] / "spark" / "properties"
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"

@@ -20,7 +20,10 @@ from lakehouse.placement import Placement, check_columns
 from lakehouse.properties import TableConfig, load_tables
 from lakehouse.storage import LakeFiles
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
+]
 
 BASE = Path(__file__).parents[3] / "spark" / "properties" / "base.properties"
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"

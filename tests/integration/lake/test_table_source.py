@@ -12,7 +12,10 @@ from labctl.lake.view import View
 from sqlapi.source import MergeView, SourceError, SourceTable
 from tests.integration.lake.tables import EVOLVED, MOR, HudiTable, compacted
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
+]
 
 
 @pytest.mark.parametrize("cache", [None, TableCache(1024**2)], ids=["plain", "cached"])

@@ -9,6 +9,8 @@ import pytest
 from tests.browser import asked_for, find_browser, shown
 from tests.integration.lakeapi.conftest import Api
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("page", ["/swagger-ui/index.html", "/redoc"])
 def test_a_page_shows_every_endpoint(api: Api, page: str, tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ from tests.integration.lakeapi.conftest import (
 )
 from tests.integration.sqlserver.conftest import eventually
 
+pytestmark = pytest.mark.long
+
 ALL = (
     "/categories", "/categories/1", "/dates", "/dates/1827", "/events", "/events/1", "/listings",
     "/listings/1", "/sales", "/sales/1", "/users", "/users/1", "/venues", "/venues/1",

@@ -5,7 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from tests.integration.lakeapi.conftest import Api
+
+pytestmark = pytest.mark.long
 
 
 def test_every_answer_is_in_the_document(api: Api) -> None:

@@ -9,6 +9,8 @@ from labctl.latency.api_load import all_endpoints, load
 from tests.integration.lakeapi.conftest import Api, CacheServer, Serve
 from tests.ports import free_port
 
+pytestmark = pytest.mark.long
+
 
 def test_every_endpoint_is_found_by_the_document_and_answers(api: Api) -> None:
     paths = all_endpoints(api.url)

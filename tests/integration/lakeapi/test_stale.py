@@ -13,6 +13,8 @@ from tests.integration.lakeapi.conftest import Athena, CacheServer, Lake, Serve
 from tests.integration.lakeapi.test_cache import called, changed
 from tests.integration.sqlserver.conftest import eventually
 
+pytestmark = pytest.mark.long
+
 STALE = {"cache_mode": "ttl", "cache_seconds": 300, "cache_stale_seconds": 60}
 KEY = "lakeapi:categories/id:1"
 

@@ -16,6 +16,8 @@ from labctl.promote.names import STACKS
 from tests.connector_file import raise_by_one
 from tests.integration.promote.conftest import ACCOUNT, Account, Deployment
 
+pytestmark = pytest.mark.long
+
 CONNECTORS = {
     "source-connector-mysql-kafka-avro-tickit",
     "source-connector-mssql-kafka-avro-tickit",

@@ -14,6 +14,8 @@ import labctl.cli.promote  # noqa: F401 - registers the commands
 from labctl.cli.app import root
 from tests.integration.promote.conftest import ACCOUNT, Deployment
 
+pytestmark = pytest.mark.long
+
 Run = Callable[..., Any]  # typer.testing.Result, which typer does not name
 
 

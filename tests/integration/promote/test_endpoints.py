@@ -34,6 +34,8 @@ from sqlapi.sources.memory import MemorySource
 from tests.integration.promote.conftest import Account, Deployment
 from tests.unit.test_gold import NUMBERS, silver
 
+pytestmark = pytest.mark.long
+
 WRITTEN = PromotedEndpoints(
     mysql=PromotedDatabase(
         host="db.example",

@@ -12,6 +12,8 @@ from labctl.lake.bronze_check import check_bronze
 from tests.integration.spark.change_records import Topics, column, nullable
 from tests.integration.spark.conftest import Silver, topic_of
 
+pytestmark = pytest.mark.long
+
 COLUMNS = [column("id", "int"), column("name", nullable("string"))]
 DAY_MS = 86_400_000
 SUMMER = 1_720_000_000_000

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from labctl.lab.table_requests import refill_table
 from tests.integration.spark.change_records import Topics, column, nullable
 from tests.integration.spark.conftest import Silver, topic_of
+
+pytestmark = pytest.mark.long
 
 COLUMNS = [column("id", "int"), column("name", nullable("string"))]
 

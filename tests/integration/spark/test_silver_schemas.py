@@ -11,6 +11,8 @@ from labctl.lab.rebuild import rebuild_table
 from tests.integration.spark.change_records import DECIMAL, Topics, column, decimal, nullable
 from tests.integration.spark.conftest import Silver, topic_of
 
+pytestmark = pytest.mark.long
+
 ID = column("id", "int")
 
 

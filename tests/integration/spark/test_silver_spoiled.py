@@ -6,10 +6,14 @@ import base64
 import json
 import struct
 
+import pytest
+
 from labctl.lab.table_requests import replay_table
 from lakehouse.wire import VALUE_HEADER
 from tests.integration.spark.change_records import Topics, column, nullable
 from tests.integration.spark.conftest import Silver, properties_of, topic_of
+
+pytestmark = pytest.mark.long
 
 COLUMNS = [column("id", "int"), column("name", nullable("string"))]
 GARBAGE = b"\x02\x02\xff"

@@ -23,6 +23,8 @@ from tests.integration.spark.change_records import (
 )
 from tests.integration.spark.conftest import Silver, properties_of, topic_of
 
+pytestmark = pytest.mark.long
+
 COLUMNS = [
     column("id", "int"),
     column("name", nullable("string")),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from labctl.kafka.topics import Topics as ReadTopics
 from labctl.lake import LakeStorage
 from labctl.lake.bronze import Bronze
 from labctl.lake.bronze_check import check_bronze
 from tests.integration.spark.change_records import Topics, column, nullable
 from tests.integration.spark.conftest import Silver, topic_of
+
+pytestmark = pytest.mark.long
 
 COLUMNS = [column("id", "int"), column("name", nullable("string"))]
 WIDER = [*COLUMNS, column("more", nullable("long"))]

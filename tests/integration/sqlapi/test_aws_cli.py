@@ -14,6 +14,8 @@ from tests.integration.sqlapi.clients import installed, run
 from tests.integration.sqlapi.conftest import BUCKET, OUTPUT
 from tests.integration.sqlserver.conftest import eventually
 
+pytestmark = pytest.mark.long
+
 Aws = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -10,6 +10,8 @@ from labctl.artifacts import ArtifactStore
 from labctl.artifacts.lock import load_lock
 from tests.integration.sqlapi.clients import run
 
+pytestmark = pytest.mark.long
+
 _JAVA = Path(__file__).with_name("java")
 
 

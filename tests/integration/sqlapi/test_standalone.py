@@ -20,6 +20,8 @@ from tests.integration.sqlapi.conftest import BUCKET, KEY, OUTPUT, SECRET, Athen
 from tests.integration.sqlserver.conftest import Postgres, eventually
 from tests.ports import free_port
 
+pytestmark = pytest.mark.long
+
 
 class Process:
     """The endpoint as a process of its own."""

@@ -24,6 +24,8 @@ from tests.integration.sqlserver.conftest import (
 from tests.integration.sqlserver.kafka import Cluster, Topic
 from tests.ports import free_port
 
+pytestmark = pytest.mark.long
+
 _SECONDS = 240.0
 _ROWS = 300
 
