@@ -154,8 +154,8 @@ class MySqlSource(Source):
         query = f"SELECT CONCAT_WS(',', {fields}) FROM {self.qualified(ref)}"
         with self._cursor(query, SSCursor) as cursor:
             cursor.execute(query)
-            lines = [line for (line,) in cursor]
-        return from_csv("\n".join(lines).encode(), table.columns)
+            data = "".join(f"{line}\n" for (line,) in cursor).encode()
+        return from_csv(data, table.columns)
 
     def sample(self, table: SourceTable, count: int) -> list[tuple[str, ...]]:
         fields = [self._literal(column) for column in table.columns]

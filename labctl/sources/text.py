@@ -24,7 +24,14 @@ _STATEMENT_BYTES = 1 << 20
 
 
 def from_csv(data: bytes, columns: Sequence[SourceColumn]) -> pa.Table:
-    """Rows from CSV text where null is an empty field and an empty string is `""`."""
+    """Return the rows of CSV text where null is an empty field and an empty string is `""`.
+
+    Each row ends with a newline, the last one too: Arrow would read a null at the end of the text
+    as an empty string, and a single null would be no row. Raises LabError for a value that has no
+    exact form in silver.
+    """
+    if data and not data.endswith(b"\n"):
+        raise ValueError("the last row has no newline at its end")
     schema = pa.schema([pa.field(c.name, c.arrow, nullable=c.nullable) for c in columns])
     if not data:
         return schema.empty_table()

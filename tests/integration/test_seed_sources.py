@@ -289,6 +289,21 @@ def test_a_database_that_is_there_is_made_again_from_what_is_read(
         other.execute(f"DROP {'DATABASE' if source.engine != 'mysql' else 'SCHEMA'} {name}")
 
 
+@pytest.mark.parametrize("values", [("x", None), (None, "x"), (None, ""), (None,), (None, None)])
+def test_null_is_null_in_every_row(
+    source: Source, table: TableRef, values: tuple[str | None, ...]
+) -> None:
+    """With a key, and where it is all that the table has."""
+    numbered = dict(enumerate(values))
+    source.insert(table, rows(numbered))
+    assert verify_table(rows(numbered), source.read(table), ["id"]).equal
+    alone = TableRef(table.schema, f"{table.name}_alone")
+    source.execute(f"CREATE TABLE {source.qualified(alone)} (v varchar(50))")
+    source.insert(alone, rows(numbered).select(["v"]))
+    read = source.read(alone)["v"].to_pylist()
+    assert sorted(read, key=repr) == sorted(values, key=repr)
+
+
 def test_large_tables_and_odd_text_survive_a_round_trip(source: Source, table: TableRef) -> None:
     odd = ["", "\\", "'", '"', "a,b", "\n", "\r\n", "NULL", "\\N", "100 %", "%s", "😀", " x ", None]
     values = {number: odd[number % len(odd)] for number in range(-10_000, 10_000)}

@@ -7,6 +7,8 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from labctl.errors import LabError
 from labctl.sources import SourceColumn, TableRef
@@ -26,6 +28,24 @@ def test_null_and_empty_text_are_told_apart() -> None:
     )
     assert rows["t"].to_pylist() == ["", None, 'a"b\r\nc', "\\N"]
     assert rows["n"].to_pylist() == [1, 2, None, 4]
+
+
+@settings(deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.none() | st.text('a\n\r,"\\', max_size=3), st.none() | st.text()))
+)
+def test_null_is_null_in_every_place(rows: list[tuple[str | None, str | None]]) -> None:
+    def field(value: str | None) -> str:
+        return "" if value is None else '"' + value.replace('"', '""') + '"'
+
+    data = "".join(f"{','.join(map(field, row))}\n" for row in rows).encode()
+    read = from_csv(data, [column("a", "text"), column("b", "text")])
+    assert [tuple(row.values()) for row in read.to_pylist()] == rows
+
+
+def test_a_last_row_that_has_no_end_is_refused() -> None:
+    with pytest.raises(ValueError, match="no newline"):
+        from_csv(b'"x",\n"y",', [column("a", "text"), column("b", "text")])
 
 
 def test_a_single_null_column_keeps_its_rows() -> None:
