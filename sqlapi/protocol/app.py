@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from sqlapi.protocol.errors import ApiError
-from sqlapi.protocol.signature import Request, check
+from sqlapi.protocol.signature import Request, check, check_headers
 from sqlapi.settings import Settings
 
 __all__ = ["Members", "Operations", "application"]
@@ -36,6 +36,7 @@ _JSON = "application/x-amz-json-1.1"
 _PREFIXES = {"AmazonAthena": "athena", "AWSGlue": "glue"}
 _INVALID = {"athena": "InvalidRequestException", "glue": "InvalidInputException"}
 _LONGEST_BODY = 4 * 1024 * 1024
+"""Bytes of a request's body."""
 log = logging.getLogger("sqlapi")
 
 
@@ -49,19 +50,12 @@ def application(settings: Settings, services: Mapping[str, Operations]) -> Starl
     """`services` are the operations by service: athena, glue."""
 
     async def post(http: HttpRequest) -> Response:
-        body = await http.body()
-        request = Request(
-            http.method,
-            str(http.url),
-            {name.lower(): value for name, value in http.headers.items()},
-            body,
-        )
+        headers = {name.lower(): value for name, value in http.headers.items()}
         request_id = str(uuid4())
         try:
-            if len(body) > _LONGEST_BODY:
-                raise ApiError(
-                    "RequestEntityTooLargeException", "Request is too large.", status=413
-                )
+            check_headers(headers, settings.keys)
+            body = await _body(http)
+            request = Request(http.method, str(http.url), headers, body)
             check(request, settings.keys)
             if "x-amz-target" not in request.headers:
                 return _sts(settings, body, request_id)
@@ -88,6 +82,20 @@ def application(settings: Settings, services: Mapping[str, Operations]) -> Starl
     return Starlette(
         routes=[Route("/", post, methods=["POST"]), Route("/health", health, methods=["GET"])]
     )
+
+
+async def _body(http: HttpRequest) -> bytes:
+    """Return the body of a request; raise ApiError (413) before more than the limit is read."""
+    too_large = ApiError("RequestEntityTooLargeException", "Request is too large.", status=413)
+    stated = http.headers.get("content-length", "")
+    if stated.isdecimal() and int(stated) > _LONGEST_BODY:
+        raise too_large
+    body = bytearray()
+    async for chunk in http.stream():
+        body += chunk
+        if len(body) > _LONGEST_BODY:
+            raise too_large
+    return bytes(body)
 
 
 def _answer(services: Mapping[str, Operations], request: Request) -> dict[str, Any]:

@@ -15,9 +15,12 @@ from botocore.credentials import Credentials
 
 from sqlapi.protocol.errors import ApiError
 
-__all__ = ["Request", "check"]
+__all__ = ["Request", "check", "check_headers"]
 
 _SKEW = timedelta(minutes=15)
+_TO_BE_SIGNED = ("x-amz-date", "x-amz-target")
+"""Headers that decide what a request does, and when: whoever changes them must not keep its
+signature."""
 _AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256 Credential=(?P<key>[^/,]+)/(?P<day>\d{8})/(?P<region>[^/,]+)/"
     r"(?P<service>[^/,]+)/aws4_request,\s*SignedHeaders=(?P<headers>[^,]+),\s*"
@@ -36,8 +39,24 @@ class Request:
 
 
 def check(request: Request, keys: Mapping[str, str], *, now: datetime | None = None) -> str:
-    """The access key that signed a request. Raises ApiError (403, or 400) for others."""
-    given = request.headers.get("authorization")
+    """Return the access key that signed a request. Raises ApiError (403, or 400) for others."""
+    parts = check_headers(request.headers, keys, now=now)
+    stated = request.headers.get("x-amz-content-sha256")
+    if stated and stated not in (sha256(request.body).hexdigest(), "UNSIGNED-PAYLOAD"):
+        raise _mismatch()
+    if not hmac.compare_digest(_signature(request, parts, keys[parts["key"]]), parts["signature"]):
+        raise _mismatch()
+    return parts["key"]
+
+
+def check_headers(
+    headers: Mapping[str, str], keys: Mapping[str, str], *, now: datetime | None = None
+) -> re.Match[str]:
+    """Return the parts of the `Authorization` header; raise ApiError unless it may be right.
+
+    The body is not needed for it: a request that fails here is refused before its body is read.
+    """
+    given = headers.get("authorization")
     if not given:
         raise ApiError(
             "MissingAuthenticationTokenException", "Missing Authentication Token", status=403
@@ -47,33 +66,28 @@ def check(request: Request, keys: Mapping[str, str], *, now: datetime | None = N
         raise ApiError(
             "IncompleteSignatureException", "Authorization header is incomplete.", status=403
         )
-    secret = keys.get(parts["key"])
-    if secret is None:
+    if parts["key"] not in keys:
         raise ApiError(
             "UnrecognizedClientException", "The security token included in the request is invalid."
         )
-    stamp = request.headers.get("x-amz-date", "")
-    _check_time(stamp, parts["day"], now or datetime.now(UTC))
+    _check_time(headers.get("x-amz-date", ""), parts["day"], now or datetime.now(UTC))
     signed = parts["headers"].split(";")
-    if "host" not in signed or any(name not in request.headers for name in signed):
+    if "host" not in signed or any(name not in headers for name in signed):
         raise ApiError("IncompleteSignatureException", "A signed header is missing.", status=403)
-    stated = request.headers.get("x-amz-content-sha256")
-    if stated and stated not in (sha256(request.body).hexdigest(), "UNSIGNED-PAYLOAD"):
-        raise _mismatch()
-    made = _signature(request, parts, secret, signed, stamp)
-    if not hmac.compare_digest(made, parts["signature"]):
-        raise _mismatch()
-    return parts["key"]
+    for name in _TO_BE_SIGNED:
+        if name in headers and name not in signed:
+            raise ApiError(
+                "InvalidSignatureException", f"The header '{name}' must be signed.", status=403
+            )
+    return parts
 
 
-def _signature(
-    request: Request, parts: re.Match[str], secret: str, signed: list[str], stamp: str
-) -> str:
+def _signature(request: Request, parts: re.Match[str], secret: str) -> str:
     signer = SigV4Auth(Credentials(parts["key"], secret), parts["service"], parts["region"])
     again = AWSRequest(method=request.method, url=request.url, data=request.body)
-    for name in signed:
+    for name in parts["headers"].split(";"):
         again.headers[name] = request.headers[name]
-    again.context["timestamp"] = stamp
+    again.context["timestamp"] = request.headers["x-amz-date"]
     text = signer.string_to_sign(again, signer.canonical_request(again))
     return str(signer.signature(text, again))
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+from collections.abc import MutableMapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from botocore.auth import SigV4Auth
@@ -10,8 +14,10 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from sqlapi.athena.statements import parse
+from sqlapi.protocol.app import application
 from sqlapi.protocol.errors import ApiError
 from sqlapi.protocol.signature import Request, check
+from sqlapi.settings import Settings
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.translate import with_parameters
 
@@ -48,6 +54,61 @@ def test_signatures() -> None:
     assert _refused(Request("POST", URL, {}, b"")) == "MissingAuthenticationTokenException"
     bad = {**request.headers, "authorization": "AWS4-HMAC-SHA256 nonsense"}
     assert _refused(Request("POST", URL, bad, b"{}")) == "IncompleteSignatureException"
+
+
+@pytest.mark.parametrize("header", ["x-amz-date", "x-amz-target"])
+def test_what_decides_about_a_request_must_be_signed(header: str) -> None:
+    request = _signed(b"{}")
+    signed = request.headers["authorization"]
+    unsigned = re.sub(rf"(SignedHeaders=[^,]*);{header}", r"\1", signed)
+    assert unsigned != signed
+    headers = {**request.headers, "authorization": unsigned}
+    with pytest.raises(ApiError, match=f"'{header}' must be signed"):
+        check(Request("POST", URL, headers, b"{}"), KEYS)
+
+
+MEBIBYTE = bytes(1 << 20)
+
+
+def _answered(headers: dict[str, str]) -> tuple[int, int]:
+    """Return the status, and how many MiB of an endless body were read before it."""
+    read, statuses = 0, []
+
+    async def receive() -> dict[str, Any]:
+        nonlocal read
+        read += 1
+        assert read < 100, "the body is read without a limit"
+        return {"type": "http.request", "body": MEBIBYTE, "more_body": True}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/",
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+    settings = Settings(dsn="", keys=KEYS, output="")
+    asyncio.run(application(settings, {})(scope, receive, send))
+    (status,) = statuses
+    return status, read
+
+
+def test_a_body_is_not_read_for_whoever_does_not_sign() -> None:
+    assert _answered({"host": "127.0.0.1:8085"}) == (403, 0)
+    assert _answered({"host": "127.0.0.1:8085", "content-length": str(10**9)}) == (403, 0)
+    stranger = _signed(b"{}", key="x")
+    assert _answered(dict(stranger.headers)) == (400, 0)
+
+
+def test_no_more_of_a_body_is_read_than_a_request_may_have() -> None:
+    headers = dict(_signed(b"{}").headers)
+    assert _answered({**headers, "content-length": str(10**9)}) == (413, 0)
+    status, read = _answered({n: v for n, v in headers.items() if n != "content-length"})
+    assert (status, read) == (413, 5)
 
 
 @pytest.mark.parametrize(
