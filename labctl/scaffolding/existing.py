@@ -11,10 +11,11 @@ from pydantic import SecretStr
 from labctl.config.endpoints import Database
 from labctl.config.model import NOT_SOURCES, SourceEngine
 from labctl.errors import ExitCode, LabError
+from labctl.scaffolding.foreign import value_literal, why_left_out
 from labctl.scaffolding.model import ENGINE_NAMES, NewSource, NewTable
 from labctl.sources import ENGINES, Source, SourceTable, TableRef
 
-__all__ = ["existing_source", "parse_dsn"]
+__all__ = ["existing_source", "parse_dsn", "schema_statements"]
 
 _PORTS: dict[SourceEngine, int] = {"postgres": 5432, "mysql": 3306, "sqlserver": 1433}
 _FORM = "engine://user:password@host:port/database, with postgresql, mysql or mssql as the engine"
@@ -66,7 +67,8 @@ def existing_source(dsn: str, *, name: str | None = None, copy_rows: int = 0) ->
             error.what, hint="check the address given to --from-database", exit_code=ExitCode.USAGE
         ) from None
     with database:
-        tables = _tables(database, engine, endpoint)
+        found = _tables(database, engine, endpoint)
+        tables = [table for table in found if why_left_out(table) is None]
         keyed = [table for table in tables if table.keys]
         if not keyed:
             raise LabError(
@@ -77,7 +79,7 @@ def existing_source(dsn: str, *, name: str | None = None, copy_rows: int = 0) ->
             )
         source = name or _source_name(endpoint.database)
         rows = _rows(database, keyed, copy_rows) if copy_rows else None
-        schema = "".join(_statements(database, source, tables))
+        schema = schema_statements(database, source, tables)
     return NewSource(
         source,
         engine,
@@ -86,7 +88,7 @@ def existing_source(dsn: str, *, name: str | None = None, copy_rows: int = 0) ->
         tuple(NewTable(table.ref, table.keys) for table in keyed),
         schema,
         rows,
-        tuple(_notes(tables)),
+        tuple(_notes(found)),
     )
 
 
@@ -108,10 +110,18 @@ def _source_name(database: str) -> str:
 
 def _notes(tables: Sequence[SourceTable]) -> Iterator[str]:
     for table in tables:
-        if not table.keys:
+        if reason := why_left_out(table):
+            yield f"{str(table.ref)!r} is left out: {reason}"
+        elif not table.keys:
             yield f"{table.ref} has no primary key: it is made, and not captured"
         if table.unread:
-            yield f"{table.ref}: `labctl verify` cannot compare {', '.join(table.unread)}"
+            unread = ", ".join(map(str, table.unread))
+            yield f"{table.ref}: `labctl verify` cannot compare {unread}"
+
+
+def schema_statements(database: Source, source: str, tables: Sequence[SourceTable]) -> str:
+    """Return the script that makes tables, and what they need, where they are not there."""
+    return "".join(_statements(database, source, tables))
 
 
 def _statements(database: Source, source: str, tables: Sequence[SourceTable]) -> Iterator[str]:
@@ -145,14 +155,18 @@ def _enums(database: Source, schemas: set[str]) -> Iterator[str]:
     if database.engine != "postgres":
         return
     rows = database.execute(
-        "SELECT n.nspname, t.typname, string_agg(quote_literal(e.enumlabel), ', '"
-        " ORDER BY e.enumsortorder) FROM pg_type t JOIN pg_enum e ON e.enumtypid = t.oid"
+        "SELECT n.nspname, t.typname, array_agg(e.enumlabel::text ORDER BY e.enumsortorder)"
+        " FROM pg_type t JOIN pg_enum e ON e.enumtypid = t.oid"
         " JOIN pg_namespace n ON n.oid = t.typnamespace GROUP BY 1, 2 ORDER BY 1, 2"
     )
     for schema, name, labels in rows:
         if schema in schemas:
-            made = f"CREATE TYPE {database.qualified(TableRef(schema, name))} AS ENUM ({labels})"
-            yield f"DO $$ BEGIN {made}; EXCEPTION WHEN duplicate_object THEN NULL; END $$"
+            listed = ", ".join("'" + label.replace("'", "''") + "'" for label in labels)
+            made = f"CREATE TYPE {database.qualified(TableRef(schema, name))} AS ENUM ({listed})"
+            mark = "$labctl$"
+            while mark in made:
+                mark = f"{mark[:-1]}_$"
+            yield f"DO {mark} BEGIN {made}; EXCEPTION WHEN duplicate_object THEN NULL; END {mark}"
 
 
 def _make_table(database: Source, table: SourceTable) -> str:
@@ -162,9 +176,7 @@ def _make_table(database: Source, table: SourceTable) -> str:
         + (" NOT NULL" if not column.nullable or column.name in table.keys else "")
         for column in table.columns
     ]
-    for unread in table.unread:
-        column, _, kind = unread.partition(": ")
-        lines.append(f"{database.quote(column)} {kind}")
+    lines += [f"{database.quote(column.name)} {column.type}" for column in table.unread]
     if table.keys:
         lines.append(f"PRIMARY KEY ({', '.join(map(database.quote, table.keys))})")
     body = ",\n".join(f"    {line}" for line in lines)
@@ -185,7 +197,10 @@ def _rows(database: Source, tables: Sequence[SourceTable], count: int) -> str:
         found = database.sample(table, count)
         names = ", ".join(database.quote(column.name) for column in table.columns)
         for start in range(0, len(found), _ROWS):
-            values = ",\n".join(f"    ({', '.join(row)})" for row in found[start : start + _ROWS])
+            values = ",\n".join(
+                f"    ({', '.join(value_literal(value, database.engine) for value in row)})"
+                for row in found[start : start + _ROWS]
+            )
             parts.append(
                 f"\nINSERT INTO {database.qualified(table.ref)} ({names}) VALUES\n{values}{end}"
             )

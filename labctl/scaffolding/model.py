@@ -68,8 +68,9 @@ def source_section(
     """A source's section of lab.toml."""
     lines = [f"[sources.{name}]", f'engine = "{engine}"']
     if database is not None:
-        lines.append(f"database = {json.dumps(database)}")
-    lines += [f"schemas = {json.dumps(list(schemas))}", f'connector = "{connector}"']
+        lines.append(f"database = {json.dumps(database, ensure_ascii=False)}")
+    named = json.dumps(list(schemas), ensure_ascii=False)
+    lines += [f"schemas = {named}", f'connector = "{connector}"']
     return "\n".join(lines) + "\n"
 
 

@@ -18,6 +18,7 @@ from labctl.lab.starting import UpReporter
 from labctl.lab.table_stations import wait_for_rows
 from labctl.lab.up import up
 from labctl.scaffolding.filters import with_table, without_table
+from labctl.scaffolding.foreign import require_plain_names
 from labctl.scaffolding.properties import BASE, base_text, free_table_name, silver_name, table_text
 from labctl.sinks import Sink, sink_files
 from labctl.sources import Source, SourceTable, TableRef, connect
@@ -174,6 +175,7 @@ def _described(database: Source, source: str, ref: TableRef) -> SourceTable:
             hint=f"ALTER TABLE {database.qualified(ref)} ADD PRIMARY KEY (…), then add it again",
             exit_code=ExitCode.USAGE,
         )
+    require_plain_names(described)
     return described
 
 

@@ -11,7 +11,15 @@ from types import MappingProxyType
 from labctl.config.endpoints import Endpoints, SourceDatabase
 from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
-from labctl.sources.base import Rollback, Row, Source, SourceColumn, SourceTable, TableRef
+from labctl.sources.base import (
+    Rollback,
+    Row,
+    Source,
+    SourceColumn,
+    SourceTable,
+    TableRef,
+    UnreadColumn,
+)
 from labctl.sources.engine import CDC_USER, Engine, Preparation
 from labctl.sources.engines import mysql, postgres, sqlserver
 
@@ -26,6 +34,7 @@ __all__ = [
     "SourceColumn",
     "SourceTable",
     "TableRef",
+    "UnreadColumn",
     "connect",
     "endpoint_of",
     "ensure_database",

@@ -28,6 +28,7 @@ __all__ = [
     "SourceColumn",
     "SourceTable",
     "TableRef",
+    "UnreadColumn",
     "no_such_table",
     "statement_failed",
 ]
@@ -99,6 +100,18 @@ class SourceColumn:
 
 
 @dataclass(frozen=True)
+class UnreadColumn:
+    """A column whose type has no exact place in silver."""
+
+    name: str
+    type: str
+    """As the catalogue shows it."""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.type}"
+
+
+@dataclass(frozen=True)
 class SourceTable:
     """One table, as the catalogue has it."""
 
@@ -107,8 +120,8 @@ class SourceTable:
     """In the table's order."""
     keys: tuple[str, ...]
     """Columns of the primary key, in key order; empty when there is none."""
-    unread: tuple[str, ...] = ()
-    """The columns left out above, whose type has no exact place in silver, as `name: type`."""
+    unread: tuple[UnreadColumn, ...] = ()
+    """The columns left out above."""
 
     @classmethod
     def of(
@@ -127,7 +140,7 @@ class SourceTable:
                 column = SourceColumn(name, declared, nullable, rule_for(rules, declared, name))
                 _ = column.arrow
             except LabError:
-                unread.append(f"{name}: {declared.full}")
+                unread.append(UnreadColumn(name, declared.full))
             else:
                 found.append(column)
         return cls(ref, tuple(found), tuple(keys), tuple(unread))

@@ -58,7 +58,7 @@ def split_script(text: str, engine: SourceEngine) -> Iterator[Statement]:
     `DELIMITER //` changes what does. Raises ValueError for a quote that nothing closes.
     """
     if engine == "sqlserver":
-        yield from batches(text.splitlines())
+        yield from batches(text.split("\n"))
     elif engine == "mysql":
         for end, part, line in _delimited(text):
             if end == ";":
@@ -96,7 +96,7 @@ def batches(
 def _delimited(text: str) -> Iterator[tuple[str, str, int]]:
     """What ends statements, the text where it does, and that text's first line."""
     end, part, begun = ";", list[str](), 1
-    for number, line in enumerate(text.splitlines(keepends=True), 1):
+    for number, line in enumerate(re.split(r"(?<=\n)", text), 1):
         if match := _DELIMITER.fullmatch(line):
             yield end, "".join(part), begun
             end, part, begun = match["end"], [], number + 1

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
@@ -363,7 +364,18 @@ def _literal(value: Any, declared: Declared) -> str:
         case int() | float() as number:
             return repr(number)
         case text:
-            return "N'" + str(text).replace("'", "''") + "'"
+            return _text_literal(str(text))
+
+
+def _text_literal(text: str) -> str:
+    """A text as SQL writes it, on one line: a line of a script that is `GO` ends a batch, wherever
+    it stands."""
+    first, *others = re.split(r"([\r\n])", text.replace("'", "''"))
+    if not others:
+        return f"N'{first}'"
+    parts = [f"NCHAR({ord(p)})" if p in ("\r", "\n") else f"N'{p}'" for p in (first, *others) if p]
+    # Without it the sum would have 4,000 characters at most.
+    return " + ".join(("CAST(N'' AS nvarchar(max))", *parts))
 
 
 def _seconds(moment: datetime, *, of_day: bool) -> int:

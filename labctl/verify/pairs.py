@@ -71,7 +71,7 @@ class _Connection:
             table = self.open().describe(ref)
             if not table.keys:
                 raise LabError("the table has no primary key, so its rows cannot be told apart")
-            return Rows(self.open().read(ref), table.keys, table.unread)
+            return Rows(self.open().read(ref), table.keys, tuple(map(str, table.unread)))
 
     def _service(self) -> str:
         """The service that does not answer: the source's server."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import uuid
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
@@ -15,7 +16,8 @@ import pytest
 from labctl.config.endpoints import Endpoints
 from labctl.errors import LabError
 from labctl.scaffolding.existing import existing_source
-from labctl.sources import ENGINES, Rollback, Source, TableRef, connect
+from labctl.scaffolding.model import NewSource
+from labctl.sources import ENGINES, Rollback, Source, TableRef, UnreadColumn, connect
 from labctl.sources.scripts import split_script
 from labctl.verify import verify_table
 
@@ -257,16 +259,9 @@ def test_a_database_that_is_there_is_made_again_from_what_is_read(
     endpoints: Endpoints, source: Source
 ) -> None:
     """Types, keys and a sample: what `labctl init --from-database` writes makes the same tables."""
-    engine, database = ENGINES[source.engine], f"there_{uuid.uuid4().hex[:12]}"
-    server = endpoints.servers[source.engine]
-    assert server is not None
-    endpoint = server.model_copy(update={"database": database})
-    schema = {"postgres": "public", "mysql": database, "sqlserver": "dbo"}[source.engine]
-    ref, cases = TableRef(schema, "Odd name"), CASES_OF[source.engine]
-    engine.ensure_database(endpoint)
-    login = f"{endpoint.user}:{quote(endpoint.password.get_secret_value(), safe='')}"
-    dsn = f"{source.engine}://{login}@{endpoint.host}:{endpoint.port}/{database}"
-    with engine.client(endpoint) as there:
+    cases = CASES_OF[source.engine]
+    with foreign_database(endpoints, source) as (there, schema, dsn):
+        ref = TableRef(schema, "Odd name")
         columns = ", ".join(f"c{n} {kind}" for n, (kind, _, _) in enumerate(cases))
         there.execute(f"CREATE TABLE {there.qualified(ref)} (id integer PRIMARY KEY, {columns})")
         for row in range(2):
@@ -277,16 +272,72 @@ def test_a_database_that_is_there_is_made_again_from_what_is_read(
         found = existing_source(dsn, copy_rows=10)
         assert [(t.ref, t.keys) for t in found.tables] == [(ref, ("id",))]
         assert any("keyless has no primary key" in note for note in found.notes)
-        for table in there.tables(schema):
-            there.execute(f"DROP TABLE {there.qualified(table)}")
-        for script in (found.schema_sql, found.schema_sql, found.rows_sql or ""):
-            for statement in split_script(script, source.engine):
-                there.execute(statement.text)
+        made_again(there, schema, found)
         assert there.describe(ref) == before
         assert verify_table(held, there.read(ref), ["id"]).equal
+
+
+HOSTILE_COLUMNS = [
+    "a: int);COPY(SELECT 1)TO PROGRAM'touch /tmp/x';/*",
+    "b: */CREATE TABLE z(id int,--",
+    "quote\"`]'; DROP TABLE t; --",
+    "$$; SELECT 1; $$ %s %(x)s",
+]
+LINES = "x\nGO\r\n'; DROP TABLE t; --\nDELIMITER //\n\\"
+
+
+def test_hostile_names_and_values_are_names_and_values(
+    endpoints: Endpoints, source: Source
+) -> None:
+    """They are written as they are, or their table is left out and named."""
+    with foreign_database(endpoints, source) as (there, schema, dsn):
+        ref, outside = TableRef(schema, "t;'--"), TableRef(schema, "x/../../outside")
+        kinds = ["point" if source.engine == "postgres" else "varchar(90)", "varchar(90)"]
+        columns = ", ".join(
+            f"{there.quote(name)} {kinds[number % 2]}"
+            for number, name in enumerate(HOSTILE_COLUMNS)
+        )
+        there.execute(f"CREATE TABLE {there.qualified(ref)} (id integer PRIMARY KEY, {columns})")
+        there.insert(ref, pa.table({"id": pa.array([1], pa.int32()), HOSTILE_COLUMNS[1]: [LINES]}))
+        there.execute(f"CREATE TABLE {there.qualified(outside)} (id integer PRIMARY KEY)")
+        injected = there.quote("id\nhoodie.injected=1")
+        there.execute(f"CREATE TABLE {there.quote(schema)}.keyed ({injected} integer PRIMARY KEY)")
+        before, held = there.describe(ref), there.read(ref)
+        found = existing_source(dsn, copy_rows=10)
+        assert [table.ref for table in found.tables] == [ref]
+        left_out = [note for note in found.notes if "is left out" in note]
+        assert ["slash" in note or "control" in note for note in left_out] == [True, True]
+        made_again(there, schema, found)
+        assert there.tables(schema) == [ref]
+        assert there.describe(ref) == before
+        assert verify_table(held, there.read(ref), ["id"]).equal
+
+
+@contextmanager
+def foreign_database(endpoints: Endpoints, source: Source) -> Iterator[tuple[Source, str, str]]:
+    """A new database on the source's server: a connection to it, a schema, and its DSN."""
+    engine, database = ENGINES[source.engine], f"there_{uuid.uuid4().hex[:12]}"
+    server = endpoints.servers[source.engine]
+    assert server is not None
+    endpoint = server.model_copy(update={"database": database})
+    engine.ensure_database(endpoint)
+    login = f"{endpoint.user}:{quote(endpoint.password.get_secret_value(), safe='')}"
+    dsn = f"{source.engine}://{login}@{endpoint.host}:{endpoint.port}/{database}"
+    schema = {"postgres": "public", "mysql": database, "sqlserver": "dbo"}[source.engine]
+    with engine.client(endpoint) as there:
+        yield there, schema, dsn
     with connect(endpoints, source.engine) as other:
         name = other.quote(database)
         other.execute(f"DROP {'DATABASE' if source.engine != 'mysql' else 'SCHEMA'} {name}")
+
+
+def made_again(there: Source, schema: str, found: NewSource) -> None:
+    """Drop all tables, and run what `labctl init --from-database` has written of them, twice."""
+    for table in there.tables(schema):
+        there.execute(f"DROP TABLE {there.qualified(table)}")
+    for script in (found.schema_sql, found.schema_sql, found.rows_sql or ""):
+        for statement in split_script(script, there.engine):
+            there.execute(statement.text)
 
 
 @pytest.mark.parametrize("values", [("x", None), (None, "x"), (None, ""), (None,), (None, None)])
@@ -396,7 +447,7 @@ def test_a_column_without_an_exact_form_is_told_and_the_others_are_read(
     with connect(endpoints, engine) as source:
         source.execute(f"CREATE TABLE {source.qualified(ref)} (id integer PRIMARY KEY, v {odd})")
         source.execute(f"INSERT INTO {source.qualified(ref)} (id) VALUES (1)")
-        assert source.describe(ref).unread == (f"v: {odd}",)
+        assert source.describe(ref).unread == (UnreadColumn("v", odd),)
         assert source.read(ref).to_pydict() == {"id": [1]}
 
 

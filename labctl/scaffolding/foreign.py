@@ -1,0 +1,89 @@
+"""Checks of what a foreign database says, before any of it stands in a file of the project.
+
+A name may have any characters, and a server may answer anything. In SQL, names are quoted. This
+module has the rest: names in file names and properties files, types, and values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from labctl.config.model import SourceEngine
+from labctl.errors import ExitCode, LabError
+from labctl.sources import SourceTable, TableRef
+
+__all__ = ["require_plain_names", "value_literal", "why_left_out"]
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""Characters that end a line somewhere, or that no person sees."""
+_NOT_IN_FILE_NAMES = re.compile(r"[/\\]")
+_NOT_IN_KEYS = re.compile(r"[,\\]|^\s|\s$")
+"""Marks that properties files give a meaning to, in a list of key columns."""
+
+_NAME = r'(?:[A-Za-z_][A-Za-z0-9_$]*|"(?:[^"]|"")+")'
+_LABEL = r"'(?:[^'\\]|''|\\.)*'"
+_ARGUMENT = rf"(?:-?\d+|{_NAME}|{_LABEL})"
+_WORD = rf"{_NAME}(?:\.{_NAME})?(?:\({_ARGUMENT}(?:, ?{_ARGUMENT})*\))?"
+_TYPE = re.compile(rf"{_WORD}(?: {_WORD})*(?:\[\])*", re.DOTALL)
+"""A type as catalogues show it: `timestamp(3) without time zone`, `enum('a','b')`, `"Odd"[]`."""
+
+_LITERALS: dict[SourceEngine, re.Pattern[str]] = {
+    "postgres": re.compile(r"NULL|'(?:[^'\\]|'')*'| ?E'(?:[^'\\]|''|\\.)*'", re.DOTALL),
+    "mysql": re.compile(r"NULL|'(?:[^'\\]|''|\\.)*'|x'[0-9A-Fa-f]*'", re.DOTALL),
+}
+"""A value as the server writes it. SQL Server's are written by its client here."""
+
+
+def why_left_out(table: SourceTable) -> str | None:
+    """Return why labctl writes no files for a table; None where it does."""
+    return next(_problems(table), None)
+
+
+def require_plain_names(table: SourceTable) -> None:
+    """Raise LabError (USAGE) for a table whose names labctl cannot write into files."""
+    for reason in _name_problems(table.ref, [c.name for c in table.columns], table.keys):
+        raise LabError(
+            f"{str(table.ref)!r} cannot be captured: {reason}",
+            hint="nothing was changed; rename it, or leave it out",
+            exit_code=ExitCode.USAGE,
+        )
+
+
+def value_literal(text: str, engine: SourceEngine) -> str:
+    """Return a value that the server wrote as one SQL literal, on one line of a MySQL script.
+
+    Raises LabError for anything else.
+    """
+    pattern = _LITERALS.get(engine)
+    if pattern is None:
+        return text
+    if pattern.fullmatch(text) is None:
+        raise LabError(
+            f"The database wrote a value that is no single literal: {text!r:.80}",
+            hint="leave --copy-rows out; nothing was written",
+            exit_code=ExitCode.USAGE,
+        )
+    # In a script of MySQL a line may change what ends a statement, wherever it stands.
+    return text.replace("\r", "\\r").replace("\n", "\\n") if engine == "mysql" else text
+
+
+def _problems(table: SourceTable) -> Iterator[str]:
+    columns = [(column.name, column.declared.full) for column in table.columns]
+    columns += [(column.name, column.type) for column in table.unread]
+    yield from _name_problems(table.ref, [name for name, _ in columns], table.keys)
+    for name, kind in columns:
+        if _TYPE.fullmatch(kind) is None or _CONTROL.search(kind):
+            yield f"the type of its column {name!r} is not one that labctl can write: {kind!r:.80}"
+
+
+def _name_problems(ref: TableRef, columns: list[str], keys: tuple[str, ...]) -> Iterator[str]:
+    for name in (ref.schema, ref.name, *columns):
+        if _CONTROL.search(name):
+            yield f"{name!r} has a control character"
+    for name in (ref.schema, ref.name):
+        if _NOT_IN_FILE_NAMES.search(name):
+            yield f"{name!r} has a slash, and tables give files their names"
+    for name in keys:
+        if _NOT_IN_KEYS.search(name):
+            yield f"its key column {name!r} cannot stand in a list of columns"

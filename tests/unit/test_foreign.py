@@ -1,0 +1,183 @@
+"""What a foreign database says becomes no other SQL, file or key than it names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pglast import parse_sql
+from pglast.ast import CreateEnumStmt, CreateSchemaStmt, CreateStmt, DoStmt
+
+from labctl.config.model import SourceEngine
+from labctl.errors import LabError
+from labctl.scaffolding.existing import schema_statements
+from labctl.scaffolding.foreign import require_plain_names, value_literal, why_left_out
+from labctl.sources import Row, SourceTable, TableRef
+from labctl.sources.base import Declared
+from labctl.sources.postgres import PostgresSource
+from labctl.sources.scripts import split_script
+from labctl.sources.types import POSTGRES
+
+HOSTILE = [
+    "a: int);COPY(SELECT 1)TO PROGRAM'touch /tmp/x';/*",
+    "b: */CREATE TABLE z(id int,--",
+    'quote"; DROP TABLE t; --',
+    "$$; SELECT 1; $$",
+    "$labctl$; SELECT 1; $labctl$",
+    "back\\slash'",
+]
+NAMES = st.sampled_from(HOSTILE) | st.text(
+    st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\u2028\u2029"),
+    min_size=1,
+    max_size=12,
+)
+FILE_NAMES = NAMES.filter(lambda name: not {*"/\\"} & {*name})
+
+
+def table(
+    ref: TableRef, columns: Sequence[tuple[str, str]], keys: Sequence[str] = ()
+) -> SourceTable:
+    declared = [(name, Declared(kind, kind), True) for name, kind in columns]
+    return SourceTable.of(ref, POSTGRES, declared, keys)
+
+
+def parsed(text: str) -> object:
+    """The one statement that the text is, for PostgreSQL's own parser."""
+    statements: Any = parse_sql(text)
+    (raw,) = statements
+    return raw.stmt
+
+
+class Catalogue(PostgresSource):
+    """A PostgreSQL that has enums, and answers nothing else."""
+
+    def __init__(self, enums: list[Row]) -> None:
+        self.enums = enums
+
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
+        return self.enums
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    schema=FILE_NAMES,
+    name=FILE_NAMES,
+    columns=st.lists(st.tuples(NAMES, st.sampled_from(["integer", "point"]))),
+    labels=st.lists(NAMES, min_size=1),
+)
+def test_each_table_is_one_statement_with_the_same_names(
+    schema: str, name: str, columns: list[tuple[str, str]], labels: list[str]
+) -> None:
+    columns = [("id", "integer"), *columns]
+    made = table(TableRef(schema, name), columns, keys=["id"])
+    assert why_left_out(made) is None
+    script = schema_statements(Catalogue([(schema, name, labels)]), "shop", [made])
+    statements = [one.text for one in split_script(script, "postgres")]
+    kinds = []
+    for text in statements:
+        statement = parsed(text)
+        kinds.append(type(statement))
+        if isinstance(statement, CreateStmt):
+            named: Any = statement
+            assert (named.relation.schemaname, named.relation.relname) == (schema, name)
+            names = [e.colname for e in named.tableElts if getattr(e, "colname", None)]
+            assert sorted(names) == sorted(column for column, _ in columns)
+        if isinstance(statement, DoStmt):
+            block: Any = statement
+            (body,) = (arg.arg.sval for arg in block.args)
+            (enum, _) = body.removeprefix(" BEGIN ").rsplit("; EXCEPTION", 1)
+            made_type: Any = parsed(enum)
+            assert [label.sval for label in made_type.vals] == labels
+            assert isinstance(made_type, CreateEnumStmt)
+    made_schema = [CreateSchemaStmt] if schema != "public" else []
+    assert kinds == [*made_schema, DoStmt, CreateStmt]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "integer",
+        "timestamp(3) without time zone",
+        "interval day to second(3)",
+        "numeric(10,-2)[]",
+        '"char"',
+        'ems."Odd type; --"[]',
+        "geometry(Point,4326)",
+        "bigint unsigned zerofill",
+        "enum('a','b''c','d\\'e','f\\\\')",
+        "nvarchar(max)",
+    ],
+)
+def test_types_of_catalogues_are_taken(kind: str) -> None:
+    assert why_left_out(table(TableRef("s", "t"), [("c", kind)])) is None
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "",
+        "int);COPY(SELECT 1)TO PROGRAM'x'",
+        "int, b int",
+        "int DEFAULT (SELECT 1)",
+        "int DEFAULT pg_read_file('/etc/passwd')--",
+        "int /* */",
+        "enum('a\\','b'); DROP TABLE t;--')",
+        '"a"b"',
+        '"line\nbreak"',
+    ],
+)
+def test_what_is_no_type_leaves_its_table_out(kind: str) -> None:
+    assert "is not one that labctl can write" in (
+        why_left_out(table(TableRef("s", "t"), [("c", kind)])) or ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("ref", "key", "why"),
+    [
+        (TableRef("s", "x/../../../../outside"), "id", "slash"),
+        (TableRef("..\\s", "t"), "id", "slash"),
+        (TableRef("s", "t\nGO\n"), "id", "control character"),
+        (TableRef("s", "t"), "id\nhoodie.injected=1", "control character"),
+        (TableRef("s", "t"), "id\u2028x", "control character"),
+        (TableRef("s", "t"), "a,b", "list of columns"),
+        (TableRef("s", "t"), "a\\", "list of columns"),
+    ],
+)
+def test_names_that_files_cannot_have_are_refused(ref: TableRef, key: str, why: str) -> None:
+    odd = table(ref, [(key, "integer")], keys=[key])
+    assert why in (why_left_out(odd) or "")
+    with pytest.raises(LabError, match="cannot be captured"):
+        require_plain_names(odd)
+
+
+@pytest.mark.parametrize(
+    ("engine", "text", "written"),
+    [
+        ("postgres", "NULL", "NULL"),
+        ("postgres", "'it''s\n'", "'it''s\n'"),
+        ("postgres", "E'a\\\\b'", "E'a\\\\b'"),
+        ("mysql", "'it\\'s\nDELIMITER x\r\n'", "'it\\'s\\nDELIMITER x\\r\\n'"),
+        ("mysql", "x'00FF'", "x'00FF'"),
+    ],
+)
+def test_a_value_is_one_literal(engine: SourceEngine, text: str, written: str) -> None:
+    assert value_literal(text, engine) == written
+
+
+@pytest.mark.parametrize(
+    ("engine", "text"),
+    [
+        ("postgres", "1); COPY t TO PROGRAM 'x'; --"),
+        ("postgres", "'a'; DROP TABLE t; --'"),
+        ("postgres", "'a\\'"),
+        ("mysql", "'a\\'"),
+        ("mysql", "load_file('/etc/passwd')"),
+    ],
+)
+def test_anything_else_is_no_value(engine: SourceEngine, text: str) -> None:
+    with pytest.raises(LabError, match="no single literal"):
+        value_literal(text, engine)
