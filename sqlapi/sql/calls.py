@@ -122,8 +122,11 @@ class Calls(ABC):
 
     # lambdas
 
-    def lambda_name(self, parameter: exp.Expr) -> str:
-        return f"l_{parameter.name.lower()}_{id(parameter) % 100_000}"
+    @staticmethod
+    def lambda_name(parameter: exp.Expr) -> str:
+        """Return the name that a lambda's parameter has for DuckDB: nothing that a client wrote,
+        and another one for each parameter of a statement."""
+        return f"l_{id(parameter)}"
 
     def lambda_body(self, tree: exp.Lambda, kinds: Sequence[Type]) -> tuple[str, Code]:
         """The parameters' names for DuckDB, and the code of the body."""

@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from sqlapi.sql.errors import SqlError
 
-__all__ = ["AthenaText", "TypedLiteral", "parse_expression", "parse_query"]
+__all__ = ["AthenaText", "TypedLiteral", "bound", "parse_query"]
 
 
 class TypedLiteral(exp.Cast):
@@ -59,14 +59,29 @@ def parse_query(sql: str) -> exp.Expr:
     return tree
 
 
-def parse_expression(sql: str) -> exp.Expr:
-    """The tree of an expression alone. Raises SqlError (SYNTAX_ERROR)."""
-    query = parse_query(f"select {sql}")
-    found = query.expressions
-    if len(found) != 1 or query.args.get("from_"):
-        raise SqlError("SYNTAX_ERROR", f"line 1:1: mismatched input '{sql}'")
-    tree: exp.Expr = found[0]
-    return tree
+def bound(value: str) -> str:
+    """Return the SQL that stands for a parameter's value, whatever stands beside it.
+
+    A value of several tokens, such as `-1`, is put in parentheses, so that no operator around it
+    takes a part of it away; comments are left out. Raises SqlError (SYNTAX_ERROR) for what is not
+    one expression.
+    """
+    tokens = _tokens(value)
+    inner = value[tokens[0].start : tokens[-1].end + 1] if tokens else ""
+    query = parse_query(f"select ({inner}\n)")
+    selected = query.expressions if isinstance(query, exp.Select) else []
+    tree = selected[0] if len(selected) == 1 and not query.args.get("from_") else None
+    is_value = isinstance(tree, exp.Paren) and not isinstance(tree.this, exp.Alias | exp.Star)
+    if tree is None or not is_value or tree.find(exp.Query, exp.Placeholder):
+        raise SqlError("SYNTAX_ERROR", f"line 1:1: mismatched input '{value}'")
+    return inner if len(tokens) == 1 else f"({inner}\n)"
+
+
+def _tokens(sql: str) -> list[Any]:
+    try:
+        return list(AthenaText().tokenize(sql))
+    except TokenError as error:
+        raise SqlError("SYNTAX_ERROR", f"line 1:1: {str(error).splitlines()[0]}") from None
 
 
 def _parse(sql: str) -> list[exp.Expr]:

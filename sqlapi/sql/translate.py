@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from sqlapi.sql.dialect import AthenaText, parse_expression, parse_query
+from sqlapi.sql.dialect import AthenaText, bound, parse_query
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.query import Queries
 from sqlapi.sql.scope import Context, Schema, Table
@@ -55,7 +55,7 @@ def _volatile(tree: exp.Expr) -> int:
 
 
 def with_parameters(sql: str, parameters: Sequence[str]) -> str:
-    """The text with each `?` as the literal given for it, in order. Raises SqlError."""
+    """Return the text with each `?` as the value given for it, in order. Raises SqlError."""
     try:
         tokens = AthenaText().tokenize(sql)
     except Exception as error:
@@ -69,7 +69,6 @@ def with_parameters(sql: str, parameters: Sequence[str]) -> str:
         )
     pieces, start = [], 0
     for token, value in zip(places, parameters, strict=True):
-        parse_expression(value)
-        pieces += [sql[start : token.start], value]
+        pieces += [sql[start : token.start], bound(value)]
         start = token.end + 1
     return "".join([*pieces, sql[start:]])

@@ -154,3 +154,46 @@ def test_parameters_are_literals_in_their_places() -> None:
     for bad in (["1"], ["1", "2, 3"], ["1", "2 FROM u"], ["1", "2)"]):
         with pytest.raises(SqlError):
             with_parameters(sql, bad)
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("2", "2"),
+        ("'--'", "'--'"),
+        ("NULL", "NULL"),
+        ("-1", "(-1\n)"),
+        ("0 OR true", "(0 OR true\n)"),
+        ("3 -- and the rest", "3"),
+        ("1 -- one\n + 2", "(1 -- one\n + 2\n)"),
+        ("DATE '2020-01-01'", "(DATE '2020-01-01'\n)"),
+        ("row(1, 2)", "(row(1, 2)\n)"),
+    ],
+)
+def test_a_parameter_keeps_to_its_place(value: str, written: str) -> None:
+    made = with_parameters("SELECT 10 - ? AND b", [value])
+    assert made == f"SELECT 10 - {written} AND b"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "-- nothing",
+        "?",
+        "1) OR (true",
+        "1) --",
+        "1) UNION SELECT (2",
+        "1 UNION SELECT 2",
+        "SELECT 1",
+        "1 WHERE true",
+        "1 LIMIT 1",
+        "1 x",
+        "1; DROP VIEW v",
+        "*",
+        "'open",
+    ],
+)
+def test_what_is_no_value_is_refused_as_a_parameter(value: str) -> None:
+    with pytest.raises(SqlError):
+        with_parameters("SELECT 10 - ?", [value])
