@@ -6,6 +6,7 @@ import logging
 import re
 import sys
 import time
+from http import HTTPMethod
 from uuid import uuid4
 
 import structlog
@@ -18,6 +19,7 @@ from lakeapi.metrics import Metrics
 __all__ = ["Observing", "log_as_json"]
 
 REQUEST_ID = "X-Request-ID"
+_METHODS = frozenset(HTTPMethod)
 _GIVEN_ID = re.compile(r"[\w.:+/=-]{1,128}", re.ASCII)
 log = structlog.stdlib.get_logger("lakeapi")
 
@@ -88,9 +90,10 @@ class Observing:
 
     def _observe(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "")
-        # not the path: a client could make as many as it likes
+        # not the path, nor an invented method: a client could make as many as it likes
         label = route or "none"
-        self._metrics.requests.labels(scope["method"], label, str(status)).observe(seconds)
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self._metrics.requests.labels(method, label, str(status)).observe(seconds)
         log.info(
             "request", method=scope["method"], path=scope["path"], route=label, status=status,
             milliseconds=round(seconds * 1000, 2),

@@ -94,8 +94,12 @@ def test_errors_are_problems(api: Api) -> None:
     answer = api.session.post(f"{api.url}/v1/users")
     assert answer.status_code == answer.json()["status"] == 405
     assert "GET" in answer.headers["Allow"]
-    # a path that nobody offers is no line of its own in the metrics
-    assert "/v1/nothing" not in api.get("/metrics").text
+    # a path that nobody offers is no line of its own in the metrics, nor is an invented method
+    assert api.session.request("BREW", f"{api.url}/v1/users").status_code == 405
+    metrics = api.get("/metrics").text
+    assert "/v1/nothing" not in metrics
+    assert "BREW" not in metrics
+    assert 'method="other",route="/v1/users",status="405"' in metrics
 
 
 def test_a_request_keeps_its_id_and_another_origin_may_ask(api: Api) -> None:
