@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TextIO
+from typing import Annotated, Any, TextIO
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from labctl.errors import ExitCode, LabError
 
@@ -55,7 +55,7 @@ class _Recorded(BaseModel):
     project: str | None = None
     profile: str | None = None
     profiles: list[str] = []
-    ports: dict[str, dict[str, int]] = {}
+    ports: dict[str, dict[str, Annotated[int, Field(ge=1, le=65535)]]] = {}
     started_at: float | None = None
     seeded: dict[str, Any] = {}
     switched_on: list[str] = []
@@ -178,7 +178,7 @@ class LabState:
             version = _Recorded.model_validate(values).version
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise LabError(
                 f"{path} is damaged: {_reason(error)}",
                 hint=(
@@ -274,7 +274,7 @@ class LabState:
                     return
 
 
-def _reason(error: OSError | ValueError) -> str:
+def _reason(error: Exception) -> str:
     """Why lab.json cannot be read, in one line."""
     if isinstance(error, ValidationError):
         first = error.errors()[0]

@@ -17,7 +17,16 @@ WHOLE = {"service": "kafka", "at": 5.0, "gave_up": False}
 
 
 @pytest.mark.parametrize(
-    "torn", [b'{"service": "kaf', b"\0\0\0\xff", b"7", b'{"service": "kafka"}']
+    "torn",
+    [
+        b'{"service": "kaf',
+        b"\0\0\0\xff",
+        b"7",
+        b'{"service": "kafka"}',
+        b'{"service": "kafka", "at": "today", "gave_up": false}',
+        b'{"service": ["kafka"], "at": 5.0, "gave_up": false}',
+        b"[" * 100_000,
+    ],
 )
 def test_a_torn_line_hides_no_other(
     torn: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

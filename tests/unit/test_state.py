@@ -80,6 +80,9 @@ DAMAGED = (
     b"\xff\xfe",
     b'{"ports": 7}',
     b'{"ports": {"kafka": {"broker": "x"}}}',
+    b'{"ports": {"kafka": {"broker": 99999999}}}',
+    b'{"ports": {"kafka": {"broker": 0}}}',
+    b'{"profiles": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
 )
 
 

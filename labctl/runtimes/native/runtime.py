@@ -248,13 +248,15 @@ class NativeRuntime:
 
 
 def _death(line: bytes) -> dict[str, Any] | None:
-    """A line of the file of deaths; None for one that a crash of the machine left torn."""
+    """Return a line of the file of deaths; None for one that is torn or damaged."""
     try:
         death = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    whole = isinstance(death, dict) and {"service", "at", "gave_up"} <= death.keys()
-    return death if whole else None
+    match death:
+        case {"service": str(), "at": int() | float(), "gave_up": bool()}:
+            return dict(death)
+    return None
 
 
 def _usage(family: Sequence[psutil.Process]) -> Usage:
