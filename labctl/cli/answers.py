@@ -9,7 +9,7 @@ from rich.console import RenderableType
 
 from labctl.cli.format import Format
 from labctl.cli.output import print_result
-from labctl.cli.rows import rows_csv, rows_table
+from labctl.cli.rows import records_of, rows_csv, rows_table
 from labctl.lab.athena import Answer
 
 __all__ = ["DatabaseOption", "WideOption", "one_line", "print_answer"]
@@ -40,7 +40,7 @@ def print_answer(
             {"name": name, "type": type_}
             for name, type_ in zip(answer.columns, answer.types, strict=True)
         ],
-        "rows": rows.to_pylist(),
+        "rows": records_of(rows),
     }
 
     def render() -> RenderableType:

@@ -9,7 +9,7 @@ import typer
 
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result
-from labctl.cli.rows import rows_csv, rows_table
+from labctl.cli.rows import records_of, rows_csv, rows_table
 
 __all__ = ["query_command"]
 
@@ -70,7 +70,7 @@ def query_command(
     answer = Lake(lab.endpoints.objectstore).query(sql, view, engine=spark, views=LabViews(lab))
     data = {
         "columns": [{"name": f.name, "type": str(f.type)} for f in answer.schema],
-        "rows": answer.to_pylist(),
+        "rows": records_of(answer),
     }
     print_result(
         invocation.format,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from rich.console import Group, RenderableType
@@ -16,7 +17,7 @@ from labctl.cli.output import stdout
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["rows_csv", "rows_table"]
+__all__ = ["records_of", "rows_csv", "rows_table"]
 
 SHOWN_ROWS = 50
 _BETWEEN = 2
@@ -28,9 +29,7 @@ def rows_table(answer: pa.Table, *, wide: bool = False, expanded: bool = False) 
 
     `expanded`: row by row even if it fits.
     """
-    rows = [
-        [_cell(value) for value in row.values()] for row in answer.slice(0, SHOWN_ROWS).to_pylist()
-    ]
+    rows = [[_cell(value) for value in row] for row in _rows(answer.slice(0, SHOWN_ROWS))]
     names = answer.column_names
     widths = [max(cell_len(text) for text in column) for column in zip(names, *rows, strict=True)]
     if wide:
@@ -57,9 +56,38 @@ def rows_csv(answer: pa.Table) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(answer.column_names)
-    for row in answer.to_pylist():
-        writer.writerow("" if value is None else value for value in row.values())
+    for row in _rows(answer):
+        writer.writerow("" if value is None else value for value in row)
     return text.getvalue()
+
+
+def records_of(answer: pa.Table) -> list[dict[str, object]]:
+    """Return all rows as dictionaries. A further column of one name is called `name_2`."""
+    names: list[str] = []
+    for name in answer.column_names:
+        free = (name, *(f"{name}_{number}" for number in range(2, answer.num_columns + 2)))
+        names.append(next(one for one in free if one not in names))
+    return [dict(zip(names, row, strict=True)) for row in _rows(answer)]
+
+
+def _rows(answer: pa.Table) -> Iterator[tuple[object, ...]]:
+    """Yield the values of each row, also where several columns have one name."""
+    return zip(*map(_values, answer.columns), strict=True)
+
+
+def _values(column: pa.ChunkedArray[Any]) -> list[object]:
+    """Return a column's values; as text where Python has no such dates, before year 1 or after
+    9999."""
+    import numpy as np
+
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, ValueError):
+        days = column.to_numpy()
+        if not np.issubdtype(days.dtype, np.datetime64):
+            return [str(value) for value in column]
+        texts = np.datetime_as_string(days)
+        return [None if np.isnat(day) else str(t) for day, t in zip(days, texts, strict=True)]
 
 
 def _records(names: list[str], rows: list[list[str]]) -> RenderableType:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from labctl.cli import rows
 from labctl.cli.app import root
 from labctl.cli.output import stdout
-from labctl.cli.rows import rows_csv, rows_table
+from labctl.cli.rows import records_of, rows_csv, rows_table
 from labctl.errors import ExitCode
 
 ANSWER = pa.table(
@@ -98,3 +98,32 @@ def test_csv_is_refused_before_anything_is_done(
 
 def test_a_value_that_looks_like_an_emoji_is_printed_as_it_is() -> None:
     assert stdout.render_str(":key:").plain == ":key:"
+
+
+TWICE = pa.table([pa.array([1]), pa.array([2]), pa.array([3])], names=["a", "a", "a_2"])
+FAR = pa.table(
+    {
+        "day": pa.array([0, None, -1_000_000, 35_804_721], pa.int32()).cast(pa.date32()),
+        "at": pa.array([0, None, -(10**17), 9 * 10**18 // 1000 * 1000], pa.int64()).cast(
+            pa.timestamp("us")
+        ),
+    }
+)
+
+
+def test_several_columns_may_have_one_name() -> None:
+    assert shown(rows_table(TWICE), 80)[:2] == ["a  a  a_2", "1  2  3"]
+    assert rows_csv(TWICE) == "a,a,a_2\n1,2,3\n"
+    (record,) = records_of(TWICE)
+    assert list(record.values()) == [1, 2, 3]
+    assert list(record) == ["a", "a_2", "a_2_2"]
+
+
+def test_dates_that_python_has_not_are_shown() -> None:
+    first, null, early, late = records_of(FAR)
+    assert (str(first["day"]), null["day"], null["at"]) == ("1970-01-01", None, None)
+    assert early["day"] == "-768-02-04"
+    assert late["day"] == "99999-12-31"
+    assert str(late["at"]).startswith("287168-")
+    assert "99999-12-31" in rows_csv(FAR)
+    assert any("99999-12-31" in line for line in shown(rows_table(FAR), 80))
