@@ -21,7 +21,7 @@ demo-api: $(VENV)/run ## switch the lake API on in the lab that runs, see a sale
 # Tests that fail run again, alone: in a new process, on a new lab (tests/running/second_try.py).
 suite = $(BIN)/pytest $(2) --write-failures build/$(1) --write-durations build/$(1)/durations.json || \
 	{ [ $$? = 1 ] && [ -e build/$(1)/failed.txt ] && \
-	$(BIN)/pytest -n 0 -m "" $(3) --second-try build/$(1) @build/$(1)/failed.txt; }
+	$(BIN)/pytest -n 0 -m "" $(3) --time-limit 10 --second-try build/$(1) @build/$(1)/failed.txt; }
 
 # The end-to-end tests mostly wait for their lab. Beside them, others use the cores.
 WORKERS := 2

@@ -78,16 +78,14 @@ def _rows(answer: pa.Table) -> Iterator[tuple[object, ...]]:
 def _values(column: pa.ChunkedArray[Any]) -> list[object]:
     """Return a column's values; as text where Python has no such dates, before year 1 or after
     9999."""
-    import numpy as np
-
     try:
         return list(column.to_pylist())
     except (OverflowError, ValueError):
-        days = column.to_numpy()
-        if not np.issubdtype(days.dtype, np.datetime64):
-            return [str(value) for value in column]
-        texts = np.datetime_as_string(days)
-        return [None if np.isnat(day) else str(t) for day, t in zip(days, texts, strict=True)]
+        import duckdb
+        import pyarrow as pa
+
+        text = duckdb.from_arrow(pa.table([column], names=["c"])).project("CAST(c AS VARCHAR) AS c")
+        return list(text.to_arrow_table()["c"].to_pylist())
 
 
 def _records(names: list[str], rows: list[list[str]]) -> RenderableType:

@@ -50,7 +50,7 @@ class _Recorded(BaseModel):
 
     model_config = ConfigDict(extra="allow", strict=True)
 
-    version: int = 1
+    version: int = Field(default=1, ge=1)
     name: str | None = None
     project: str | None = None
     profile: str | None = None

@@ -68,13 +68,14 @@ def existing_source(dsn: str, *, name: str | None = None, copy_rows: int = 0) ->
         ) from None
     with database:
         found = _tables(database, engine, endpoint)
-        tables = [table for table in found if why_left_out(table) is None]
+        tables = [table for table in found if why_left_out(table, engine) is None]
         keyed = [table for table in tables if table.keys]
         if not keyed:
             raise LabError(
                 f"{endpoint.database} at {endpoint.host}:{endpoint.port} has no table with a "
-                f"primary key that {endpoint.user} may read",
+                f"primary key that {endpoint.user} may read and labctl can write",
                 hint="name another database, or another user",
+                details=tuple(_notes(found, engine)),
                 exit_code=ExitCode.USAGE,
             )
         source = name or _source_name(endpoint.database)
@@ -88,7 +89,7 @@ def existing_source(dsn: str, *, name: str | None = None, copy_rows: int = 0) ->
         tuple(NewTable(table.ref, table.keys) for table in keyed),
         schema,
         rows,
-        tuple(_notes(found)),
+        tuple(_notes(found, engine)),
     )
 
 
@@ -108,11 +109,12 @@ def _source_name(database: str) -> str:
     return name if name and name not in NOT_SOURCES else "source"
 
 
-def _notes(tables: Sequence[SourceTable]) -> Iterator[str]:
+def _notes(tables: Sequence[SourceTable], engine: SourceEngine) -> Iterator[str]:
     for table in tables:
-        if reason := why_left_out(table):
+        if reason := why_left_out(table, engine):
             yield f"{str(table.ref)!r} is left out: {reason}"
-        elif not table.keys:
+            continue
+        if not table.keys:
             yield f"{table.ref} has no primary key: it is made, and not captured"
         if table.unread:
             unread = ", ".join(map(str, table.unread))

@@ -21,12 +21,23 @@ _NOT_IN_FILE_NAMES = re.compile(r"[/\\]")
 _NOT_IN_KEYS = re.compile(r"[,\\]|^\s|\s$")
 """Marks that properties files give a meaning to, in a list of key columns."""
 
-_NAME = r'(?:[A-Za-z_][A-Za-z0-9_$]*|"(?:[^"]|"")+")'
+_WORD = r"[A-Za-z_][A-Za-z0-9_$]*"
+_SIZE = r"(?:\((?:-?\d+|max|[A-Za-z]+)(?:, ?-?\d+)*\))?"
+_NAME = rf'(?:{_WORD}|"(?:[^"]|"")+")'
+_MORE = r"(?:precision|varying|with|without|time|zone|year|month|day|hour|minute|second|to)"
 _LABEL = r"'(?:[^'\\]|''|\\.)*'"
-_ARGUMENT = rf"(?:-?\d+|{_NAME}|{_LABEL})"
-_WORD = rf"{_NAME}(?:\.{_NAME})?(?:\({_ARGUMENT}(?:, ?{_ARGUMENT})*\))?"
-_TYPE = re.compile(rf"{_WORD}(?: {_WORD})*(?:\[\])*", re.DOTALL)
-"""A type as catalogues show it: `timestamp(3) without time zone`, `enum('a','b')`, `"Odd"[]`."""
+_TYPES: dict[SourceEngine, re.Pattern[str]] = {
+    # `timestamp(3) without time zone`, `ems."Odd"[]`, `geometry(Point,4326)`
+    "postgres": re.compile(rf"{_NAME}(?:\.{_NAME})?{_SIZE}(?: {_MORE}{_SIZE})*(?:\[\])*"),
+    # `bigint unsigned`, `enum('a','b')`
+    "mysql": re.compile(
+        rf"{_WORD}{_SIZE}(?: (?:unsigned|signed|zerofill))*"
+        rf"|(?:enum|set)\({_LABEL}(?:,{_LABEL})*\)",
+        re.DOTALL,
+    ),
+    "sqlserver": re.compile(rf"{_WORD}{_SIZE}"),
+}
+"""Types as the engines' catalogues show them: nothing that may hold an expression."""
 
 _LITERALS: dict[SourceEngine, re.Pattern[str]] = {
     "postgres": re.compile(r"NULL|'(?:[^'\\]|'')*'| ?E'(?:[^'\\]|''|\\.)*'", re.DOTALL),
@@ -35,9 +46,9 @@ _LITERALS: dict[SourceEngine, re.Pattern[str]] = {
 """A value as the server writes it. SQL Server's are written by its client here."""
 
 
-def why_left_out(table: SourceTable) -> str | None:
+def why_left_out(table: SourceTable, engine: SourceEngine) -> str | None:
     """Return why labctl writes no files for a table; None where it does."""
-    return next(_problems(table), None)
+    return next(_problems(table, engine), None)
 
 
 def require_plain_names(table: SourceTable) -> None:
@@ -68,12 +79,12 @@ def value_literal(text: str, engine: SourceEngine) -> str:
     return text.replace("\r", "\\r").replace("\n", "\\n") if engine == "mysql" else text
 
 
-def _problems(table: SourceTable) -> Iterator[str]:
+def _problems(table: SourceTable, engine: SourceEngine) -> Iterator[str]:
     columns = [(column.name, column.declared.full) for column in table.columns]
     columns += [(column.name, column.type) for column in table.unread]
     yield from _name_problems(table.ref, [name for name, _ in columns], table.keys)
     for name, kind in columns:
-        if _TYPE.fullmatch(kind) is None or _CONTROL.search(kind):
+        if _TYPES[engine].fullmatch(kind) is None or _CONTROL.search(kind):
             yield f"the type of its column {name!r} is not one that labctl can write: {kind!r:.80}"
 
 

@@ -36,7 +36,8 @@ class Statement:
 def read_script(path: Path, engine: SourceEngine) -> list[Statement]:
     """The statements of a file. Raises LabError (USAGE) for one that cannot be read."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        # A line break within a value stays what it is.
+        text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise LabError(
             f"{path} cannot be read: {error}",

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import count
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -370,12 +370,14 @@ def _literal(value: Any, declared: Declared) -> str:
 def _text_literal(text: str) -> str:
     """A text as SQL writes it, on one line: a line of a script that is `GO` ends a batch, wherever
     it stands."""
-    first, *others = re.split(r"([\r\n])", text.replace("'", "''"))
-    if not others:
-        return f"N'{first}'"
-    parts = [f"NCHAR({ord(p)})" if p in ("\r", "\n") else f"N'{p}'" for p in (first, *others) if p]
-    # Without it the sum would have 4,000 characters at most.
-    return " + ".join(("CAST(N'' AS nvarchar(max))", *parts))
+    marks = (mark for mark in map("<{}>".format, count()) if mark not in text)
+    quoted, replaced = text.replace("'", "''"), "{}"
+    for end in "\r\n":
+        if end in text:
+            mark = next(marks)
+            quoted = quoted.replace(end, mark)
+            replaced = f"REPLACE({replaced}, N'{mark}', NCHAR({ord(end)}))"
+    return replaced.replace("{}", f"N'{quoted}'", 1)
 
 
 def _seconds(moment: datetime, *, of_day: bool) -> int:

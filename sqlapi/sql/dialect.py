@@ -74,7 +74,11 @@ def bound(value: str) -> str:
     is_value = isinstance(tree, exp.Paren) and not isinstance(tree.this, exp.Alias | exp.Star)
     if tree is None or not is_value or tree.find(exp.Query, exp.Placeholder):
         raise SqlError("SYNTAX_ERROR", f"line 1:1: mismatched input '{value}'")
-    return inner if len(tokens) == 1 else f"({inner}\n)"
+    for column in tree.find_all(exp.Column):
+        if column.find_ancestor(exp.Lambda) is None:
+            raise SqlError("COLUMN_NOT_FOUND", f"Column '{column.name}' cannot be resolved")
+    is_literal = isinstance(tree.this, exp.Literal | exp.Null | exp.Boolean)
+    return inner if is_literal and len(tokens) == 1 else f"({inner}\n)"
 
 
 def _tokens(sql: str) -> list[Any]:

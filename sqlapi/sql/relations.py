@@ -163,6 +163,7 @@ class Relations(ABC):
 
     def _moment(self, version: exp.Expr) -> str:
         literal = version.args.get("expression")
+        literal = literal.unnest() if isinstance(literal, exp.Paren) else literal
         literal = literal.this if isinstance(literal, exp.Cast) else None
         if str(version.this).upper() != "TIMESTAMP" or not isinstance(literal, exp.Literal):
             raise SqlError("NOT_SUPPORTED", "Only FOR TIMESTAMP AS OF a literal is supported")

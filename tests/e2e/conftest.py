@@ -32,7 +32,11 @@ from tests.e2e.bronze_check import end_offsets
 from tests.e2e.fault_trial import Trial, Verify
 from tests.e2e.numbered_load import TARGETS, writing
 from tests.e2e.second_source import ORDERS, SOURCE, add_second_source
-from tests.e2e.suite_snapshot import keep_loaded_lab, start_from_loaded_lab
+from tests.e2e.suite_snapshot import (
+    keep_loaded_lab,
+    snapshot_name,
+    start_from_loaded_lab,
+)
 from tests.e2e.wide_tables import (
     DDL,
     EXTRA_PROPERTIES,
@@ -65,6 +69,8 @@ enabled = true
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 STARTS_LOADED = pytest.StashKey[bool]()
 """Whether the session's lab starts from the snapshot that an earlier session kept."""
+LOADED = pytest.StashKey[str]()
+"""The name of that snapshot."""
 
 
 @pytest.fixture(scope="session")
@@ -83,7 +89,9 @@ def lab_project(request: pytest.FixtureRequest) -> Iterator[Path]:
     add_second_source(folder)
     with (folder / "lab.toml").open("a", encoding="utf-8") as lab_toml:
         lab_toml.write(SWITCHED_ON + quick_start.TOML)
-    request.config.stash[STARTS_LOADED] = start_from_loaded_lab(request.config, project)
+    name = snapshot_name(project)
+    request.config.stash[LOADED] = name
+    request.config.stash[STARTS_LOADED] = start_from_loaded_lab(request.config, name)
     yield folder
     if not request.config.getoption("--lab-keep"):
         shutil.rmtree(folder)
@@ -103,7 +111,7 @@ def snapshot(request: pytest.FixtureRequest, lab: Lab, scale: float) -> VerifyRe
     _load(lab, scale)
     report = verify_lab(lab, timeout=SNAPSHOT_SECONDS)
     if report.equal:
-        keep_loaded_lab(request.config, find_project(Path(__file__)), lab)
+        keep_loaded_lab(request.config, request.config.stash[LOADED], lab)
     return report
 
 

@@ -38,27 +38,29 @@ _MADE_FROM = (
 _HASH_LENGTH = 12
 
 
-def start_from_loaded_lab(config: pytest.Config, project: Path) -> bool:
-    """Have the session's lab start from the snapshot, where it has been kept; return if so.
+def start_from_loaded_lab(config: pytest.Config, name: str) -> bool:
+    """Have the session's lab start from that snapshot, where it has been kept; return if so.
 
     That is never so for a lab in containers, nor where `--lab` or `--lab-snapshot` names another
     start.
     """
-    name = snapshot_name(project)
     if not _is_ours(config) or name not in [snapshot.name for snapshot in snapshots()]:
         return False
     config.option.lab_snapshot = name
     return True
 
 
-def keep_loaded_lab(config: pytest.Config, project: Path, lab: Lab) -> None:
-    """Save the snapshot of a lab that has just been loaded, and delete earlier ones."""
+def keep_loaded_lab(config: pytest.Config, name: str, lab: Lab) -> None:
+    """Save the snapshot of a lab that has just been loaded, and delete earlier ones.
+
+    `name` is that of before the load: a file may have been edited meanwhile.
+    """
     if not _is_ours(config):
         return
     for snapshot in snapshots():
         if snapshot.name.startswith(_PREFIX):
             delete_snapshot(snapshot.name)
-    save_snapshot(lab, snapshot_name(project), replace=True)
+    save_snapshot(lab, name, replace=True)
 
 
 def snapshot_name(project: Path) -> str:

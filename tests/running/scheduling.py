@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
@@ -47,6 +49,15 @@ class _GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
 
     def _split_scope(self, nodeid: str) -> str:
         return group_of(nodeid)
+
+    def remove_node(self, node: Any) -> str | None:
+        """Give up a worker. Its finished groups are not given to another, who would wait for ever
+        for a test of theirs."""
+        groups = self.assigned_work[node]
+        for name in [name for name, tests in groups.items() if all(tests.values())]:
+            del groups[name]
+        crashed: str | None = super().remove_node(node)
+        return crashed
 
 
 class _FailuresAtOnce:

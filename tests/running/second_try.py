@@ -55,15 +55,24 @@ class _FirstTry:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._outputs: dict[str, list[str]] = {}
+        self._finished: set[str] = set()
+        self._is_whole = True
+        """Whether every file could be imported."""
         for name in (_ARGUMENTS, _OUTPUTS):
             (folder / name).unlink(missing_ok=True)
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        self._is_whole = self._is_whole and not report.failed
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._finished.add(report.nodeid)
         if report.failed:
             self._outputs.setdefault(report.nodeid, []).append(_output(report))
 
-    def pytest_sessionfinish(self) -> None:
-        if 0 < len(self._outputs) <= MOST:
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        # Of tests that did not run in the first try, a second one says nothing.
+        is_whole = self._is_whole and len(self._finished) >= session.testscollected
+        if is_whole and 0 < len(self._outputs) <= MOST:
             self._folder.mkdir(parents=True, exist_ok=True)
             (self._folder / _OUTPUTS).write_text(json.dumps(self._outputs), "utf-8")
             arguments = "".join(f"{nodeid}\n" for nodeid in self._outputs)
@@ -96,6 +105,8 @@ class _SecondTry:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         flaky = self._flaky
+        for nodeid in sorted(set(self._first) - set(flaky)):
+            terminalreporter.line(f"did not pass when it ran again: {nodeid}")
         if not flaky:
             return
         terminalreporter.section("flaky")
@@ -111,7 +122,10 @@ class _SecondTry:
             f"added to {FLAKY_LIST}: each is a fault of the test or of the product"
         )
 
-    def pytest_sessionfinish(self) -> None:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if set(self._first) - set(self._flaky):  # such as one that is skipped this time
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         if flaky := self._flaky:
             now = f"{datetime.now(UTC):%Y-%m-%d} {_commit(self._list.parent)}"
             with self._list.open("a", encoding="utf-8") as file:

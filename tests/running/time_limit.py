@@ -1,8 +1,9 @@
 """A suite that may have to end before it is done: `--time-limit MINUTES`.
 
 After the limit no further test begins. The run names the tests that it left out, and they come
-first next time: a file in the user's cache keeps when each test last passed. Tests without such a
-date come first of all, in a random order whose seed is printed.
+first next time: a file in the user's cache keeps when each test last passed, or was skipped for
+another reason. Files with tests that have no such date come first, in a random order whose seed is
+printed; the end-to-end tests begin at once on one worker in any case.
 """
 
 from __future__ import annotations
@@ -161,7 +162,8 @@ class _Recorder:
         self._passed: dict[str, str] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "call" and report.passed:
+        is_done = report.passed if report.when == "call" else report.skipped
+        if is_done and not _is_left_out(report):
             self._passed[report.nodeid] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         elif report.failed:
             self._passed.pop(report.nodeid, None)

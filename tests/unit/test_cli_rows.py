@@ -122,8 +122,14 @@ def test_several_columns_may_have_one_name() -> None:
 def test_dates_that_python_has_not_are_shown() -> None:
     first, null, early, late = records_of(FAR)
     assert (str(first["day"]), null["day"], null["at"]) == ("1970-01-01", None, None)
-    assert early["day"] == "-768-02-04"
+    assert early["day"] == "0769-02-04 (BC)"
     assert late["day"] == "99999-12-31"
     assert str(late["at"]).startswith("287168-")
     assert "99999-12-31" in rows_csv(FAR)
     assert any("99999-12-31" in line for line in shown(rows_table(FAR), 80))
+
+
+def test_dates_within_lists_are_shown_too() -> None:
+    far = pa.array([[35_804_721]], pa.list_(pa.int32())).cast(pa.list_(pa.date32()))
+    (record,) = records_of(pa.table({"days": far}))
+    assert record["days"] == "[99999-12-31]"

@@ -25,6 +25,7 @@ WHOLE = {"service": "kafka", "at": 5.0, "gave_up": False}
         b'{"service": "kafka"}',
         b'{"service": "kafka", "at": "today", "gave_up": false}',
         b'{"service": ["kafka"], "at": 5.0, "gave_up": false}',
+        b'{"service": "kafka", "at": 1e400, "gave_up": false}',
         b"[" * 100_000,
     ],
 )

@@ -82,6 +82,7 @@ DAMAGED = (
     b'{"ports": {"kafka": {"broker": "x"}}}',
     b'{"ports": {"kafka": {"broker": 99999999}}}',
     b'{"ports": {"kafka": {"broker": 0}}}',
+    b'{"version": 0}',
     b'{"profiles": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
 )
 

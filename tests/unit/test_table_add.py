@@ -22,7 +22,7 @@ from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.filters import lets_through, with_table, without_table
 from labctl.scaffolding.project import new_project, write_project
 from labctl.scaffolding.tables import add_table, named_table, remove_table
-from labctl.sources import TableRef
+from labctl.sources import SourceTable, TableRef
 
 CUSTOMER, INVOICE = TableRef("public", "customer"), TableRef("public", "invoice")
 
@@ -38,8 +38,8 @@ class Database:
         assert schema == "public"
         return [CUSTOMER, INVOICE, TableRef(schema, "keyless")]
 
-    def describe(self, ref: TableRef) -> Any:
-        return SimpleNamespace(ref=ref, keys=() if ref.name == "keyless" else ("a", "b"))
+    def describe(self, ref: TableRef) -> SourceTable:
+        return SourceTable(ref, (), () if ref.name == "keyless" else ("a", "b"))
 
     def count(self, ref: TableRef) -> int:
         del ref

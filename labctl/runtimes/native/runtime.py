@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from math import isfinite
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -127,7 +128,7 @@ class NativeRuntime:
         return {name: _usage(families[pid]) for name, pid in pids.items()}
 
     def deaths(self) -> dict[str, list[Death]]:
-        since = float(self._state.load().get("started_at", 0))
+        since = float(self._state.load().get("started_at") or 0)
         deaths: dict[str, list[Death]] = {}
         path = self._state.deaths
         lines = path.read_bytes().splitlines() if path.is_file() else []
@@ -254,7 +255,7 @@ def _death(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     match death:
-        case {"service": str(), "at": int() | float(), "gave_up": bool()}:
+        case {"service": str(), "at": float() as at, "gave_up": bool()} if isfinite(at):
             return dict(death)
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -78,6 +79,32 @@ def test_what_fails_again_fails(project: Path) -> None:
     assert second.returncode == pytest.ExitCode.TESTS_FAILED
     assert "1 failed, 1 passed" in second.stdout
     assert "test_broken" not in (project / FLAKY_LIST).read_text()
+
+
+def test_what_is_skipped_when_it_runs_again_fails(project: Path) -> None:
+    skips = "if was_there: import pytest; pytest.skip()\n    assert 0"
+    text = re.sub("assert was_there.*", skips, FLAKY)
+    (project / "test_flaky.py").write_text(text)
+    run(project, "--write-failures", "build")
+    second = run(project, "--second-try", "build", "@build/failed.txt")
+    assert second.returncode == pytest.ExitCode.TESTS_FAILED, second.stdout
+    assert "did not pass when it ran again: test_flaky.py::test_flaky" in second.stdout
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_file_that_cannot_be_imported_is_no_case_for_a_second_try(
+    project: Path, workers: str
+) -> None:
+    (project / "test_broken.py").write_text("import nothing_of_that_name\n")
+    first = run(project, "-p", "xdist.plugin", "-n", workers, "--write-failures", "build")
+    assert first.returncode != pytest.ExitCode.OK
+    assert not (project / "build" / "failed.txt").exists()
+
+
+def test_tests_that_never_ran_are_no_case_for_a_second_try(project: Path) -> None:
+    first = run(project, "-x", "--write-failures", "build")
+    assert "stopping after 1 failures" in first.stdout
+    assert not (project / "build" / "failed.txt").exists()
 
 
 def test_failures_of_an_earlier_run_are_forgotten(project: Path) -> None:
