@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from sqlapi.sql.errors import SqlError
 
-__all__ = ["AthenaText", "TypedLiteral", "bound", "parse_query"]
+__all__ = ["AthenaText", "TypedLiteral", "bound", "parse_query", "tokens"]
 
 
 class TypedLiteral(exp.Cast):
@@ -66,8 +66,8 @@ def bound(value: str) -> str:
     takes a part of it away; comments are left out. Raises SqlError (SYNTAX_ERROR) for what is not
     one expression.
     """
-    tokens = _tokens(value)
-    inner = value[tokens[0].start : tokens[-1].end + 1] if tokens else ""
+    found = tokens(value)
+    inner = value[found[0].start : found[-1].end + 1] if found else ""
     query = parse_query(f"select ({inner}\n)")
     selected = query.expressions if isinstance(query, exp.Select) else []
     tree = selected[0] if len(selected) == 1 and not query.args.get("from_") else None
@@ -78,13 +78,14 @@ def bound(value: str) -> str:
         if column.find_ancestor(exp.Lambda) is None:
             raise SqlError("COLUMN_NOT_FOUND", f"Column '{column.name}' cannot be resolved")
     is_literal = isinstance(tree.this, exp.Literal | exp.Null | exp.Boolean)
-    return inner if is_literal and len(tokens) == 1 else f"({inner}\n)"
+    return inner if is_literal and len(found) == 1 else f"({inner}\n)"
 
 
-def _tokens(sql: str) -> list[Any]:
+def tokens(sql: str) -> list[Any]:
+    """Return the tokens of a text. Raises SqlError (SYNTAX_ERROR)."""
     try:
         return list(AthenaText().tokenize(sql))
-    except TokenError as error:
+    except Exception as error:
         raise SqlError("SYNTAX_ERROR", f"line 1:1: {str(error).splitlines()[0]}") from None
 
 

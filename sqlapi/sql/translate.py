@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from sqlapi.sql.dialect import AthenaText, bound, parse_query
+from sqlapi.sql.dialect import bound, parse_query, tokens
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.query import Queries
 from sqlapi.sql.scope import Context, Schema, Table
@@ -56,11 +56,7 @@ def _volatile(tree: exp.Expr) -> int:
 
 def with_parameters(sql: str, parameters: Sequence[str]) -> str:
     """Return the text with each `?` as the value given for it, in order. Raises SqlError."""
-    try:
-        tokens = AthenaText().tokenize(sql)
-    except Exception as error:
-        raise SqlError("SYNTAX_ERROR", f"line 1:1: {str(error).splitlines()[0]}") from None
-    places = [token for token in tokens if token.token_type == TokenType.PLACEHOLDER]
+    places = [token for token in tokens(sql) if token.token_type == TokenType.PLACEHOLDER]
     if len(places) != len(parameters):
         raise SqlError(
             "INVALID_PARAMETER_USAGE",

@@ -70,7 +70,7 @@ Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 STARTS_LOADED = pytest.StashKey[bool]()
 """Whether the session's lab starts from the snapshot that an earlier session kept."""
 LOADED = pytest.StashKey[str]()
-"""The name of that snapshot."""
+"""The name of that snapshot, for a lab of the session's own."""
 
 
 @pytest.fixture(scope="session")
@@ -110,7 +110,7 @@ def snapshot(request: pytest.FixtureRequest, lab: Lab, scale: float) -> VerifyRe
         return verify_lab(lab, timeout=SNAPSHOT_SECONDS)
     _load(lab, scale)
     report = verify_lab(lab, timeout=SNAPSHOT_SECONDS)
-    if report.equal:
+    if report.equal and LOADED in request.config.stash:
         keep_loaded_lab(request.config, request.config.stash[LOADED], lab)
     return report
 

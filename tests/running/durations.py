@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-__all__ = ["Durations"]
+from labctl.testing.workers import worker_name
 
-_WORKER_VARIABLE = "workerinput"
+__all__ = ["Durations"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     file = config.getoption("--write-durations")
-    if file is not None and not hasattr(config, _WORKER_VARIABLE):
+    if file is not None and worker_name(config) is None:
         config.pluginmanager.register(Durations(Path(file)))
 
 

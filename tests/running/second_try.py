@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from labctl.testing.workers import worker_name
+
 __all__ = ["FLAKY_LIST", "MOST"]
 
 MOST = 200
@@ -41,7 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if hasattr(config, "workerinput"):
+    if worker_name(config) is not None:
         return
     if folder := config.getoption("--write-failures"):
         config.pluginmanager.register(_FirstTry(Path(folder)))

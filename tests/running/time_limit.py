@@ -58,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
             "seed": random.randrange(2**32) if seed is None else seed,  # noqa: S311 - an order
             "passed": LastPassed().load(),
         }
-        config.pluginmanager.register(_Recorder(settings["passed"]))
+        config.pluginmanager.register(_Recorder())
     config.pluginmanager.register(_TimeLimit(settings))
 
 
@@ -157,12 +157,11 @@ class _TimeLimit:
 class _Recorder:
     """Notes in the main process which tests pass, and keeps it at the end."""
 
-    def __init__(self, passed: Mapping[str, str]) -> None:
-        self._before = passed
+    def __init__(self) -> None:
         self._passed: dict[str, str] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        is_done = report.passed if report.when == "call" else report.skipped
+        is_done = report.skipped or (report.when == "call" and report.passed)
         if is_done and not _is_left_out(report):
             self._passed[report.nodeid] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         elif report.failed:
