@@ -35,6 +35,7 @@ __all__ = [
     "ThriftServerSettings",
     "find_project",
     "lab_file",
+    "mebibytes",
 ]
 
 LAB_NAME_PATTERN = r"^[a-z][a-z0-9-]{0,29}$"
@@ -58,6 +59,11 @@ Memory = Annotated[str, Field(pattern=r"^[1-9][0-9]*[mg]$")]
 """A JVM-style size: `256m`, `2g`."""
 
 
+def mebibytes(size: Memory) -> int:
+    """Return a size in MiB."""
+    return int(size[:-1]) * (1024 if size.endswith("g") else 1)
+
+
 class ServiceSettings(Section):
     """One service, by its name (`[services.kafka]`). The section and each key are optional."""
 
@@ -65,6 +71,9 @@ class ServiceSettings(Section):
     """Fixed ports by endpoint. A fixed port that is taken is an error; labctl does not move it."""
     heap: Memory | None = None
     """Its JVM's heap, `512m` or `2g`. Without it, the service's own."""
+    memory: Memory | None = None
+    """What the kernel lets each of its processes have, natively. Without it, twice what the service
+    takes, 512 MiB, and twice what `heap` adds."""
     start_seconds: Annotated[int, Field(ge=1, le=86_400)] | None = None
     """How long it may take from its start until it is usable. Without it 60 s, for Connect and the
     Spark application 120 s; up to five times longer on a machine that has more to run than it has

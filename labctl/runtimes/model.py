@@ -16,9 +16,10 @@ from labctl.services.model import Context, Service
 
 __all__ = [
     "FULL_BELOW",
-    "HEAP_DEATH",
+    "LAST_WORDS",
     "OUT_OF_HEAP",
     "OUT_OF_MEMORY",
+    "OVER_LIMIT",
     "RESTARTS_AT_MOST",
     "AllFetched",
     "Check",
@@ -39,8 +40,15 @@ FULL_BELOW = 32 * 1024**2
 16 MiB and more, in one piece."""
 OUT_OF_MEMORY = "killed for lack of memory"
 OUT_OF_HEAP = "ran out of heap"
-HEAP_DEATH = "Terminating due to java.lang.OutOfMemoryError"
-"""What a JVM says last that ends for lack of heap (`-XX:+ExitOnOutOfMemoryError`)."""
+OVER_LIMIT = "used all the memory that it may have"
+LAST_WORDS = {
+    "Terminating due to java.lang.OutOfMemoryError": OUT_OF_HEAP,  # -XX:+ExitOnOutOfMemoryError
+    "There is insufficient memory for the Java Runtime": OVER_LIMIT,
+    "fatal error: out of memory": OVER_LIMIT,  # Go's
+    "fatal error: runtime: cannot allocate memory": OVER_LIMIT,
+    "MemoryError": OVER_LIMIT,  # Python's
+}
+"""What a process says before it ends for lack of memory, and why that is."""
 
 
 class Level(StrEnum):

@@ -97,6 +97,8 @@ class Process:
     stop_signal: str = "TERM"
     stop_seconds: int = 15
     """How long it may take to stop before it is killed."""
+    data_mib: int | None = None
+    """How much private memory the kernel lets each of its processes have; None: any."""
 
 
 @dataclass(frozen=True)

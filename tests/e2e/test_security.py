@@ -20,6 +20,7 @@ from labctl.kafka.topics import Topics
 from labctl.kafkaconnect.files import read_connector
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab
+from labctl.runtimes.native.families import family_of
 from tests.e2e.conftest import Labctl
 
 SECONDS = 10
@@ -152,6 +153,18 @@ def test_the_password_of_kafka_is_shown_nowhere(lab: Lab, labctl: Labctl) -> Non
     for words in (["env"], ["connectors", "status"], ["status"], ["topics", "list"]):
         answer = labctl(*words, "--lab", lab.name, "-o", "json")
         assert password not in answer.stdout + answer.stderr, words
+
+
+def test_no_process_may_have_all_of_the_memory(lab: Lab) -> None:
+    if lab.config.profiles[lab.profile].runtime != "native":
+        pytest.skip("the Compose file has a limit for each container")
+    for service in lab.services:
+        pid = lab.runtime.state(service.name).pid
+        assert pid is not None
+        for process in family_of(pid):
+            with suppress(psutil.NoSuchProcess):
+                _, most = process.rlimit(psutil.RLIMIT_DATA)
+                assert most != psutil.RLIM_INFINITY, (service.name, process.name())
 
 
 def test_the_driver_of_spark_knows_strangers(lab: Lab) -> None:

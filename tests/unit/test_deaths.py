@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from labctl.home.state import LabState
-from labctl.runtimes.model import HEAP_DEATH, OUT_OF_HEAP, OUT_OF_MEMORY, Death
+from labctl.runtimes.model import LAST_WORDS, OUT_OF_MEMORY, Death
 from labctl.runtimes.native.events import Causes, Listener
 from labctl.runtimes.native.runtime import NativeRuntime
 
@@ -52,7 +52,7 @@ def listener(
 ) -> tuple[Listener, list[str]]:
     """A listener that takes the kernel's counts from `kills`, in turn; and what it has started."""
     started: list[str] = []
-    causes = Causes(full_below, HEAP_DEATH, OUT_OF_HEAP, OUT_OF_MEMORY)
+    causes = Causes(full_below, OUT_OF_MEMORY, LAST_WORDS)
     deaths = folder / "deaths.jsonl"
     for name in ("logs", "data/kafka"):
         (folder / name).mkdir(parents=True)
@@ -89,15 +89,18 @@ def test_whom_the_kernel_killed_for_want_of_memory(
     assert [death.get("cause") for death in noted(tmp_path)] == [cause]
 
 
-def test_what_a_jvm_said_last_is_of_this_death_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("said", "cause"), LAST_WORDS.items())
+def test_what_a_process_said_last_is_of_this_death_alone(
+    said: str, cause: str, tmp_path: Path
+) -> None:
     made, _ = listener(tmp_path, kills=[0] * 4, killed=set())
     log = tmp_path / "logs" / "kafka.log"
-    log.write_text("started\n" + f"{HEAP_DEATH}: Java heap space\n")
+    log.write_text("started\n" + f"{said}: Java heap space\n")
     made.handle(*EXITED)
     with log.open("a") as file:
         file.write("started again\n")
     made.handle(*EXITED)
-    assert [death.get("cause") for death in noted(tmp_path)] == [OUT_OF_HEAP, None]
+    assert [death.get("cause") for death in noted(tmp_path)] == [cause, None]
 
 
 def test_what_was_given_up_on_a_full_disk_is_started_when_there_is_room(

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from labctl.home.state import LabState
-from labctl.runtimes.model import SilentSupervisorError
+from labctl.runtimes.model import OVER_LIMIT, SilentSupervisorError
 from labctl.runtimes.native.families import still_there
 from labctl.runtimes.native.supervisor import ProcessSupervisor
 from labctl.services.model import Process
@@ -57,6 +57,21 @@ def test_a_killed_process_comes_back_and_its_death_is_noted(state: LabState) -> 
     wait_for(lambda: supervisor.state("sleeper").pid not in (first, None))
     deaths = state.folder / "deaths.jsonl"
     wait_for(lambda: deaths.is_file() and '"sleeper"' in deaths.read_text())
+
+
+def test_a_process_and_its_children_have_no_more_memory_than_they_may(state: LabState) -> None:
+    greedy = "import subprocess, sys; sys.exit(len(bytearray(200_000_000)) < 0)"
+    script = (
+        "import subprocess, sys;"
+        f"child = subprocess.run([sys.executable, '-c', {greedy!r}], capture_output=True);"
+        "print(child.stderr.decode(), flush=True); bytearray(200_000_000)"
+    )
+    supervisor = ProcessSupervisor(state)
+    supervisor.start({"greedy": Process((sys.executable, "-c", script), data_mib=100)})
+    supervisor.start_process("greedy")
+    deaths = state.folder / "deaths.jsonl"
+    wait_for(lambda: deaths.is_file() and OVER_LIMIT in deaths.read_text())
+    assert state.log("greedy").read_text().count("MemoryError") >= 2  # its child's, and its own
 
 
 def test_deaths_from_before_a_stop_do_not_count(

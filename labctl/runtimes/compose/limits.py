@@ -9,7 +9,7 @@ from typing import Any
 import docker.errors
 
 from labctl.errors import ExitCode, LabError
-from labctl.runtimes.model import HEAP_DEATH, OUT_OF_HEAP, OUT_OF_MEMORY, DiskSpace
+from labctl.runtimes.model import LAST_WORDS, OUT_OF_MEMORY, DiskSpace
 
 __all__ = ["cause_of_death", "free_space_of", "run_out_of_memory", "volume_folder"]
 
@@ -27,7 +27,7 @@ def cause_of_death(client: Any, container: Any, at: float) -> str:
     if any(True for _ in client.events(**around, filters=filters, decode=True)):
         return OUT_OF_MEMORY
     words: bytes = container.logs(**around, tail=200)
-    return OUT_OF_HEAP if HEAP_DEATH.encode() in words else ""
+    return next((cause for said, cause in LAST_WORDS.items() if said.encode() in words), "")
 
 
 def free_space_of(container: Any) -> DiskSpace | None:

@@ -14,7 +14,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,10 +32,9 @@ class Causes(NamedTuple):
 
     full_below: int
     """Bytes free below which a disk is full."""
-    heap_death: str
-    """What a JVM says that ends for lack of heap."""
-    out_of_heap: str
     out_of_memory: str
+    last_words: Mapping[str, str]
+    """What a process says before it ends, and why it then ends."""
 
 
 def kernel_kills() -> int:
@@ -109,8 +108,8 @@ class Listener:
         if gave_up and is_full:
             self.waiting.add(service)
         cause = "its disk was full" if is_full else ""
-        if self._last_words(service):
-            cause = self._causes.out_of_heap
+        if said := self._last_words(service):
+            cause = said
         elif time.monotonic() - self._last_kill < RECENT_SECONDS:
             cause = self._blame(pid) or cause
         death = {"service": service, "at": time.time(), "gave_up": gave_up}
@@ -127,8 +126,8 @@ class Listener:
             return self._causes.out_of_memory if int(pid) in killed else ""
         return f"perhaps {self._causes.out_of_memory}"
 
-    def _last_words(self, service: str) -> bool:
-        """Whether a JVM said, since the last look, that its heap was too small."""
+    def _last_words(self, service: str) -> str:
+        """Why a process ended, by what it has said since the last look; empty: it did not say."""
         try:
             with (self._deaths.parent / "logs" / f"{service}.log").open("rb") as log:
                 status = os.fstat(log.fileno())
@@ -138,8 +137,9 @@ class Listener:
                 words = log.read()
                 self._read[service] = _Place(status.st_ino, log.tell())
         except OSError:
-            return False
-        return self._causes.heap_death.encode() in words
+            return ""
+        causes = self._causes.last_words.items()
+        return next((cause for phrase, cause in causes if phrase.encode() in words), "")
 
     def _is_full(self, service: str) -> bool:
         try:
@@ -194,5 +194,6 @@ def listen(listener: Listener) -> None:
 
 
 if __name__ == "__main__":
-    deaths, full_below, *phrases = sys.argv[1:]
-    listen(Listener(Path(deaths), Causes(int(full_below), *phrases), start=start_given_up))
+    deaths, full_below, out_of_memory, *words = sys.argv[1:]
+    causes = Causes(int(full_below), out_of_memory, dict(zip(words[::2], words[1::2], strict=True)))
+    listen(Listener(Path(deaths), causes, start=start_given_up))

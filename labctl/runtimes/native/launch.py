@@ -1,4 +1,4 @@
-"""Becomes the process that a JSON file describes: its `argv`, `env`, `cwd` and `temp`.
+"""Becomes the process that a JSON file describes: `argv`, `env`, `cwd`, `temp`, `data_bytes`.
 
 supervisord starts services through this, so that no argument or value passes its own quoting
 and expansion rules, and secrets stay in one private file. A script of its own: no imports of ours.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import sys
 from pathlib import Path
@@ -43,6 +44,11 @@ def launch(description: Path) -> None:
         env |= json.loads(added.read_text(encoding="utf-8"))
     if process["cwd"] is not None:
         os.chdir(process["cwd"])
+    if process["data_bytes"]:
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        wanted = process["data_bytes"]
+        allowed = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+        resource.setrlimit(resource.RLIMIT_DATA, (allowed, allowed))
     os.execvpe(process["argv"][0], process["argv"], env)  # noqa: S606
 
 

@@ -22,6 +22,7 @@ from labctl.runtimes.native.checks import check_machine, check_parts
 from labctl.runtimes.native.families import families_below, family_of
 from labctl.runtimes.native.freezing import frozen
 from labctl.runtimes.native.launch import ADDED_ENVIRONMENT, MOVED
+from labctl.runtimes.native.limits import limited_process
 from labctl.runtimes.native.logs import follow, tail
 from labctl.runtimes.native.memory import run_out_of_memory
 from labctl.runtimes.native.parts import fetching_parts
@@ -89,7 +90,7 @@ class NativeRuntime:
 
     def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:
         return self.supervisor.start(
-            {service.name: service.native.process(context) for service, context in services}
+            {service.name: limited_process(service, context) for service, context in services}
         )
 
     def start(self, service: Service, context: Context) -> None:

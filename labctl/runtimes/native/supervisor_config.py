@@ -10,16 +10,11 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 
 from labctl.home.state import LabState, write_private
-from labctl.runtimes.model import (
-    FULL_BELOW,
-    HEAP_DEATH,
-    OUT_OF_HEAP,
-    OUT_OF_MEMORY,
-    RESTARTS_AT_MOST,
-)
+from labctl.runtimes.model import FULL_BELOW, LAST_WORDS, OUT_OF_MEMORY, RESTARTS_AT_MOST
 from labctl.services.model import Process
 
 __all__ = ["configuration"]
@@ -58,7 +53,7 @@ def configuration(state: LabState, processes: Mapping[str, Process]) -> str:
             {
                 "command": (
                     f'{_script("events.py")} "%(here)s/{state.deaths.name}" {FULL_BELOW} '
-                    f'"{HEAP_DEATH}" "{OUT_OF_HEAP}" "{OUT_OF_MEMORY}"'
+                    f'"{OUT_OF_MEMORY}" {_quoted(*chain(*LAST_WORDS.items()))}'
                 ),
                 # BACKOFF: it died before it was counted as running. TICK: every five seconds.
                 "events": ("PROCESS_STATE_EXITED,PROCESS_STATE_BACKOFF,PROCESS_STATE_FATAL,TICK_5"),
@@ -106,6 +101,7 @@ def _describe(state: LabState, name: str, process: Process) -> str:
             "argv": process.argv,
             "env": dict(process.env),
             "cwd": str(process.cwd) if process.cwd else None,
+            "data_bytes": process.data_mib and process.data_mib * 1024**2,
             "temp": str(state.temp(name)),
         }
     )
@@ -126,5 +122,8 @@ def _section(title: str, values: Mapping[str, object]) -> str:
 def _script(name: str) -> str:
     """The command that runs a script beside this module, as supervisord reads commands."""
     # -P: a script's folder is searched before everything else, and has a `supervisor.py`.
-    words = (sys.executable, "-P", str(Path(__file__).with_name(name)))
+    return _quoted(sys.executable, "-P", str(Path(__file__).with_name(name)))
+
+
+def _quoted(*words: str) -> str:
     return " ".join('"' + word.replace("%", "%%") + '"' for word in words)
