@@ -7,7 +7,7 @@ set -euo pipefail
 plugins=/tmp/plugins
 rm -rf "$plugins"
 mkdir -p "$plugins/apicurio"
-ln -s /lab/provider "$plugins/"
+ln -s /lab/plugin "$plugins/labctl"
 ln -s /kafka/external_libs/apicurio "$plugins/apicurio/jars"
 ln -s /lab/converter/manifest.jar "$plugins/apicurio/"
 for plugin in /kafka/connect/debezium-connector-{postgres,mysql,sqlserver} /kafka/sink/*/; do

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from labctl.config.model import SourceEngine
 from labctl.importing.edits import Edits
 from labctl.importing.registry import use_registry
-from labctl.kafkaconnect.keys import history_login
+from labctl.kafkaconnect.keys import history_login, null_keys, unwrapping
 from lakehouse.references import REFERENCE, reference
 
 __all__ = ["complete_source", "schemas_of"]
@@ -86,6 +86,8 @@ def complete_source(
             f"is part of its topics' names, {prefix}.{database}.<schema>.<table>: a properties "
             "file has to say so, or a RegexRouter has to leave it out",
         )
+    for unwrap in unwrapping(edits.config):
+        edits.set_all(null_keys(edits.config, unwrap), "NULL stays NULL in a column with a default")
     _references(edits, offered)
     if edits.config.get("decimal.handling.mode") == "double":
         edits.note(

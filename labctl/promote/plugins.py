@@ -12,6 +12,7 @@ from labctl.artifacts import ArtifactStore
 from labctl.errors import ExitCode, LabError
 from labctl.promote.archive import zip_bytes
 from labctl.promote.promotion import PromotedConnector, Promotion
+from labctl.services.connect import PLUGIN_JAR
 from labctl.sources import ENGINES
 
 __all__ = ["CONVERTER", "Plugin", "build_plugin", "parts_of", "plugin_of"]
@@ -47,7 +48,9 @@ def plugin_of(promotion: Promotion, connector: PromotedConnector) -> Plugin:
     sink = settings.sink if connector.engine is None else None
     files = tuple(f.file for f in (settings.provider, sink) if f)
     material = [str(LAYOUT), *(promotion.lock.artifacts[part].digest for part in parts)]
-    material += [_file_digest(promotion.project / name) for name in files]
+    material += [
+        _file_digest(path) for path in (PLUGIN_JAR, *(promotion.project / f for f in files))
+    ]
     digest = hashlib.sha256("\n".join(material).encode()).hexdigest()[:12]
     short = parts[0] if connector.engine else "s3-sink"
     versions = ", ".join(f"{part} {promotion.lock.artifacts[part].version}" for part in parts)
@@ -64,6 +67,7 @@ def build_plugin(promotion: Promotion, plugin: Plugin, store: ArtifactStore) -> 
     for part in plugin.parts:
         for path in sorted(store.path(part).rglob("*.jar")):
             entries.setdefault(f"{plugin.name}/{path.name}", path.read_bytes())
+    entries[f"{plugin.name}/{PLUGIN_JAR.name}"] = PLUGIN_JAR.read_bytes()
     for name in plugin.files:
         for jar, content in _jars(promotion.project / name):
             entries.setdefault(f"{plugin.name}/{jar}", content)

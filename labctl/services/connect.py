@@ -32,8 +32,9 @@ __all__ = [
     "CONVERTER",
     "CONVERTER_MANIFEST",
     "INTERNAL_TOPICS",
+    "PLUGIN",
     "PLUGINS",
-    "PROVIDER",
+    "PLUGIN_JAR",
     "QUIET",
     "SERVICE",
     "USER",
@@ -50,10 +51,11 @@ PLUGINS = tuple(engine.plugin for engine in ENGINES.values())
 CONVERTER = "apicurio-converter"
 CONVERTER_MANIFEST = Path(__file__).parents[1] / "kafkaconnect" / "converter" / "manifest.jar"
 """By which Connect finds the converter: its own jars do not name it."""
-PROVIDER = Path(__file__).parents[1] / "kafkaconnect" / "provider"
-"""What answers `${secretManager:…}`, with its source."""
+PLUGIN = Path(__file__).parents[1] / "kafkaconnect" / "plugin"
+"""Classes of labctl's own, with their sources: what answers references, and a transform."""
 WORKER_FILE = "connectors/worker.properties"
 """What is the same for the worker wherever it runs."""
+PLUGIN_JAR = PLUGIN / "labctl-connect.jar"
 JAAS = "rest.jaas"
 LOGIN_MODULE = "org.apache.kafka.connect.rest.basic.auth.extension.PropertyFileLoginModule"
 INTERNAL_TOPICS = {
@@ -147,7 +149,7 @@ def _link_plugins(context: Context) -> None:
     converter.mkdir(mode=0o700)
     (converter / "jars").symlink_to(context.artifacts.path(CONVERTER), target_is_directory=True)
     (converter / "manifest.jar").symlink_to(CONVERTER_MANIFEST)
-    (plugins / PROVIDER.name).symlink_to(PROVIDER, target_is_directory=True)
+    (plugins / "labctl").symlink_to(PLUGIN, target_is_directory=True)
 
 
 def _process(context: Context) -> Process:

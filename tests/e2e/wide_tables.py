@@ -54,11 +54,19 @@ class WideTable:
 
     @property
     def ddl(self) -> str:
-        columns = "".join(f", {name} {c.declared}" for name, c in self.columns.items())
+        columns = "".join(
+            f", {name} {c.declared}{self._default(c)}" for name, c in self.columns.items()
+        )
         definition = f"{self.ref} (id integer NOT NULL PRIMARY KEY{columns})"
         if self.engine == "sqlserver":
             return f"IF OBJECT_ID(N'{self.ref}') IS NULL CREATE TABLE {definition}"
         return f"CREATE TABLE IF NOT EXISTS {definition}"
+
+    def _default(self, column: Column) -> str:
+        """A default, so that the row of NULLs shows whether NULL stays NULL."""
+        if self.engine == "mysql" and column.declared.endswith(("text", "blob")):
+            return ""  # they have none
+        return f" DEFAULT {column.typical}"
 
 
 ROWS = ("minimum", "maximum", "typical", "null")

@@ -107,7 +107,7 @@ def test_a_key_that_a_plugin_reads_passes(engine: str, key: str) -> None:
 
 
 def test_a_part_of_another_makers_decides_on_its_own_keys() -> None:
-    changes = {"transforms": "unwrap,mine", "transforms.mine.type": "org.example.Mine"}
+    changes = {"transforms": "unwrap,nulls,mine", "transforms.mine.type": "org.example.Mine"}
     assert said("mysql", **changes, **{"transforms.mine.anything": "1"}) == []
     assert list(wrong_keys({"connector.class": "org.example.Source", "any.key": "1"})) == []
 
@@ -131,6 +131,16 @@ def test_a_connector_whose_deletes_would_be_empty_records_is_told() -> None:
     for mode in (None, "tombstone", "drop"):
         (problem,) = said("mysql", **{key: mode})
         assert problem.startswith(f"{key}: a delete would arrive as an empty record")
+
+
+def test_a_connector_that_would_read_null_as_a_default_is_told() -> None:
+    (unwraps,) = said("mysql", **{"transforms.unwrap.replace.null.with.default": "true"})
+    assert unwraps.startswith("transforms.unwrap.replace.null.with.default: NULL would arrive as")
+    chain, kind = said("mysql", **{"transforms": "unwrap", "transforms.nulls.type": None})
+    assert chain.endswith('write "transforms": "unwrap,nulls"')
+    assert kind.endswith('write "transforms.nulls.type": "labctl.NullStaysNull"')
+    other = {"transforms": "unwrap, mine", "transforms.mine.type": "labctl.NullStaysNull"}
+    assert said("mysql", **other, **{"transforms.nulls.type": None}) == []
 
 
 @pytest.mark.parametrize("side", ["key", "value"])

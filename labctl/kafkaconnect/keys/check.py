@@ -12,7 +12,7 @@ from labctl.kafkaconnect.keys.renamed import successor
 from labctl.kafkaconnect.keys.table import KeyTable, key_table
 from lakehouse.references import reference
 
-__all__ = ["history_login", "known_keys", "names", "wrong_keys"]
+__all__ = ["history_login", "known_keys", "names", "null_keys", "unwrapping", "wrong_keys"]
 
 _Add = Callable[[str, Collection[str] | None], None]
 """Adds keys below a prefix; None where anything may stand below it."""
@@ -28,6 +28,8 @@ _UNWRAP = "io.debezium.transforms.ExtractNewRecordState"
 _APICURIO = "apicurio.registry."
 _USE_ID, _GLOBAL_ID = f"{_APICURIO}use-id", "globalId"
 _DELETES = "delete.tombstone.handling.mode"
+_NULLS = "replace.null.with.default"
+_KEEPS_NULLS = "labctl.NullStaysNull"
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,8 @@ def _missing(config: Mapping[str, str]) -> Iterator[str]:
     """What silver cannot do without.
 
     The broker makes no topics by itself: a connector that cannot make them writes nothing. A schema
-    history that does not log in finds none. And a delete that is no longer a row cannot be applied
-    to one.
+    history that does not log in finds none. A delete that is no longer a row cannot be applied to
+    one. And a row whose schema has defaults is read with them where it has NULL.
     """
     for key, wanted in history_login(config).items():
         if key not in config:
@@ -96,11 +98,41 @@ def _missing(config: Mapping[str, str]) -> Iterator[str]:
     for key in ("replication.factor", "partitions"):
         if (needed := f"topic.creation.{_DEFAULT_GROUP}.{key}") not in config:
             yield f'{needed}: missing, so no topic could be created; write "{needed}": "-1"'
-    for alias in names(config.get("transforms")):
+    for alias in unwrapping(config):
         mode = f"transforms.{alias}.{_DELETES}"
-        if config.get(f"transforms.{alias}.type") != _UNWRAP or _is_rewrite(config.get(mode)):
-            continue
-        yield f'{mode}: a delete would arrive as an empty record; write "{mode}": "rewrite"'
+        if not _is_rewrite(config.get(mode)):
+            yield f'{mode}: a delete would arrive as an empty record; write "{mode}": "rewrite"'
+        for key, wanted in null_keys(config, alias).items():
+            if config.get(key) != wanted:
+                yield (
+                    f"{key}: NULL would arrive as the default of its column, where it has one; "
+                    f'write "{key}": "{wanted}"'
+                )
+
+
+def unwrapping(config: Mapping[str, str]) -> list[str]:
+    """Return the names of the transforms that make rows of changes."""
+    aliases = names(config.get("transforms"))
+    return [alias for alias in aliases if config.get(f"transforms.{alias}.type") == _UNWRAP]
+
+
+def null_keys(config: Mapping[str, str], unwrap: str) -> dict[str, str]:
+    """Return the keys by which NULL stays NULL, for a file whose `unwrap` makes rows of changes.
+
+    Debezium's transform and every converter read NULL as the default that the row's schema has.
+    """
+    aliases = names(config.get("transforms"))
+    types = {alias: config.get(f"transforms.{alias}.type") for alias in aliases}
+    own = next((alias for alias, kind in types.items() if kind == _KEEPS_NULLS), "nulls")
+    chain = config["transforms"]
+    if own not in aliases:
+        aliases.insert(aliases.index(unwrap) + 1, own)
+        chain = ",".join(aliases)
+    return {
+        "transforms": chain,
+        f"transforms.{unwrap}.{_NULLS}": "false",
+        f"transforms.{own}.type": _KEEPS_NULLS,
+    }
 
 
 def _other_ids(config: Mapping[str, str]) -> Iterator[str]:

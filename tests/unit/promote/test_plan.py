@@ -153,6 +153,7 @@ def test_plugins_hold_connector_converter_and_provider(
         assert archive.namelist() == [
             f"{plugin.name}/apicurio-converter-1.jar",
             f"{plugin.name}/debezium-mysql-1.jar",
+            f"{plugin.name}/labctl-connect.jar",
             f"{plugin.name}/provider.jar",
         ]
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
