@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -52,8 +53,15 @@ def from_csv(data: bytes, columns: Sequence[SourceColumn]) -> pa.Table:
         )
         arrays = [_arrive(raw[c.name], c) for c in columns]
     except pa.ArrowInvalid as error:
-        raise LabError(f"A value has no exact silver form: {error}") from error
+        raise LabError(
+            f"A value has no exact silver form: {_named(str(error), columns)}"
+        ) from error
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _named(error: str, columns: Sequence[SourceColumn]) -> str:
+    """Arrow's message with the names of columns instead of their numbers."""
+    return re.sub(r"In CSV column #(\d+)", lambda m: f"column {columns[int(m[1])].name}", error)
 
 
 def _arrive(column: AnyColumn, declared: SourceColumn) -> AnyColumn:

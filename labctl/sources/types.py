@@ -66,6 +66,17 @@ _TIMESTAMP_NOTE = "microseconds kept; the wall clock as stored, without a time z
 _INSTANT_NOTE = "an instant, in UTC"
 _JULIAN_NOTE = "; Debezium's first load shifts what lies before 15 October 1582, streaming does not"
 
+# Infinity has no number: it is read as the first and the last there is, which silver never holds.
+_PG_DAYS = (
+    "CASE WHEN isfinite({0}) THEN {0} - date '1970-01-01' "
+    "WHEN {0} > date '1970-01-01' THEN 2147483647 ELSE -2147483648 END"
+)
+_PG_MICROSECONDS = (
+    "CASE WHEN isfinite({0}) THEN (extract(epoch FROM {0}) * 1000000)::bigint "
+    "WHEN {0} > '1970-01-01' THEN 9223372036854775807 ELSE -9223372036854775807 END"
+)
+_YEARS = "years 1 to 9999: any other, and infinity, stops its table or is put aside by name"
+
 POSTGRES: Mapping[str, TypeRule] = MappingProxyType(
     {
         "smallint": _SMALL,
@@ -88,18 +99,18 @@ POSTGRES: Mapping[str, TypeRule] = MappingProxyType(
         "json": _TEXT,
         "jsonb": _TEXT,
         "bytea": TypeRule(pa.binary(), pa.string(), "encode({0}, 'hex')"),
-        "date": TypeRule(pa.date32(), pa.int32(), "({0} - date '1970-01-01')"),
+        "date": TypeRule(pa.date32(), pa.int32(), _PG_DAYS, _YEARS),
         "timestamp without time zone": TypeRule(
             pa.timestamp("us"),
             pa.int64(),
-            "(extract(epoch FROM {0}) * 1000000)::bigint",
-            _TIMESTAMP_NOTE + _JULIAN_NOTE,
+            _PG_MICROSECONDS,
+            f"{_TIMESTAMP_NOTE}{_JULIAN_NOTE}; {_YEARS}",
         ),
         "timestamp with time zone": TypeRule(
             pa.timestamp("us", "UTC"),
             pa.int64(),
-            "(extract(epoch FROM {0}) * 1000000)::bigint",
-            _INSTANT_NOTE + _JULIAN_NOTE,
+            _PG_MICROSECONDS,
+            f"{_INSTANT_NOTE}{_JULIAN_NOTE}; {_YEARS}",
         ),
         "time without time zone": TypeRule(
             pa.int64(),

@@ -12,7 +12,7 @@ from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.types import StructField, StructType
 
 from lakehouse.errors import UnusableSchemaError
-from lakehouse.mapping import WriterSchema
+from lakehouse.mapping import Field, WriterSchema
 from lakehouse.registry import SchemaRegistry
 from lakehouse.schema import POSITION_COLUMNS
 from lakehouse.wire import (
@@ -262,21 +262,22 @@ class Decoder:
         one = self._spark.range(1).select(
             from_avro(f.lit(body), schema.text, _FAILFAST).alias("record")
         )
-        raw = [f"{field.raw('record')} AS `{field.name}`" for field in schema.fields]
+        # As text: Python has no date beyond the year 9999.
+        inexact = [
+            f"CASE WHEN NOT ({_is_exact(field, 'record')}) "
+            f"THEN CAST({field.raw('record')} AS STRING) END AS `{field.name}`"
+            for field in schema.fields
+            if field.expression
+        ]
         try:
-            before = one.selectExpr(*raw).collect()[0]
-            after = one.selectExpr(*(field.column("record") for field in schema.fields)).collect()[
-                0
-            ]
+            found = one.selectExpr(f"record IS NULL AS `{FLAG_BAD}`", *inexact).collect()[0]
         except Exception as error:
             lines = [line.strip() for line in str(error).splitlines() if "Caused by" in line]
             cause = lines[-1] if lines else str(error).splitlines()[0]
             return f"it does not decode with schema {number}: {cause}"
-        for name in before.__fields__:
-            if before[name] is not None and after[name] is None:
-                return (
-                    f"its {name} is {before[name]!r}, which the column's type cannot hold exactly"
-                )
+        for name, shown in list(zip(found.__fields__, found, strict=True))[1:]:
+            if shown is not None:
+                return f"its {name} is {shown}, which the column's type cannot hold exactly"
         return f"its record key {self._key} is null (schema {number})"
 
     def _schema(self, schema_id: bytes) -> WriterSchema:
@@ -327,12 +328,12 @@ def column_values(schema: WriterSchema, source: str, target: StructType) -> dict
 
 def exactness(schema: WriterSchema, source: str) -> str:
     """Spark SQL that is false when a column's type could not hold its value."""
-    checks = [
-        f"({field.raw(source)} IS NULL OR {field.value(source)} IS NOT NULL)"
-        for field in schema.fields
-        if field.expression
-    ]
-    return " AND ".join(checks) or "TRUE"
+    checks = [_is_exact(field, source) for field in schema.fields if field.expression]
+    return " AND ".join(f"({check})" for check in checks) or "TRUE"
+
+
+def _is_exact(field: Field, source: str) -> str:
+    return f"{field.raw(source)} IS NULL OR {field.value(source)} IS NOT NULL"
 
 
 def columns_of(spark: SparkSession, schema: WriterSchema) -> StructType:

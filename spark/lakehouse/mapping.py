@@ -19,6 +19,11 @@ _INSTANT = (
     r"CASE WHEN {0} RLIKE '^[+-]?[0-9]{{4,6}}-[0-9]{{2}}-[0-9]{{2}}T[0-9]{{2}}:[0-9]{{2}}"
     r"(:[0-9]{{2}}([.][0-9]{{1,6}}0*)?)?(Z|[+-][0-9]{{2}}:[0-9]{{2}})$' THEN to_timestamp({0}) END"
 )
+_DATE = "CASE WHEN unix_date({0}) BETWEEN -719162 AND 2932896 THEN {0} END"
+_TIMESTAMP = (
+    "CASE WHEN unix_micros({0}) BETWEEN -62135596800000000 AND 253402300799999999 THEN {0} END"
+)
+"""Years 1 to 9999, which all that reads a lake has. A source's infinity arrives as a far one."""
 _VARIABLE_DECIMAL = (
     "CASE WHEN {0}.scale <= 0 "
     "THEN concat(CAST({0}.value AS STRING), repeat('0', -{0}.scale)) "
@@ -45,12 +50,20 @@ class Mapped:
 
 
 MAPPINGS: Mapping[str, Mapped] = {
-    "io.debezium.time.Date": Mapped("date", "days since the epoch", {"logicalType": "date"}),
+    "io.debezium.time.Date": Mapped(
+        "date", "days since the epoch", {"logicalType": "date"}, expression=_DATE
+    ),
     "io.debezium.time.Timestamp": Mapped(
-        "timestamp", "milliseconds, read as UTC", {"logicalType": "timestamp-millis"}
+        "timestamp",
+        "milliseconds, read as UTC",
+        {"logicalType": "timestamp-millis"},
+        expression=_TIMESTAMP,
     ),
     "io.debezium.time.MicroTimestamp": Mapped(
-        "timestamp", "microseconds, read as UTC", {"logicalType": "timestamp-micros"}
+        "timestamp",
+        "microseconds, read as UTC",
+        {"logicalType": "timestamp-micros"},
+        expression=_TIMESTAMP,
     ),
     "io.debezium.time.NanoTimestamp": Mapped(
         "bigint", "nanoseconds since the epoch: no silver type holds them"
@@ -82,8 +95,10 @@ MAPPINGS: Mapping[str, Mapped] = {
     "org.apache.kafka.connect.data.Decimal": Mapped(
         "decimal(p,s)", "exactly, with the source's precision and scale"
     ),
-    "org.apache.kafka.connect.data.Date": Mapped("date", "days since the epoch"),
-    "org.apache.kafka.connect.data.Timestamp": Mapped("timestamp", "milliseconds, read as UTC"),
+    "org.apache.kafka.connect.data.Date": Mapped("date", "days since the epoch", expression=_DATE),
+    "org.apache.kafka.connect.data.Timestamp": Mapped(
+        "timestamp", "milliseconds, read as UTC", expression=_TIMESTAMP
+    ),
     "org.apache.kafka.connect.data.Time": Mapped(
         "bigint", "microseconds since midnight", expression="CAST({0} AS BIGINT) * 1000"
     ),

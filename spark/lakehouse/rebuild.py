@@ -96,7 +96,7 @@ class Rebuilder:
         try:
             target = merge_schemas(config.name, current, columns)
         except SchemaChangeError:
-            target = merge_schemas(config.name, None, columns, text_for_conflicts=True)
+            target = merge_schemas(config.name, None, columns, written_again=True)
             current = None
         if self._table.is_ahead_of_clock or state.layout != Layout.wanted(config):
             current = None

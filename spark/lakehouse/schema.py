@@ -34,6 +34,9 @@ POSITION_COLUMNS = StructType(
 _EXACT_AS_TEXT = (IntegerType, LongType, DecimalType, BooleanType, DateType)
 """Types whose values, written as text, lose nothing."""
 
+_MOST_DIGITS = 38
+"""Of a decimal, in Spark and in Parquet files."""
+
 _WIDENINGS: tuple[tuple[type[DataType], type[DataType]], ...] = (
     (IntegerType, LongType),
     (FloatType, DoubleType),
@@ -45,21 +48,22 @@ def merge_schemas(
     current: StructType | None,
     incoming: Iterable[StructType],
     *,
-    text_for_conflicts: bool = False,
+    written_again: bool = False,
 ) -> StructType:
     """The table's columns once rows of every `incoming` schema are in it.
 
     Columns keep their place, new ones follow, and the position columns are always there; every
-    column is nullable. A column that is not incoming stays. Where a type cannot hold the other's
-    values exactly SchemaChangeError is raised, or with `text_for_conflicts` both become text.
+    column is nullable. A column that is not incoming stays. Where the files that are there could
+    not be read with a type that holds both exactly, SchemaChangeError is raised. With
+    `written_again` there are no such files: a column gets that type, or is text if there is none.
     """
     columns: dict[str, DataType] = {}
     for schema in (current or StructType(), *incoming, POSITION_COLUMNS):
         for field in schema.fields:
             known = columns.get(field.name)
             kind = field.dataType if known is None else _wider(known, field.dataType)
-            if kind is None and text_for_conflicts:
-                kind = StringType()
+            if known is not None and kind is None and written_again:
+                kind = _common_decimal(known, field.dataType) or StringType()
             if known is not None and kind is None:
                 raise _conflict(table, field.name, known, field.dataType)
             columns[field.name] = kind or field.dataType
@@ -72,27 +76,39 @@ def widened_columns(before: StructType, after: StructType) -> list[str]:
 
 
 def _wider(known: DataType, incoming: DataType) -> DataType | None:
-    """The type that holds both exactly; None when there is none."""
+    """The type that holds both exactly, in which files of the known one can be read; or None."""
     if known == incoming:
         return known
     for narrow, wide in _WIDENINGS:
         if isinstance(known, (narrow, wide)) and isinstance(incoming, (narrow, wide)):
             return wide()
-    if (
-        isinstance(known, DecimalType)
-        and isinstance(incoming, DecimalType)
-        and known.scale == incoming.scale
-    ):
-        return DecimalType(max(known.precision, incoming.precision), known.scale)
+    common = _common_decimal(known, incoming)
+    if common is not None and isinstance(known, DecimalType) and common.scale == known.scale:
+        return common
     if isinstance(known, StringType) and isinstance(incoming, _EXACT_AS_TEXT):
         return known
     return None
 
 
+def _common_decimal(one: DataType, other: DataType) -> DecimalType | None:
+    """The decimal type that holds both exactly; None where they are none, or there is none."""
+    if not (isinstance(one, DecimalType) and isinstance(other, DecimalType)):
+        return None
+    scale = max(one.scale, other.scale)
+    precision = scale + max(one.precision - one.scale, other.precision - other.scale)
+    return DecimalType(precision, scale) if precision <= _MOST_DIGITS else None
+
+
 def _conflict(table: str, column: str, known: DataType, incoming: DataType) -> SchemaChangeError:
+    common = _common_decimal(known, incoming)
+    if common is None:
+        why, becomes = "no type holds both exactly", "text"
+    else:
+        becomes = common.simpleString()
+        why = f"its files cannot be read as {becomes}, which holds both"
     return SchemaChangeError(
         f"Column {table}.{column} is {known.simpleString()}, but now arrives as "
-        f"{incoming.simpleString()}, and no type holds both exactly",
+        f"{incoming.simpleString()}: {why}",
         hint="Change the column back at the source, or rebuild the table from bronze, which makes "
-        f"the column text: labctl rebuild {table}",
+        f"the column {becomes}: labctl rebuild {table}",
     )

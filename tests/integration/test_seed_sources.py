@@ -227,6 +227,43 @@ def test_values_arrive_exactly(endpoints: Endpoints, schemas: str, engine: str, 
         assert source.describe(ref).arrow.equals(read.schema)
 
 
+@pytest.mark.parametrize("declared", ["date", "timestamp", "timestamptz", "numeric"])
+def test_what_is_no_number_differs_from_every_number(
+    declared: str, endpoints: Endpoints, schemas: str
+) -> None:
+    """PostgreSQL has infinite dates and numbers, and NaN; silver has none of them."""
+    words = ["infinity", "-infinity"] if "numeric" not in declared else ["NaN"]
+    with connect(endpoints, "postgres") as source:
+        ref = TableRef(schemas, f"c_{uuid.uuid4().hex[:12]}")
+        name = source.qualified(ref)
+        source.execute(f"CREATE TABLE {name} (id integer PRIMARY KEY, v {declared})")
+        for number, word in enumerate(words):
+            source.execute(f"INSERT INTO {name} VALUES ({number}, '{word}')")
+        read = source.read(ref)
+        ids = pa.array(range(len(words)), pa.int32())
+        for other in (None, 0):
+            kind = read.schema.field("v").type
+            value = pa.array(
+                [other] * len(words), pa.int64() if kind != pa.date32() else pa.int32()
+            )
+            silver = pa.table({"id": ids, "v": value.cast(kind)})
+            diff = verify_table(read, silver, ["id"])
+            assert diff.different == len(words)
+            assert len(diff.changes) == len(words)
+
+
+def test_a_value_that_silver_has_no_form_for_is_named_by_its_column(
+    endpoints: Endpoints, schemas: str
+) -> None:
+    with connect(endpoints, "postgres") as source:
+        ref = TableRef(schemas, f"c_{uuid.uuid4().hex[:12]}")
+        name = source.qualified(ref)
+        source.execute(f"CREATE TABLE {name} (id integer PRIMARY KEY, price numeric(8,2))")
+        source.execute(f"INSERT INTO {name} VALUES (1, 'NaN')")
+        with pytest.raises(LabError, match="column price: The string 'NaN'"):
+            source.read(ref)
+
+
 def test_what_is_captured_is_known_and_can_be_released(source: Source, table: TableRef) -> None:
     publication = f"labctl_{uuid.uuid4().hex[:12]}"
     source.capture([table], publication)
