@@ -42,8 +42,6 @@ def source_text(source: str, engine: SourceEngine, schemas: Sequence[str]) -> st
         "publication.name": own_name,
         "database.server.id": str(_server_id(source)),
         "schema.history.internal.kafka.topic": f"schema-history.{source}",
-        # Of every TINYINT(1): Debezium would send numbers, and silver has booleans.
-        "boolean.selector": ",".join(rf"{re.escape(schema)}[.].*" for schema in schemas),
         # The database is left out of SQL Server's topics.
         "transforms.route.regex": (
             rf"{re.escape(source)}[.][^.]+[.]((?:{'|'.join(map(re.escape, schemas))})[.].+)"
@@ -51,6 +49,9 @@ def source_text(source: str, engine: SourceEngine, schemas: Sequence[str]) -> st
         "transforms.route.replacement": f"{source}.$1",
     }
     config |= {key: value for key, value in changed.items() if key in config}
+    # TICKIT's. A column of the same type may hold other numbers than 0 and 1.
+    for key in ("converters", "boolean.type", "boolean.selector"):
+        config.pop(key, None)
     return json.dumps(config, indent=2, ensure_ascii=False) + "\n"
 
 

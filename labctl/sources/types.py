@@ -126,7 +126,12 @@ _MICROSECONDS = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {0})"
 
 MYSQL: Mapping[str, TypeRule] = MappingProxyType(
     {
-        "tinyint(1)": TypeRule(pa.bool_(), pa.int32(), "{0} <> 0", "boolean"),
+        "tinyint(1)": TypeRule(
+            pa.int32(),
+            note="MySQL's boolean, a number. As `bool` where the connector's file names the column "
+            "for Debezium's `TinyIntOneToBooleanConverter`: then 2 is true, -1 is false, and NULL "
+            "is the column's default",
+        ),
         "tinyint": _SMALL,
         "tinyint unsigned": _SMALL,
         "smallint": _SMALL,

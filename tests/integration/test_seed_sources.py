@@ -76,7 +76,7 @@ POSTGRES_CASES: list[Case] = [
     ("time", ["'00:00:00.000001'", "'24:00:00'"], [1, 86_400_000_000]),
 ]
 MYSQL_CASES: list[Case] = [
-    ("boolean", ["true", "false", "NULL"], [True, False, None]),
+    ("boolean", ["true", "false", "NULL", "2", "-1"], [1, 0, None, 2, -1]),
     ("tinyint", ["-128", "127"], [-128, 127]),
     ("smallint unsigned", ["0", "65535"], [0, 65535]),
     ("mediumint", ["-8388608"], [-8388608]),
