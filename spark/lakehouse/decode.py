@@ -13,6 +13,7 @@ from pyspark.sql.types import StructField, StructType
 
 from lakehouse.errors import UnusableSchemaError
 from lakehouse.mapping import Field, WriterSchema
+from lakehouse.record_keys import key_problem
 from lakehouse.registry import SchemaRegistry
 from lakehouse.schema import POSITION_COLUMNS
 from lakehouse.wire import (
@@ -107,11 +108,11 @@ class Decoder:
     both forms.
     """
 
-    def __init__(self, spark: SparkSession, registry: SchemaRegistry, key: str) -> None:
-        """`key` is a column of the record key: never null in a record that was decoded."""
+    def __init__(self, spark: SparkSession, registry: SchemaRegistry, keys: Sequence[str]) -> None:
+        """`keys` are the columns of the record key."""
         self._spark = spark
         self._registry = registry
-        self._key = key
+        self._keys = keys
         self._columns: dict[bytes, StructType] = {}
         self._decoding: _Decoding | None = None
 
@@ -201,10 +202,8 @@ class Decoder:
         if unusable := [f.expr(_literal(one)) for one in schema_ids if one not in usable]:
             bad = bad | f.col(FLAG_SCHEMA).isin(unusable)
         if usable:
-            bad = bad | (
-                f.col("row").isNotNull()
-                & (f.col(f"row.`{self._key}`").isNull() | ~f.col(f"row.{_EXACT}"))
-            )
+            wrong_key = f.expr(key_problem(self._keys, target, "row.`{}`".format)).isNotNull()
+            bad = bad | (f.col("row").isNotNull() & (wrong_key | ~f.col(f"row.{_EXACT}")))
         columns = {field.name: _column(field, decoded=bool(usable)) for field in target.fields}
         known = [f.expr(_literal(schema_id)) for schema_id in schema_ids]
         checked = {_OFFSET: _unless(bad | ~f.col(FLAG_SCHEMA).isin(known))}
@@ -269,8 +268,10 @@ class Decoder:
             for field in schema.fields
             if field.expression
         ]
+        values = column_values(schema, "record", columns := self._columns_of(schema_id))
+        problem = key_problem(self._keys, columns, lambda name: values.get(name, "NULL"))
         try:
-            found = one.selectExpr(f"record IS NULL AS `{FLAG_BAD}`", *inexact).collect()[0]
+            found = one.selectExpr(f"{problem} AS `{FLAG_BAD}`", *inexact).collect()[0]
         except Exception as error:
             lines = [line.strip() for line in str(error).splitlines() if "Caused by" in line]
             cause = lines[-1] if lines else str(error).splitlines()[0]
@@ -278,7 +279,7 @@ class Decoder:
         for name, shown in list(zip(found.__fields__, found, strict=True))[1:]:
             if shown is not None:
                 return f"its {name} is {shown}, which the column's type cannot hold exactly"
-        return f"its record key {self._key} is null (schema {number})"
+        return f"{found[FLAG_BAD]} (schema {number})"
 
     def _schema(self, schema_id: bytes) -> WriterSchema:
         return self._registry.schema(_number(schema_id))

@@ -49,7 +49,7 @@ class Rebuilder:
         self._table = table
         self._folder = f"{bronze_base_path.rstrip('/')}/{config.bronze_root}"
         self._listing = BronzeListing(storage, self._folder)
-        self._reader = BronzeReader(spark, storage, config.key_fields[0])
+        self._reader = BronzeReader(spark, storage, config.key_fields)
         self._request_path = request_path
         self._bronze_topics = bronze_topics
 

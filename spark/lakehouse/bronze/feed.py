@@ -59,7 +59,7 @@ class BronzeFeed:
         self._writer = writer
         self._folder = f"{base_path.rstrip('/')}/{config.bronze_root}"
         self._listing = BronzeListing(storage, self._folder)
-        self._reader = BronzeReader(spark, storage, config.key_fields[0])
+        self._reader = BronzeReader(spark, storage, config.key_fields)
         self._arrived = arrived
         self._bronze_topics = bronze_topics
         self._once = once

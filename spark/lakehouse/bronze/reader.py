@@ -20,6 +20,7 @@ from lakehouse.bronze.listing import ListedFile
 from lakehouse.decode import FLAG_BAD, column_values, columns_of, exactness
 from lakehouse.errors import PermanentError
 from lakehouse.mapping import WriterSchema
+from lakehouse.record_keys import key_problem
 from lakehouse.schema import POSITION_COLUMNS
 from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import BatchPart, unseen
@@ -45,11 +46,11 @@ class FilesOfSchema:
 class BronzeReader:
     """Reads files of one topic, whatever schemas they were written with."""
 
-    def __init__(self, spark: SparkSession, storage: LakeFiles, key: str) -> None:
-        """`key` is a column of the record key: never null in a sound row."""
+    def __init__(self, spark: SparkSession, storage: LakeFiles, keys: Sequence[str]) -> None:
+        """`keys` are the columns of the record key."""
         self._spark = spark
         self._storage = storage
-        self._key = key
+        self._keys = keys
         self._columns: dict[str, StructType] = {}
         self._schemas: dict[str, WriterSchema] = {}
 
@@ -118,7 +119,8 @@ class BronzeReader:
     def _rows(self, group: FilesOfSchema, target: StructType) -> DataFrame:
         values = column_values(group.schema, "", target)
         values[_TIMESTAMP] = f"unix_millis({_TIMESTAMP})"
-        bad = f"`{self._key}` IS NULL OR NOT ({exactness(group.schema, '')})"
+        problem = key_problem(self._keys, target, lambda name: values.get(name, "NULL"))
+        bad = f"({problem}) IS NOT NULL OR NOT ({exactness(group.schema, '')})"
         files = (
             self._spark.read.format("avro")
             .option("avroSchema", group.schema.text)

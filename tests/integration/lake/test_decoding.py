@@ -36,8 +36,7 @@ INFINITY_MICROS = 2**63 - 1 - 807  # what Debezium sends for a timestamp of Post
 class OneSchema:
     """A registry that has a single schema."""
 
-    def __init__(self, kind: Any) -> None:
-        fields = [column("id", "int"), column("moment", nullable(kind))]
+    def __init__(self, fields: list[Any]) -> None:
         self.avro = {"type": "record", "name": "Value", "fields": fields}
 
     def schema(self, number: int) -> WriterSchema:
@@ -45,23 +44,18 @@ class OneSchema:
         return WriterSchema.parse(json.dumps(self.avro))
 
 
-def records(spark: SparkSession, registry: OneSchema, values: list[int | None]) -> DataFrame:
-    plain = {
-        "type": "record",
-        "name": "Value",
-        "fields": [column("id", "int"), column("moment", nullable(_base(registry)))],
-    }
-    rows = []
-    for offset, value in enumerate(values):
+def records(spark: SparkSession, schema: Any, rows: list[dict[str, Any]]) -> DataFrame:
+    """Rows as the Kafka source gives them, written with `schema`; offsets count from 0."""
+    sent, now = [], datetime(2026, 1, 1, tzinfo=UTC)
+    for offset, row in enumerate(rows):
         content = io.BytesIO()
-        fastavro.schemaless_writer(content, plain, {"id": offset, "moment": value})
-        now = datetime(2026, 1, 1, tzinfo=UTC)
-        rows.append((None, content.getvalue(), [(VALUE_HEADER, TAG)], "t", 0, offset, now))
-    return spark.createDataFrame(rows, KAFKA)
+        fastavro.schemaless_writer(content, schema, row)
+        sent.append((None, content.getvalue(), [(VALUE_HEADER, TAG)], "t", 0, offset, now))
+    return spark.createDataFrame(sent, KAFKA)
 
 
-def _base(registry: OneSchema) -> Any:
-    return cast(Any, registry.avro)["fields"][1]["type"][1]["type"]
+def offsets_of(rows: DataFrame) -> set[int]:
+    return {row[0] for row in rows.select("__kafka_offset").collect()}
 
 
 @pytest.mark.parametrize(
@@ -79,14 +73,43 @@ def _base(registry: OneSchema) -> Any:
 def test_a_moment_outside_of_years_1_to_9999_is_put_aside_by_name(
     kind: Any, held: list[int | None], too_far: list[int | None], spark: SparkSession
 ) -> None:
-    registry = OneSchema(kind)
-    decoder = Decoder(spark, cast(SchemaRegistry, registry), "id")
-    sent = records(spark, registry, [*held, *too_far])
+    registry = OneSchema([column("id", "int"), column("moment", nullable(kind))])
+    plain = {
+        "type": "record",
+        "name": "Value",
+        "fields": [column("id", "int"), column("moment", nullable(kind["type"]))],
+    }
+    decoder = Decoder(spark, cast(SchemaRegistry, registry), ["id"])
+    moments = [*held, *too_far]
+    sent = records(spark, plain, [{"id": n, "moment": m} for n, m in enumerate(moments)])
     (target,) = decoder.columns([TAG])
-    rows = decoder.decode(sent, [TAG], target)
-    bad = rows.where(FLAG_BAD)
-    offsets = {row[0] for row in bad.select("__kafka_offset").collect()}
-    assert offsets == set(range(len(held), len(held) + len(too_far)))
+    bad = decoder.decode(sent, [TAG], target).where(FLAG_BAD)
+    assert offsets_of(bad) == set(range(len(held), len(held) + len(too_far)))
     for undecodable in decoder.explain(sent, bad):
         assert undecodable.reason.startswith("its moment is ")
         assert undecodable.reason.endswith("which the column's type cannot hold exactly")
+
+
+@pytest.mark.parametrize(
+    ("keys", "sound", "wrong"),
+    [
+        (["a"], [("x,b:y", ""), ("__empty__", ""), (" ", "")], [("", "z"), (None, "z")]),
+        (["a", "b"], [("x", "y,b:z"), ("x,b", ":y"), ("b:", "a:")], [("x,b:y", "z"), ("x", "")]),
+    ],
+)
+def test_a_key_that_hudi_could_not_keep_apart_is_put_aside_by_name(
+    keys: list[str], sound: list[Any], wrong: list[Any], spark: SparkSession
+) -> None:
+    kind = nullable("string")
+    registry = OneSchema([column("a", kind), column("b", kind)])
+    decoder = Decoder(spark, cast(SchemaRegistry, registry), keys)
+    sent = records(
+        spark, registry.avro, [dict(zip("ab", row, strict=True)) for row in [*sound, *wrong]]
+    )
+    (target,) = decoder.columns([TAG])
+    bad = decoder.decode(sent, [TAG], target).where(FLAG_BAD)
+    assert offsets_of(bad) == set(range(len(sound), len(sound) + len(wrong)))
+    reasons = [undecodable.reason for undecodable in decoder.explain(sent, bad)]
+    assert all(
+        reason.startswith(("its record key a is", "its record key b is")) for reason in reasons
+    )
