@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ from sqlapi.athena.results import Output
 from sqlapi.athena.statements import Statement
 from sqlapi.catalog.definitions import Definitions
 from sqlapi.catalog.glue import Glue
+from sqlapi.catalog.matching import matching_hive
 from sqlapi.catalog.reading import Reader
 from sqlapi.catalog.views import is_view, view_input, view_text
 from sqlapi.protocol.app import Members
@@ -75,10 +75,10 @@ class DefinitionStatements:
 
     def show_databases(self, statement: Statement, work: Work) -> Outcome:
         names = [database["Name"] for database in self._all.databases()]
-        return _lines("database_name", _matching(names, statement.pattern))
+        return _lines("database_name", matching_hive(names, statement.pattern))
 
     def show_tables(self, statement: Statement, work: Work) -> Outcome:
-        return _lines("tab_name", _matching(self._names(statement, work), statement.pattern))
+        return _lines("tab_name", matching_hive(self._names(statement, work), statement.pattern))
 
     def _names(self, statement: Statement, work: Work) -> list[str]:
         database = statement.names[-1] if statement.names else work.database
@@ -93,7 +93,7 @@ class DefinitionStatements:
             name for name in self._names(statement, work)
             if is_view((self._all.stored(database, name) or {"definition": {}})["definition"])
         ]  # fmt: skip
-        return _lines("views", _matching(names, statement.pattern))
+        return _lines("views", matching_hive(names, statement.pattern))
 
     def show_columns(self, statement: Statement, work: Work) -> Outcome:
         table = self._table(statement, work)
@@ -283,14 +283,3 @@ def _heading() -> str:
 def _column_lines(columns: list[dict[str, Any]]) -> list[str]:
     shown = [f"  `{c['Name']}` {c['Type']}" for c in columns]
     return [f"{line}, " for line in shown[:-1]] + [f"{shown[-1]})"] if shown else [")"]
-
-
-def _matching(names: list[str], pattern: str | None) -> list[str]:
-    """Hive's patterns: `*` for anything, `|` for a choice."""
-    if pattern is None:
-        return names
-    choices = [
-        ".*".join(re.escape(part) for part in choice.split("*")) for choice in pattern.split("|")
-    ]
-    wanted = re.compile("|".join(choices), re.IGNORECASE)
-    return [name for name in names if wanted.fullmatch(name)]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from sqlapi.catalog.definitions import Definitions, page, with_token
+from sqlapi.catalog.matching import PatternError, matching
 from sqlapi.protocol.app import Members, Operations
 from sqlapi.protocol.errors import ApiError
 
@@ -61,9 +60,11 @@ class Metadata:
             raise _metadata(error.message) from None
         if pattern := given.get("Expression"):
             try:
-                names = [name for name in names if re.search(pattern, name)]
-            except re.error:
-                raise ApiError("InvalidRequestException", f"Invalid expression {pattern}") from None
+                names = matching(names, pattern, whole=False)
+            except PatternError as error:
+                raise ApiError(
+                    "InvalidRequestException", f"Invalid expression {pattern}: {error}"
+                ) from None
         items, token = page(names, given.get("NextToken"), given.get("MaxResults", _PAGE))
         shown = [_table(self._all.table(given["DatabaseName"], name)) for name in items]
         return with_token({"TableMetadataList": shown}, token)

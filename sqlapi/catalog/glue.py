@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import psycopg
 from psycopg.types.json import Jsonb
 
 from sqlapi.catalog.definitions import Definitions, page, seconds, with_token
 from sqlapi.catalog.hudi import partition_input
+from sqlapi.catalog.matching import PatternError, matching
+from sqlapi.catalog.partition_filter import ExpressionError, partition_filter
 from sqlapi.protocol.app import Members, Operations
 from sqlapi.protocol.errors import ApiError
 from sqlapi.source import SourceError
@@ -19,7 +20,7 @@ from sqlapi.store import Row
 __all__ = ["Glue"]
 
 _PAGE = 100
-_NAME = re.compile(r"[^\x00-\x1f]+")
+_NAME = re.compile(r"[^\x00-\x1f]{1,255}")
 
 
 class Glue:
@@ -119,9 +120,11 @@ class Glue:
         names = self._all.names(given["DatabaseName"])
         if pattern := given.get("Expression"):
             try:
-                names = [name for name in names if re.fullmatch(pattern, name)]
-            except re.error:
-                raise ApiError("InvalidInputException", f"Invalid expression: {pattern}") from None
+                names = matching(names, pattern, whole=True)
+            except PatternError as error:
+                raise ApiError(
+                    "InvalidInputException", f"Invalid expression: {pattern}: {error}"
+                ) from None
         items, token = page(names, given.get("NextToken"), given.get("MaxResults", _PAGE))
         found = [self._all.table(given["DatabaseName"], name) for name in items]
         return with_token({"TableList": found}, token)
@@ -270,8 +273,15 @@ class Glue:
     def get_partitions(self, given: Members) -> Members:
         rows = self._partitions(given)
         if given.get("Expression"):
-            keys = self._all.table(given["DatabaseName"], given["TableName"])["PartitionKeys"]
-            rows = _where(rows, [k["Name"] for k in keys], given["Expression"])
+            table = self._all.table(given["DatabaseName"], given["TableName"])
+            keys = [key["Name"] for key in table.get("PartitionKeys") or []]
+            try:
+                wanted = partition_filter(keys, given["Expression"])
+            except ExpressionError as error:
+                raise ApiError(
+                    "InvalidInputException", f"Unsupported expression '{error}'"
+                ) from None
+            rows = [row for row in rows if wanted(row["partition_values"])]
         items, token = page(rows, given.get("NextToken"), given.get("MaxResults", _PAGE))
         return with_token({"Partitions": [self._partition(row) for row in items]}, token)
 
@@ -316,35 +326,9 @@ class Glue:
         return {"Errors": errors} if errors else {}
 
 
-_TERM = re.compile(r"\s*\(?\s*(\w+)\s*(=|<>|!=|>=|<=|>|<)\s*'?([^'()]*?)'?\s*\)?\s*")
-_TESTS = {
-    "=": lambda a, b: a == b, "<>": lambda a, b: a != b, "!=": lambda a, b: a != b,
-    ">=": lambda a, b: a >= b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b,
-    "<": lambda a, b: a < b,
-}  # fmt: skip
-
-
-def _where(rows: list[Row], keys: list[str], expression: str) -> list[Row]:
-    """Comparisons joined by AND; whole numbers are compared as such."""
-    for term in re.split(r"\s+(?i:and)\s+", expression):
-        found = _TERM.fullmatch(term)
-        if not found or found[1].lower() not in keys:
-            raise ApiError("InvalidInputException", f"Unsupported expression '{expression}'")
-        index = keys.index(found[1].lower())
-        value, test = found[3], _TESTS[found[2]]
-        rows = [row for row in rows if _test(test, row["partition_values"][index], value)]
-    return rows
-
-
-def _test(test: Any, a: str, b: str) -> bool:
-    if a.lstrip("-").isdigit() and b.lstrip("-").isdigit():
-        return bool(test(int(a), int(b)))
-    return bool(test(a, b))
-
-
 def _name(name: str) -> str:
     if not _NAME.fullmatch(name):
-        raise ApiError("InvalidInputException", f"Invalid name: {name!r}")
+        raise ApiError("InvalidInputException", f"Invalid name: {name[:255]!r}")
     return name.lower()
 
 
