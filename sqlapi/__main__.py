@@ -16,7 +16,7 @@ from pyarrow import fs
 from sqlapi.server import serve
 from sqlapi.settings import Settings
 from sqlapi.sources.bucket import BucketSource
-from sqlapi.storage import Storage
+from sqlapi.storage import LocationError, OwnFolder, Storage
 
 _NEEDED = ("SQLAPI_DSN", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 
@@ -41,8 +41,13 @@ def main() -> None:
             region=given.region,
             endpoint_override=address.netloc if address else None,
             scheme=address.scheme if address else "https",
-        )
+        ),
+        (OwnFolder(given.tables, "the lake's tables", tables=True),),
     )
+    try:
+        storage.check(given.output)
+    except LocationError as error:
+        parser.error(f"--output: {error}")
     options = {
         "aws_access_key_id": key, "aws_secret_access_key": secret, "aws_region": given.region,
     }  # fmt: skip

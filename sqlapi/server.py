@@ -39,7 +39,7 @@ def build(settings: Settings, source: TableSource, storage: Storage) -> Starlett
     definitions = Definitions(store, source, account=settings.account)
     engine = Engine(memory=settings.memory, threads=settings.threads)
     results = Results(storage)
-    workgroups = Workgroups(settings, store)
+    workgroups = Workgroups(settings, store, storage)
     executor = Executor(
         store,
         engine,

@@ -18,7 +18,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_fix
 from labctl.config.endpoints import ObjectStore
 from labctl.lake.lake import Lake
 from labctl.lake.table_cache import TableCache
-from labctl.lake.table_source import LakeSource
+from labctl.lake.table_source import LakeSource, own_folders
 from sqlapi.pandas_left_out import leave_pandas_out
 from sqlapi.server import LOOPBACK, serve
 from sqlapi.settings import Settings
@@ -40,6 +40,7 @@ def main() -> None:
     parser.add_argument("--endpoint-url", required=True, help="of the object store")
     parser.add_argument("--bucket", required=True)
     parser.add_argument("--region", required=True)
+    parser.add_argument("--bronze", default="topics", help="folders of the bucket, with commas")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--memory", required=True, help="for a query, as DuckDB writes sizes")
     parser.add_argument("--in-container", action="store_true", help="listen on every address")
@@ -63,7 +64,8 @@ def main() -> None:
     )
     _wait_for_postgres(settings.dsn)
     host = ANY_ADDRESS if given.in_container else LOOPBACK
-    storage = Storage(lake.storage.filesystem)
+    bronze = [folder for folder in given.bronze.split(",") if folder]
+    storage = Storage(lake.storage.filesystem, own_folders(store.bucket, bronze))
     source = LakeSource(lake, cache=TableCache(_CACHED_BYTES))
     serve(settings, source, storage, port=given.port, host=host)
 

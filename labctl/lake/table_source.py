@@ -15,8 +15,22 @@ from labctl.lake.table_cache import TableCache
 from labctl.lake.view import LATEST, View
 from sqlapi.source import Comparison, MergeView, SourceError, SourceTable
 from sqlapi.sources.filters import expressions
+from sqlapi.storage import OwnFolder
 
-__all__ = ["LakeSource"]
+__all__ = ["LakeSource", "own_folders"]
+
+_OF_SILVER = ("deadletter", "rebuild", "refill", "replay", "warehouse", "comments.json")
+"""What lies beside silver in the bucket, and is written by the lab's other services."""
+
+
+def own_folders(bucket: str, bronze: Sequence[str]) -> tuple[OwnFolder, ...]:
+    """The folders of a lab's bucket that belong to its lake; `bronze` has those of bronze."""
+    lake = f"s3://{bucket}"
+    return (
+        OwnFolder(f"{lake}/silver", "the lake's tables", tables=True),
+        *(OwnFolder(f"{lake}/{folder}", "the bronze files") for folder in bronze),
+        *(OwnFolder(f"{lake}/{name}", "the lab's own files") for name in _OF_SILVER),
+    )
 
 
 class LakeSource:

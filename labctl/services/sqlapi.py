@@ -11,9 +11,11 @@ from typing import Any
 from pydantic import SecretStr
 
 from labctl.config.endpoints import Endpoint, Endpoints
+from labctl.config.model import LabConfig
 from labctl.home.state import write_private
 from labctl.services.model import Container, Context, NativeService, Process, Service, Site
 from labctl.services.objectstore import ADMIN
+from labctl.tables import lab_tables
 
 __all__ = ["SECRETS_FILE", "SERVICE", "SqlApi", "api_client", "serve_argv"]
 
@@ -74,6 +76,7 @@ def _process(context: Context) -> Process:
         region=store.region,
         port=context.ports["http"],
         memory=MEMORY,
+        bronze=bronze_folders(context.project, context.config),
     )
     return Process(argv=tuple(argv), cwd=context.conf, env=_FEWER_POOLS)
 
@@ -87,13 +90,25 @@ def serve_argv(
     region: str,
     port: int,
     memory: str,
+    bronze: str,
 ) -> list[str]:
     """The command line of the service. The file holds what `secrets_text` says."""
     return [
         *(python, "-m", "labctl.lake.serve_sql", "--secrets", str(secrets)),
         *("--endpoint-url", endpoint_url, "--bucket", bucket, "--region", region),
+        *("--bronze", bronze),
         *("--port", str(port), "--memory", memory),
     ]
+
+
+def bronze_folders(project: Path, config: LabConfig) -> str:
+    """The folders of the bucket that have bronze, as the service is told them."""
+    roots = (table.properties.bronze_root for table in lab_tables(project, config))
+    return ",".join(sorted({root.partition("/")[0] for root in roots}))
+
+
+def _compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
+    return {"SQLAPI_BRONZE": bronze_folders(project, config)}
 
 
 def api_client(endpoint: SqlApi, service: str, *, attempts: int = 3) -> Any:
@@ -163,7 +178,8 @@ SERVICE = Service(
     container=Container(
         secrets=lambda endpoints, passwords: {
             "sqlapi": {SECRETS_FILE: secrets_text(endpoints, passwords)}
-        }
+        },
+        variables=_compose_variables,
     ),
     after=("postgres", "objectstore"),
     urls=lambda _endpoints, ports: {"athena, glue": f"http://127.0.0.1:{ports['http']}"},

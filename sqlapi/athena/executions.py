@@ -19,7 +19,7 @@ from sqlapi.protocol.app import Members, Operations
 from sqlapi.protocol.errors import ApiError, invalid_request
 from sqlapi.settings import Settings
 from sqlapi.sql.errors import SqlError
-from sqlapi.storage import Storage
+from sqlapi.storage import LocationError
 from sqlapi.store import Row, Store
 
 __all__ = ["Executions"]
@@ -115,8 +115,8 @@ class Executions:
         if not location:
             raise invalid_request("No output location provided. An output location is required.")
         try:
-            Storage.path(location)
-        except ValueError as error:
+            self._results.check(location)
+        except LocationError as error:
             raise invalid_request(str(error)) from None
         return str(location).rstrip("/")
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sqlapi.athena.definitions_sql import full_name
 from sqlapi.athena.outcome import Outcome, Work
+from sqlapi.athena.partitions import check_keys
 from sqlapi.athena.results import Output
 from sqlapi.athena.statements import Statement, parse
 from sqlapi.athena.tables_written import FORMATS, Target, storage_descriptor, write
@@ -21,7 +22,7 @@ from sqlapi.sql.engine import Run, StoppedError
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.translate import Translation, translate, with_parameters
 from sqlapi.sql.types import Type
-from sqlapi.storage import Storage
+from sqlapi.storage import LocationError, Storage
 
 __all__ = ["QueryStatements"]
 
@@ -105,12 +106,7 @@ class QueryStatements:
         if any(re.fullmatch(r"_col\d+", label) for label in labels):
             raise SqlError("MISSING_COLUMN_NAME", "Column name not specified")
         keys = list(target.partitioned_by)
-        if keys and labels[-len(keys) :] != keys:
-            raise SqlError(
-                "HIVE_COLUMN_ORDER_MISMATCH",
-                "Partition keys must be the last columns in the table and in the same order as "
-                "the table properties",
-            )
+        check_keys(columns, keys)
         files = [] if "nodata" in statement.flags else self._write(target, rows, columns, work)
         plain = [c for c in columns if c[0] not in keys]
         definition: dict[str, Any] = {
@@ -141,7 +137,9 @@ class QueryStatements:
     ) -> None:  # fmt: skip
         try:
             self._glue.create_table({"DatabaseName": database, "TableInput": definition})
-        except ApiError:
+        except ApiError as error:
+            if error.code != "AlreadyExistsException":
+                raise SqlError("INVALID_TABLE_PROPERTY", error.message) from None
             raise SqlError(
                 "TABLE_ALREADY_EXISTS", f"Table '{database}.{name}' already exists"
             ) from None
@@ -168,6 +166,7 @@ class QueryStatements:
         columns = [(label.lower(), kind) for label, kind in made.columns]
         if len({label for label, _ in columns}) < len(columns):
             raise SqlError("DUPLICATE_COLUMN_NAME", "Column name specified more than once")
+        check_keys(columns, target.partitioned_by)
         files = self._write(target, rows, columns, work)
         work.made.clear()
         outcome.output = Output.of_lines(["rows"], [])
@@ -189,14 +188,19 @@ class QueryStatements:
         if compression not in allowed:
             raise SqlError("NOT_SUPPORTED", f"Compression {compression} is not supported")
         try:
-            Storage.path(location)
-        except ValueError:
-            raise SqlError("INVALID_TABLE_PROPERTY", f"Not an S3 location: {location}") from None
+            self._storage.check(location)
+            self._storage.check_bucket(location)
+        except LocationError as error:
+            raise SqlError("INVALID_TABLE_PROPERTY", str(error)) from None
         if self._storage.list(location):
             raise SqlError(
                 "HIVE_PATH_ALREADY_EXISTS", f"Target directory already exists: {location}"
             )
         delimiter = _text(options["field_delimiter"]) if "field_delimiter" in options else "\x01"
+        if len(delimiter) != 1 or not delimiter.isascii() or delimiter in "\r\n":
+            raise SqlError(
+                "INVALID_TABLE_PROPERTY", "field_delimiter must be a single ASCII character"
+            )
         return Target(location.rstrip("/"), kind, compression, delimiter, keys)
 
     def _write(
@@ -206,9 +210,11 @@ class QueryStatements:
         columns: list[tuple[str, Type]],
         work: Work,
     ) -> list[tuple[str, list[str]]]:
-        files = write(self._storage, target, rows, columns, f"{work.id}_00000")
-        work.made.extend(uri for uri, _ in files)
-        return files
+        try:
+            return write(self._storage, target, rows, columns, f"{work.id}_00000", work.made)
+        except LocationError as error:
+            # The name of a partition's folder is too long.
+            raise SqlError("HIVE_WRITER_OPEN_ERROR", str(error)) from None
 
     def _manifest(self, files: list[tuple[str, list[str]]], work: Work) -> str:
         uri = f"{work.location.rpartition('/')[0]}/{work.id}-manifest.csv"

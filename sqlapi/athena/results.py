@@ -110,6 +110,11 @@ class Results:
         )
         self._keep(location, output.rows)
 
+    def check(self, location: str) -> None:
+        """Raise LocationError for a folder that results may not be written to."""
+        self._storage.check(location)
+        self._storage.check_bucket(location)
+
     def remove(self, location: str) -> None:
         with self._lock:
             self._forget(location)

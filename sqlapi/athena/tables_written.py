@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import parquet
 
+from sqlapi.athena.partitions import partitions
 from sqlapi.sql.arrow import named
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.text import as_text
@@ -43,11 +43,18 @@ class Target:
 
 
 def write(
-    storage: Storage, target: Target, rows: pa.Table, columns: Sequence[tuple[str, Type]], name: str
+    storage: Storage,
+    target: Target,
+    rows: pa.Table,
+    columns: Sequence[tuple[str, Type]],
+    name: str,
+    begun: list[str],
 ) -> list[tuple[str, list[str]]]:
-    """Writes the rows; the addresses of the files, with the values of their partition.
+    """Write the rows; return the addresses of the files, with the values of their partition.
 
-    Raises SqlError for columns that no table can have, and OSError.
+    Each address is added to `begun` before the file is written.
+
+    Raises SqlError for columns that no table can have, LocationError, and OSError.
     """
     arrays = [named(rows.column(i), kind) for i, (_, kind) in enumerate(columns)]
     table = pa.table(arrays, names=[column for column, _ in columns])
@@ -56,34 +63,17 @@ def write(
         if not table.num_rows:
             return []
         uri = f"{target.location}/{name}{_ending(target)}"
+        begun.append(uri)
         storage.write(uri, _data(target, table, kinds))
         return [(uri, [])]
-    keys = list(target.partitioned_by)
     found = []
-    distinct = table.select(keys).group_by(keys).aggregate([]).to_pylist()
-    for number, values in enumerate(distinct):
-        mask: Any = None
-        for key in keys:
-            same = (
-                pc.is_null(table[key]) if values[key] is None else pc.equal(table[key], values[key])
-            )
-            mask = same if mask is None else pc.and_(mask, same)
-        chosen = pc.fill_null(mask, False)
-        part = table.filter(chosen).drop_columns(keys)
-        texts = [
-            "__HIVE_DEFAULT_PARTITION__" if values[key] is None else _text(values[key], kinds[key])
-            for key in keys
-        ]
-        folder = "/".join(f"{key}={text}" for key, text in zip(keys, texts, strict=True))
+    parts = partitions(table, target.partitioned_by, kinds)
+    for number, (folder, values, part) in enumerate(parts):
         uri = f"{target.location}/{folder}/{name}_{number}{_ending(target)}"
+        begun.append(uri)
         storage.write(uri, _data(target, part, kinds))
-        found.append((uri, texts))
+        found.append((uri, values))
     return found
-
-
-def _text(value: Any, kind: Type) -> str:
-    array = pa.chunked_array([pa.array([value])])
-    return str(as_text(array, kind)[0].as_py())
 
 
 def _ending(target: Target) -> str:

@@ -8,6 +8,7 @@ from sqlapi.catalog.definitions import page, seconds, with_token
 from sqlapi.protocol.app import Members, Operations
 from sqlapi.protocol.errors import ApiError, invalid_request
 from sqlapi.settings import Settings
+from sqlapi.storage import LocationError, Storage
 from sqlapi.store import Row, Store
 
 __all__ = ["ENGINE", "Workgroups"]
@@ -25,9 +26,12 @@ _PAGE = 50
 class Workgroups:
     """Each method answers the operation of its name. `primary` is always there."""
 
-    def __init__(self, settings: Settings, store: Store) -> None:
+    def __init__(self, settings: Settings, store: Store, storage: Storage) -> None:
+        """Raises LocationError when the settings' own folder for results cannot be one."""
+        storage.check(settings.output)
         self._settings = settings
         self._store = store
+        self._storage = storage
         primary = {"ResultConfiguration": {"OutputLocation": settings.output}}
         self._store.run(
             "INSERT INTO workgroup (name, definition) VALUES ('primary', %s)"
@@ -64,7 +68,16 @@ class Workgroups:
             raise invalid_request(f"WorkGroup {name} is disabled.")
         return {"Name": name, "Configuration": definition["Configuration"]}
 
+    def _check_output(self, result: Members | None) -> None:
+        location = (result or {}).get("OutputLocation")
+        try:
+            if location:
+                self._storage.check(location)
+        except LocationError as error:
+            raise invalid_request(str(error)) from None
+
     def create(self, given: Members) -> Members:
+        self._check_output((given.get("Configuration") or {}).get("ResultConfiguration"))
         definition = {
             "State": "ENABLED",
             "Configuration": _DEFAULTS | (given.get("Configuration") or {}),
@@ -104,12 +117,14 @@ class Workgroups:
         return with_token({"WorkGroups": items}, token)
 
     def update(self, given: Members) -> Members:
+        updates = given.get("ConfigurationUpdates") or {}
+        self._check_output(updates.get("ResultConfigurationUpdates"))
         definition = self.row(given["WorkGroup"])["definition"]
         for key in ("State", "Description"):
             if key in given:
                 definition[key] = given[key]
         configuration = definition["Configuration"]
-        for key, value in (given.get("ConfigurationUpdates") or {}).items():
+        for key, value in updates.items():
             if key == "ResultConfigurationUpdates":
                 result = configuration.setdefault("ResultConfiguration", {})
                 if value.get("RemoveOutputLocation"):

@@ -21,7 +21,7 @@ from sqlapi.sql.arrow import arrow_type, positional
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.scope import Table
 from sqlapi.sql.types import Type, of_arrow
-from sqlapi.storage import Storage
+from sqlapi.storage import LocationError, Storage
 
 __all__ = ["Described", "Reader"]
 
@@ -106,7 +106,7 @@ class Reader:
         self._stored[key] = definition
         storage = definition.get("StorageDescriptor") or {}
         columns = [*(storage.get("Columns") or []), *(definition.get("PartitionKeys") or [])]
-        return Table(key, database, name, {c["Name"].lower(): of_glue(c["Type"]) for c in columns})
+        return Table(key, database, name, {c["Name"].lower(): _type(c) for c in columns})
 
     def empty(self, read: Mapping[str, Mapping[str, Type]]) -> dict[str, pa.Table]:
         """What `rows` would give, without rows."""
@@ -138,8 +138,12 @@ class Reader:
                 return dict(zip(read, found, strict=True))
         except SourceError as error:
             raise SqlError("GENERIC_INTERNAL_ERROR", str(error)) from None
+        except LocationError as error:
+            raise SqlError("HIVE_METASTORE_ERROR", str(error)) from None
         except (OSError, pa.ArrowException) as error:
             raise SqlError("HIVE_CANNOT_OPEN_SPLIT", str(error)) from None
+        except ValueError as error:
+            raise SqlError("HIVE_BAD_DATA", str(error)) from None
 
     def _rows(self, key: str, columns: Mapping[str, Type], where: Sequence[Comparison]) -> pa.Table:
         if key in self._sources:
@@ -177,18 +181,27 @@ class Reader:
             parameters = (storage.get("SerdeInfo") or {}).get("Parameters") or {}
             if unknown := sorted(set(parameters) - {"field.delim", "serialization.format"}):
                 raise SqlError("NOT_SUPPORTED", f"Property {unknown[0]} of text files is not read")
-            names = [c["Name"].lower() for c in storage["Columns"]]
-            return self._text(location, parameters.get("field.delim", "\x01"), names, columns)
+            names = [c["Name"].lower() for c in storage.get("Columns") or []]
+            delimiter = parameters.get("field.delim", "\x01")
+            if len(delimiter) != 1 or not delimiter.isascii() or delimiter in "\r\n":
+                raise SqlError("NOT_SUPPORTED", f"The delimiter {delimiter!r} is not supported")
+            return self._text(location, delimiter, names, columns)
         raise SqlError("HIVE_UNSUPPORTED_FORMAT", f"Unsupported storage format: {serde}")
 
     def _parquet(
         self, location: str, definition: dict[str, Any], columns: Mapping[str, Type]
     ) -> pa.Table:
         stored = [
-            *definition["StorageDescriptor"]["Columns"], *(definition.get("PartitionKeys") or []),
-        ]  # fmt: skip
-        schema = pa.schema([(c["Name"].lower(), arrow_type(of_glue(c["Type"]))) for c in stored])
-        keys = pa.schema([schema.field(k["Name"]) for k in definition.get("PartitionKeys") or []])
+            *(definition["StorageDescriptor"].get("Columns") or []),
+            *(definition.get("PartitionKeys") or []),
+        ]
+        schema = pa.schema([(c["Name"].lower(), arrow_type(_type(c))) for c in stored])
+        names = {key["Name"].lower() for key in definition.get("PartitionKeys") or []}
+        # Arrow makes no decimals of the names of folders: they are read as texts, and cast.
+        read = pa.schema(
+            [field.with_type(pa.string()) if field.name in names else field for field in schema]
+        )
+        keys = pa.schema([field for field in read if field.name in names])
         files = [
             Storage.path(uri)
             for uri in self._storage.list(location)
@@ -201,19 +214,22 @@ class Reader:
 
         found = dataset.dataset(
             files,
-            schema=schema,
+            schema=read,
             filesystem=self._storage.filesystem,
             format="parquet",
             partitioning=dataset.partitioning(keys, flavor="hive") if len(keys) else None,
             partition_base_dir=Storage.path(location),
         )
-        return found.to_table(columns=list(columns) or schema.names[:1])
+        rows = found.to_table(columns=list(columns) or schema.names[:1])
+        return rows.cast(pa.schema([schema.field(name) for name in rows.column_names]))
 
     def _json(self, location: str, columns: Mapping[str, Type]) -> pa.Table:
         rows: list[dict[str, Any]] = []
         for uri in self._storage.list(location):
             for line in self._storage.read(uri).decode().splitlines():
                 told = json.loads(line)
+                if not isinstance(told, dict):
+                    raise SqlError("HIVE_BAD_DATA", f"{uri}: a line is no JSON object")
                 rows.append({key.lower(): value for key, value in told.items()})
         return pa.table(
             {
@@ -242,6 +258,13 @@ class Reader:
             for uri in self._storage.list(location)
         ]
         return pa.concat_tables(tables) if tables else pa.table({n: [] for n in columns})
+
+
+def _type(column: Mapping[str, Any]) -> Type:
+    """The type of a column of Glue. Raises SqlError for one without, and for one not offered."""
+    if not column.get("Type"):
+        raise SqlError("HIVE_METASTORE_ERROR", f"Column {column['Name']} has no type")
+    return of_glue(column["Type"])
 
 
 def _check_properties(definition: dict[str, Any]) -> None:

@@ -66,6 +66,12 @@ def test_requests_are_signed_with_the_key_of_the_object_store(context: Context) 
     )
 
 
+def test_it_is_told_where_bronze_is(context: Context) -> None:
+    argv = SERVICE.native.process(context).argv
+    assert argv[argv.index("--bronze") + 1] == "topics"
+    assert SERVICE.container.variables(PROJECT, LAB) == {"SQLAPI_BRONZE": "topics"}
+
+
 def test_its_container_runs_the_native_command_line() -> None:
     document = yaml.safe_load((PROJECT / "compose" / "compose.yaml").read_text(encoding="utf-8"))
     service = document["services"]["sqlapi"]
@@ -76,6 +82,7 @@ def test_its_container_runs_the_native_command_line() -> None:
         bucket="${LAB_BUCKET:-tickit-lake}",
         region="${LAB_REGION:-us-east-1}",
         port=SERVICE.ports["http"],
+        bronze="${SQLAPI_BRONZE:-topics}",
         memory="128MB",
     )
     assert service["command"] == [*native, "--in-container"]

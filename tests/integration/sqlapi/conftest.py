@@ -27,7 +27,7 @@ from labctl.services.sqlapi import SqlApi
 from sqlapi.server import build
 from sqlapi.settings import Settings
 from sqlapi.sources.memory import MemorySource
-from sqlapi.storage import Storage
+from sqlapi.storage import OwnFolder, Storage
 from tests.integration.sqlserver.conftest import Postgres, eventually, postgres_binaries
 from tests.ports import free_port
 
@@ -142,7 +142,8 @@ def storage(minio: str) -> Storage:
         fs.S3FileSystem(
             access_key=KEY, secret_key=SECRET, region=REGION, scheme="http",
             endpoint_override=minio.removeprefix("http://"),
-        )
+        ),
+        (OwnFolder(f"s3://{BUCKET}/silver", "the lake's tables", tables=True),),
     )  # fmt: skip
 
 

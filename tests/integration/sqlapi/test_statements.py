@@ -124,6 +124,67 @@ def test_unload(athena: Athena, endpoint: Endpoint) -> None:
     assert "HIVE_PATH_ALREADY_EXISTS" in athena.error(f"{sql} WITH (format = 'JSON')")
 
 
+PARTITIONS = ["a/b", "..", "../../x", "50%", "a=b", "%2F", ""]
+
+
+def test_any_value_is_a_partition_of_its_own(athena: Athena, name: str) -> None:
+    values = ", ".join(f"('{value}', {n})" for n, value in enumerate(PARTITIONS))
+    athena.rows(
+        f"CREATE TABLE {name} WITH (partitioned_by = ARRAY['k']) AS"
+        f" SELECT n, k FROM (VALUES {values}, (NULL, 9)) AS t (k, n)"
+    )
+    rows = athena.rows(f"SELECT n, k FROM {name} ORDER BY n")
+    named = [[str(n), value or None] for n, value in enumerate(PARTITIONS)]
+    assert rows == [*named, ["9", None]]
+    assert ["k=a/b"] in athena.rows(f"SHOW PARTITIONS {name}")
+    wrong = "SELECT 1 AS n, 'a' || chr(10) AS k"
+    assert "HIVE_INVALID_PARTITION_VALUE" in athena.error(
+        f"CREATE TABLE {name}_2 WITH (partitioned_by = ARRAY['k']) AS {wrong}"
+    )
+    to = f"s3://{BUCKET}/unloaded/{uuid4()}"
+    unload = f"UNLOAD (SELECT 1 AS n, 2 AS k) TO '{to}' WITH (format = 'JSON', partitioned_by = "
+    assert "HIVE_COLUMN_ORDER_MISMATCH" in athena.error(f"{unload}ARRAY['nope'])")
+
+
+OF_THE_LAKE = f"s3://{BUCKET}/silver/tickit/sale"
+
+
+@pytest.mark.parametrize(
+    ("location", "why"),
+    [
+        (f"{OF_THE_LAKE}/.hoodie", "belongs to the lake's table tickit.sale"),
+        (f"s3://{BUCKET}/silver", "belongs to the lake's tables"),
+        (f"s3://{BUCKET}/Silver%2Ftickit/sale", "belongs to the lake's table tickit.sale"),
+        (f"s3://{BUCKET}/", "is above the lake's tables"),
+        (f"s3://{BUCKET}/x/../silver/tickit", "not a valid S3 path"),
+        ("s3:///etc", "not a valid S3 path"),
+        ("s3://no-such-bucket/x", "Unable to verify/create output bucket"),
+    ],
+)
+def test_nothing_is_written_into_the_lake(
+    athena: Athena, endpoint: Endpoint, name: str, location: str, why: str
+) -> None:
+    s3 = endpoint.client("s3")
+    before = s3.list_objects_v2(Bucket=BUCKET, Prefix="silver").get("Contents")
+    ctas = f"CREATE TABLE {name} WITH (external_location = '{location}') AS SELECT 1 AS n"
+    assert why in athena.error(ctas)
+    assert why in athena.error(f"UNLOAD (SELECT 1 AS n) TO '{location}' WITH (format = 'JSON')")
+    result = {"OutputLocation": location}
+    invalid = athena.client.exceptions.InvalidRequestException
+    with pytest.raises(invalid, match=why.replace("(", r"\(")):
+        athena.start("SELECT 1", ResultConfiguration=result)
+    if "bucket" not in why:
+        with pytest.raises(invalid, match=why):
+            athena.client.create_work_group(
+                Name=name, Configuration={"ResultConfiguration": result}
+            )
+        with pytest.raises(invalid, match=why):
+            athena.client.update_work_group(
+                WorkGroup="primary", ConfigurationUpdates={"ResultConfigurationUpdates": result}
+            )
+    assert s3.list_objects_v2(Bucket=BUCKET, Prefix="silver").get("Contents") == before
+
+
 def test_prepared_statements(athena: Athena, name: str) -> None:
     athena.rows(f"PREPARE {name} FROM SELECT id FROM sale WHERE categoryid = ? ORDER BY id")
     assert athena.rows(f"EXECUTE {name} USING 1") == [["1"], ["3"]]
