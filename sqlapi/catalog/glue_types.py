@@ -26,6 +26,9 @@ from sqlapi.sql.types import (
 
 __all__ = ["of_glue"]
 
+_DEEPEST = 30
+"""Types in each other."""
+_SHOWN = 200
 _PLAIN = {
     "boolean": BOOLEAN, "tinyint": TINYINT, "smallint": SMALLINT, "int": INTEGER,
     "integer": INTEGER, "bigint": BIGINT, "float": REAL, "double": DOUBLE, "string": VARCHAR,
@@ -35,24 +38,30 @@ _PLAIN = {
 
 def of_glue(text: str) -> Type:
     """Raises SqlError for a type that is not offered."""
+    return _of_glue(text, text, _DEEPEST)
+
+
+def _of_glue(text: str, whole: str, deeper: int) -> Type:
     kind = text.strip().lower()
     if kind in _PLAIN:
         return _PLAIN[kind]
-    if found := re.fullmatch(r"decimal(?:\((\d+)\s*(?:,\s*(\d+))?\))?", kind):
+    if found := re.fullmatch(r"decimal(?:\(([0-9]{1,4})\s*(?:,\s*([0-9]{1,4}))?\))?", kind):
         return decimal(int(found[1] or 10), int(found[2] or 0))
     if found := re.fullmatch(r"(?:varchar|char)\((\d+)\)", kind):
         return VARCHAR
     head, _, rest = kind.partition("<")
-    if rest.endswith(">"):
+    if rest.endswith(">") and deeper:
         inside = _parts(rest[:-1])
         if head == "array" and len(inside) == 1:
-            return array(of_glue(inside[0]))
+            return array(_of_glue(inside[0], whole, deeper - 1))
         if head == "map" and len(inside) == 2:
-            return map_of(of_glue(inside[0]), of_glue(inside[1]))
+            key, value = (_of_glue(one, whole, deeper - 1) for one in inside)
+            return map_of(key, value)
         if head == "struct":
             pairs = [part.partition(":") for part in inside]
-            return row(tuple(of_glue(t) for *_, t in pairs), tuple(n.strip() for n, *_ in pairs))
-    raise SqlError("NOT_SUPPORTED", f"Unsupported column type: {text}")
+            kinds = tuple(_of_glue(one, whole, deeper - 1) for *_, one in pairs)
+            return row(kinds, tuple(name.strip() for name, *_ in pairs))
+    raise SqlError("NOT_SUPPORTED", f"Unsupported column type: {whole[:_SHOWN]}")
 
 
 def _parts(text: str) -> list[str]:

@@ -20,11 +20,18 @@ def is_view(definition: Mapping[str, Any]) -> bool:
 
 
 def view_text(original: str) -> dict[str, Any] | None:
-    """What the text of a Presto view says: originalSql, catalog, schema, columns."""
+    """What the text of a Presto view says: originalSql, catalog, schema, columns; None if none."""
     found = _TEXT.fullmatch(original.strip())
     if not found:
         return None
-    told: dict[str, Any] = json.loads(base64.b64decode(found[1]))
+    try:
+        told = json.loads(base64.b64decode(found[1], validate=True))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(told, dict) or not all(
+        isinstance(told.get(key), str) for key in ("originalSql", "schema")
+    ):
+        return None
     return told
 
 

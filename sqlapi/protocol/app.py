@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import uuid4
 
 import psycopg
-from botocore.loaders import Loader
-from botocore.model import OperationModel, ServiceModel
-from botocore.validate import ParamValidator
 from psycopg_pool import PoolTimeout
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -22,28 +18,23 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from sqlapi.protocol.errors import ApiError
+from sqlapi.protocol.members import INVALID, Members, read_members
 from sqlapi.protocol.signature import Request, check, check_headers
 from sqlapi.settings import Settings
 
 __all__ = ["Members", "Operations", "application"]
 
-Members = dict[str, Any]
-"""What an operation is given, or answers, by name."""
 Operations = Mapping[str, Callable[[Members], Members]]
 """What answers an operation, by its name: members in, members out."""
 
 _JSON = "application/x-amz-json-1.1"
 _PREFIXES = {"AmazonAthena": "athena", "AWSGlue": "glue"}
-_INVALID = {"athena": "InvalidRequestException", "glue": "InvalidInputException"}
+_UNFIT = (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.ProgramLimitExceeded)
+"""How PostgreSQL refuses a value: too long for an index, or of something removed meanwhile."""
 _LONGEST_BODY = 4 * 1024 * 1024
 """Bytes of a request's body."""
+_DIGITS = 20
 log = logging.getLogger("sqlapi")
-
-
-@cache
-def _model(service: str) -> ServiceModel:
-    """AWS's own description of a service, which botocore carries."""
-    return ServiceModel(Loader().load_service_model(service, "service-2"), service)
 
 
 def application(settings: Settings, services: Mapping[str, Operations]) -> Starlette:
@@ -55,7 +46,9 @@ def application(settings: Settings, services: Mapping[str, Operations]) -> Starl
         try:
             check_headers(headers, settings.keys)
             body = await _body(http)
-            request = Request(http.method, str(http.url), headers, body)
+            # The header `Host`, which is signed, is one of `headers`: it need not be an address.
+            query = http.scope["query_string"].decode("latin-1")
+            request = Request(http.method, f"http://sqlapi/?{query}", headers, body)
             check(request, settings.keys)
             if "x-amz-target" not in request.headers:
                 return _sts(settings, body, request_id)
@@ -88,7 +81,7 @@ async def _body(http: HttpRequest) -> bytes:
     """Return the body of a request; raise ApiError (413) before more than the limit is read."""
     too_large = ApiError("RequestEntityTooLargeException", "Request is too large.", status=413)
     stated = http.headers.get("content-length", "")
-    if stated.isdecimal() and int(stated) > _LONGEST_BODY:
+    if stated.isdecimal() and (len(stated) > _DIGITS or int(stated) > _LONGEST_BODY):
         raise too_large
     body = bytearray()
     async for chunk in http.stream():
@@ -104,26 +97,15 @@ def _answer(services: Mapping[str, Operations], request: Request) -> dict[str, A
     operation = services.get(service, {}).get(name)
     if operation is None:
         raise ApiError("UnknownOperationException", f"Unknown operation: {prefix}.{name}")
+    members = read_members(service, name, request.body)
     try:
-        members = json.loads(request.body or b"{}")
-    except ValueError:
-        raise ApiError("SerializationException", "The request is no JSON.") from None
-    if not isinstance(members, dict):
-        raise ApiError("SerializationException", "The request is no JSON object.")
-    _validate(service, _model(service).operation_model(name), members)
-    return operation(members)
+        return operation(members)
+    except _UNFIT as error:
+        raise ApiError(INVALID[service], f"The request cannot be stored: {_first(error)}") from None
 
 
-def _validate(service: str, operation: OperationModel, members: dict[str, Any]) -> None:
-    shape = operation.input_shape
-    if shape is None:
-        return
-    # a member with no value counts as absent
-    for key in [key for key, value in members.items() if value is None]:
-        del members[key]
-    report = ParamValidator().validate(members, shape)
-    if report.has_errors():
-        raise ApiError(_INVALID[service], report.generate_report())
+def _first(error: psycopg.Error) -> str:
+    return str(error).partition("\n")[0]
 
 
 def _respond(body: dict[str, Any], status: int, request_id: str) -> Response:

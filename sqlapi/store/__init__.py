@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
 from psycopg_pool import ConnectionPool
 
 __all__ = ["Row", "Store"]
@@ -17,6 +19,7 @@ Row = dict[str, Any]
 _SCHEMA = "sqlapi"
 _LOCK = 8_402_117
 _WAIT_SECONDS = 5.0
+_UNKEPT = re.compile(r"[\x00\ud800-\udfff]")
 
 
 class Store:
@@ -53,7 +56,7 @@ class Store:
     def rows(self, text: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """What a statement returns."""
         with self._pool.connection() as connection:
-            cursor = connection.execute(text.encode(), values)
+            cursor = connection.execute(text.encode(), _kept(values))
             return list(cursor.fetchall()) if cursor.description else []
 
     def row(self, text: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Row | None:
@@ -63,7 +66,23 @@ class Store:
     def run(self, text: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> int:
         """How many rows a statement changed."""
         with self._pool.connection() as connection:
-            return int(connection.execute(text.encode(), values).rowcount)
+            return int(connection.execute(text.encode(), _kept(values)).rowcount)
 
     def close(self) -> None:
         self._pool.close()
+
+
+def _kept(value: Any) -> Any:
+    """The value with U+FFFD for each character that PostgreSQL cannot keep, as in an error's text.
+
+    What clients define has none of them (see `read_members`).
+    """
+    if isinstance(value, str):
+        return _UNKEPT.sub("\ufffd", value)
+    if isinstance(value, Jsonb):
+        return Jsonb(_kept(value.obj))
+    if isinstance(value, Mapping):
+        return {_kept(key): _kept(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_kept(one) for one in value]
+    return value
