@@ -69,7 +69,7 @@ dist: $(VENV)/dev ## what a release has, in dist/: source archive, wheel from it
 	$(BIN)/python -m release.sbom dist
 
 SEED := 1
-fuzz: $(VENV)/dev ## 100,000 T-SQL batches, 10,000 malformed packets, 10,000 malformed files of each kind
+fuzz: $(VENV)/dev ## 100,000 T-SQL batches, 10,000 malformed packets, 10,000 malformed files of each kind, 10,000 AWS requests
 	$(BIN)/python -m tests.unit.sqlserver.fuzz tsql --count 100000 --seed $(SEED) \
 		--out docs/benchmarks/fuzz/tsql.json
 	$(BIN)/python -m tests.unit.sqlserver.fuzz tds --count 10000 --seed $(SEED) \
@@ -77,6 +77,8 @@ fuzz: $(VENV)/dev ## 100,000 T-SQL batches, 10,000 malformed packets, 10,000 mal
 	LABCTL_FUZZ_EXAMPLES=10000 LABCTL_FUZZ_SEED=$(SEED) \
 		LABCTL_FUZZ_WRITE=docs/benchmarks/fuzz/inputs.json \
 		$(BIN)/pytest -n 0 tests/unit/test_inputs_fuzz.py
+	$(BIN)/python -m tests.integration.sqlapi.fuzz --count 10000 --seed $(SEED) \
+		--out docs/benchmarks/fuzz/aws-requests.json
 
 trino-oracle: $(VENV)/dev ## ask Trino for the answer to every SQL case (800 MB the first time, minutes)
 	$(BIN)/python -m tests.unit.sqlapi.oracle

@@ -82,7 +82,7 @@ class Storage:
 
         It is compared as it is, and as whoever decodes it again would have it.
         """
-        path = self._free(uri)
+        path = self.writable(uri)
         decoded = path
         while (once := unquote(decoded)) != decoded:
             decoded = once
@@ -104,7 +104,8 @@ class Storage:
             raise LocationError(f"Unable to verify/create output bucket {bucket}")
         self._buckets.add(bucket)
 
-    def _free(self, uri: str) -> str:
+    def writable(self, uri: str) -> str:
+        """The path of an address that may be written to. Raises LocationError for others."""
         path = self.path(uri)
         if long := [name for name in path.split("/") if len(name.encode()) > _LONGEST_NAME]:
             shown = f"{long[0][:40]}…"
@@ -122,7 +123,7 @@ class Storage:
 
     def write(self, uri: str, data: bytes) -> None:
         """Put an object; folders of a local file system are made. Raises LocationError, OSError."""
-        path = self._free(uri)
+        path = self.writable(uri)
         if isinstance(self.filesystem, fs.SubTreeFileSystem):
             self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
         with self.filesystem.open_output_stream(path, compression=None) as stream:
@@ -142,7 +143,7 @@ class Storage:
     def remove(self, uri: str) -> None:
         """Delete an object, if it is there. Raises LocationError, OSError."""
         try:
-            self.filesystem.delete_file(self._free(uri))
+            self.filesystem.delete_file(self.writable(uri))
         except FileNotFoundError:
             return
 

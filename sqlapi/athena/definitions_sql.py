@@ -110,7 +110,8 @@ class DefinitionStatements:
         return _lines(
             "partition",
             [
-                "/".join(f"{k}={v}" for k, v in zip(keys, one["Values"], strict=True))
+                # A definition may have changed its keys since.
+                "/".join(f"{k}={v}" for k, v in zip(keys, one["Values"], strict=False))
                 for one in found
             ],
         )
@@ -119,15 +120,16 @@ class DefinitionStatements:
         table = self._table(statement, work)
         if is_view(table):
             raise SqlError("INVALID_TABLE", f"{table['Name']} is a view")
-        storage = table["StorageDescriptor"]
+        storage = table.get("StorageDescriptor") or {}
+        library = (storage.get("SerdeInfo") or {}).get("SerializationLibrary") or ""
         lines = [f"CREATE EXTERNAL TABLE `{table['DatabaseName']}.{table['Name']}`("]
-        lines += _column_lines(storage["Columns"])
+        lines += _column_lines(storage.get("Columns") or [])
         if keys := table.get("PartitionKeys"):
             lines += ["PARTITIONED BY ( ", *_column_lines(keys)]
-        lines += ["ROW FORMAT SERDE ", f"  '{storage['SerdeInfo']['SerializationLibrary']}' "]
-        lines += ["STORED AS INPUTFORMAT ", f"  '{storage['InputFormat']}' "]
-        lines += ["OUTPUTFORMAT ", f"  '{storage['OutputFormat']}'"]
-        lines += ["LOCATION", f"  '{storage['Location']}'"]
+        lines += ["ROW FORMAT SERDE ", f"  '{library}' "]
+        lines += ["STORED AS INPUTFORMAT ", f"  '{storage.get('InputFormat') or ''}' "]
+        lines += ["OUTPUTFORMAT ", f"  '{storage.get('OutputFormat') or ''}'"]
+        lines += ["LOCATION", f"  '{storage.get('Location') or ''}'"]
         properties = [f"  '{k}'='{v}'" for k, v in sorted((table.get("Parameters") or {}).items())]
         lines += ["TBLPROPERTIES (", ", \n".join(properties) + ")"]
         return _lines("createtab_stmt", "\n".join(lines).split("\n"))
@@ -272,7 +274,7 @@ def _columns(table: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _described(column: dict[str, Any]) -> str:
-    parts = (column["Name"], column["Type"], column.get("Comment") or "")
+    parts = (column["Name"], column.get("Type") or "", column.get("Comment") or "")
     return "\t".join(part.ljust(_WIDTH) for part in parts)
 
 
@@ -281,5 +283,5 @@ def _heading() -> str:
 
 
 def _column_lines(columns: list[dict[str, Any]]) -> list[str]:
-    shown = [f"  `{c['Name']}` {c['Type']}" for c in columns]
+    shown = [f"  `{c['Name']}` {c.get('Type') or ''}" for c in columns]
     return [f"{line}, " for line in shown[:-1]] + [f"{shown[-1]})"] if shown else [")"]

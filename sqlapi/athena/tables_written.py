@@ -63,6 +63,7 @@ def write(
         if not table.num_rows:
             return []
         uri = f"{target.location}/{name}{_ending(target)}"
+        storage.writable(uri)
         begun.append(uri)
         storage.write(uri, _data(target, table, kinds))
         return [(uri, [])]
@@ -70,6 +71,7 @@ def write(
     parts = partitions(table, target.partitioned_by, kinds)
     for number, (folder, values, part) in enumerate(parts):
         uri = f"{target.location}/{folder}/{name}_{number}{_ending(target)}"
+        storage.writable(uri)
         begun.append(uri)
         storage.write(uri, _data(target, part, kinds))
         found.append((uri, values))

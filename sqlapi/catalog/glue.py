@@ -216,11 +216,7 @@ class Glue:
         row = self._stored(given["DatabaseName"], given["TableName"])
         definition = given["PartitionInput"]
         values = definition.get("Values") or []
-        if len(values) != len(row["definition"].get("PartitionKeys") or []):
-            raise ApiError(
-                "InvalidInputException",
-                "The number of partition keys do not match the number of partition values",
-            )
+        self._check_count(row, values)
         try:
             self._store.run(
                 "INSERT INTO glue_partition (database, name, partition_values, definition)"
@@ -230,6 +226,13 @@ class Glue:
         except psycopg.errors.UniqueViolation:
             raise ApiError("AlreadyExistsException", "Partition already exists.") from None
         return {}
+
+    def _check_count(self, row: Row, values: Sequence[str]) -> None:
+        if len(values) != len(row["definition"].get("PartitionKeys") or []):
+            raise ApiError(
+                "InvalidInputException",
+                "The number of partition keys do not match the number of partition values",
+            )
 
     def batch_create_partition(self, given: Members) -> Members:
         errors = []
@@ -291,13 +294,15 @@ class Glue:
         return {"Partitions": [self._partition(row) for row in rows], "UnprocessedKeys": []}
 
     def update_partition(self, given: Members) -> Members:
+        row = self._stored(given["DatabaseName"], given["TableName"])
+        values = given["PartitionInput"].get("Values") or given["PartitionValueList"]
+        self._check_count(row, values)
         changed = self._store.run(
             "UPDATE glue_partition SET definition = %s, partition_values = %s"
             " WHERE database = %s AND name = %s AND partition_values = %s",
             [
                 Jsonb(given["PartitionInput"]),
-                given["PartitionInput"].get("Values") or given["PartitionValueList"],
-                given["DatabaseName"].lower(), given["TableName"].lower(),
+                values, row["database"], row["name"],
                 given["PartitionValueList"],
             ],
         )  # fmt: skip

@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from sqlapi.protocol.errors import ApiError
-from sqlapi.protocol.members import INVALID, Members, read_members
+from sqlapi.protocol.members import INVALID, AbsentError, Members, read_members
 from sqlapi.protocol.signature import Request, check, check_headers
 from sqlapi.settings import Settings
 
@@ -72,9 +72,11 @@ def application(settings: Settings, services: Mapping[str, Operations]) -> Starl
     async def health(_: HttpRequest) -> Response:
         return JSONResponse({"status": "ok"})
 
-    return Starlette(
+    app = Starlette(
         routes=[Route("/", post, methods=["POST"]), Route("/health", health, methods=["GET"])]
     )
+    app.state.services = services
+    return app
 
 
 async def _body(http: HttpRequest) -> bytes:
@@ -100,6 +102,8 @@ def _answer(services: Mapping[str, Operations], request: Request) -> dict[str, A
     members = read_members(service, name, request.body)
     try:
         return operation(members)
+    except AbsentError as error:
+        raise ApiError(INVALID[service], str(error)) from None
     except _UNFIT as error:
         raise ApiError(INVALID[service], f"The request cannot be stored: {_first(error)}") from None
 

@@ -15,7 +15,7 @@ from botocore.validate import ParamValidator
 
 from sqlapi.protocol.errors import ApiError
 
-__all__ = ["INVALID", "Members", "model", "read_members"]
+__all__ = ["INVALID", "AbsentError", "Members", "model", "read_members"]
 
 Members = dict[str, Any]
 """What an operation is given, or answers, by name."""
@@ -30,6 +30,17 @@ _PAIRS = r"\uD800\uDC00-\uDBFF\uDFFF"
 _CLASSES = re.compile(r"\^?(?:\[(?:[^\]\\]|\\[^p])+\](?:[*+?]|\{\d+,\d+\})?){1,2}\$?")
 """Patterns of one or two classes of characters, which Python matches in as much time as a text is
 long. Others, such as those of ARNs, are not checked."""
+
+
+class AbsentError(Exception):
+    """A member that an operation needs, though AWS's model does not say so."""
+
+
+class _Given(dict[str, Any]):
+    """Members of a request: to ask for one that is absent is the client's error."""
+
+    def __missing__(self, key: str) -> NoReturn:
+        raise AbsentError(f"Missing required parameter in input: {key}")
 
 
 @cache
@@ -63,7 +74,8 @@ def _plain(value: Any, depth: int) -> Any:
     if depth > _DEEPEST:
         raise ValueError("too deep")
     if isinstance(value, dict):
-        return {_plain(k, depth): _plain(v, depth + 1) for k, v in value.items() if v is not None}
+        kept = ((key, one) for key, one in value.items() if one is not None)
+        return _Given((_plain(key, depth), _plain(one, depth + 1)) for key, one in kept)
     if isinstance(value, list):
         return [_plain(v, depth + 1) for v in value]
     if isinstance(value, str):

@@ -37,7 +37,8 @@ OUTPUT = f"s3://{BUCKET}/results/"
 REGION = "us-east-1"
 
 
-def _sales() -> dict[str, pa.Table]:
+def sales() -> dict[str, pa.Table]:
+    """The tables of a source, by database and name."""
     sale = pa.table(
         {
             "_hoodie_commit_time": ["1", "1", "2"],
@@ -149,7 +150,7 @@ def storage(minio: str) -> Storage:
 
 @pytest.fixture(scope="package")
 def source() -> MemorySource:
-    tables = _sales()
+    tables = sales()
     optimized = {"moma.artists": tables["moma.artists"].slice(0, 1)}
     return MemorySource(tables, optimized, {"moma.artists": ["Name"]})
 
