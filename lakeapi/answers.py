@@ -56,14 +56,17 @@ class Answers:
 
     async def find(
         self, endpoint: str, arguments: Sequence[object], tables: Sequence[str],
-        ask: Callable[[], Found],
+        ask: Callable[[], Found], *, kept: bool = True,
     ) -> bytes | None:  # fmt: skip
         """JSON, or None where there is no row.
 
-        `endpoint` and `arguments` are the key; `tables` what the answer is made of. Raises
-        LakeUnavailableError and LakeTimeoutError.
+        `endpoint` and `arguments` are the key; `tables` what the answer is made of. Not `kept`,
+        the answer is the lake's each time. Raises LakeUnavailableError and LakeTimeoutError.
         """
         if self._settings.cache_mode == "off":
+            return await self._asked(ask)
+        if not kept:
+            self._count(endpoint, "uncached")
             return await self._asked(ask)
         key = f"{endpoint}:{','.join(map(str, arguments))}"
         if self._settings.cache_mode == "commit":

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from lakeapi import documents, endpoints, errors
+from lakeapi.hosts import Hosts
 from lakeapi.observing import REQUEST_ID, Observing, log_as_json
 from lakeapi.service import Service
 from lakeapi.settings import Settings, of_environment
@@ -53,9 +54,11 @@ def application(settings: Settings) -> FastAPI:
     errors.install(app)
     app.include_router(endpoints.router(service, PREFIX))
     documents.install(app, service, PREFIX)
-    app.add_middleware(
-        CORSMiddleware, allow_origins=settings.cors_origins, allow_methods=["GET"],
-        expose_headers=[REQUEST_ID],
-    )  # fmt: skip
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware, allow_origins=settings.cors_origins, allow_methods=["GET"],
+            expose_headers=[REQUEST_ID],
+        )  # fmt: skip
+    app.add_middleware(Hosts, names=settings.allowed_hosts)
     app.add_middleware(Observing, metrics=service.metrics)
     return app

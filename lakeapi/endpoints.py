@@ -22,6 +22,9 @@ _LARGEST = 2**31 - 1
 """Of the keys: they are integers of 32 bits."""
 _LARGEST_OFFSET = 2**63 - 1
 """What SQL can count."""
+_KEPT_PAGES = 400
+"""Pages of the largest size from the start of a list: later ones are not kept. Whoever goes through
+all numbers does not drive out what others ask for."""
 _LISTS: dict[int | str, dict[str, Any]] = {
     422: {"model": Problem, "description": "A parameter is not what it must be."},
     503: {"model": Problem, "description": "The lake cannot answer; Retry-After says when."},
@@ -78,6 +81,10 @@ def _page_of(service: Service) -> Callable[[int, int], tuple[int, int]]:
     return page
 
 
+def _is_kept(service: Service, offset: int) -> bool:
+    return offset < _KEPT_PAGES * service.settings.limit
+
+
 def _offer(routes: APIRouter, service: Service, resource: Resource) -> None:
     """A table in pages, and row by row."""
     model, path, tables = resource.model, resource.path, (resource.table,)
@@ -85,9 +92,11 @@ def _offer(routes: APIRouter, service: Service, resource: Resource) -> None:
 
     async def page(limit: Limit = 25, offset: Offset = 0) -> Response:
         window = page_of(offset, limit)
-        return _json(
-            await answers.find(path, window, tables, partial(lake.page, resource, *window)), path
-        )
+        found = await answers.find(
+            path, window, tables, partial(lake.page, resource, *window),
+            kept=_is_kept(service, window[0]),
+        )  # fmt: skip
+        return _json(found, path)
 
     async def one(id_: Key) -> Response:
         found = await answers.find(
@@ -117,7 +126,7 @@ def _offer_joined(routes: APIRouter, service: Service) -> None:
         window = page_of(offset, limit)
         found = await answers.find(
             "salesbycategory", (day or "", *window), ("sale", "event", "date", "category"),
-            partial(lake.sales_by_category, day, *window),
+            partial(lake.sales_by_category, day, *window), kept=_is_kept(service, window[0]),
         )  # fmt: skip
         return _json(found, "salesbycategory")
 

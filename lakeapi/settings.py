@@ -30,7 +30,10 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", validation_alias=_named("LAKEAPI_HOST"))
     port: int = Field(8080, validation_alias=_named("LAKEAPI_PORT"))
     workers: int = Field(1, ge=1, validation_alias=_named("LAKEAPI_WORKERS"))
-    cors_origins: tuple[str, ...] = ("*",)
+    allowed_hosts: tuple[str, ...] = ()
+    """Names by which it may be asked, besides addresses and `localhost`."""
+    cors_origins: tuple[str, ...] = ()
+    """Origins of web pages that a browser lets read it."""
 
     results_bucket: str
     """`bucket`, `bucket/folder` or `s3://bucket/folder/`: where Athena writes results."""

@@ -260,6 +260,10 @@ class GlueSettings(Section):
         return data
 
 
+HostName = Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$")]
+Origin = Annotated[str, Field(pattern=r"^https?://[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?$")]
+
+
 class AthenaSettings(Section):
     """The workgroup in which the lake is asked."""
 
@@ -284,6 +288,11 @@ class ApiHosting(Section):
     """The share of CPU time that the number of tasks is made for."""
     certificate: CertificateArn | None = None
     """ARN of the load balancer's certificate in ACM. Without one it speaks plain HTTP."""
+    hosts: tuple[HostName, ...] = ()
+    """Names of your own for the load balancer, such as its certificate's. It answers to no other
+    but AWS's."""
+    origins: tuple[Origin, ...] = ()
+    """Origins of web pages that a browser lets read it, such as `https://app.example.com`."""
     environment: Literal["dev", "prod"] = "prod"
     """How long answers are kept: 60 or 300 seconds."""
     stale_seconds: Annotated[int, Field(ge=0)] = 0

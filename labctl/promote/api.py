@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from labctl.config.aws import RESULTS
@@ -76,8 +77,10 @@ def _names(table: LabTable) -> frozenset[str]:
     return frozenset(names_of(SourceTable("", table.name, "", table.properties.table_type)))
 
 
-def environment(promotion: Promotion, redis_host: Any) -> dict[str, Any]:
+def environment(promotion: Promotion, redis_host: Any, balancer: str) -> dict[str, Any]:
     """What a task is told; texts, but for `redis_host`, which is known when the cache is there.
+
+    `balancer` is the load balancer's logical name, by whose own name the tasks are asked, too.
 
     The password is none of it.
     """
@@ -90,6 +93,8 @@ def environment(promotion: Promotion, redis_host: Any) -> dict[str, Any]:
         "results_bucket": f"{profile.lake.bucket}/{RESULTS}",
         "workgroup": profile.workgroup,
         "database": api_database(),
+        # Health checks ask by address.
+        "allowed_hosts": {"Fn::Sub": json.dumps([f"${{{balancer}.DNSName}}", *profile.api.hosts])},
         # Hudi tells the catalog of a commit only when a table's shape changes, so `commit` would
         # keep old answers for ever.
         "cache_mode": "ttl" if cached else "off",
@@ -101,5 +106,7 @@ def environment(promotion: Promotion, redis_host: Any) -> dict[str, Any]:
             "redis_ssl": "true",
             "cache_stale_seconds": str(profile.api.stale_seconds),
         }
+    if profile.api.origins:
+        settings["cors_origins"] = json.dumps(list(profile.api.origins))
     named = {setting_name(setting): value for setting, value in settings.items()}
     return dict.fromkeys(OF_BOTO3, profile.region) | named

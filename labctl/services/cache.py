@@ -25,7 +25,8 @@ __all__ = ["OPTIONS", "PASSWORD_FILE", "SERVICE", "Cache", "ask", "password_text
 PASSWORD_FILE = "cache.conf"  # noqa: S105 - a file's name
 OPTIONS = (
     *("--maxmemory", "32mb"),
-    *("--maxmemory-policy", "allkeys-lru"),
+    # What is asked for once goes first: no client drives out what others ask for again and again.
+    *("--maxmemory-policy", "allkeys-lfu"),
     # It always starts empty: an answer of before a restore, or of a day ago, would be a wrong one.
     *("--save", ""),
     *("--appendonly", "no"),

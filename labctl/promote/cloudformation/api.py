@@ -251,7 +251,7 @@ def _add_service(built: Template, promotion: Promotion) -> None:
 
 def _container(promotion: Promotion) -> Json:
     names = Names.of(promotion)
-    told = environment(promotion, attribute("Cache", "PrimaryEndPoint.Address"))
+    told = environment(promotion, attribute("Cache", "PrimaryEndPoint.Address"), "Balancer")
     container: Json = {
         "Name": names.api,
         "Image": image(promotion),

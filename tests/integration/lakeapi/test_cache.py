@@ -68,6 +68,20 @@ def test_a_row_that_is_not_there_is_kept_as_such(serve: Serve, cache: CacheServe
         assert cached.queries() == before + 2
 
 
+def test_pages_far_from_the_start_are_not_kept(serve: Serve, cache: CacheServer) -> None:
+    """Their numbers have no end: one client could fill the cache with them."""
+    with serve() as cached:
+        cached.wait()
+        cache.client.flushall()
+        for offset in (10_000, 10_001, 10**12, 2**63 - 1, 10**30):
+            for path in ("/users", "/salesbycategory"):
+                assert cached.json(path, offset=offset) == []
+        assert cache.keys() == []
+        assert cached.cached("users", "uncached") == 5
+        assert cached.json("/users", offset=9_999) == []
+        assert len(cache.keys()) == 1
+
+
 def test_equal_requests_are_one_query(serve: Serve, cache: CacheServer) -> None:
     """Of one worker, and of two."""
     with serve() as one, serve() as other, ThreadPoolExecutor(50) as pool:

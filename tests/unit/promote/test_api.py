@@ -62,12 +62,19 @@ def test_the_service_reads_its_settings(
 ) -> None:
     """By its own code, from what a task is told."""
     lab = {"api.enabled": True, "cache.enabled": cached, "api.workers": 3}
-    told = container(render(promote({"api.stale_seconds": 20}, lab), None))
+    profile = {
+        "api.stale_seconds": 20, "api.hosts": ["lake.example.com"],
+        "api.origins": ["https://app.example.com"],
+    }  # fmt: skip
+    told = container(render(promote(profile, lab), None))
     for name in os.environ:
         monkeypatch.delenv(name)
     for one in told["Environment"]:
         value = one["Value"]
-        monkeypatch.setenv(one["Name"], "cache.invalid" if isinstance(value, dict) else value)
+        if isinstance(value, dict):
+            text = value.get("Fn::Sub", "cache.invalid")
+            value = text.replace("${Balancer.DNSName}", "lb.invalid")
+        monkeypatch.setenv(one["Name"], value)
     for one in told.get("Secrets", []):
         monkeypatch.setenv(one["Name"], "hunter2")
     settings = of_environment()
@@ -77,6 +84,8 @@ def test_the_service_reads_its_settings(
     assert settings.time_to_live == 300
     assert (settings.host, settings.port, settings.workers) == ("0.0.0.0", 8088, 3)  # noqa: S104
     assert os.environ["AWS_REGION"] == "us-east-1"
+    assert settings.allowed_hosts == ("lb.invalid", "lake.example.com")
+    assert settings.cors_origins == ("https://app.example.com",)
     if cached:
         assert settings.cache_mode == "ttl"
         assert (settings.redis_host, settings.redis_port) == ("cache.invalid", 6379)
@@ -86,6 +95,12 @@ def test_the_service_reads_its_settings(
     else:
         assert settings.cache_mode == "off"
         assert not [name for name in os.environ if name.startswith("REDIS")]
+
+
+def test_no_page_reads_it_unless_the_profile_names_its_origin(plan: Plan) -> None:
+    told = {one["Name"]: one["Value"] for one in container(plan)["Environment"]}
+    assert told["ALLOWED_HOSTS"] == {"Fn::Sub": '["${Balancer.DNSName}"]'}
+    assert "CORS_ORIGINS" not in told
 
 
 def test_no_password_is_written(plan: Plan) -> None:
