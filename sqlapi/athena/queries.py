@@ -211,10 +211,14 @@ class QueryStatements:
         work: Work,
     ) -> list[tuple[str, list[str]]]:
         try:
-            return write(self._storage, target, rows, columns, f"{work.id}_00000", work.made)
-        except LocationError as error:
-            # The name of a partition's folder is too long.
-            raise SqlError("HIVE_WRITER_OPEN_ERROR", str(error)) from None
+            files = write(self._storage, target, rows, columns, f"{work.id}_00000")
+        except Exception:
+            # Of several files some may be there.
+            written = self._storage.list(target.location)
+            work.made.extend(uri for uri in written if work.id in uri.rpartition("/")[2])
+            raise
+        work.made.extend(uri for uri, _ in files)
+        return files
 
     def _manifest(self, files: list[tuple[str, list[str]]], work: Work) -> str:
         uri = f"{work.location.rpartition('/')[0]}/{work.id}-manifest.csv"

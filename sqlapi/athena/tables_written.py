@@ -17,7 +17,7 @@ from sqlapi.sql.arrow import named
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.text import as_text
 from sqlapi.sql.types import Type
-from sqlapi.storage import Storage
+from sqlapi.storage import LocationError, Storage
 
 __all__ = ["FORMATS", "Target", "storage_descriptor", "write"]
 
@@ -43,16 +43,9 @@ class Target:
 
 
 def write(
-    storage: Storage,
-    target: Target,
-    rows: pa.Table,
-    columns: Sequence[tuple[str, Type]],
-    name: str,
-    begun: list[str],
+    storage: Storage, target: Target, rows: pa.Table, columns: Sequence[tuple[str, Type]], name: str
 ) -> list[tuple[str, list[str]]]:
     """Write the rows; return the addresses of the files, with the values of their partition.
-
-    Each address is added to `begun` before the file is written.
 
     Raises SqlError for columns that no table can have, LocationError, and OSError.
     """
@@ -63,19 +56,23 @@ def write(
         if not table.num_rows:
             return []
         uri = f"{target.location}/{name}{_ending(target)}"
-        storage.writable(uri)
-        begun.append(uri)
-        storage.write(uri, _data(target, table, kinds))
+        _put(storage, uri, _data(target, table, kinds))
         return [(uri, [])]
     found = []
     parts = partitions(table, target.partitioned_by, kinds)
     for number, (folder, values, part) in enumerate(parts):
         uri = f"{target.location}/{folder}/{name}_{number}{_ending(target)}"
-        storage.writable(uri)
-        begun.append(uri)
-        storage.write(uri, _data(target, part, kinds))
+        _put(storage, uri, _data(target, part, kinds))
         found.append((uri, values))
     return found
+
+
+def _put(storage: Storage, uri: str, data: bytes) -> None:
+    try:
+        storage.write(uri, data)
+    except LocationError as error:
+        # The folder may be written to: the name of a partition is too long.
+        raise SqlError("HIVE_WRITER_OPEN_ERROR", str(error)) from None
 
 
 def _ending(target: Target) -> str:

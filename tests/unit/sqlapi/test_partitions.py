@@ -53,11 +53,9 @@ def _written(
 ) -> list[dict[str, Any]]:
     """What a query reads of a table that was written, in the order of the first column."""
     columns = list(zip(table.column_names, kinds, strict=True))
-    begun: list[str] = []
     target = Target("s3://lake/t", partitioned_by=keys)
-    found = write(storage, target, table, columns, "f", begun)
-    assert [uri for uri, _ in found] == begun
-    assert sorted(begun) == storage.list("s3://lake/t")
+    found = write(storage, target, table, columns, "f")
+    assert sorted(uri for uri, _ in found) == storage.list("s3://lake/t")
     plain = [column for column in columns if column[0] not in keys]
     definition = {
         "StorageDescriptor": storage_descriptor(target, plain),
@@ -102,6 +100,12 @@ def test_names_of_folders_are_hives() -> None:
     assert escaped("a/b=c%d") == "a%2Fb%3Dc%25d"
     assert escaped("\x01\x7f") == "%01%7F"
     assert escaped("") == NO_VALUE
+
+
+def test_a_value_that_no_name_of_a_folder_has_is_an_error_of_the_query(storage: Storage) -> None:
+    table = pa.table({"n": pa.array([1], pa.int32()), "k": ["/" * 200]})
+    with pytest.raises(SqlError, match=r"HIVE_WRITER_OPEN_ERROR.*longer than 255 bytes"):
+        _written(storage, table, [INTEGER, VARCHAR], ("k",))
 
 
 @pytest.mark.parametrize("value", ["a\nb", "Öl", "\x7f"])

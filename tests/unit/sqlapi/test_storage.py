@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import pickle
 from pathlib import Path
 
 import pytest
 from pyarrow import fs
 
+import sqlapi
 from labctl.lake.table_source import own_folders
 from sqlapi.storage import LocationError, OwnFolder, Storage
 
@@ -91,6 +94,32 @@ def test_no_writer_goes_around_the_check(storage: Storage, tmp_path: Path) -> No
         with pytest.raises(LocationError):
             change("s3://lake/silver/tickit/sale/a.parquet")
     assert kept.read_bytes() == b"rows"
+
+
+CHANGES = {"open_output_stream", "open_append_stream", "create_dir", "delete_file", "delete_dir",
+           "delete_dir_contents", "move", "copy_file"}  # fmt: skip
+
+
+def _attributes(tree: ast.AST) -> set[str]:
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+
+def test_files_are_written_and_removed_by_methods_that_check() -> None:
+    """And by no other module of the service."""
+    for path in sorted(Path(sqlapi.__path__[0]).rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        writers = [
+            node for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef) and _attributes(node) & CHANGES
+        ]  # fmt: skip
+        assert not writers or path.name == "storage.py", path
+        assert all("writable" in _attributes(node) for node in writers), path
+
+
+def test_a_copy_for_another_process_refuses_the_same(storage: Storage) -> None:
+    copy = pickle.loads(pickle.dumps(storage))  # noqa: S301 - our own
+    with pytest.raises(LocationError):
+        copy.write("s3://lake/silver/tickit/sale/a.parquet", b"")
 
 
 def test_a_lab_names_its_own_folders() -> None:
