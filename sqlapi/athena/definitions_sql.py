@@ -162,7 +162,9 @@ class DefinitionStatements:
         try:
             self._glue.create_database({"DatabaseInput": {"Name": statement.names[-1]}})
         except ApiError as error:
-            if "exists" not in statement.flags or error.code != "AlreadyExistsException":
+            if error.code != "AlreadyExistsException":
+                raise SqlError("SYNTAX_ERROR", error.message) from None
+            if "exists" not in statement.flags:
                 raise SqlError(
                     "ALREADY_EXISTS", f"Database {statement.names[-1]} already exists"
                 ) from None

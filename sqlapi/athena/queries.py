@@ -26,6 +26,8 @@ from sqlapi.storage import LocationError, Storage
 
 __all__ = ["QueryStatements"]
 
+_PREPARED = re.compile(r"[a-z_][a-z0-9_@:]{0,256}")
+"""The name of a prepared statement, as Athena's API takes it, in small letters."""
 Answer = Callable[[Statement, Work, Run], Outcome]
 
 
@@ -229,6 +231,10 @@ class QueryStatements:
 
     def prepare(self, statement: Statement, work: Work, run: Run) -> Outcome:
         parse(statement.query)
+        if not _PREPARED.fullmatch(statement.names[-1]):
+            raise SqlError(
+                "SYNTAX_ERROR", f"Invalid name of a prepared statement: {statement.names[-1][:60]}"
+            )
         self._store.run(
             "INSERT INTO prepared_statement (workgroup, name, statement) VALUES (%s, %s, %s)"
             " ON CONFLICT (workgroup, name) DO UPDATE"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import string
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -215,6 +216,9 @@ class Generator:
 
     def hostile(self) -> str:
         """One hostile text, or two."""
+        if self.chance.random() < 0.03:
+            # Nothing makes it shorter: an index of PostgreSQL takes no such value.
+            return "".join(self.chance.choices(string.ascii_letters, k=6000))
         text = self.chance.choice(_HOSTILE)
         return text + self.chance.choice(_HOSTILE) if self.chance.random() < 0.2 else text
 
