@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 from psycopg_pool import ConnectionPool
 
-__all__ = ["Row", "Store"]
+__all__ = ["Row", "Store", "storable"]
 
 Row = dict[str, Any]
 _SCHEMA = "sqlapi"
@@ -56,7 +56,7 @@ class Store:
     def rows(self, text: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """What a statement returns."""
         with self._pool.connection() as connection:
-            cursor = connection.execute(text.encode(), _kept(values))
+            cursor = connection.execute(text.encode(), storable(values))
             return list(cursor.fetchall()) if cursor.description else []
 
     def row(self, text: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Row | None:
@@ -66,13 +66,13 @@ class Store:
     def run(self, text: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> int:
         """How many rows a statement changed."""
         with self._pool.connection() as connection:
-            return int(connection.execute(text.encode(), _kept(values)).rowcount)
+            return int(connection.execute(text.encode(), storable(values)).rowcount)
 
     def close(self) -> None:
         self._pool.close()
 
 
-def _kept(value: Any) -> Any:
+def storable(value: Any) -> Any:
     """The value with U+FFFD for each character that PostgreSQL cannot keep, as in an error's text.
 
     What clients define has none of them (see `read_members`).
@@ -80,9 +80,9 @@ def _kept(value: Any) -> Any:
     if isinstance(value, str):
         return _UNKEPT.sub("\ufffd", value)
     if isinstance(value, Jsonb):
-        return Jsonb(_kept(value.obj))
+        return Jsonb(storable(value.obj))
     if isinstance(value, Mapping):
-        return {_kept(key): _kept(one) for key, one in value.items()}
+        return {storable(key): storable(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_kept(one) for one in value]
+        return [storable(one) for one in value]
     return value
