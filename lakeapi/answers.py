@@ -66,7 +66,7 @@ class Answers:
         if self._settings.cache_mode == "off":
             return await self._asked(ask)
         if not kept:
-            self._count(endpoint, "uncached")
+            self._count(endpoint, "miss")
             return await self._asked(ask)
         key = f"{endpoint}:{','.join(map(str, arguments))}"
         if self._settings.cache_mode == "commit":

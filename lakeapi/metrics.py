@@ -24,7 +24,7 @@ class Metrics:
         self.cache = Counter(
             "lakeapi_cache_requests",
             "What the cache was asked: hit, stale (it outlived its time, and is renewed), miss, "
-            "coalesced (waited for an equal request), uncached (a page that is never kept), "
+            "coalesced (waited for an equal request), "
             "or bypassed (Redis or the tables' commits could not be asked)",
             ("endpoint", "result"), registry=self.registry,
         )  # fmt: skip

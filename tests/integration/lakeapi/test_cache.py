@@ -77,7 +77,7 @@ def test_pages_far_from_the_start_are_not_kept(serve: Serve, cache: CacheServer)
             for path in ("/users", "/salesbycategory"):
                 assert cached.json(path, offset=offset) == []
         assert cache.keys() == []
-        assert cached.cached("users", "uncached") == 5
+        assert cached.cached("users", "miss") == 5
         assert cached.json("/users", offset=9_999) == []
         assert len(cache.keys()) == 1
 
