@@ -1,6 +1,6 @@
 """Names that match a pattern of a client, in time that grows with the text alone.
 
-The patterns are DuckDB's regular expressions (RE2). Python's own can take years for a short one,
+The patterns are Arrow's regular expressions (RE2). Python's own can take years for a short one,
 and hold the whole service meanwhile.
 """
 
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
 
-import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from sqlapi.sql.errors import SqlError
 
@@ -24,28 +24,20 @@ class PatternError(ValueError):
     """A pattern that is no regular expression, or one with parts that RE2 does not have."""
 
 
-@cache
-def _database() -> duckdb.DuckDBPyConnection:
-    return duckdb.connect(config={"threads": 1, "enable_external_access": False})
-
-
 def matching(names: Sequence[str], pattern: str, *, whole: bool) -> list[str]:
     """Return the names that match, each as a `whole` or in any part. Raises PatternError."""
     if len(pattern) > _LONGEST:
         raise PatternError(f"it is longer than {_LONGEST} characters")
-    function = "regexp_full_match" if whole else "regexp_matches"
-    connection = _database().cursor()
+    # With one value at least: without any, a wrong pattern is not seen to be one.
+    column = pa.array(["", *names], pa.string())
     try:
-        # Without names it is still compiled: a wrong pattern is wrong in every database.
-        rows = connection.execute(
-            f"SELECT {function}(name, $pattern) FROM (SELECT unnest($names::VARCHAR[]) AS name)",  # noqa: S608 - one of two
-            {"pattern": pattern, "names": ["", *names]},
-        ).fetchall()
-    except duckdb.Error as error:
-        raise PatternError(str(error).partition("\n")[0]) from None
-    finally:
-        connection.close()
-    return [name for name, (matches,) in zip(names, rows[1:], strict=True) if matches]
+        # By itself first: `a)|(b` is none, though within brackets it would be.
+        found = pc.match_substring_regex(column, pattern)
+        if whole:
+            found = pc.match_substring_regex(column, rf"\A(?:{pattern})\z")
+    except pa.ArrowInvalid as error:
+        raise PatternError(str(error)) from None
+    return [name for name, matches in zip(names, found.to_pylist()[1:], strict=True) if matches]
 
 
 def matching_hive(names: Sequence[str], pattern: str | None) -> list[str]:
