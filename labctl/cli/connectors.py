@@ -24,6 +24,8 @@ from labctl.kafkaconnect.redaction import shown_value
 from labctl.kafkaconnect.traces import cause
 from labctl.lab.connectors import (
     apply_and_wait,
+    check_files,
+    check_sink_files,
     delete_connector,
     is_running,
     lab_files,
@@ -140,9 +142,15 @@ def apply_command(
 
 @command(app, "validate", example="labctl connectors validate")
 def validate_command(invocation: Invocation, names: Names = None) -> None:
-    """Check the files' keys, and have Connect check their values. Changes nothing."""
+    """Check the files' keys, and have Connect check their values. Changes nothing.
+
+    Without names also that each table is captured by its connector and written by a sink.
+    """
     lab, client = _open(invocation)
     files = _selected(lab, names)
+    if not names:
+        check_files(lab)
+        check_sink_files(lab)
     _tell_older_keys(files)
     validate_connectors(client, files, lab.config.connectors.allow)
     print_result(

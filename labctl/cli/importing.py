@@ -41,9 +41,7 @@ def finish(
     toml = project.folder / "lab.toml"
     new_project = bool(found.lab_toml) and not toml.exists()
     if write and not found.problems:
-        found.write(force=force)
-        if new_project:
-            toml.write_text(found.lab_toml, encoding="utf-8")
+        found.write(project.folder, force=force)
     data = {
         "files": [
             {

@@ -14,6 +14,7 @@ from labctl.config.aws import AwsProfile
 from labctl.config.reading import read_section
 from labctl.config.section import Section, SourceEngine
 from labctl.errors import ExitCode, LabError
+from labctl.home.changes import finish_changes
 from lakehouse.options import SourceName
 
 __all__ = [
@@ -341,12 +342,14 @@ def lab_file(project: Path, lab: str | None) -> Path:
 def find_project(start: Path | None = None) -> Path:
     """The folder that holds `lab.toml`: upwards from `start`, $LABCTL_PROJECT or here.
 
-    Raises LabError where there is none.
+    A change of its files that a killed command has begun is completed. Raises LabError where there
+    is no such folder.
     """
     if start is None and (configured := os.environ.get("LABCTL_PROJECT")):
         start = Path(configured)
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):
+        finish_changes(folder)
         if (folder / "lab.toml").is_file():
             return folder
     raise LabError(

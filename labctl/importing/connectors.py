@@ -12,7 +12,7 @@ from labctl.config.model import LabConfig, SourceEngine
 from labctl.config.model import Source as SourceSettings
 from labctl.importing.edits import Edits
 from labctl.importing.model import UNFILLED, Import, ImportedFile, is_unfilled
-from labctl.importing.project import Project, files_of
+from labctl.importing.project import Project, files_of, target_of
 from labctl.importing.sink_keys import complete_sink
 from labctl.importing.source_keys import complete_source, schemas_of
 from labctl.kafkaconnect.files import ParsedFile, parse_connector
@@ -49,7 +49,7 @@ class _Source:
         if self.database is not None:
             lines.append(f"database = {json.dumps(self.database)}")
         lines.append(f"schemas = {json.dumps(list(self.schemas))}")
-        lines.append(f'connector = "{self.connector}"')
+        lines.append(f"connector = {json.dumps(self.connector)}")
         return "\n".join(lines) + "\n"
 
 
@@ -87,7 +87,7 @@ def import_connectors(folder: Path, project: Project) -> Import:
     for parsed, name, edits in done:
         result.problems += _placeholders(parsed, edits)
         result.notes += edits.notes
-        target = project.folder / CONNECTORS / f"{name}.json"
+        target = target_of(project.folder / CONNECTORS, name, ".json", parsed.path)
         after = _text(parsed, name, edits)
         result.files.append(
             ImportedFile(parsed.path, target, parsed.text, after, tuple(edits.said))

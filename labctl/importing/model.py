@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
+from labctl.home.changes import change_files
 from labctl.kafkaconnect.redaction import HIDDEN, is_secret
 
 __all__ = ["UNFILLED", "Change", "Import", "ImportedFile", "is_unfilled"]
@@ -74,9 +75,11 @@ class Import:
     lab_toml: str = ""
     """What to add to lab.toml."""
 
-    def write(self, *, force: bool = False) -> None:
-        """Write every file that is not there already. Raises LabError (USAGE), nothing written,
-        while there are problems, or where a file of another content is there without `force`.
+    def write(self, project: Path, *, force: bool = False) -> None:
+        """Write every file that is not there already into `project`: all of them, or none.
+
+        lab.toml is among them where there is none. Raises LabError (USAGE), nothing written, while
+        there are problems, or where a file of another content is there without `force`.
         """
         if self.problems:
             raise LabError(
@@ -93,9 +96,14 @@ class Import:
                 hint="--force replaces it; move it away to keep it",
                 exit_code=ExitCode.USAGE,
             )
-        for file in self.files:
-            if file.change is not Change.UNCHANGED:
-                _write(file.target, file.after)
+        written = {
+            file.target: file.after.encode()
+            for file in self.files
+            if file.change is not Change.UNCHANGED
+        }
+        if self.lab_toml and not (toml := project / "lab.toml").exists():
+            written[toml] = self.lab_toml.encode()
+        change_files(project, written)
 
 
 _JSON_PAIR = re.compile(r'(\s*"([^"]+)"\s*:\s*)"(.*)"(,?\s*)$')
@@ -111,15 +119,3 @@ def _without_secret(line: str) -> str:
     if separator and is_secret(key) and value.strip() and not line.lstrip().startswith(("#", '"')):
         return f"{key}={HIDDEN}"
     return line
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole, or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.new")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise LabError(f"{path} cannot be written: {error.strerror}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,11 @@ from typing import Any
 from labctl.config.model import find_project
 from labctl.errors import ExitCode, LabError
 
-__all__ = ["Project", "files_of", "open_project"]
+__all__ = ["Project", "files_of", "open_project", "target_of"]
+
+_FILE_NAME = re.compile(r"(?!\.)[^/\\\"\x00-\x1f\x7f-\x9f\u2028\u2029]{1,200}")
+"""Names that need no quoting in lab.toml either."""
+_MOST_BYTES = 4 * 1024**2
 
 
 @dataclass(frozen=True)
@@ -43,8 +48,24 @@ def open_project() -> Project:
     return Project(folder, {name: source for name, source in named if isinstance(source, dict)})
 
 
+def target_of(folder: Path, name: str, suffix: str, origin: Path) -> Path:
+    """The file of `folder` that is called after a name in `origin`.
+
+    Raises LabError (USAGE) for a name that no file there can have.
+    """
+    if _FILE_NAME.fullmatch(name):
+        return folder / f"{name}{suffix}"
+    raise LabError(
+        f"{origin}: no file can be called {name!r:.80}",
+        hint="nothing was written; give the connector or topic another name",
+        exit_code=ExitCode.USAGE,
+    )
+
+
 def files_of(folder: Path, pattern: str) -> list[Path]:
-    """The files of a folder. Raises LabError (USAGE) for one that is not there or has none."""
+    """The files of a folder. Raises LabError (USAGE) for one that is not there or has none, and for
+    a file that is too large, or that is a link to one elsewhere.
+    """
     if not folder.is_dir():
         raise LabError(
             f"{folder} is no folder",
@@ -52,7 +73,24 @@ def files_of(folder: Path, pattern: str) -> list[Path]:
             exit_code=ExitCode.USAGE,
         )
     if found := sorted(path for path in folder.glob(pattern) if path.is_file()):
+        for path in found:
+            _require_own(path, folder)
         return found
     raise LabError(
         f"{folder} holds no {pattern}", hint="give another folder", exit_code=ExitCode.USAGE
+    )
+
+
+def _require_own(path: Path, folder: Path) -> None:
+    size = path.stat().st_size
+    if size > _MOST_BYTES:
+        reason = f"has {size:,} bytes, and {_MOST_BYTES:,} are the most"
+    elif not path.resolve().is_relative_to(folder.resolve()):
+        reason = f"is a link to {path.resolve()}"
+    else:
+        return
+    raise LabError(
+        f"{path} {reason}",
+        hint="nothing was written; move the file away, or copy the one that is meant",
+        exit_code=ExitCode.USAGE,
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from labctl.errors import ExitCode, LabError
 from labctl.importing.hudi_keys import unknown_key
 from labctl.importing.model import UNFILLED, Import, ImportedFile, is_unfilled
-from labctl.importing.project import Project, files_of
+from labctl.importing.project import Project, files_of, target_of
 from labctl.shipped import own_or_shipped
 from labctl.tables import PROPERTIES
 from lakehouse.errors import ConfigurationError
@@ -21,6 +21,7 @@ from lakehouse.properties import LAB_KEYS, TableType, read_placed, read_properti
 __all__ = ["import_tables"]
 
 _BASE = "base.properties"
+_SUFFIX = ".properties"
 _TYPE = "hoodie.datasource.write.table.type"
 _KEY = "hoodie.datasource.write.recordkey.field"
 _PARTITION = "hoodie.datasource.write.partitionpath.field"
@@ -91,7 +92,8 @@ def import_tables(folder: Path, project: Project, table_type: TableType | None =
             continue
         before = table.path.read_text(encoding="utf-8")
         after = _text(table, before, shared)
-        result.files.append(ImportedFile(table.path, here / name, before, after, table.said()))
+        target = target_of(here, name.removesuffix(_SUFFIX), _SUFFIX, table.path)
+        result.files.append(ImportedFile(table.path, target, before, after, table.said()))
     if not seen and not result.problems:
         raise LabError(
             f"{folder} holds no properties file of a table",
@@ -238,12 +240,12 @@ def _file_name(now: Mapping[str, str], seen: Mapping[str, Path]) -> str | None:
     topic = now.get(TOPIC)
     if not topic:
         return None
-    name = f"{topic}.properties"
+    name = f"{topic}{_SUFFIX}"
     if name not in seen:
         return name
     # A second table of the topic, as one of each type has.
     kind = now.get("hoodie.datasource.hive_sync.database") or now.get(TABLE, "")
-    return f"{topic}.{kind}.properties"
+    return f"{topic}.{kind}{_SUFFIX}"
 
 
 def _text(table: _Table, before: str, shared: Mapping[str, str]) -> str:

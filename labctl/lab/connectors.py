@@ -21,6 +21,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.pipeline import bronze_writer
 from labctl.lab.slots import drop_slot, slot_of
 from labctl.lab.source_files import source_files
+from labctl.lab.table_filters import check_captured
 from labctl.lab.table_requests import refill_table
 from labctl.sinks import check_sinks
 
@@ -61,10 +62,11 @@ def check_files(lab: Lab) -> None:
     """Look for mistakes that no service needs to be asked about, before anything starts.
 
     Raises LabError (USAGE) for a table without a source, a source without a usable connector file,
-    or two whose connectors are in each other's way.
+    two whose connectors are in each other's way, or a table that its connector leaves out.
     """
     _ = lab.tables
     check_apart(source_files(lab))
+    check_captured(lab)
 
 
 def older_keys(lab: Lab) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from labctl.extras import require_extra
+from labctl.home.folders import filled_folder
 from labctl.lab.lab import Lab
 from labctl.lab.programs import Program
 from labctl.shipped import shipped
@@ -44,9 +45,9 @@ def own_notebooks(project: Path) -> Path:
     """The project's folder of notebooks; where it has none, it is made, with those of labctl."""
     folder = project / FOLDER
     if not folder.exists():
-        shutil.copytree(
-            shipped(FOLDER), folder, ignore=shutil.ignore_patterns(".ipynb_checkpoints")
-        )
+        names = shutil.ignore_patterns(".ipynb_checkpoints")
+        with filled_folder(folder) as staged:
+            shutil.copytree(shipped(FOLDER), staged, ignore=names, dirs_exist_ok=True)
     return folder
 
 

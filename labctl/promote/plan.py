@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 from labctl.artifacts import ArtifactStore
 from labctl.artifacts.checksum import sha256_of
 from labctl.errors import ExitCode, LabError
+from labctl.home.folders import filled_folder
 from labctl.promote.api_image import API_IMAGE, image_files
 from labctl.promote.artifacts import Upload, jar_parts, jar_uploads, spark_uploads
 from labctl.promote.cloudformation import templates
@@ -180,10 +180,8 @@ def write_plan(plan: Plan, folder: Path) -> str:
             hint="give another folder with --to",
             exit_code=ExitCode.USAGE,
         )
-    staged = folder.with_name(f".{folder.name}.{os.getpid()}")
-    shutil.rmtree(staged, ignore_errors=True)
     digest = hashlib.sha256()
-    try:
+    with filled_folder(folder) as staged:
         for path, content in plan.files.items():
             target = staged / path
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -192,8 +190,4 @@ def write_plan(plan: Plan, folder: Path) -> str:
             else:
                 target.write_bytes(content)
             digest.update(f"{path} {sha256_of(target)}\n".encode())
-        shutil.rmtree(folder, ignore_errors=True)
-        staged.rename(folder)
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
     return digest.hexdigest()

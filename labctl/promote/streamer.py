@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from labctl.home.changes import change_files
 from labctl.promote.artifacts import Upload
 from labctl.promote.hudi import overrides
 from labctl.promote.names import Names
@@ -48,14 +49,12 @@ def write_schemas(
     project: Path, tables: Iterable[LabTable], schema_of: Callable[[str], dict[str, Any]]
 ) -> list[Path]:
     """Write the schema of each table's bronze files, as `schema_of` a topic gives it; the files."""
-    folder = project / SCHEMAS
-    folder.mkdir(exist_ok=True)
-    written = []
-    for table in tables:
-        path = folder / f"{table.topic}.avsc"
-        path.write_text(json.dumps(schema_of(table.topic), indent=2) + "\n", encoding="utf-8")
-        written.append(path)
-    return written
+    texts = {
+        project / SCHEMAS / f"{table.topic}.avsc": json.dumps(schema_of(table.topic), indent=2)
+        for table in tables
+    }
+    change_files(project, {path: f"{text}\n".encode() for path, text in texts.items()})
+    return list(texts)
 
 
 def streamer_uploads(promotion: Promotion) -> dict[str, Upload]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from labctl.config.model import LabConfig
 from labctl.datasets import data_set
 from labctl.errors import ExitCode, LabError
+from labctl.home.changes import change_files, finish_changes
 from labctl.scaffolding.connectors import SINK, connector_name, sink_text, source_text
 from labctl.scaffolding.examples import EXAMPLE_TABLE
 from labctl.scaffolding.model import NewSource, source_section
@@ -160,11 +162,16 @@ def new_project(
 
 
 def require_no_project(folder: Path) -> None:
-    """Raises LabError (USAGE) where a lab.toml is."""
+    """Raises LabError (USAGE) where a lab.toml is.
+
+    A project that a killed command has begun to write is completed first.
+    """
+    completed = finish_changes(folder)
     if (folder / "lab.toml").exists():
+        written = "what an interrupted command began" if completed else "nothing"
         raise LabError(
             f"{folder / 'lab.toml'} is there: this is a project already",
-            hint="nothing was written; `labctl table add` adds a table, or name another folder",
+            hint=f"{written} was written; `labctl table add` adds a table, or name another folder",
             exit_code=ExitCode.USAGE,
         )
 
@@ -172,25 +179,10 @@ def require_no_project(folder: Path) -> None:
 def write_project(folder: Path, project: NewProject) -> Written:
     """Write the files that are not there. Raises LabError (USAGE) where a lab.toml is."""
     require_no_project(folder)
-    written, kept = [], []
-    try:
-        for name, text in project.files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                with path.open("x", encoding="utf-8") as file:
-                    file.write(text)
-            except FileExistsError:
-                kept.append(name)
-            else:
-                written.append(name)
-    except OSError as error:
-        raise LabError(
-            f"{error.filename or folder} cannot be written: {error.strerror}",
-            hint="name a folder that you may write to",
-            exit_code=ExitCode.USAGE,
-        ) from None
-    return Written(tuple(written), tuple(kept))
+    there = {name for name in project.files if os.path.lexists(folder / name)}
+    new = {name: text for name, text in project.files.items() if name not in there}
+    change_files(folder, {folder / name: text.encode() for name, text in new.items()})
+    return Written(tuple(new), tuple(name for name in project.files if name in there))
 
 
 def _source_files(sources: Sequence[NewSource], database: str, *, has_base: bool) -> dict[str, str]:

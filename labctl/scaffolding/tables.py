@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
+from labctl.home.changes import changed_files
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.topic_names import topic_of
 from labctl.lab.connectors import apply_and_wait, check_files, check_sink_files, snapshot_again
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_file
 from labctl.lab.starting import UpReporter
+from labctl.lab.table_filters import left_out_by
 from labctl.lab.table_stations import wait_for_rows
 from labctl.lab.up import up
 from labctl.scaffolding.filters import with_table, without_table
@@ -85,7 +86,8 @@ def add_table(lab: Lab, text: str, reporter: UpReporter, *, say: Say = lambda _:
     """Capture one more table, and wait until its first rows are in silver. Safe to repeat.
 
     Raises LabError (USAGE), and changes nothing, for a table that is not there, has no primary key,
-    or that a filter or sink of the project keeps away.
+    or that a filter or sink of the project keeps away. The project's files are as before, too, when
+    the Spark application or the connector does not start with it.
     """
     lab.require_running()
     name, ref = named_table(lab, text)
@@ -94,18 +96,18 @@ def add_table(lab: Lab, text: str, reporter: UpReporter, *, say: Say = lambda _:
         rows = database.count(ref)
         recorded = database.captured(source_file(lab, name).publication)
     files = _new_files(lab, name, described)
-    with _written(files):
+    with changed_files(lab.project, files):
         lab = replace(lab)  # what it has read by now is of before
         check_files(lab)
         check_sink_files(lab)
-    table = next(table for table in lab.tables if _is(table, name, ref))
-    connector = source_file(lab, name)
-    was_there = connector.name in connect_client(lab.endpoints.connect).names()
-    # Of what was written while nobody recorded it, the log says nothing.
-    unread = connector.path in files if recorded is None else ref not in recorded
-    say("starting the Spark application with it")
-    up(lab, reporter)
-    apply_and_wait(lab, [connector])
+        table = next(table for table in lab.tables if _is(table, name, ref))
+        connector = source_file(lab, name)
+        was_there = connector.name in connect_client(lab.endpoints.connect).names()
+        # Of what was written while nobody recorded it, the log says nothing.
+        unread = connector.path in files if recorded is None else ref not in recorded
+        say("starting the Spark application with it")
+        up(lab, reporter)
+        apply_and_wait(lab, [connector])
     if rows and was_there and unread:
         say(f"loading the tables of {connector.name} again: {ref} has rows already")
         snapshot_again(lab, connector.name)
@@ -118,7 +120,8 @@ def remove_table(lab: Lab, text: str, reporter: UpReporter) -> Removed:
     """Take a table out of the project, and capture it no more. What was written of it stays.
 
     `text` names it as `add_table` does, or as silver does. Raises LabError (USAGE), and changes
-    nothing, for the last table of a lab.
+    nothing, for the last table of a lab. The project's files are as before, too, when the Spark
+    application or the connector does not start without it.
     """
     lab.require_running()
     table = _captured(lab, text)
@@ -132,12 +135,12 @@ def remove_table(lab: Lab, text: str, reporter: UpReporter) -> Removed:
     connector = source_file(lab, table.source)
     others = [t for t in lab.tables if t != table and _is(t, table.source, ref)]
     text_left = None if others else without_table(connector, ref)
-    changed = {connector.path: text_left} if text_left is not None else {}
-    with _written({**changed, table.properties.file: None}):
+    changed = {connector.path: text_left.encode()} if text_left is not None else {}
+    with changed_files(lab.project, {**changed, table.properties.file: None}):
         lab = replace(lab)
         check_files(lab)
-    up(lab, reporter)
-    apply_and_wait(lab, [source_file(lab, table.source)])
+        up(lab, reporter)
+        apply_and_wait(lab, [source_file(lab, table.source)])
     if not others:
         with connect(lab.endpoints, table.source) as database:
             database.release(ref, connector.publication)
@@ -179,20 +182,31 @@ def _described(database: Source, source: str, ref: TableRef) -> SourceTable:
     return described
 
 
-def _new_files(lab: Lab, name: str, described: SourceTable) -> dict[Path, str | None]:
+def _new_files(lab: Lab, name: str, described: SourceTable) -> dict[Path, bytes | None]:
     """What has to be written for a table, by path; nothing where the project has it."""
-    ref = described.ref
-    if any(_is(table, name, ref) for table in lab.tables):
+    ref, engine, connector = described.ref, lab.config.sources[name].engine, source_file(lab, name)
+    files: dict[Path, bytes | None] = {}
+    if not any(_is(table, name, ref) for table in lab.tables):
+        files |= _properties_files(lab, name, described)
+    elif left_out_by(connector, engine, ref) is None:
         return {}
+    if (text := with_table(connector, engine, ref)) is not None:
+        files[connector.path] = text.encode()
+    return files
+
+
+def _properties_files(lab: Lab, name: str, described: SourceTable) -> dict[Path, bytes | None]:
+    """The properties file of a table that has none, and what it includes where that is missing."""
+    ref = described.ref
     settings, connector = lab.config.sources[name], source_file(lab, name)
     database = settings.database if settings.engine == "sqlserver" else None
     topic = topic_of(connector.config, ref.schema, ref.name, database=database)
     folder = lab.project / lab.config.silver.properties[0]
-    files: dict[Path, str | None] = {}
+    files: dict[Path, bytes | None] = {}
     base = _base(lab, folder)
     if base is None:
         base = folder / BASE
-        files[base] = base_text(silver_name(lab.config.name))
+        files[base] = base_text(silver_name(lab.config.name)).encode()
         usual = silver_name(lab.config.name)
     else:
         usual = read_properties(base).get(DATABASE_KEY, "")
@@ -205,7 +219,7 @@ def _new_files(lab: Lab, name: str, described: SourceTable) -> dict[Path, str | 
             hint="nothing was changed; rename that file",
             exit_code=ExitCode.USAGE,
         )
-    files[path] = table_text(
+    text = table_text(
         topic=topic,
         table=table,
         keys=described.keys,
@@ -213,9 +227,7 @@ def _new_files(lab: Lab, name: str, described: SourceTable) -> dict[Path, str | 
         topics_dir=_sink_of(lab, topic).topics_dir,
         base=os.path.relpath(base, folder),
     )
-    if (text := with_table(connector, settings.engine, ref)) is not None:
-        files[connector.path] = text
-    return files
+    return {**files, path: text.encode()}
 
 
 def _base(lab: Lab, folder: Path) -> Path | None:
@@ -240,27 +252,3 @@ def _sink_of(lab: Lab, topic: str) -> Sink:
         hint="nothing was changed; add the topic to one of these files",
         exit_code=ExitCode.USAGE,
     )
-
-
-@contextmanager
-def _written(files: Mapping[Path, str | None]) -> Iterator[None]:
-    """Write files (None: delete them), and put them back if the block ends with an error."""
-    before = {path: path.read_bytes() if path.exists() else None for path in files}
-    try:
-        for path, text in files.items():
-            _put(path, None if text is None else text.encode())
-        yield
-    except BaseException:
-        for path, content in before.items():
-            _put(path, content)
-        raise
-
-
-def _put(path: Path, content: bytes | None) -> None:
-    if content is None:
-        path.unlink(missing_ok=True)
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_bytes(content)
-    beside.replace(path)

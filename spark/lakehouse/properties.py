@@ -167,6 +167,10 @@ def read_placed(path: Path) -> tuple[dict[str, str], dict[str, str]]:
     return _read(path, (), places, []), places
 
 
+_MOST_INCLUDES = 1000
+_MOST_BYTES = 4 * 1024**2
+
+
 def _read(
     path: Path, parents: tuple[Path, ...], places: dict[str, str], includes: list[Path]
 ) -> dict[str, str]:
@@ -177,7 +181,16 @@ def _read(
     if path in parents:
         raise ConfigurationError(f"{path} includes itself", hint="Remove one `include=`")
     origin = f" ({parents[-1]} includes it)" if parents else ""
+    if len(includes) > _MOST_INCLUDES:
+        raise ConfigurationError(
+            f"{parents[0]} includes more than {_MOST_INCLUDES} files", hint="Include fewer"
+        )
     try:
+        if path.exists() and (not path.is_file() or path.stat().st_size > _MOST_BYTES):
+            raise ConfigurationError(
+                f"{path} is no file of at most {_MOST_BYTES:,} bytes{origin}",
+                hint="Give the path of a properties file",
+            )
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigurationError(

@@ -19,6 +19,8 @@ from labctl.home.state import LabState
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.lab import connectors
 from labctl.runtimes.native.runtime import NativeRuntime
+from labctl.scaffolding.examples import example_source
+from labctl.scaffolding.project import new_project, write_project
 from labctl.sources import ENGINES
 from lakehouse.references import REFERENCE
 from tests.unit.service_context import PROJECT
@@ -152,3 +154,23 @@ def test_secrets_are_listed_by_key_without_a_value(run: Run) -> None:
     ):
         assert reference in lines
     assert all(REFERENCE.fullmatch(line) for line in lines), "references alone"
+
+
+def test_a_table_that_no_connector_or_no_sink_takes_is_not_valid(
+    run: Run, connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del connect
+    folder = tmp_path / "shop"
+    write_project(folder, new_project("shop", [example_source("orders", "postgres")]))
+    monkeypatch.setenv("LABCTL_PROJECT", str(folder))
+    assert "source_connector_orders: valid" in run("validate")
+    path = folder / "connectors" / "source_connector_orders.json"
+    config = json.loads(path.read_text())
+    path.write_text(json.dumps(config | {"table.include.list": "public.other"}))
+    said = " ".join(run("validate", code=ExitCode.USAGE).split())
+    assert "table.include.list leaves out public.customer" in said
+    assert "orders.public.customer.properties:" in said
+    path.write_text(json.dumps(config))
+    (sink,) = (folder / "connectors").glob("sink_*.json")
+    sink.unlink()
+    assert "no sink takes the topic" in " ".join(run("validate", code=ExitCode.USAGE).split())

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,7 @@ import labctl.cli.tables  # noqa: F401 - both register their commands
 from labctl.cli.app import root
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode
+from labctl.importing import import_connectors, open_project
 from labctl.importing.hudi_keys import unknown_key
 from labctl.kafkaconnect.apply import check_keys
 from labctl.kafkaconnect.files import read_connector
@@ -22,6 +26,7 @@ from labctl.tables import lab_tables
 from lakehouse.bronze.sink_config import sink_problems, topics_taken
 from lakehouse.properties import read_properties
 from lakehouse.references import REFERENCE
+from tests.unit.killing import kill_at_every_change
 
 OLDER = Path(__file__).parent / "older_files"
 """TICKIT's pipeline as it was written for Debezium 1.x, Hudi 0.9 and AWS; in `moma`, MoMA's."""
@@ -303,3 +308,104 @@ def test_folders_without_such_files_are_refused(project: Path, tmp_path: Path) -
 def test_the_keys_of_every_shared_property_are_hudis_own() -> None:
     for key in read_properties(SHARED):
         assert not key.startswith("hoodie.") or unknown_key(key) is None
+
+
+@pytest.mark.usefixtures("project")
+def test_killed_at_any_file_an_import_is_repaired_by_repeating(
+    state_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """lab.toml is among the files, and no folder may have it without the connectors."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    folder = state_home / "project"
+
+    def prepare() -> None:
+        monkeypatch.chdir(state_home)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+
+    def run(_: object = None) -> None:
+        project = open_project()
+        import_connectors(OLDER / "moma" / "kafka_connect", project).write(project.folder)
+
+    prepare()
+    run()
+    whole = contents(folder)
+    assert "lab.toml" in whole
+    for _ in kill_at_every_change(state_home, prepare, run):
+        open_project()
+        assert contents(folder) in ({}, whole)
+        run()
+        assert contents(folder) == whole
+
+
+def _name_outside(older: Path) -> None:
+    file = older / "kafka_connect" / "moma.json"
+    config = json.loads(next((OLDER / "moma" / "kafka_connect").glob("*.json")).read_text())
+    config = config.get("config", config)
+    file.write_text(json.dumps({"name": "../../outside", "config": config}))
+
+
+def _topic_outside(older: Path) -> None:
+    file = next(
+        file
+        for file in (older / "deltastreamer").rglob("*.properties")
+        if "topic" in file.read_text()
+    )
+    file.write_text(re.sub(r"(kafka\.topic=).*", r"\1x/../../../../outside", file.read_text()))
+
+
+def _device(older: Path) -> None:
+    for folder, name in (
+        ("kafka_connect", "endless.json"),
+        ("deltastreamer", "endless.properties"),
+    ):
+        (older / folder / name).symlink_to("/dev/zero")
+        os.mkfifo(older / folder / f"fifo{name}")
+    (older / "deltastreamer" / "zero.properties").write_text("include=/dev/zero")
+
+
+def _large(older: Path) -> None:
+    for folder, name in (("kafka_connect", "large.json"), ("deltastreamer", "large.properties")):
+        with (older / folder / name).open("wb") as file:
+            file.truncate(5 * 1024**2)
+
+
+def _bomb(older: Path) -> None:
+    """Each file includes the next ten times."""
+    for number in range(12):
+        text = f"include={','.join([f'bomb{number + 1}.properties'] * 10)}\n"
+        (older / "deltastreamer" / f"bomb{number}.properties").write_text(text)
+    (older / "deltastreamer" / "bomb12.properties").touch()
+
+
+def _link(older: Path) -> None:
+    (older / "kafka_connect" / "mine.json").symlink_to(older.parent / "mine.json")
+    (older.parent / "mine.json").write_text("{}")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "command", "message"),
+    [
+        (_name_outside, "connectors", "no file can be called '../../outside'"),
+        (_topic_outside, "tables", "no file can be called"),
+        (_device, "tables", "/dev/zero is no file of at most"),
+        (_large, "connectors", "has 5,242,880 bytes"),
+        (_large, "tables", "has 5,242,880 bytes"),
+        (_bomb, "tables", "includes more than 1000 files"),
+        (_link, "connectors", "is a link to"),
+    ],
+)
+def test_someone_elses_folder_writes_and_reads_nothing_outside(
+    project: Path,
+    older: Path,
+    spoil: Callable[[Path], None],
+    command: str,
+    message: str,
+) -> None:
+    spoil(older)
+    folder = {"connectors": "kafka_connect", "tables": "deltastreamer"}[command]
+    before = contents(project.parent)
+    said = run(command, "import", older / folder, "--write", code=ExitCode.USAGE)
+    assert message in " ".join(said.split())
+    assert contents(project.parent) == before

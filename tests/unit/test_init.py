@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tomllib
 from pathlib import Path
@@ -20,14 +21,16 @@ from labctl.kafkaconnect.files import connector_files
 from labctl.lab.references import offered_keys
 from labctl.scaffolding import connectors as scaffolding
 from labctl.scaffolding.connectors import sink_template, source_text
+from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.existing import parse_dsn
-from labctl.scaffolding.project import lab_name
+from labctl.scaffolding.project import lab_name, new_project, write_project
 from labctl.scaffolding.properties import free_table_name
 from labctl.sinks import check_sinks
 from labctl.sources import ENGINES
 from labctl.sources.scripts import read_script
 from labctl.tables import lab_tables
 from lakehouse.references import REFERENCE
+from tests.unit.killing import kill_at_every_change
 
 CONNECTORS = Path(__file__).parents[2] / "connectors"
 
@@ -191,3 +194,33 @@ def test_further_connector_files_of_labctls_change_no_project(
     monkeypatch.setattr(scaffolding, "shipped", lambda _folder: copied)
     after = [source_text("shop", engine, ["own"]) for engine in ENGINES], sink_template().name
     assert after == before
+
+
+def test_killed_at_any_file_a_project_is_whole_or_not_begun(
+    state_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    folder = state_home / "shop"
+    project = new_project("shop", [example_source("orders", "postgres")])
+
+    def prepare() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        (folder / "Makefile").write_text("mine", encoding="utf-8")
+
+    def contents() -> dict[str, str]:
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return {str(path.relative_to(folder)): path.read_text() for path in files}
+
+    whole = {**project.files, "Makefile": "mine"}
+    completed = 0
+    for _ in kill_at_every_change(state_home, prepare, lambda _: write_project(folder, project)):
+        try:
+            written = write_project(folder, project)
+        except LabError as error:
+            assert "is a project already" in error.what
+            completed += "what an interrupted command began was written" in (error.hint or "")
+        else:
+            assert written.kept == ("Makefile",)
+        assert contents() == whole
+    assert completed

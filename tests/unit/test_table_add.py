@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -11,18 +15,21 @@ from typing import Any, cast
 import pytest
 
 from labctl.artifacts.progress import SilentProgress
-from labctl.config.model import LabConfig
+from labctl.config.model import LabConfig, find_project
 from labctl.errors import ExitCode, LabError
 from labctl.home.state import LabState
 from labctl.kafkaconnect.files import ConnectorFile, read_connector
+from labctl.lab.connectors import check_files
 from labctl.lab.lab import Lab
 from labctl.lab.starting import UpReporter
+from labctl.lab.table_filters import lets_through
 from labctl.scaffolding import tables as module
 from labctl.scaffolding.examples import example_source
-from labctl.scaffolding.filters import lets_through, with_table, without_table
+from labctl.scaffolding.filters import with_table, without_table
 from labctl.scaffolding.project import new_project, write_project
 from labctl.scaffolding.tables import add_table, named_table, remove_table
 from labctl.sources import SourceTable, TableRef
+from tests.unit.killing import kill_at_every_change
 
 CUSTOMER, INVOICE = TableRef("public", "customer"), TableRef("public", "invoice")
 
@@ -93,12 +100,17 @@ def database(monkeypatch: pytest.MonkeyPatch, done: list[str]) -> Database:
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Lab:
-    project = new_project("shop", [example_source("orders", "postgres")])
-    write_project(tmp_path, project)
-    return Lab(tmp_path, LabConfig.load(tmp_path / "lab.toml"), "native", LabState("shop"))
+def lab(state_home: Path) -> Lab:
+    return made_lab(state_home / "project")
 
 
+def made_lab(folder: Path) -> Lab:
+    shutil.rmtree(folder, ignore_errors=True)
+    write_project(folder, new_project("shop", [example_source("orders", "postgres")]))
+    return Lab(folder, LabConfig.load(folder / "lab.toml"), "native", LabState("shop"))
+
+
+STATE = LabState("shop")
 REPORTER = cast("UpReporter", SilentProgress())
 
 
@@ -174,6 +186,99 @@ def test_a_topic_in_no_sink_changes_nothing(lab: Lab, database: Database) -> Non
     with pytest.raises(LabError, match="No sink takes the topic"):
         add_table(lab, "orders.public.invoice", REPORTER)
     assert contents(lab) == before
+
+
+def test_a_table_whose_connector_lacks_it_is_added_to_that(lab: Lab, database: Database) -> None:
+    """As an older labctl left it when it was killed between the two files."""
+    del database
+    set_keys(lab, table_include_list="public.customer")
+    with_both = add_table(lab, "orders.public.invoice", REPORTER).files
+    after = contents(lab)
+    set_keys(lab, table_include_list="public.customer")
+    with pytest.raises(
+        LabError, match=r"table\.include\.list leaves out public\.invoice"
+    ) as caught:
+        check_files(replace(lab))
+    assert f"{connector_of(lab)}:" in caught.value.what
+    assert f"{with_both[0]}:" in caught.value.what
+    added = add_table(replace(lab), "orders.public.invoice", REPORTER)
+    assert added.files == (connector_of(lab),)
+    assert contents(lab) == after
+
+
+def test_a_list_that_only_java_can_read_is_not_judged(lab: Lab) -> None:
+    set_keys(lab, table_include_list="public\\.(?<Name>.+)")
+    check_files(lab)
+
+
+@pytest.mark.parametrize("step", ["up", "apply_and_wait"])
+def test_a_table_that_does_not_start_leaves_no_file(
+    lab: Lab, database: Database, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    del database
+    set_keys(lab, table_include_list="public.customer")
+    before = contents(lab)
+
+    def fail(*_: object) -> None:
+        raise LabError("it does not start")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(module, step, fail)
+        with pytest.raises(LabError, match="it does not start"):
+            add_table(lab, "orders.public.invoice", REPORTER)
+        assert contents(lab) == before
+    add_table(replace(lab), "orders.public.invoice", REPORTER)
+    after = contents(lab)
+    with monkeypatch.context() as failing:
+        failing.setattr(module, step, fail)
+        with pytest.raises(LabError, match="it does not start"):
+            remove_table(replace(lab), "orders.public.invoice", REPORTER)
+    assert contents(lab) == after
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("change", [add_table, remove_table])
+def test_killed_at_any_change_of_a_file_it_is_repaired_by_repeating(
+    state_home: Path,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[..., object],
+    fails: bool,
+) -> None:
+    """Also where it is killed while it puts files back."""
+    del database
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    folder = state_home / "project"
+
+    def fresh(*, added: bool = change is remove_table) -> Lab:
+        lab = made_lab(folder)
+        set_keys(lab, table_include_list="public.customer")
+        if added:
+            add_table(lab, "orders.public.invoice", REPORTER)
+        return replace(lab)
+
+    start, end = contents(fresh()), contents(fresh(added=change is add_table))
+
+    def run(lab: Lab) -> None:
+        def fail(*_: object) -> None:
+            raise LabError("it does not start")
+
+        with monkeypatch.context() as failing, suppress(LabError):
+            if fails:
+                failing.setattr(module, "up", fail)
+            change(lab, "orders.public.invoice", REPORTER)
+
+    seen = set()
+    for number in kill_at_every_change(state_home, fresh, run):
+        lab = Lab(find_project(folder), LabConfig.load(folder / "lab.toml"), "native", STATE)
+        found = contents(lab)
+        assert found in (start, end), number
+        seen.add(found == end)
+        check_files(lab)
+        with suppress(LabError):  # it is done already
+            change(lab, "orders.public.invoice", REPORTER)
+        assert contents(lab) == end
+    assert seen == {True, False}
 
 
 def test_a_table_is_removed_from_files_and_publication(

@@ -1,0 +1,101 @@
+"""Which tables the filters of a connector let through."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from labctl.config.model import SourceEngine
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.files import ConnectorFile
+from labctl.lab.lab import Lab
+from labctl.lab.source_files import source_file
+from labctl.sources import TableRef
+from lakehouse.properties import TOPIC_KEY
+
+__all__ = [
+    "EXCLUDED",
+    "TABLES",
+    "check_captured",
+    "entries_of",
+    "left_out_by",
+    "lets_through",
+    "refused_by",
+]
+
+TABLES = "table.include.list"
+EXCLUDED = "table.exclude.list"
+
+
+def _schemas(engine: SourceEngine) -> str:
+    return "database.include.list" if engine == "mysql" else "schema.include.list"
+
+
+def entries_of(config: Mapping[str, str], key: str) -> list[str]:
+    return [part.strip() for part in config.get(key, "").split(",") if part.strip()]
+
+
+def _matches(entries: list[str], name: str) -> bool:
+    """As Debezium does: expressions of the whole name, in any case."""
+    for entry in entries:
+        try:
+            if re.fullmatch(entry, name, re.IGNORECASE):
+                return True
+        except re.error:
+            continue  # Java's own form, which is not judged here
+    return False
+
+
+def refused_by(config: Mapping[str, str], engine: SourceEngine, ref: TableRef) -> str | None:
+    """The first key of a connector that keeps a table's changes away; None where none does."""
+    for key, name in ((_schemas(engine), ref.schema), (TABLES, str(ref))):
+        if config.get(key) and not _matches(entries_of(config, key), name):
+            return key
+    return EXCLUDED if _matches(entries_of(config, EXCLUDED), str(ref)) else None
+
+
+def lets_through(config: Mapping[str, str], engine: SourceEngine, ref: TableRef) -> bool:
+    """Whether a connector writes a table's changes."""
+    return refused_by(config, engine, ref) is None
+
+
+def left_out_by(file: ConnectorFile, engine: SourceEngine, ref: TableRef) -> str | None:
+    """As `refused_by`; None also where a list has expressions that only Java can read."""
+    key = refused_by(file.config, engine, ref)
+    return key if key is not None and _is_plain(file, key) else None
+
+
+def check_captured(lab: Lab) -> None:
+    """Raise LabError (USAGE) for a table that its connector's file leaves out.
+
+    No row of it would ever come. Expressions that only Java can read are not judged.
+    """
+    if problems := list(_left_out(lab)):
+        raise LabError(
+            problems[0],
+            details=tuple(problems[1:]),
+            hint="nothing was started; add the table to that list, by hand or with `labctl table "
+            "add`, or remove the properties file",
+            exit_code=ExitCode.USAGE,
+        )
+
+
+def _left_out(lab: Lab) -> Iterator[str]:
+    for table in lab.tables:
+        file = source_file(lab, table.source)
+        ref = TableRef(table.db_schema, table.source_name)
+        if key := left_out_by(file, table.engine, ref):
+            yield (
+                f"{file.path}:{file.line_of(key)}: {key} leaves out {ref}, the table of "
+                f"{table.properties.place_of(TOPIC_KEY)}"
+            )
+
+
+def _is_plain(file: ConnectorFile, key: str) -> bool:
+    """Whether all expressions of a list can be read here."""
+    try:
+        for entry in entries_of(file.config, key):
+            re.compile(entry)
+    except re.error:
+        return False
+    return True
