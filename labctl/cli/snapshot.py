@@ -58,7 +58,14 @@ def save_command(
 
 
 @command(app, "restore", example="labctl snapshot restore loaded --lab copy")
-def restore_command(invocation: Invocation, name: NameArgument) -> None:
+def restore_command(
+    invocation: Invocation,
+    name: NameArgument,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Restore one of someone else, which may run programs as you."),
+    ] = False,
+) -> None:
     """Replace the lab's data with a snapshot, and start the lab.
 
     With `--lab`, that lab becomes a copy; it is made if there is none. The snapshot is checked
@@ -66,7 +73,7 @@ def restore_command(invocation: Invocation, name: NameArgument) -> None:
     """
     begun = time.monotonic()
     with stderr.status(f"checking and copying snapshot {name!r}"):
-        restore_snapshot(invocation.lab(), find_snapshot(name))
+        restore_snapshot(invocation.lab(), find_snapshot(name), trusted=trust)
     lab = invocation.lab()
     with ConsoleProgress() as progress:
         up(lab, progress)

@@ -18,14 +18,31 @@ from typing import Annotated, Any, TextIO
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from labctl.errors import ExitCode, LabError
+from labctl.home.folders import has_ended
 
-__all__ = ["STATE_VERSION", "LabState", "lab_names", "state_home", "sync_folder", "write_private"]
+__all__ = [
+    "COPIED",
+    "RESTORING",
+    "SAVED",
+    "STATE_VERSION",
+    "LabState",
+    "lab_names",
+    "state_home",
+    "sync_folder",
+    "write_private",
+]
 
 STATE_VERSION = 3
 """Of lab.json, and of what the lab's folder holds beside it. Raise it together with a step in
 `MIGRATIONS` whenever an older lab has to be changed before this labctl can go on with it."""
 DESTROYED = ".destroyed"
 """Folder beside the labs where a lab waits to be deleted, so that it is gone at once."""
+SAVED = ("data", "secrets")
+"""The folders of a lab that a snapshot holds. All others are written whenever services start."""
+COPIED = "restoring.new"
+"""In the lab's folder: a snapshot that is being copied."""
+RESTORING = "restoring"
+"""The same once it is complete: it takes the place of the lab's own folders."""
 
 SOCKET_PATH_LIMIT = 99
 """Bytes in the path of the supervisor's socket: 107 (sun_path, unix(7)) less the process id that
@@ -225,14 +242,28 @@ class LabState:
         """
         waiting = state_home() / DESTROYED
         waiting.mkdir(exist_ok=True, mode=0o700)
-        self.folder.rename(waiting / f"{self.name}.{os.getpid()}.{time.time_ns()}")
-        for folder in waiting.iterdir():  # those that an interrupted command has left, too
-            shutil.rmtree(folder, ignore_errors=True)
-        if any(waiting.glob(f"{self.name}.*")):
+        mine = waiting / f"{self.name}.{time.time_ns()}.{os.getpid()}"
+        self.folder.rename(mine)
+        shutil.rmtree(mine, ignore_errors=True)
+        if mine.exists():
             raise LabError(
                 f"Lab {self.name!r} is gone, but not all of its files could be deleted",
-                hint=f"delete {waiting}",
+                hint=f"delete {mine}",
             )
+
+    def remove_leftovers(self) -> None:
+        """Delete what killed commands have left: of a lab that they destroyed, or a restore.
+
+        To be called by whoever holds the lab. What another process is deleting is left to it.
+        """
+        for folder in (state_home() / DESTROYED).glob("*.*"):
+            if has_ended(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(self.folder / COPIED, ignore_errors=True)
+        if not (self.folder / RESTORING).exists():
+            for part in SAVED:
+                for old in self.folder.glob(f".{part}.*"):
+                    shutil.rmtree(old, ignore_errors=True)
 
     @contextmanager
     def changing(self, *, existing: bool = False) -> Iterator[None]:
@@ -245,6 +276,7 @@ class LabState:
             handle.truncate(0)
             handle.write(f"process {os.getpid()}")
             handle.flush()
+            self.remove_leftovers()
             yield
             handle.truncate(0)
 

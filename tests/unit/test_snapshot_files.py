@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,8 +14,10 @@ from labctl.lab.snapshots.files import (
     copy_folder,
     forget_processes,
     link_unchanged,
+    read_entries,
     read_records,
     unlike,
+    unlike_entries,
 )
 
 
@@ -22,6 +27,7 @@ def data(tmp_path: Path) -> Path:
     (folder / "postgres" / "base").mkdir(parents=True)
     (folder / "postgres" / "base" / "1").write_bytes(b"rows")
     (folder / "postgres" / "postmaster.pid").write_text("4711", encoding="utf-8")
+    (folder / "postgres" / "base" / "1").chmod(0o644)
     (folder / "empty").mkdir()
     return folder
 
@@ -65,8 +71,10 @@ def test_a_folder_that_cannot_be_copied_is_said(data: Path, tmp_path: Path) -> N
 
 
 def test_files_by_which_a_process_holds_its_data_are_left_out(data: Path) -> None:
+    os.mkfifo(data / "postgres" / "base" / "fifo")
     forget_processes(data)
     assert sorted(read_records(data)) == ["postgres/base/1"]
+    assert not (data / "postgres" / "base" / "fifo").exists()
 
 
 def test_only_what_did_not_change_is_shared_with_an_earlier_snapshot(
@@ -111,3 +119,42 @@ def test_what_is_stored_once_is_restored_as_files_of_their_own(data: Path, tmp_p
     (tmp_path / "restored" / twin).write_bytes(b"changed")
     assert (tmp_path / "restored" / twin.with_name("1")).read_bytes() == b"rows"
     assert unlike(tmp_path / "second", records) is None
+
+
+@pytest.mark.parametrize(
+    ("add", "problem"),
+    [
+        (lambda file: file.symlink_to("/etc/passwd"), "postgres/added, a link, was added"),
+        (lambda file: file.symlink_to("."), "postgres/added, a link, was added"),
+        (os.mkfifo, "postgres/added, a fifo, was added"),
+        (lambda file: os.mknod(file, stat.S_IFSOCK | 0o600), "a socket, was added"),
+        (lambda file: file.mkdir(), "postgres/added, a folder, was added"),
+        (lambda file: os.link(file.with_name("base") / "1", file), "a file, was added"),
+        (lambda file: file.with_name("base").chmod(0o777), "base is a folder of mode 0777"),
+        (lambda file: (file.parent / "base" / "1").chmod(0o4755), "1 is a file of mode 4755"),
+    ],
+)
+@pytest.mark.parametrize("is_old", [False, True])
+def test_whatever_was_added_is_named(
+    data: Path, add: Callable[[Path], object], problem: str, is_old: bool
+) -> None:
+    """An older snapshot does not say which folders and modes it has."""
+    records, entries = read_records(data), read_entries(data)
+    assert unlike_entries(data, records, entries) is None
+    add(data / "postgres" / "added")
+    found = unlike_entries(data, records, None if is_old else entries)
+    if is_old and ("folder" in problem or "mode" in problem):
+        assert found is None
+    else:
+        assert found is not None
+        kind = problem.partition(", was added")[0].rpartition(", ")[2]
+        assert (kind if is_old else problem) in found
+
+
+def test_a_file_that_became_a_link_to_its_own_content_is_named(data: Path, tmp_path: Path) -> None:
+    entries = read_entries(data)
+    (data / "postgres" / "base" / "1").rename(tmp_path / "elsewhere")
+    (data / "postgres" / "base" / "1").symlink_to(tmp_path / "elsewhere")
+    assert unlike_entries(data, {}, entries) == (
+        f"postgres/base/1 is a link to {tmp_path / 'elsewhere'}, and was a file of mode 0644"
+    )

@@ -6,14 +6,18 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from labctl.errors import ExitCode, LabError
-from labctl.home.state import STATE_VERSION, LabState
+from labctl.home.state import RESTORING, STATE_VERSION, LabState
+from labctl.lab.lab import Lab
 from labctl.lab.snapshots import (
     delete_snapshot,
     find_snapshot,
@@ -21,15 +25,23 @@ from labctl.lab.snapshots import (
     remove_leftovers,
     snapshots,
 )
-from labctl.lab.snapshots.files import read_records
-from labctl.lab.snapshots.restoring import WHOLE, check_files, check_versions
-from labctl.lab.snapshots.store import MANIFEST, Manifest, Snapshot, snapshot_home, write_manifest
+from labctl.lab.snapshots.files import read_entries, read_records
+from labctl.lab.snapshots.restoring import check_files, check_versions, restore_snapshot
+from labctl.lab.snapshots.store import (
+    MANIFEST,
+    Manifest,
+    Snapshot,
+    put_in_place,
+    snapshot_home,
+    write_manifest,
+)
+from tests.unit.killing import kill_at_every_change
 
 pytestmark = pytest.mark.usefixtures("state_home")
-BUILDS = {"postgres": "18.6"}
+BUILDS: dict[str, str] = {"postgres": "18.6"}
 
 
-def make(name: str, text: str = "rows") -> Snapshot:
+def make(name: str, text: str = "rows", builds: dict[str, str] = BUILDS) -> Snapshot:
     folder = snapshot_home() / name
     for part in ("data", "secrets"):
         (folder / part).mkdir(parents=True)
@@ -40,8 +52,9 @@ def make(name: str, text: str = "rows") -> Snapshot:
         made_at=datetime.now(UTC),
         state_version=STATE_VERSION,
         seeded={"tickit": {"scale": 1.0}},
-        builds=BUILDS,
+        builds=builds,
         files=read_records(folder),
+        entries=read_entries(folder),
     )
     write_manifest(folder, manifest)
     return find_snapshot(name)
@@ -125,7 +138,7 @@ def test_an_interrupted_restore_is_completed(done: tuple[str, ...], aside: bool)
     """Each step of it may have been the last: folders moved aside, and those put in place."""
     state = LabState("shop")
     state.save(name="shop", ports={"postgres": {"sql": 1}})
-    whole = state.folder / WHOLE
+    whole = state.folder / RESTORING
     for part in ("data", "secrets"):
         (whole / part).mkdir(parents=True)
         (whole / part / "file").write_text("restored", encoding="utf-8")
@@ -148,3 +161,155 @@ def test_an_interrupted_restore_is_completed(done: tuple[str, ...], aside: bool)
     left = {path.name for path in Path(state.folder).iterdir()}
     assert left == {"data", "secrets", "lab.json"}
     assert not finish_restore(state)
+
+
+class Services:
+    """A runtime without services, which is asked to end them."""
+
+    ended = 0
+
+    def require_files(self) -> None: ...
+
+    def shutdown(self) -> None:
+        self.ended += 1
+
+
+def a_lab() -> Lab:
+    """A lab with data of its own, and no services."""
+    state = LabState("shop")
+    shutil.rmtree(state.folder, ignore_errors=True)
+    state.save(name="shop", ports={"postgres": {"sql": 1}})
+    for part in ("data", "secrets"):
+        (state.folder / part).mkdir(exist_ok=True)
+        (state.folder / part / "file").write_text("own", encoding="utf-8")
+    made = SimpleNamespace(state=state, runtime=Services(), services=(), running=False)
+    made.require_here = lambda: made
+    return cast("Lab", made)
+
+
+def held(lab: Lab) -> set[str]:
+    return {(lab.state.folder / part / "file").read_text("utf-8") for part in ("data", "secrets")}
+
+
+def test_a_snapshot_of_someone_else_is_restored_when_it_is_trusted() -> None:
+    lab, snapshot = a_lab(), make("loaded", builds={})
+    (snapshot_home().parent / ".snapshot-key").unlink()
+    for other in ("first", "second"):
+        with pytest.raises(LabError, match="was not saved here") as caught:
+            restore_snapshot(lab, snapshot)
+        assert "--trust" in (caught.value.hint or "")
+        assert held(lab) == {"own"}
+        make(other)  # the first makes another key
+    restore_snapshot(lab, snapshot, trusted=True)
+    assert held(lab) == {"rows"}
+    # Now it has this user's signature.
+    restore_snapshot(lab, snapshot)
+    with (snapshot.folder / MANIFEST).open("a") as manifest:
+        manifest.write(" ")
+    with pytest.raises(LabError, match="was not saved here"):
+        restore_snapshot(lab, snapshot)
+
+
+def test_the_key_is_private_and_is_in_no_snapshot() -> None:
+    snapshot = make("loaded")
+    key = snapshot_home().parent / ".snapshot-key"
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert len(key.read_text()) == 64
+    assert not list(snapshot_home().rglob(key.name))
+    assert snapshot.is_own
+
+
+@pytest.mark.parametrize(
+    ("spoil", "problem"),
+    [
+        (lambda data: (data / "in").symlink_to("/etc"), "data/in, a link, was added"),
+        (lambda data: os.mkfifo(data / "in"), "data/in, a fifo, was added"),
+        (lambda data: (data / "empty").mkdir(), "data/empty, a folder, was added"),
+        (lambda data: os.link(data / "file", data / "in"), "data/in, a file, was added"),
+        (lambda data: data.rename(data.with_name("x")).joinpath("../data").symlink_to("x"), "link"),
+    ],
+)
+def test_a_snapshot_with_something_added_changes_nothing(
+    spoil: Callable[[Path], None], problem: str
+) -> None:
+    lab, snapshot = a_lab(), make("loaded", builds={})
+    spoil(snapshot.folder / "data")
+    with pytest.raises(LabError, match="is damaged") as caught:
+        restore_snapshot(lab, snapshot, trusted=True)
+    assert problem in caught.value.what
+    assert held(lab) == {"own"}
+    assert cast("Services", lab.runtime).ended == 0
+    assert {path.name for path in lab.state.folder.iterdir()} <= {
+        *("data", "secrets", "logs", "lab.json", "lock")
+    }
+
+
+def test_killed_at_any_change_a_restore_is_completed_or_has_changed_nothing(
+    state_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    snapshot = make("loaded", builds={})
+    seen = set()
+    for number in kill_at_every_change(
+        state_home, a_lab, lambda lab: restore_snapshot(lab, snapshot)
+    ):
+        state = LabState("shop")
+        with state.changing():  # as `up` does
+            finish_restore(state)
+        lab = cast("Lab", SimpleNamespace(state=state))
+        assert held(lab) in ({"own"}, {"rows"}), number
+        seen |= held(lab)
+        assert state.load()["ports"] == {"postgres": {"sql": 1}}
+        assert bool(state.load().get("seeded")) == (held(lab) == {"rows"})
+        left = {path.name for path in state.folder.iterdir() if not path.name.startswith(".lab")}
+        assert left == {"data", "secrets", "logs", "lab.json", "lock"}, number
+    assert seen == {"own", "rows"}
+
+
+def test_killed_at_any_change_a_replaced_snapshot_is_the_old_or_the_new_one(
+    state_home: Path,
+) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+
+    def prepare() -> Path:
+        shutil.rmtree(snapshot_home(), ignore_errors=True)
+        make("new", "new").folder.rename(snapshot_home() / f".new.loaded.{os.getpid()}")
+        make("loaded", "old")
+        return snapshot_home() / f".new.loaded.{os.getpid()}"
+
+    seen = set()
+    for _ in kill_at_every_change(
+        state_home, prepare, lambda staged: put_in_place(staged, "loaded")
+    ):
+        for folder in snapshot_home().glob(f".*.{os.getpid()}"):
+            folder.rename(folder.with_name(folder.name.replace(str(os.getpid()), str(ended.pid))))
+        snapshot = find_snapshot("loaded")
+        seen.add((snapshot.folder / "data" / "file").read_text())
+        check_files(snapshot)
+        remove_leftovers()
+        assert [path.name for path in snapshot_home().iterdir()] == ["loaded"]
+    assert seen == {"old", "new"}
+
+
+def test_a_full_disk_leaves_the_lab_as_it_was(tmp_path: Path) -> None:
+    """The copy fails before anything of the lab is stopped."""
+    program = """
+import resource
+from tests.unit.test_snapshots import a_lab, find_snapshot, held, restore_snapshot
+from labctl.errors import LabError
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+lab = a_lab()
+try:
+    restore_snapshot(lab, find_snapshot("large"))
+except LabError as error:
+    print(error, held(lab), lab.runtime.ended, sorted(p.name for p in lab.state.folder.iterdir()))
+"""
+    del tmp_path
+    make("large", "x" * 1_000_000, builds={})
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "could not be copied" in done.stdout
+    assert "make room on that disk" in done.stdout
+    assert "{'own'} 0 ['data', 'lab.json', 'lock', 'logs', 'secrets']" in done.stdout

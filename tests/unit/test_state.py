@@ -18,8 +18,10 @@ from typer.testing import CliRunner
 from labctl.cli.app import root
 from labctl.errors import ExitCode, LabError
 from labctl.home.state import (
+    COPIED,
     DESTROYED,
     MIGRATIONS,
+    RESTORING,
     STATE_VERSION,
     LabState,
     lab_names,
@@ -192,13 +194,36 @@ def test_a_lab_destroyed_by_another_command_is_made_anew_under_its_own_lock(
         assert raised.value.exit_code is ExitCode.BUSY
 
 
-def test_what_an_interrupted_destroy_left_is_deleted_by_the_next(state_home: Path) -> None:
-    left = state_home / "labctl" / DESTROYED / "other.1.2" / "data"
-    left.mkdir(parents=True)
+def test_whoever_holds_a_lab_deletes_what_killed_commands_left(state_home: Path) -> None:
+    """Of a lab that was destroyed, of a restore; not what a process that runs is deleting."""
     state = written("one", b"{}")
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    waiting = state_home / "labctl" / DESTROYED
+    left = [
+        waiting / f"other.1.{ended.pid}" / "data",
+        state.folder / COPIED / "data",
+        state.folder / f".data.{ended.pid}",
+    ]
+    others = waiting / f"other.1.{os.getpid()}" / "data"
+    for folder in (*left, others):
+        folder.mkdir(parents=True)
+    with state.changing():
+        assert not any(folder.exists() for folder in left)
+        assert not (state.folder / COPIED).exists()
+    assert others.exists()
+    assert lab_names() == ["one"]
     state.remove()
-    assert not left.exists()
     assert lab_names() == []
+
+
+def test_of_a_restore_that_is_half_done_nothing_is_deleted() -> None:
+    state = written("one", b"{}")
+    for name in (RESTORING, ".data.1"):
+        (state.folder / name).mkdir()
+    with state.changing():
+        assert (state.folder / RESTORING).exists()
+        assert (state.folder / ".data.1").exists()
 
 
 def test_two_commands_cannot_change_a_lab_at_once() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,8 +17,10 @@ __all__ = [
     "copy_folder",
     "forget_processes",
     "link_unchanged",
+    "read_entries",
     "read_records",
     "unlike",
+    "unlike_entries",
 ]
 
 FileRecord = tuple[int, str]
@@ -25,6 +28,16 @@ FileRecord = tuple[int, str]
 
 PROCESS_FILES = ("*.pid", "*.lock", "*.sock")
 """In a service's data folder: which process has it. They mean nothing for a copy."""
+_ENTRY = {
+    "-": "a file",
+    "d": "a folder",
+    "l": "a link",
+    "p": "a fifo",
+    "s": "a socket",
+    "b": "a device",
+    "c": "a device",
+}
+"""Kinds of directory entries by the letter that `stat.filemode` gives them."""
 _BLOCK = 1024**2
 _DIGEST_BYTES = 16
 
@@ -55,12 +68,50 @@ def copy_folder(source: Path, target: Path) -> None:
 def forget_processes(data: Path) -> None:
     """Delete the files by which a service finds that another process has its data.
 
-    Of a copy that would be wrong: the process that is meant may be alive, with the original.
+    Of a copy that would be wrong: the process that is meant may be alive, with the original. With
+    them go sockets and whatever else is neither a file nor a folder nor a link.
     """
     for service in data.iterdir():
         for pattern in PROCESS_FILES:
             for file in service.glob(pattern):
                 file.unlink()
+    for path in _paths(data):
+        if _entry(path)[0] not in "-dl":
+            path.unlink()
+
+
+def read_entries(top: Path) -> dict[str, str]:
+    """Everything below `top`, by its path from there: kind, mode, and the target of a link.
+
+    Raises LabError (ENVIRONMENT) for a folder that cannot be read.
+    """
+    return {str(path.relative_to(top)): _entry(path) for path in _paths(top)}
+
+
+def unlike_entries(
+    top: Path, records: Mapping[str, FileRecord], entries: Mapping[str, str] | None
+) -> str | None:
+    """What first differs between what is below `top` and what was saved; None where nothing does.
+
+    No file is opened. Without `entries`, which older snapshots do not have, there may be folders
+    and the files of `records`.
+    """
+    found = read_entries(top)
+    if entries is None:
+        for name, entry in found.items():
+            if entry[0] not in "-d":
+                return f"{name} is {_ENTRY[entry[0]]}"
+        folders = {name: entry for name, entry in found.items() if entry[0] == "d"}
+        entries = folders | {name: found.get(name, "-") for name in records}
+    if missing := entries.keys() - found.keys():
+        return f"{min(missing)} is missing"
+    if added := found.keys() - entries.keys():
+        name = min(added)
+        return f"{name}, {_ENTRY[found[name][0]]}, was added"
+    for name, entry in entries.items():
+        if found[name] != entry:
+            return f"{name} is {_told(found[name])}, and was {_told(entry)}"
+    return None
 
 
 def read_records(top: Path) -> dict[str, FileRecord]:
@@ -116,6 +167,34 @@ def _may_share(file: Path, same: Path) -> bool:
         return False
     one, other = file.stat(), same.stat()
     return (one.st_uid, one.st_gid, one.st_mode) == (other.st_uid, other.st_gid, other.st_mode)
+
+
+def _paths(top: Path) -> Iterator[Path]:
+    """Everything below `top`; a link to a folder is not entered."""
+
+    def fail(error: OSError) -> None:
+        raise LabError(
+            f"{error.filename} cannot be read: {error.strerror}",
+            hint="correct its owner or mode",
+            exit_code=ExitCode.ENVIRONMENT,
+        )
+
+    for folder, folders, names in os.walk(top, onerror=fail):
+        for name in sorted((*folders, *names)):
+            yield Path(folder, name)
+
+
+def _entry(path: Path) -> str:
+    mode = path.lstat().st_mode
+    letter = stat.filemode(mode)[0]
+    if letter == "l":
+        return f"l {path.readlink()}"
+    return f"{letter} {stat.S_IMODE(mode):04o}"
+
+
+def _told(entry: str) -> str:
+    letter, _, rest = entry.partition(" ")
+    return f"{_ENTRY[letter]} to {rest}" if letter == "l" else f"{_ENTRY[letter]} of mode {rest}"
 
 
 def _files(top: Path) -> Iterator[Path]:

@@ -7,43 +7,66 @@ leaves a copy that the next restore deletes, one after it is completed by the ne
 from __future__ import annotations
 
 import json
-import os
 import shutil
-from collections.abc import Collection
+import time
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from labctl.errors import ExitCode, LabError
-from labctl.home.state import STATE_VERSION, LabState, sync_folder, write_private
+from labctl.home.state import (
+    COPIED,
+    RESTORING,
+    SAVED,
+    STATE_VERSION,
+    LabState,
+    sync_folder,
+    write_private,
+)
 from labctl.lab.lab import Lab
-from labctl.lab.snapshots.files import copy_folder, unlike
-from labctl.lab.snapshots.store import FOLDERS, RECORDED, Snapshot, remove_leftovers
+from labctl.lab.snapshots.files import copy_folder, unlike, unlike_entries
+from labctl.lab.snapshots.store import RECORDED, Snapshot, remove_leftovers
 
-__all__ = ["builds", "check_files", "check_versions", "finish_restore", "restore_snapshot"]
+__all__ = [
+    "builds",
+    "check_entries",
+    "check_files",
+    "check_versions",
+    "finish_restore",
+    "restore_snapshot",
+]
 
-COPY = "restoring.new"
-"""In the lab's folder: what is being copied."""
-WHOLE = "restoring"
-"""The same once it is complete: it takes the place of the lab's own folders."""
+T = TypeVar("T")
 _RECORD = "restored.json"
 
 
-def restore_snapshot(lab: Lab, snapshot: Snapshot) -> None:
+def restore_snapshot(lab: Lab, snapshot: Snapshot, *, trusted: bool = False) -> None:
     """Replace the lab's data by the snapshot's. `up` has to follow: nothing of the lab runs
     afterwards but services that are suspended, until `up` resumes them.
 
-    Raises LabError (ENVIRONMENT), and changes nothing, when a part of the snapshot is damaged, or
-    was written by another version of a service.
+    Raises LabError (ENVIRONMENT), and changes nothing, when a part of the snapshot is damaged, was
+    written by another version of a service, or the snapshot has not this user's signature. One
+    that is `trusted` gets it.
     """
     lab.require_here().runtime.require_files()
     remove_leftovers()
+    if not (trusted or snapshot.is_own):
+        raise LabError(
+            f"Snapshot {snapshot.name!r} was not saved here, by this user and this labctl",
+            hint="restoring it runs what is in it, as you: its databases have settings and "
+            "functions, its Kafka has connectors. If you trust who made it: "
+            f"`labctl snapshot restore {snapshot.name} --trust`",
+            exit_code=ExitCode.ENVIRONMENT,
+        )
     check_versions(snapshot, builds(lab))
+    check_entries(snapshot)
     state = lab.state
     with state.changing():
         finish_restore(state)
-        copy = state.folder / COPY
+        copy = state.folder / COPIED
         shutil.rmtree(copy, ignore_errors=True)
         copy.mkdir(mode=0o700)
         kept: list[str] = []
@@ -60,7 +83,9 @@ def restore_snapshot(lab: Lab, snapshot: Snapshot) -> None:
                 lab.runtime.kill_all(but=kept)
             if not kept:
                 lab.runtime.shutdown()
-            copy.rename(state.folder / WHOLE)
+            if not snapshot.is_own:
+                snapshot.trust()
+            copy.rename(state.folder / RESTORING)
         except BaseException:
             _resume(lab, kept)
             raise
@@ -75,7 +100,7 @@ def restore_snapshot(lab: Lab, snapshot: Snapshot) -> None:
 
 
 def _copy(snapshot: Snapshot, target: Path) -> None:
-    for part in FOLDERS:
+    for part in SAVED:
         copy_folder(snapshot.folder / part, target / part)
 
 
@@ -101,12 +126,12 @@ def finish_restore(state: LabState) -> bool:
 
     To be called by whoever holds the lab, with none of its services running, or suspended.
     """
-    whole = state.folder / WHOLE
+    whole = state.folder / RESTORING
     if not whole.is_dir():
         return False
-    for part in FOLDERS:
+    for part in SAVED:
         if (whole / part).is_dir():
-            old = state.folder / f".{part}.{os.getpid()}"
+            old = state.folder / f".{part}.{time.time_ns()}"
             own = state.folder / part
             if own.is_dir():
                 own.rename(old)
@@ -115,7 +140,7 @@ def finish_restore(state: LabState) -> bool:
     if record.is_file():
         state.save(**json.loads(record.read_bytes()))
     shutil.rmtree(whole)
-    for part in FOLDERS:
+    for part in SAVED:
         for old in state.folder.glob(f".{part}.*"):
             shutil.rmtree(old, ignore_errors=True)
     return True
@@ -149,17 +174,35 @@ def check_versions(snapshot: Snapshot, present: dict[str, str]) -> None:
         )
 
 
+def check_entries(snapshot: Snapshot) -> None:
+    """Raise LabError (ENVIRONMENT) for the first entry that is not what was saved: a file, folder
+    or link that is missing, was added, or is of another kind. No file is opened."""
+    made = snapshot.manifest
+    for part in SAVED:
+        if (snapshot.folder / part).is_symlink():
+            raise _damaged(snapshot, f"{part} is a link")
+        entries = None if made.entries is None else _below(part, made.entries)
+        if problem := unlike_entries(snapshot.folder / part, _below(part, made.files), entries):
+            raise _damaged(snapshot, f"{part}/{problem}")
+
+
 def check_files(snapshot: Snapshot) -> None:
     """Raise LabError (ENVIRONMENT) for the first file that is not as it was saved."""
-    for part in FOLDERS:
-        below = {
-            name.removeprefix(f"{part}/"): record
-            for name, record in snapshot.manifest.files.items()
-            if name.startswith(f"{part}/")
-        }
+    for part in SAVED:
+        below = _below(part, snapshot.manifest.files)
         if problem := unlike(snapshot.folder / part, below):
-            raise LabError(
-                f"Snapshot {snapshot.name!r} is damaged: {part}/{problem}",
-                hint=f"`labctl snapshot delete {snapshot.name}`; restore another",
-                exit_code=ExitCode.ENVIRONMENT,
-            )
+            raise _damaged(snapshot, f"{part}/{problem}")
+
+
+def _below(part: str, paths: Mapping[str, T]) -> dict[str, T]:
+    """What is below a folder of the snapshot, by the path from there."""
+    start = f"{part}/"
+    return {name.removeprefix(start): it for name, it in paths.items() if name.startswith(start)}
+
+
+def _damaged(snapshot: Snapshot, problem: str) -> LabError:
+    return LabError(
+        f"Snapshot {snapshot.name!r} is damaged: {problem}",
+        hint=f"`labctl snapshot delete {snapshot.name}`; restore another",
+        exit_code=ExitCode.ENVIRONMENT,
+    )

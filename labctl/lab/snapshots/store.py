@@ -13,11 +13,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from labctl.errors import ExitCode, LabError
+from labctl.home.folders import has_ended
 from labctl.home.state import state_home, write_private
 from labctl.lab.snapshots.files import FileRecord
+from labctl.lab.snapshots.signing import is_signed, sign
 
 __all__ = [
-    "FOLDERS",
     "RECORDED",
     "SNAPSHOT_VERSION",
     "Manifest",
@@ -25,7 +26,7 @@ __all__ = [
     "check_name",
     "delete_snapshot",
     "find_snapshot",
-    "put_aside",
+    "put_in_place",
     "remove_leftovers",
     "snapshot_home",
     "snapshots",
@@ -35,11 +36,10 @@ __all__ = [
 
 SNAPSHOT_VERSION = 1
 """Of a snapshot's layout and manifest."""
-FOLDERS = ("data", "secrets")
-"""The folders of a lab that a snapshot holds. All others are written whenever services start."""
 MANIFEST = "snapshot.json"
-_NEW, _DELETED = ".new", ".deleted"
-"""How folders are called that are being filled, or deleted; a name and a process id follow."""
+_NEW, _DELETED, _REPLACED = ".new", ".deleted", ".replaced"
+"""How folders are called that are being filled, deleted, or replaced; a name and a process id
+follow."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
 
 
@@ -66,6 +66,8 @@ class Manifest(BaseModel):
     """By service that keeps anything: which version wrote it."""
     files: dict[str, FileRecord]
     """By path below the snapshot's folder."""
+    entries: dict[str, str] | None = None
+    """Everything there, folders and links too, as `read_entries` tells it; older ones lack it."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,15 @@ class Snapshot:
     @property
     def folder(self) -> Path:
         return snapshot_home() / self.name
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this user has saved it here, or said that it may be trusted."""
+        return is_signed(self.folder / MANIFEST)
+
+    def trust(self) -> None:
+        """Sign it as this user's own."""
+        sign(self.folder / MANIFEST)
 
     @property
     def size_bytes(self) -> int:
@@ -117,6 +128,8 @@ def find_snapshot(name: str) -> Snapshot:
     check_name(name)
     file = snapshot_home() / name / MANIFEST
     if not file.is_file():
+        remove_leftovers()
+    if not file.is_file():
         names = ", ".join(snapshot.name for snapshot in snapshots())
         raise LabError(
             f"There is no snapshot {name!r}",
@@ -127,8 +140,9 @@ def find_snapshot(name: str) -> Snapshot:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write `manifest` into a snapshot's folder."""
+    """Write `manifest` into a snapshot's folder, with this user's signature."""
     write_private(folder / MANIFEST, manifest.model_dump_json())
+    sign(folder / MANIFEST)
 
 
 def delete_snapshot(name: str) -> None:
@@ -141,12 +155,29 @@ def delete_snapshot(name: str) -> None:
     shutil.rmtree(put_aside(folder))
 
 
-def put_aside(folder: Path) -> Path:
+def put_aside(folder: Path, kind: str = _DELETED) -> Path:
     """Give a snapshot's folder a name that none has; the new path, which is to be deleted.
 
     What an interruption leaves of it is not taken for a snapshot.
     """
-    return folder.rename(folder.with_name(f"{_DELETED}.{folder.name}.{os.getpid()}"))
+    return folder.rename(folder.with_name(f"{kind}.{folder.name}.{os.getpid()}"))
+
+
+def put_in_place(staged: Path, name: str) -> None:
+    """Make a staged folder the snapshot of that name, instead of an earlier one.
+
+    Killed in between, the earlier one comes back with the next command about snapshots.
+    """
+    folder = snapshot_home() / name
+    old = put_aside(folder, _REPLACED) if folder.exists() else None
+    try:
+        staged.rename(folder)
+    except BaseException:
+        if old is not None:
+            old.rename(folder)
+        raise
+    if old is not None:
+        shutil.rmtree(old)
 
 
 def stage(name: str) -> Path:
@@ -160,10 +191,18 @@ def stage(name: str) -> Path:
 
 
 def remove_leftovers() -> None:
-    """Delete what commands that were killed had begun to make, or to delete."""
-    for start in (_NEW, _DELETED):
+    """Delete what commands that were killed had begun to make, or to delete.
+
+    A snapshot that one of them was about to replace gets its name back.
+    """
+    for start in (_REPLACED, _NEW, _DELETED):
         for folder in snapshot_home().glob(f"{start}.*"):
-            if not Path("/proc", folder.name.rpartition(".")[2]).exists():
+            if not has_ended(folder):
+                continue
+            name = folder.name.removeprefix(f"{start}.").rpartition(".")[0]
+            if start == _REPLACED and not (snapshot_home() / name).exists():
+                folder.rename(snapshot_home() / name)
+            else:
                 shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -9,23 +9,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
-from labctl.home.state import STATE_VERSION
+from labctl.home.state import SAVED, STATE_VERSION
 from labctl.lab.lab import Lab
 from labctl.lab.snapshots.files import (
     copy_folder,
     forget_processes,
     link_unchanged,
+    read_entries,
     read_records,
 )
 from labctl.lab.snapshots.restoring import builds, finish_restore
 from labctl.lab.snapshots.store import (
-    FOLDERS,
     RECORDED,
     SNAPSHOT_VERSION,
     Manifest,
     Snapshot,
     check_name,
-    put_aside,
+    put_in_place,
     snapshot_home,
     snapshots,
     stage,
@@ -57,7 +57,7 @@ def save_snapshot(lab: Lab, name: str, *, replace: bool = False) -> Snapshot:
             frozen = lab.runtime.frozen() if lab.running else nullcontext()
             with frozen:
                 made_at = datetime.now(UTC)
-                for part in FOLDERS:
+                for part in SAVED:
                     copy_folder(lab.state.folder / part, staged / part)
             forget_processes(staged / "data")
             manifest = Manifest(
@@ -68,14 +68,12 @@ def save_snapshot(lab: Lab, name: str, *, replace: bool = False) -> Snapshot:
                 **{key: lab.state.load().get(key, {}) for key in RECORDED},
                 builds=builds(lab),
                 files=read_records(staged),
+                entries=read_entries(staged),
             )
             earlier = [(one.folder, one.manifest.files) for one in snapshots()]
             link_unchanged(staged, manifest.files, earlier)
             write_manifest(staged, manifest)
-            old = put_aside(folder) if folder.exists() else None
-            staged.rename(folder)
-            if old is not None:
-                shutil.rmtree(old)
+            put_in_place(staged, name)
     return Snapshot(name, manifest)
 
 

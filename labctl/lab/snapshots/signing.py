@@ -1,0 +1,48 @@
+"""Whose a snapshot is: a signature of its manifest, with a key that never leaves this user's home.
+
+A snapshot is code: a database's data folder has its settings and functions, and Kafka's has the
+connectors. So that of someone else is not restored unless the user says that it is to be trusted.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from pathlib import Path
+
+from labctl.home.state import state_home, write_private
+
+__all__ = ["is_signed", "sign"]
+
+_SUFFIX = ".hmac"
+_KEY = ".snapshot-key"
+"""Beside the labs and the snapshots: a copy of either does not have it."""
+_KEY_BYTES = 32
+
+
+def sign(manifest: Path) -> None:
+    """Write the signature of a manifest beside it. The key is made where there is none."""
+    path = state_home() / _KEY
+    if _key() is None:
+        write_private(path, secrets.token_hex(_KEY_BYTES))
+    write_private(manifest.with_suffix(_SUFFIX), _signature(manifest))
+
+
+def is_signed(manifest: Path) -> bool:
+    """Whether a manifest has its signature beside it, made with this user's key."""
+    try:
+        said = manifest.with_suffix(_SUFFIX).read_bytes()
+    except OSError:
+        return False
+    return _key() is not None and hmac.compare_digest(said, _signature(manifest).encode())
+
+
+def _key() -> bytes | None:
+    try:
+        return bytes.fromhex((state_home() / _KEY).read_text(encoding="ascii")) or None
+    except (OSError, ValueError):
+        return None
+
+
+def _signature(manifest: Path) -> str:
+    return hmac.digest(_key() or b"", manifest.read_bytes(), "sha256").hex()
