@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from labctl.artifacts.checksum import sha256_of
 from labctl.artifacts.job import Job, Provenance
 from labctl.artifacts.lock import MavenArtifact, MavenFile
+from labctl.artifacts.unpacking import unpack
 
 if TYPE_CHECKING:
     from jgo.maven import MavenContext
@@ -46,7 +47,7 @@ def fetch(artifact: MavenArtifact, job: Job) -> Provenance:
     for path in obtained:
         job.check()
         if path.name.endswith(".tar.gz"):
-            shutil.unpack_archive(path, target, "gztar")
+            unpack(path, target, check=job.check)
         else:
             path.rename(target / path.name)
     return Provenance(artifact.version)

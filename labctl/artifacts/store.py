@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +15,15 @@ from labctl.artifacts import system
 from labctl.artifacts.locking import exclusive
 from labctl.artifacts.progress import Progress, SilentProgress
 from labctl.artifacts.system import SystemTool
-from labctl.artifacts.tree import Stamp, damage, read_stamp, tree_path, write_stamp
+from labctl.artifacts.tree import (
+    Stamp,
+    damage,
+    is_of_others,
+    read_stamp,
+    take_from_others,
+    tree_path,
+    write_stamp,
+)
 from labctl.errors import ExitCode, LabError
 
 if TYPE_CHECKING:
@@ -103,6 +112,8 @@ class ArtifactStore:
             return ArtifactStatus(
                 name, artifact.kind, artifact.version, "missing", None, artifact.download_size
             )
+        if os.geteuid() == 0 and is_of_others(tree, stamp):
+            stamp = take_from_others(tree, stamp)
         damaged = stamp.damaged or tuple(damage(tree, stamp, thorough=False))
         return _installed(name, artifact, tree, stamp, damaged)
 
@@ -137,7 +148,8 @@ class ArtifactStore:
         """
         wanted = list(self.lock.artifacts if names is None else names)
         statuses = [self.status(name) for name in wanted]
-        if all(status.state in ("ready", "system") for status in statuses):
+        is_done = all(status.state in ("ready", "system") for status in statuses)
+        if is_done and not self._leftovers(statuses):
             return statuses
         # Here: what downloads is large, and seldom needed.
         from labctl.artifacts.fetching import fetch_all
@@ -152,6 +164,8 @@ class ArtifactStore:
         stop = cancelled or threading.Event()
         with exclusive(self.cache_dir / "fetch.lock", waiting, stop):
             pending = self.missing(wanted)
+            for folder in self._leftovers([self.status(name) for name in wanted]):
+                shutil.rmtree(folder, ignore_errors=True)
             fetch_all(
                 {name: self.lock.artifacts[name] for name in pending},
                 self.cache_dir,
@@ -212,6 +226,11 @@ class ArtifactStore:
     def spark_jars(self) -> list[Path]:
         """The jars Spark needs beyond those that come with PySpark."""
         return sorted(self.path("spark-packages").glob("*.jar"))
+
+    def _leftovers(self, statuses: Iterable[ArtifactStatus]) -> list[Path]:
+        """Downloads of what is installed: a fetch was killed before it deleted them."""
+        work = self.cache_dir / "work"
+        return [work / s.name for s in statuses if s.state == "ready" and (work / s.name).exists()]
 
     def _of_debian(self, name: str) -> list[str]:
         if tool := self._system_tool(name):

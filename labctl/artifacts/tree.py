@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -13,8 +14,19 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from labctl.artifacts.checksum import sha256_of
 from labctl.artifacts.job import Job, Provenance
+from labctl.artifacts.owners import give_to_owner, is_foreign, own_tree
 
-__all__ = ["Entry", "Stamp", "damage", "publish", "read_stamp", "tree_path", "write_stamp"]
+__all__ = [
+    "Entry",
+    "Stamp",
+    "damage",
+    "is_of_others",
+    "publish",
+    "read_stamp",
+    "take_from_others",
+    "tree_path",
+    "write_stamp",
+]
 
 SECOND = 10**9
 
@@ -104,7 +116,44 @@ def _stamp_path(tree: Path) -> Path:
     return tree.with_name(f"{tree.name}.json")
 
 
+def is_of_others(tree: Path, stamp: Stamp) -> bool:
+    """Whether files of an installed tree belong to another user than the tree.
+
+    An earlier labctl, run by root, left them so.
+    """
+    try:
+        return is_foreign(tree, _names(tree, stamp))
+    except OSError:
+        return False
+
+
+def take_from_others(tree: Path, stamp: Stamp) -> Stamp:
+    """Give an installed tree's files to its owner, and read all of them; its new stamp.
+
+    Another user could have changed them until now.
+    """
+    with suppress(OSError):
+        give_to_owner(tree, _names(tree, stamp))
+        stamp = stamp.model_copy(update={"damaged": tuple(damage(tree, stamp, thorough=True))})
+        write_stamp(tree, stamp)
+    return stamp
+
+
+def _names(tree: Path, stamp: Stamp) -> list[str]:
+    """The files of a stamp that are there, and the folders above them, relative to the tree."""
+    folders: set[str] = set()
+    for entry in stamp.entries:
+        # Of text: a path object for each of thousands takes a tenth of a second.
+        folder, _, _ = entry.path.rpartition("/")
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder, _, _ = folder.rpartition("/")
+    files = (entry.path for entry in stamp.entries)
+    return [name for name in (*folders, *files) if os.path.lexists(f"{tree}/{name}")]
+
+
 def _seal(job: Job, provenance: Provenance) -> Stamp:
+    own_tree(job.tree)
     entries = []
     for folder, names, files in os.walk(job.tree):
         links = [name for name in names if Path(folder, name).is_symlink()]
