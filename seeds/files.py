@@ -6,6 +6,7 @@ How a file is split into fields is for the data set to say.
 
 from __future__ import annotations
 
+import lzma
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Mapping
@@ -28,6 +29,8 @@ Parser: TypeAlias = Callable[[AnyColumn], AnyColumn]
 
 _NULLS = ("", "\\N")
 _SHOWN = 60
+_MOST_BYTES = 512 * 1024**2
+"""Of one file, unpacked: several times the largest that the data sets have."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ def read_files(
     """
     if not path.exists():
         raise bad_input(f"{path} does not exist.", hint="give the zip of the data set, or a folder")
-    if not path.is_dir() and not zipfile.is_zipfile(path):
+    if not path.is_dir() and not (path.is_file() and zipfile.is_zipfile(path)):
         raise bad_input(f"{path} is neither a zip file nor a folder.")
     tables = list(tables)
     rows: dict[str, pa.Table] = {}
@@ -93,6 +96,9 @@ def _in_folder(table: Table, path: Path) -> DataFile | None:
     for name in _editions(table):
         if files := sorted(path.rglob(name)):
             _once(table, path, name, len(files))
+            if not files[0].is_file():
+                raise bad_input(f"{files[0]} is no file.")
+            _require_size(files[0], files[0].name, files[0].stat().st_size)
             return DataFile(table, files[0].name, files[0].read_bytes())
         if zips := sorted(path.rglob(f"{name}.zip")):
             _once(table, path, f"{name}.zip", len(zips))
@@ -114,10 +120,22 @@ def _in_zip(table: Table, path: Path, editions: list[str]) -> DataFile | None:
                     n for n in archive.namelist() if fnmatchcase(PurePosixPath(n).name, name)
                 ]:
                     _once(table, path, name, len(members))
+                    # No more than a zip says of a member is ever unpacked of it.
+                    _require_size(path, members[0], archive.getinfo(members[0]).file_size)
                     return DataFile(table, PurePosixPath(members[0]).name, archive.read(members[0]))
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError) as error:
         raise bad_input(f"{path} is damaged: {error}") from error
+    except RuntimeError as error:  # encrypted, or packed in an unknown way
+        raise bad_input(f"{path} cannot be unpacked: {error}") from error
     return None
+
+
+def _require_size(path: Path, name: str, size: int) -> None:
+    if size > _MOST_BYTES:
+        raise bad_input(
+            f"{path}: {name} has {size:,} bytes, and {_MOST_BYTES:,} are the most.",
+            hint="give the file that the data set's publisher offers",
+        )
 
 
 def _once(table: Table, path: Path, name: str, count: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import zipfile
 from pathlib import Path
 
@@ -195,3 +196,37 @@ def test_a_damaged_zip(folder: Path) -> None:
     content[200:400] = bytes(200)
     path.write_bytes(content)
     assert f"{path} is damaged" in refusal(folder).what
+
+
+def test_a_zip_or_folder_of_someone_else_is_refused(folder: Path) -> None:
+    """Of what would not end, or would take all memory, nothing is read."""
+    file = folder / ARTISTS
+    path = zipped(file)
+    content = bytearray(path.read_bytes())
+    for start in (b"PK\x01\x02", b"PK\x03\x04"):
+        place = content.find(start) + (24 if start == b"PK\x01\x02" else 22)
+        content[place : place + 4] = (2**31).to_bytes(4, "little")
+    path.write_bytes(content)
+    assert "has 2,147,483,648 bytes" in refusal(path).what
+    path.unlink()
+    os.mkfifo(path)
+    assert "neither a zip file nor a folder" in refusal(path).what
+    path.unlink()
+    os.mkfifo(file)
+    assert "is no file" in refusal(folder).what
+    file.unlink()
+    file.symlink_to("/dev/zero")
+    assert "is no file" in refusal(folder).what
+    file.unlink()
+    with file.open("wb") as large:
+        large.truncate(2**31)
+    assert "has 2,147,483,648 bytes" in refusal(folder).what
+
+
+def test_a_locked_zip_is_refused(folder: Path) -> None:
+    path = zipped(folder / ARTISTS)
+    content = bytearray(path.read_bytes())
+    content[content.find(b"PK\x01\x02") + 8] |= 1
+    content[content.find(b"PK\x03\x04") + 6] |= 1
+    path.write_bytes(content)
+    assert "cannot be unpacked" in refusal(path).what
