@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import os
 import sys
@@ -152,6 +153,10 @@ def group(name: str) -> typer.Typer:
     return app
 
 
+_NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
+"""Errors of a disk that takes nothing more."""
+
+
 def _run(action: Callable[[], None], invocation: Invocation) -> None:
     from labctl.cli.output import print_error, stderr
 
@@ -166,3 +171,13 @@ def _run(action: Callable[[], None], invocation: Invocation) -> None:
     except BrokenPipeError:
         # The reader of our output left (`labctl … | head`): not an error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if error.errno not in _NOT_WRITTEN:
+            raise
+        said = LabError(
+            f"{error.filename or 'A file'} cannot be written: {error.strerror}",
+            hint="make room on that disk, then run the command again",
+            exit_code=ExitCode.ENVIRONMENT,
+        )
+        print_error(said, invocation.format, hint=said.hint or "")
+        raise typer.Exit(int(said.exit_code)) from None

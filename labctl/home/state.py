@@ -9,7 +9,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -273,12 +273,12 @@ class LabState:
         there is none.
         """
         with self._locked(existing=existing) as handle:
-            handle.truncate(0)
-            handle.write(f"process {os.getpid()}")
-            handle.flush()
+            with suppress(OSError):  # the disk is full, and the lab may be stopped nevertheless
+                os.ftruncate(handle.fileno(), 0)
+                os.write(handle.fileno(), f"process {os.getpid()}".encode())
             self.remove_leftovers()
             yield
-            handle.truncate(0)
+            os.ftruncate(handle.fileno(), 0)
 
     @contextmanager
     def _locked(self, *, existing: bool) -> Iterator[TextIO]:
@@ -322,12 +322,17 @@ def write_private(path: Path, text: str) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     staged = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
-    descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
-        handle.write(text)
-        handle.flush()
-        os.fsync(handle.fileno())
-    staged.replace(path)
+    try:
+        descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
+            handle.write(text)
+            handle.flush()
+            os.fsync(handle.fileno())
+        staged.replace(path)
+    except OSError as error:
+        staged.unlink(missing_ok=True)
+        error.filename = str(path)
+        raise
     sync_folder(path.parent)
 
 

@@ -259,3 +259,32 @@ def test_a_path_too_long_for_a_socket_is_refused(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / ("long" * 30)))
     with pytest.raises(LabError, match="too long for a unix socket"):
         LabState("one").create()
+
+
+def test_a_full_disk_is_one_error_and_leaves_the_old_file(state_home: Path) -> None:
+    """The command line's, whatever it was about to write."""
+    state = written("one", b"{}")
+    program = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+from labctl.cli.app import Invocation, command, root
+from labctl.home.state import LabState
+import typer
+@command(root, "fill", example="")
+def fill(invocation: Invocation) -> None:
+    LabState("one").save(project="x" * 1000)
+@command(root, "other", example="")
+def other(invocation: Invocation) -> None: ...
+root(["fill"])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == ExitCode.ENVIRONMENT
+    said = " ".join(done.stderr.split())
+    assert "lab.json cannot be written: File too large" in said
+    assert "make room on that disk" in said
+    assert "Traceback" not in said
+    assert (state.folder / "lab.json").read_bytes() == b"{}"
+    assert [path.name for path in state.folder.glob(".*")] == []

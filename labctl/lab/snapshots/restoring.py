@@ -136,13 +136,14 @@ def finish_restore(state: LabState) -> bool:
             if own.is_dir():
                 own.rename(old)
             (whole / part).rename(own)
+    # First: on a full disk it makes the room that the rest takes.
+    for part in SAVED:
+        for old in state.folder.glob(f".{part}.*"):
+            shutil.rmtree(old, ignore_errors=True)
     record = whole / _RECORD
     if record.is_file():
         state.save(**json.loads(record.read_bytes()))
     shutil.rmtree(whole)
-    for part in SAVED:
-        for old in state.folder.glob(f".{part}.*"):
-            shutil.rmtree(old, ignore_errors=True)
     return True
 
 
