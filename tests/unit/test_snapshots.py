@@ -23,6 +23,7 @@ from labctl.lab.snapshots import (
     find_snapshot,
     finish_restore,
     remove_leftovers,
+    save_snapshot,
     snapshots,
 )
 from labctl.lab.snapshots.files import read_entries, read_records
@@ -31,7 +32,6 @@ from labctl.lab.snapshots.store import (
     MANIFEST,
     Manifest,
     Snapshot,
-    put_in_place,
     snapshot_home,
     write_manifest,
 )
@@ -182,7 +182,7 @@ def a_lab() -> Lab:
     for part in ("data", "secrets"):
         (state.folder / part).mkdir(exist_ok=True)
         (state.folder / part / "file").write_text("own", encoding="utf-8")
-    made = SimpleNamespace(state=state, runtime=Services(), services=(), running=False)
+    made = SimpleNamespace(state=state, runtime=Services(), services=(), running=False, name="shop")
     made.require_here = lambda: made
     return cast("Lab", made)
 
@@ -267,29 +267,38 @@ def test_killed_at_any_change_a_restore_is_completed_or_has_changed_nothing(
 
 
 def test_killed_at_any_change_a_replaced_snapshot_is_the_old_or_the_new_one(
-    state_home: Path,
+    state_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
     ended = subprocess.Popen(["true"])
     ended.wait()
 
-    def prepare() -> Path:
+    def prepare() -> Lab:
         shutil.rmtree(snapshot_home(), ignore_errors=True)
-        make("new", "new").folder.rename(snapshot_home() / f".new.loaded.{os.getpid()}")
-        make("loaded", "old")
-        return snapshot_home() / f".new.loaded.{os.getpid()}"
+        make("loaded", "old", builds={})
+        return a_lab()
 
     seen = set()
     for _ in kill_at_every_change(
-        state_home, prepare, lambda staged: put_in_place(staged, "loaded")
+        state_home, prepare, lambda lab: save_snapshot(lab, "loaded", replace=True)
     ):
+        # This process lives on; one that was killed does not.
         for folder in snapshot_home().glob(f".*.{os.getpid()}"):
             folder.rename(folder.with_name(folder.name.replace(str(os.getpid()), str(ended.pid))))
         snapshot = find_snapshot("loaded")
         seen.add((snapshot.folder / "data" / "file").read_text())
-        check_files(snapshot)
+        restore_snapshot(a_lab(), snapshot)
         remove_leftovers()
         assert [path.name for path in snapshot_home().iterdir()] == ["loaded"]
-    assert seen == {"old", "new"}
+    assert seen == {"old", "own"}
+
+
+def test_a_key_that_is_damaged_is_made_again() -> None:
+    snapshot = make("loaded")
+    (snapshot_home().parent / ".snapshot-key").write_text("", encoding="ascii")
+    assert not snapshot.is_own
+    snapshot.trust()
+    assert snapshot.is_own
 
 
 def test_a_full_disk_leaves_the_lab_as_it_was(tmp_path: Path) -> None:

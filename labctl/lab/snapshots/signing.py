@@ -7,6 +7,7 @@ connectors. So that of someone else is not restored unless the user says that it
 from __future__ import annotations
 
 import hmac
+import os
 import secrets
 from pathlib import Path
 
@@ -22,9 +23,8 @@ _KEY_BYTES = 32
 
 def sign(manifest: Path) -> None:
     """Write the signature of a manifest beside it. The key is made where there is none."""
-    path = state_home() / _KEY
     if _key() is None:
-        write_private(path, secrets.token_hex(_KEY_BYTES))
+        _make_key()
     write_private(manifest.with_suffix(_SUFFIX), _signature(manifest))
 
 
@@ -35,6 +35,20 @@ def is_signed(manifest: Path) -> bool:
     except OSError:
         return False
     return _key() is not None and hmac.compare_digest(said, _signature(manifest).encode())
+
+
+def _make_key() -> None:
+    """Make a key, or leave that of a command that makes one at the same time."""
+    path = state_home() / _KEY
+    staged = path.with_name(f"{_KEY}.{os.getpid()}")
+    write_private(staged, secrets.token_hex(_KEY_BYTES))
+    try:
+        os.link(staged, path)
+    except FileExistsError:
+        if _key() is None:  # damaged: what it signed is to be trusted again
+            staged.replace(path)
+    finally:
+        staged.unlink(missing_ok=True)
 
 
 def _key() -> bytes | None:
