@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 from labctl.home import sockets
 
 _given: set[int] = set()
@@ -16,3 +18,16 @@ def free_port() -> int:
     port = sockets.free_port(_given)
     _given.add(port)
     return port
+
+
+def listening(port: int, address: str) -> socket.socket:
+    """A server's socket, as most servers make it."""
+    server = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
+    try:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, True)
+        server.bind((address, port))
+        server.listen()
+    except BaseException:
+        server.close()
+        raise
+    return server

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import pwd
 import random
 import re
-import socket
 from pathlib import Path
 
 import psutil
 
 from labctl.errors import ExitCode, LabError
+from labctl.home.holds import LOOPBACK, bindable
+from labctl.home.listeners import listeners_on
 
 __all__ = [
     "EPHEMERAL_RANGE",
@@ -23,7 +25,6 @@ __all__ = [
     "owner_of",
 ]
 
-LOOPBACK = "127.0.0.1"
 EPHEMERAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 LOWEST_KEPT = 20_000
 """Below it are ports that programs are known by."""
@@ -33,27 +34,34 @@ with a folder of its own for their state, none then takes a port of the other's 
 
 
 def is_free(port: int) -> bool:
-    """Whether this process could listen on `port` of the loopback address now."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((LOOPBACK, port))
-        except OSError:
-            return False
-    return True
+    """Whether this process could listen on `port` now, and clients would find nobody else there.
+
+    All loopback addresses have to be free, of both families: to many clients `localhost` is `::1`.
+    """
+    return bindable(port)
 
 
 def owner_of(port: int) -> str:
-    """Who listens on `port`, as far as this user can see: `name (pid)`."""
+    """Who has `port`, as far as this user can see: `name (process 123)`."""
     for connection in psutil.net_connections(kind="tcp"):
         if connection.status != psutil.CONN_LISTEN or tuple(connection.laddr)[1:2] != (port,):
             continue
         if connection.pid is None:
-            break
+            return _user_at(port)
         try:
             return f"{psutil.Process(connection.pid).name()} (process {connection.pid})"
         except psutil.Error:
-            break
+            return _user_at(port)
+    return "a process that listens to nobody now, such as the supervisor of another lab"
+
+
+def _user_at(port: int) -> str:
+    """The user whose process listens on `port`: that the kernel tells everybody."""
+    for listener in listeners_on(port):
+        try:
+            return f"a process of user {pwd.getpwuid(listener.user_id).pw_name}"
+        except KeyError:
+            return f"a process of the user with the id {listener.user_id}"
     return "another process"
 
 

@@ -6,6 +6,7 @@ from labctl.errors import LabError
 from labctl.home.sockets import is_free, owner_of
 from labctl.lab.lab import Lab
 from labctl.lab.probe_errors import why_unusable
+from labctl.lab.probing import probe
 from labctl.lab.slots import read_slots
 from labctl.runtimes.model import Check, Level
 
@@ -43,7 +44,7 @@ def _services(lab: Lab) -> list[Check]:
     checks = []
     for service in lab.services:
         try:
-            detail = service.probe(lab.context(service))
+            detail = probe(lab, service, lab.runtime.state(service.name))
             checks.append(Check(service.name, Level.OK, detail))
         except Exception as error:
             checks.append(

@@ -127,6 +127,11 @@ class Lab:
             self.services, self.config, recorded.get("ports", {}), self._others_ports()
         )
 
+    def forget_ports(self) -> None:
+        """Have ports that are not kept yet chosen again, by what other labs have now."""
+        for known in ("ports", "runtime", "endpoints"):
+            self.__dict__.pop(known, None)
+
     @cached_property
     def passwords(self) -> dict[str, str]:
         self.require_here()

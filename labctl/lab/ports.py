@@ -2,16 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from types import TracebackType
+from typing import Self
 
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
-from labctl.home.sockets import free_port, is_free, own_range
+from labctl.home.holds import Hold
+from labctl.home.sockets import free_port, is_free, own_range, owner_of
 from labctl.services.model import Service
 
-__all__ = ["assign_ports"]
+__all__ = ["PortTakenError", "Reservation", "assign_ports"]
 
 Ports = Mapping[str, Mapping[str, int]]
+
+
+class PortTakenError(LabError):
+    """Somebody else has a port of the lab."""
+
+    def __init__(self, port: int, service: str, endpoint: str) -> None:
+        super().__init__(
+            f"Port {port} ({service}, {endpoint}) is taken by {owner_of(port)}",
+            hint=(
+                f"stop that process, or set another port in lab.toml: "
+                f"[services.{service}] ports = {{ {endpoint} = … }}"
+            ),
+            exit_code=ExitCode.ENVIRONMENT,
+        )
+        self.service, self.endpoint = service, endpoint
+
+
+class Reservation:
+    """Ports that this command keeps, for services that are not started yet.
+
+    No other lab, of whatever user, chooses one of them; none can be listened on until its service
+    has it released.
+    """
+
+    def __init__(self) -> None:
+        self._holds: dict[str, list[Hold]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release(list(self._holds))
+
+    def take(self, ports: Ports, *, but: Collection[int] = ()) -> None:
+        """Keep all of `ports` but those the lab itself has. Raises PortTakenError, and keeps none
+        then."""
+        try:
+            for service, endpoints in ports.items():
+                for endpoint, port in endpoints.items():
+                    if port in but:
+                        continue
+                    try:
+                        self._holds.setdefault(service, []).append(Hold.take(port))
+                    except OSError:
+                        raise PortTakenError(port, service, endpoint) from None
+        except BaseException:
+            self.release(list(self._holds))
+            raise
+
+    def release(self, services: Iterable[str]) -> None:
+        """Give up the ports of `services`: they are started now, or their supervisor keeps them."""
+        for service in services:
+            for hold in self._holds.pop(service, ()):
+                hold.close()
 
 
 def assign_ports(

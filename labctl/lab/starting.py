@@ -14,6 +14,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.lab.busy import when_busy
 from labctl.lab.lab import Lab
 from labctl.lab.probe_errors import why_unusable
+from labctl.lab.probing import probe
 from labctl.services import Service
 
 __all__ = [
@@ -139,12 +140,13 @@ def wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event | N
     begun = time.monotonic()
     seconds = 0.0
     while True:
+        process = lab.runtime.state(service.name)
         try:
-            return service.probe(context)
+            return probe(lab, service, process)
         except Exception as error:
             reason = why_unusable(error)
-        if lab.runtime.state(service.name).state == "FATAL":
-            raise _failure(lab, service, "died again and again and was given up")
+        if process.state == "FATAL":
+            raise _failure(lab, service, f"died again and again and was given up ({reason})")
         seconds = max(seconds, start_seconds(service, context.settings))
         if time.monotonic() - begun > seconds:
             raise _failure(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from labctl.config.aws import AwsProfile
 from labctl.lab.lab import Lab
 from labctl.lab.probe_errors import why_unusable
+from labctl.lab.probing import probe, stranger
 from labctl.runtimes.model import Death, ProcessState, Usage
 from labctl.services import Service
 
@@ -113,15 +114,16 @@ def _service_status(
     state, detail = "stopped", ""
     if process is not None and process.running:
         try:
-            detail = service.probe(lab.context(service))
+            detail = probe(lab, service, process)
             state = "ready"
         except Exception as error:
             state = _unusable(service, process, deaths)
             detail = why_unusable(error)
     elif process is not None and process.state == "BACKOFF":
-        state = "restarting"
+        state, detail = "restarting", stranger(lab, service)
     elif process is not None and process.state == "FATAL":
-        state, detail = "failed", f"given up; labctl logs {service.name}"
+        state = "failed"
+        detail = stranger(lab, service) or f"given up; labctl logs {service.name}"
     # One that still answers takes no changes any more.
     if process is not None and (said := _full_disk(lab, service.name)):
         detail = said if state == "ready" or not detail else f"{said} ({detail})"

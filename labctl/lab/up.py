@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 from labctl.config.model import lab_file
 from labctl.errors import ExitCode, LabError
-from labctl.home.sockets import is_free, owner_of
 from labctl.kafkaconnect.apply import Applied
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import (
@@ -29,16 +29,19 @@ from labctl.lab.own_schema import (
     check_schemas,
     sources_with_schema,
 )
+from labctl.lab.ports import PortTakenError, Reservation
 from labctl.lab.snapshots import finish_restore
 from labctl.lab.starting import UpReporter, bring_up, start_services
 from labctl.runtimes.model import Level
 from labctl.services import Service
 
-__all__ = ["Started", "restart_service", "up"]
+__all__ = ["Started", "reserve_ports", "restart_service", "up"]
 
 CONNECT_SECONDS = 180.0
 """How long Connect may take to answer. It answers nothing while it stops a task, and one without a
 login for its schema history asks Kafka for a minute before it ends."""
+CHOICES = 20
+"""How often ports are chosen: a port that was free when it was chosen is seldom gone then."""
 
 
 @dataclass(frozen=True)
@@ -97,15 +100,17 @@ def up(
         if not states:
             # What a killed supervisor left would still hold the lab's own ports.
             lab.runtime.end_strays()
-        _check_ports(lab, idle)
-        with lab.runtime.fetching(wanted, reporter) as parts:
-            first = _first(wanted, parts.first())
-            _write_state(lab, fresh=not states)
-            versions = _start(lab, first, running, idle, reporter)
-            if rest := [service for service in wanted if service not in first]:
-                meanwhile(versions)
-                parts.rest()
-                versions |= _start(lab, rest, [*running, *first], idle, reporter)
+        with Reservation() as reserved:
+            reserve_ports(lab, reserved, running, idle)
+            with lab.runtime.fetching(wanted, reporter) as parts:
+                first = _first(wanted, parts.first())
+                _write_state(lab, fresh=not states)
+                versions = _start(lab, first, running, idle, reporter, reserved)
+                if rest := [service for service in wanted if service not in first]:
+                    meanwhile(versions)
+                    parts.rest()
+                    others = [*running, *first]
+                    versions |= _start(lab, rest, others, idle, reporter, reserved)
         if "connect" in versions:
             client = connect_client(lab.endpoints.connect, seconds=CONNECT_SECONDS)
             give_logins(client)
@@ -134,11 +139,13 @@ def _start(
     running: Sequence[Service],
     idle: Sequence[Service],
     reporter: UpReporter,
+    reserved: Reservation,
 ) -> dict[str, str]:
     """Start those of `wanted` that are `idle`, and what must be started again; their versions."""
     with _no_idle_runtime_left(lab):
         known = [s for s in lab.services if s in wanted or s in running]
         changed = lab.runtime.declare([(s, lab.context(s)) for s in known])
+        reserved.release([service.name for service in known])
         again = [s for s in running if s.name in changed]
         return start_services(lab, list(wanted), [*idle, *again], reporter)
 
@@ -213,19 +220,30 @@ def _write_state(lab: Lab, *, fresh: bool) -> None:
     lab.runtime.write_secrets()
 
 
-def _check_ports(lab: Lab, idle: list[Service]) -> None:
-    own = lab.runtime.own_ports() if idle else set()
-    for service in idle:
-        for endpoint, port in lab.ports[service.name].items():
-            if port not in own and not is_free(port):
-                raise LabError(
-                    f"Port {port} ({service.name}, {endpoint}) is taken by {owner_of(port)}",
-                    hint=(
-                        f"stop that process, or set another port in lab.toml: "
-                        f"[services.{service.name}] ports = {{ {endpoint} = … }}"
-                    ),
-                    exit_code=ExitCode.ENVIRONMENT,
-                )
+def reserve_ports(
+    lab: Lab, reserved: Reservation, running: Sequence[Service], idle: Sequence[Service]
+) -> None:
+    """Keep the ports of what is to be started. Raises PortTakenError.
+
+    Of two labs that choose a port at once, one has it first, and the other chooses again.
+    """
+    recorded = lab.state.load().get("ports", {})
+    for choice in count(1):
+        # What runs, and is to have another port from now on, is started again.
+        moved = [s for s in running if lab.ports[s.name] != recorded.get(s.name)]
+        wanted = {service.name: lab.ports[service.name] for service in (*idle, *moved)}
+        own = lab.runtime.own_ports() if wanted else set()
+        own |= {port for s in moved for port in recorded.get(s.name, {}).values()}
+        try:
+            reserved.take(wanted, but=own)
+        except PortTakenError as taken:
+            is_kept = taken.endpoint in recorded.get(taken.service, {})
+            is_fixed = taken.endpoint in lab.config.settings(taken.service).ports
+            if is_kept or is_fixed or choice == CHOICES:
+                raise
+            lab.forget_ports()
+        else:
+            return
 
 
 @contextmanager

@@ -212,6 +212,12 @@ class Runtime(Protocol):
     def own_ports(self) -> set[int]:
         """Ports that the lab itself holds open, whether or not the service behind them runs."""
 
+    def require_own_listeners(self, name: str, pid: int | None) -> None:
+        """Raise ConnectionError if another program listens on a port of the service.
+
+        `pid` is the service's process; None when it does not run.
+        """
+
     def end_strays(self) -> None:
         """End what an earlier lab of this name left that nobody looks after."""
 

@@ -16,12 +16,17 @@ from confluent_kafka.admin import AdminClient
 
 from labctl.config.kafka_clients import client_settings
 from labctl.errors import LabError
+from labctl.home.sockets import LOOPBACK, is_free
 from labctl.kafka.topics import Topics
 from labctl.kafkaconnect.files import read_connector
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab
+from labctl.lab.ports import PortTakenError, Reservation
+from labctl.lab.starting import wait_until_usable
 from labctl.runtimes.native.families import family_of
+from labctl.testing.faults import Faults
 from tests.e2e.conftest import Labctl
+from tests.ports import listening
 
 SECONDS = 10
 LINES = 20_000
@@ -165,6 +170,34 @@ def test_no_process_may_have_all_of_the_memory(lab: Lab) -> None:
             with suppress(psutil.NoSuchProcess):
                 _, most = process.rlimit(psutil.RLIMIT_DATA)
                 assert most != psutil.RLIM_INFINITY, (service.name, process.name())
+
+
+def test_every_service_listens_on_one_address(lab: Lab) -> None:
+    """MinIO would listen on `::1` too, if the lab did not keep its port there."""
+    if lab.config.profiles[lab.profile].runtime != "native":
+        pytest.skip("containers listen on their own network; the engine publishes their ports")
+    for service in lab.services:
+        pid = lab.runtime.state(service.name).pid
+        application = psutil.Process(pid)
+        for process in (application, *application.children(recursive=True)):
+            for connection in process.net_connections("tcp"):
+                if connection.status == psutil.CONN_LISTEN:
+                    address = connection.laddr.ip.removeprefix("::ffff:")
+                    assert address == LOOPBACK, (service.name, connection.laddr)
+
+
+def test_nobody_listens_on_the_port_of_a_service_that_is_down(lab: Lab) -> None:
+    """What would answer there would be told the service's password by its next client."""
+    if lab.config.profiles[lab.profile].runtime != "native":
+        pytest.skip("the engine gives up the port of a container that is stopped")
+    (port,) = lab.ports["sqlapi"].values()
+    with Faults(lab).away("sqlapi"):
+        assert not is_free(port)
+        with pytest.raises(OSError, match="in use"):
+            listening(port, LOOPBACK)
+        with pytest.raises(PortTakenError, match="the supervisor of another lab"):
+            Reservation().take({"other": {"http": port}})
+    wait_until_usable(lab, lab.service("sqlapi"))
 
 
 def test_the_driver_of_spark_knows_strangers(lab: Lab) -> None:

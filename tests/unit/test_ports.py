@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from labctl.config.model import LabConfig
 from labctl.errors import LabError
+from labctl.home.holds import Hold
+from labctl.home.listeners import has_open, listeners_on
 from labctl.home.sockets import EPHEMERAL_RANGE, LOOPBACK, RANGE_VARIABLE, is_free, owner_of
-from labctl.lab.ports import assign_ports
+from labctl.lab.lab import Lab
+from labctl.lab.ports import PortTakenError, Reservation, assign_ports
+from labctl.lab.up import reserve_ports
 from labctl.services import SERVICES
+from tests.ports import free_port, listening
 
 BASE = {"sources": {"mysql": {"engine": "mysql", "schemas": ["ecomm"], "connector": "c"}}}
+ADDRESSES = (LOOPBACK, "0.0.0.0", "::1", "::")  # noqa: S104 - what others may listen on
+PROJECT = Path(__file__).parents[2]
 MYSQL = [service for service in SERVICES if service.name == "mysql"]
 
 
@@ -82,6 +96,182 @@ def test_an_unknown_endpoint_is_refused() -> None:
 def test_the_owner_of_a_port_is_named(listener: int) -> None:
     assert not is_free(listener)
     assert "python" in owner_of(listener) or "pytest" in owner_of(listener)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_a_port_is_taken_whatever_address_somebody_listens_at(address: str) -> None:
+    """A client of `localhost` may be connected to any of them."""
+    port = free_port()
+    assert is_free(port)
+    with listening(port, address):
+        assert not is_free(port)
+        with pytest.raises(PortTakenError, match=rf"Port {port} \(mysql, sql\) is taken by \w"):
+            Reservation().take({"mysql": {"sql": port}})
+    assert is_free(port)
+
+
+def test_two_labs_cannot_reserve_the_same_port() -> None:
+    port = free_port()
+    with Reservation() as first:
+        first.take({"mysql": {"sql": port}})
+        assert not is_free(port)
+        assert "supervisor of another lab" in owner_of(port)
+        with Reservation() as second, pytest.raises(PortTakenError):
+            second.take({"registry": {"http": port}})
+    assert is_free(port)
+
+
+def test_a_reservation_takes_all_ports_or_none() -> None:
+    free, taken = free_port(), free_port()
+    with listening(taken, LOOPBACK), Reservation() as reserved:
+        with pytest.raises(PortTakenError):
+            reserved.take({"mysql": {"sql": free}, "registry": {"http": taken}})
+        assert is_free(free)
+
+
+def test_nobody_listens_on_a_port_that_is_kept() -> None:
+    hold = Hold.take(port := free_port())
+    try:
+        for address in ADDRESSES:
+            with pytest.raises(OSError, match="in use"):
+                listening(port, address)
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection((LOOPBACK, port), timeout=5)
+    finally:
+        hold.close()
+    assert is_free(port)
+
+
+def test_a_port_that_is_lent_lets_its_service_listen_and_no_other_lab() -> None:
+    hold = Hold.take(port := free_port())
+    try:
+        hold.lend()
+        with pytest.raises(OSError, match="in use"):
+            Hold.take(port)
+        with listening(port, LOOPBACK) as server:
+            with socket.create_connection((LOOPBACK, port), timeout=5):
+                # It closes first: the port is then in TIME_WAIT.
+                server.accept()[0].close()
+            with pytest.raises(OSError, match="in use"):
+                listening(port, LOOPBACK)
+        hold.keep()
+        with pytest.raises(OSError, match="in use"):
+            listening(port, LOOPBACK)
+        hold.lend()
+        listening(port, LOOPBACK).close()
+    finally:
+        hold.close()
+    Hold.take(port).close()
+
+
+def test_a_port_passes_from_one_process_to_another_without_a_gap() -> None:
+    first = Hold.take(port := free_port())
+    second = Hold.share(port)
+    first.close()
+    with pytest.raises(OSError, match="in use"):
+        listening(port, LOOPBACK)
+    with pytest.raises(OSError, match="in use"):
+        Hold.take(port)
+    second.close()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user")
+def test_another_user_cannot_share_a_port() -> None:
+    program = shutil.which("python3", path="/usr/bin")
+    if program is None:
+        pytest.skip("there is no Python that every user can run")
+    text = (
+        "import socket; s = socket.socket(); "
+        "s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); "
+        "s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1); s.bind(('127.0.0.1', {}))"
+    )
+    hold = Hold.take(port := free_port())
+    try:
+        done = subprocess.run(
+            ["setpriv", "--reuid=65534", "--clear-groups", program, "-c", text.format(port)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        hold.close()
+    assert "Address already in use" in done.stderr
+
+
+def test_who_lost_a_port_that_it_chose_chooses_another(state_home: Path) -> None:
+    lab = Lab.find(name="one", profile="native", project=PROJECT)
+    lab.state.create()
+    service = lab.service("registry")
+    (chosen,) = lab.ports["registry"].values()
+    other = Hold.take(chosen)
+    try:
+        with Reservation() as reserved:
+            reserve_ports(lab, reserved, [], [service])
+            (port,) = lab.ports["registry"].values()
+            assert port != chosen
+            assert not is_free(port)
+        # One that it has already stays, and the command ends.
+        lab.state.save(ports={"registry": {"http": chosen}})
+        lab.forget_ports()
+        with Reservation() as reserved, pytest.raises(PortTakenError):
+            reserve_ports(lab, reserved, [], [service])
+    finally:
+        other.close()
+
+
+CHOOSER = """
+import json, sys
+from pathlib import Path
+from labctl.lab.lab import Lab
+from labctl.lab.ports import Reservation
+from labctl.lab.up import reserve_ports
+
+lab = Lab.find(name="one", profile="native", project=Path(sys.argv[1]))
+lab.state.create()
+print("ready", flush=True)
+sys.stdin.readline()
+with Reservation() as reserved:
+    reserve_ports(lab, reserved, [], lab.services)
+    print(json.dumps([port for ports in lab.ports.values() for port in ports.values()]), flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_labs_of_several_homes_that_choose_at_once_have_ports_of_their_own(tmp_path: Path) -> None:
+    labs = []
+    with ExitStack() as stack:
+        for number in range(3):
+            home = {
+                "HOME": str(tmp_path / str(number)),
+                "XDG_STATE_HOME": str(tmp_path / f"{number}"),
+            }
+            lab = subprocess.Popen(
+                [sys.executable, "-c", CHOOSER, str(PROJECT)],
+                env={**os.environ, **home},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            labs.append(stack.enter_context(lab))
+            stack.callback(lab.kill)
+        pipes = [(lab.stdin, lab.stdout) for lab in labs if lab.stdin and lab.stdout]
+        assert [out.readline() for _, out in pipes] == ["ready\n"] * len(labs)
+        for go, _ in pipes:
+            go.write("\n")
+            go.flush()
+        chosen = [port for _, out in pipes for port in json.loads(out.readline())]
+        assert len(chosen) == len(set(chosen))
+        assert not any(map(is_free, chosen))
+
+
+def test_the_process_that_listens_is_known() -> None:
+    port = free_port()
+    assert listeners_on(port) == []
+    with listening(port, LOOPBACK):
+        (listener,) = listeners_on(port)
+        assert listener.user_id == os.geteuid()
+        assert has_open([os.getpid()], listener)
+        assert not has_open([os.getppid()], listener)
 
 
 def test_services_prefer_ports_of_their_own() -> None:

@@ -12,11 +12,16 @@ from tempfile import TemporaryDirectory
 import psutil
 import pytest
 
+from labctl.errors import LabError
+from labctl.home.listeners import has_open, listeners_on
+from labctl.home.sockets import is_free
 from labctl.home.state import LabState
+from labctl.lab.ports import Reservation
 from labctl.runtimes.model import OVER_LIMIT, SilentSupervisorError
 from labctl.runtimes.native.families import still_there
 from labctl.runtimes.native.supervisor import ProcessSupervisor
 from labctl.services.model import Process
+from tests.ports import free_port, listening
 from tests.waiting import wait_for
 
 SLEEPER = (sys.executable, "-c", "import signal; signal.pause()")
@@ -136,6 +141,58 @@ def test_shutdown_leaves_nothing(state: LabState) -> None:
     assert still_there([process], seconds=0) == []
     assert not supervisor.running()
     assert not Path(state.supervisor_socket).exists()
+
+
+SERVER = """
+import signal, socket, sys
+server = socket.socket()
+server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, True)
+server.bind(("127.0.0.1", int(sys.argv[1])))
+server.listen()
+signal.pause()
+"""
+
+
+def test_the_port_of_a_service_is_kept_while_that_does_not_run(state: LabState) -> None:
+    supervisor = ProcessSupervisor(state)
+    port, other = free_port(), free_port()
+    server = Process((sys.executable, "-c", SERVER, str(port)))
+    with Reservation() as reserved:
+        reserved.take({"server": {"one": port, "two": other}})
+        supervisor.start({"server": server}, {"server": [port, other]})
+    assert supervisor.kept_ports() == {port, other}
+
+    def assert_kept() -> None:
+        for address in ("127.0.0.1", "::1"):
+            with pytest.raises(OSError, match="in use"):
+                listening(port, address)
+
+    assert_kept()
+    supervisor.start_process("server")
+    wait_for(lambda: listeners_on(port) != [])
+    (first,) = listeners_on(port)
+    pid = supervisor.state("server").pid
+    assert pid is not None
+    assert has_open([pid], first)
+    assert_kept()
+    os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: listeners_on(port) not in ([first], []))
+    supervisor.stop_process("server")
+    assert listeners_on(port) == []
+    assert_kept()
+
+    supervisor.start({"server": server}, {"server": [port]})
+    assert is_free(other)
+    assert_kept()
+    supervisor.shutdown()
+    assert is_free(port)
+
+
+def test_a_port_that_somebody_else_has_is_not_kept_in_silence(state: LabState) -> None:
+    port = free_port()
+    supervisor = ProcessSupervisor(state)
+    with listening(port, "127.0.0.1"), pytest.raises(LabError, match=f"Port {port} .server. is"):
+        supervisor.start({"server": Process(SLEEPER)}, {"server": [port]})
 
 
 def test_all_are_killed_but_one(state: LabState) -> None:

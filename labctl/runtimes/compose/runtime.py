@@ -202,6 +202,9 @@ class ComposeRuntime:
         every = self.engine.containers(self.name).values()
         return published_ports(container for containers in every for container in containers)
 
+    def require_own_listeners(self, name: str, pid: int | None) -> None:
+        """The engine has a container's ports from before it runs until it has ended."""
+
     def end_strays(self) -> None:
         """The engine looks after every container there is."""
 

@@ -16,6 +16,8 @@ from labctl.artifacts import ArtifactStore, Progress
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
+from labctl.home.listeners import Listener, has_open, listeners_on
+from labctl.home.sockets import owner_of
 from labctl.home.state import LabState, write_private
 from labctl.runtimes.model import Check, Death, DiskSpace, Fetching, ProcessState, Usage
 from labctl.runtimes.native.checks import check_machine, check_parts
@@ -90,7 +92,8 @@ class NativeRuntime:
 
     def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:
         return self.supervisor.start(
-            {service.name: limited_process(service, context) for service, context in services}
+            {service.name: limited_process(service, context) for service, context in services},
+            {service.name: context.ports.values() for service, context in services},
         )
 
     def start(self, service: Service, context: Context) -> None:
@@ -107,8 +110,19 @@ class NativeRuntime:
         self.supervisor.stop_process(name)
 
     def own_ports(self) -> set[int]:
-        """A service listens by itself."""
-        return set()
+        """The supervisor keeps them, whether or not the services listen."""
+        return self.supervisor.kept_ports()
+
+    def require_own_listeners(self, name: str, pid: int | None) -> None:
+        if self._moved(name).is_file():
+            return  # a test's network is at its port
+        for port in self._ports[name].values():
+            for listener in _listeners(port):
+                if pid is not None and _listens(pid, listener):
+                    continue
+                raise ConnectionError(
+                    f"port {port} is answered by {owner_of(port)}, which is not this lab's"
+                )
 
     def end_strays(self) -> None:
         self.supervisor.end_strays()
@@ -247,6 +261,24 @@ class NativeRuntime:
         if pid is None:
             raise LabError(f"{name} does not run", hint="labctl up", exit_code=ExitCode.NOT_READY)
         return family_of(pid)
+
+
+def _listeners(port: int) -> list[Listener]:
+    """None where the kernel tells nothing of sockets: in some sandboxes. The ports are kept yet."""
+    try:
+        return listeners_on(port)
+    except OSError:
+        return []
+
+
+def _listens(pid: int, listener: Listener) -> bool:
+    """Whether a process or a descendant has a socket that listens.
+
+    Most services listen themselves; the list of the machine's processes costs more.
+    """
+    return has_open([pid], listener) or has_open(
+        (process.pid for process in family_of(pid)[1:]), listener
+    )
 
 
 def _death(line: bytes) -> dict[str, Any] | None:

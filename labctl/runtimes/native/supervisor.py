@@ -14,17 +14,19 @@ import xmlrpc.client
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import psutil
-from supervisor.xmlrpc import SupervisorTransport, UnixStreamHTTPConnection
+from supervisor.xmlrpc import Faults, SupervisorTransport, UnixStreamHTTPConnection
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
-from labctl.errors import LabError
+from labctl.errors import ExitCode, LabError
+from labctl.home.sockets import owner_of
 from labctl.home.state import LabState, write_private
 from labctl.runtimes.model import ProcessState, SilentSupervisorError
 from labctl.runtimes.native.families import families_below, still_there, with_descendants
-from labctl.runtimes.native.supervisor_config import configuration
+from labctl.runtimes.native.supervisor_config import KEEPER, configuration
 from labctl.services.model import Process
 
 __all__ = ["LAB_MARK", "ProcessSupervisor"]
@@ -71,12 +73,45 @@ class ProcessSupervisor:
             return False
         return True
 
-    def start(self, processes: Mapping[str, Process]) -> set[str]:
+    def start(
+        self,
+        processes: Mapping[str, Process],
+        ports: Mapping[str, Collection[int]] = MappingProxyType({}),
+    ) -> set[str]:
         """Bring supervisord up with `processes` known to it, none started yet.
 
-        A supervisord that runs already learns what changed; unchanged services go on. Returns
-        the names of those that changed: they are stopped.
+        It keeps the `ports` of each while it does not run: those that this command reserved. A
+        supervisord that runs already learns what changed; unchanged services go on. Returns the
+        names of those that changed: they are stopped.
         """
+        changed = self._tell(processes)
+        for name, wanted in ports.items():
+            if lost := self._keep_ports(name, wanted):
+                raise LabError(
+                    f"Port {lost[0]} ({name}) is taken by {owner_of(lost[0])}",
+                    hint="stop that process, then `labctl up`",
+                    exit_code=ExitCode.ENVIRONMENT,
+                )
+        return changed
+
+    def _keep_ports(self, name: str, ports: Collection[int]) -> list[int]:
+        """Have supervisord keep ports; those that somebody else has."""
+        try:
+            return list(self._call("keep", name, list(ports), namespace=KEEPER))
+        except xmlrpc.client.Fault as fault:
+            if fault.faultCode != Faults.UNKNOWN_METHOD:
+                raise
+        return []  # an older labctl has started it
+
+    def kept_ports(self) -> set[int]:
+        """Ports that supervisord keeps for services, whether or not these run."""
+        try:
+            return set(self._call("kept", namespace=KEEPER))
+        except (OSError, xmlrpc.client.Error):
+            return set()
+
+    def _tell(self, processes: Mapping[str, Process]) -> set[str]:
+        """Have a supervisord know `processes`; the names of those that it ran and that changed."""
         write_private(self._config, configuration(self._state, processes))
         if self.running():
             return self._reload()
@@ -269,7 +304,13 @@ class ProcessSupervisor:
                     hint=f"its log: {self._state.logs / 'supervisor.log'}",
                 ) from None
 
-    def _call(self, method: str, *arguments: object, seconds: float | None = None) -> Any:
+    def _call(
+        self,
+        method: str,
+        *arguments: object,
+        seconds: float | None = None,
+        namespace: str = "supervisor",
+    ) -> Any:
         """One call of supervisord's API, over a connection of its own.
 
         Raises OSError when it does not run, SilentSupervisorError when it takes longer than
@@ -279,7 +320,7 @@ class ProcessSupervisor:
         transport = _Transport(self._state.supervisor_socket, limit)
         try:
             server = xmlrpc.client.ServerProxy("http://localhost", transport=transport)
-            return getattr(server.supervisor, method)(*arguments)
+            return getattr(getattr(server, namespace), method)(*arguments)
         except TimeoutError:
             raise SilentSupervisorError(limit) from None
         finally:

@@ -17,8 +17,10 @@ from labctl.home.state import LabState, write_private
 from labctl.runtimes.model import FULL_BELOW, LAST_WORDS, OUT_OF_MEMORY, RESTARTS_AT_MOST
 from labctl.services.model import Process
 
-__all__ = ["configuration"]
+__all__ = ["KEEPER", "configuration"]
 
+KEEPER = "ports"
+"""Namespace of the methods of labctl/home/keeper.py in supervisord's API."""
 STEADY_SECONDS = 3
 """How long a process runs before a death of it is not one of its start: then it may die again."""
 
@@ -47,6 +49,10 @@ def configuration(state: LabState, processes: Mapping[str, Process]) -> str:
         _section(
             "rpcinterface:supervisor",
             {"supervisor.rpcinterface_factory": ("supervisor.rpcinterface:make_main_rpcinterface")},
+        ),
+        _section(
+            f"rpcinterface:{KEEPER}",
+            {"supervisor.rpcinterface_factory": "labctl.home.keeper:port_keeper"},
         ),
         _section(
             "eventlistener:events",
