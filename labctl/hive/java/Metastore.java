@@ -19,6 +19,8 @@ import org.apache.thrift.transport.TServerSocket;
  */
 public final class Metastore {
     private static final int MOST_CLIENTS = 200;
+    /** Bytes of a text, and entries of a list, that are believed before they have come. */
+    private static final long LONGEST = 16 << 20;
 
     private Metastore() {}
 
@@ -44,7 +46,10 @@ public final class Metastore {
                         new TThreadPoolServer.Args(socket)
                                 .processor(new TUGIBasedProcessor<>(handler))
                                 .transportFactory(new TUGIContainingTransport.Factory())
-                                .protocolFactory(new TBinaryProtocol.Factory())
+                                // Strict: the first bytes of a request by HTTP, which a web page
+                                // can send here as this user, are no length.
+                                .protocolFactory(
+                                        new TBinaryProtocol.Factory(true, true, LONGEST, LONGEST))
                                 .maxWorkerThreads(MOST_CLIENTS))
                 .serve();
     }

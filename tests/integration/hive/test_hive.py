@@ -6,6 +6,7 @@ import json
 import os
 import pwd
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -329,6 +330,18 @@ def test_a_table_is_dropped_from_the_metastore_alone(
     session.cursor.execute("DROP TABLE moma_cow.artists")
     assert tables(*told.metastore, "moma_cow") == []
     assert source.tables() == before
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_web_page_cannot_end_the_metastore(servers: Servers, method: str) -> None:
+    """A browser runs as the lab's own user. The first bytes of its request are no length."""
+    host, port = servers.metastore
+    request = f"{method} / HTTP/1.1\r\nHost: page.example\r\nContent-Length: 5\r\n\r\nhello"
+    with socket.create_connection((host, port), timeout=WAIT_SECONDS) as page:
+        page.sendall(request.encode())
+        with suppress(ConnectionResetError):
+            assert page.recv(1) == b""
+    assert databases(host, port)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user")
