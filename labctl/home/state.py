@@ -74,6 +74,7 @@ class _Recorded(BaseModel):
     profiles: list[str] = []
     ports: dict[str, dict[str, Annotated[int, Field(ge=1, le=65535)]]] = {}
     started_at: float | None = None
+    deaths_before: int | None = Field(default=None, ge=0)
     seeded: dict[str, Any] = {}
     switched_on: list[str] = []
 
@@ -141,6 +142,10 @@ class LabState:
     def sql_history(self) -> Path:
         """What was typed in `labctl sql`."""
         return self.folder / "sql_history"
+
+    def count_deaths(self) -> int:
+        """Lines of `deaths` by now. A number, not a time: the clock may be set back."""
+        return self.deaths.read_bytes().count(b"\n") if self.deaths.is_file() else 0
 
     def data(self, service: str) -> Path:
         return self.folder / "data" / service

@@ -216,6 +216,7 @@ def _write_state(lab: Lab, *, fresh: bool) -> None:
     }
     if fresh:
         values["started_at"] = time.time()
+        values["deaths_before"] = lab.state.count_deaths()
     lab.state.save(**values)
     lab.runtime.write_secrets()
 

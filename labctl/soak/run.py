@@ -152,6 +152,7 @@ class _Run:
         load = psutil.getloadavg()
         versions = service_versions(self._lab)
         self._begun = time.time()
+        self._begun_monotonic = time.monotonic()
         with ExitStack() as ended:
             for table in self._tables.values():
                 ended.callback(self._remove_rows, table)
@@ -235,7 +236,7 @@ class _Run:
     def _goes_on(self, count: int, once: int) -> bool:
         if self._plan.seconds is None:
             return count < once
-        return time.time() - self._begun < self._plan.seconds
+        return time.monotonic() - self._begun_monotonic < self._plan.seconds
 
     def _fault(self, fault: PlannedFault) -> None:
         self._say(f"{time.time() - self._begun:6.0f} s  {fault}")

@@ -43,6 +43,22 @@ def test_a_torn_line_hides_no_other(
     }
 
 
+def test_deaths_since_the_lab_was_started_count_whatever_the_clock_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    state = LabState("unit")
+    state.deaths.parent.mkdir(parents=True)
+    line = json.dumps(WHOLE).encode() + b"\n"
+    state.deaths.write_bytes(line)
+    state.save(started_at=WHOLE["at"], deaths_before=state.count_deaths())
+    # The clock has been set back meanwhile.
+    with state.deaths.open("ab") as file:
+        file.write(json.dumps(WHOLE | {"at": 1.0}).encode() + b"\n")
+    unused = cast(Any, None)
+    assert NativeRuntime(unused, state, unused, {}, {}).deaths() == {"kafka": [Death(1.0)]}
+
+
 ROOM = 0
 """A disk that is never full."""
 

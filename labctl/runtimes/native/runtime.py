@@ -143,11 +143,14 @@ class NativeRuntime:
         return {name: _usage(families[pid]) for name, pid in pids.items()}
 
     def deaths(self) -> dict[str, list[Death]]:
-        since = float(self._state.load().get("started_at") or 0)
+        recorded = self._state.load()
+        before = recorded.get("deaths_before")
+        # What an older labctl has started goes by the time.
+        since = float(recorded.get("started_at") or 0) if before is None else 0.0
         deaths: dict[str, list[Death]] = {}
         path = self._state.deaths
         lines = path.read_bytes().splitlines() if path.is_file() else []
-        for death in filter(None, map(_death, lines)):
+        for death in filter(None, map(_death, lines[before or 0 :])):
             if death["at"] >= since and not death["gave_up"]:
                 noted = Death(float(death["at"]), str(death.get("cause", "")))
                 deaths.setdefault(death["service"], []).append(noted)
