@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from labctl.config.section import Section
 from labctl.errors import ExitCode, LabError
+from lakehouse.regular_files import read_text
 
 __all__ = ["line_of_key", "read_section"]
 
@@ -25,7 +26,7 @@ _KEY = re.compile(r"\s*([A-Za-z0-9_.\"' -]+?)\s*=")
 def read_section(path: Path, model: type[S], *, hint: str) -> S:
     """Read and check `path`. Raises LabError (USAGE) naming file and key, with `hint`."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_text(path))
     except OSError as error:
         raise LabError(
             f"{path} cannot be read: {error.strerror}", hint=hint, exit_code=ExitCode.USAGE
@@ -69,7 +70,7 @@ def line_of_key(path: Path, location: list[str]) -> int:
     """The line that sets a key, or its table's; the first where neither is found."""
     table: list[str] = []
     best, line = 0, 1
-    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, text in enumerate(read_text(path).splitlines(), start=1):
         if header := _HEADER.match(text):
             table = [part.strip(" \"'") for part in header[1].split(".")]
             here = table

@@ -10,6 +10,7 @@ from typing import Any
 
 from labctl.config.model import find_project
 from labctl.errors import ExitCode, LabError
+from lakehouse.regular_files import read_text
 
 __all__ = ["Project", "files_of", "open_project", "target_of"]
 
@@ -38,8 +39,8 @@ def open_project() -> Project:
         return Project(Path.cwd(), {})
     path = folder / "lab.toml"
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        content = tomllib.loads(read_text(path))
+    except (OSError, ValueError, RecursionError) as error:
         raise LabError(
             f"{path} cannot be read: {error}", hint="correct it", exit_code=ExitCode.USAGE
         ) from None

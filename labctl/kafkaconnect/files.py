@@ -12,6 +12,7 @@ from typing import Any
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.keys import as_today
 from lakehouse.references import REFERENCE
+from lakehouse.regular_files import read_text
 
 __all__ = [
     "DEFAULT_SLOT",
@@ -55,7 +56,7 @@ class ConnectorFile:
 
     def line_of(self, key: str) -> int:
         """The line that sets `key`; the first when none does."""
-        lines = self.path.read_text(encoding="utf-8").splitlines()
+        lines = read_text(self.path).splitlines()
         return next((n for n, line in enumerate(lines, 1) if f'"{key}"' in line), 1)
 
 
@@ -116,7 +117,7 @@ class ParsedFile:
 def parse_connector(path: Path) -> ParsedFile:
     """What a file holds, whatever it is called. Raises LabError (USAGE) for what is none."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except OSError as error:
         raise _unusable(path, error.strerror or str(error)) from None
     except UnicodeDecodeError as error:

@@ -116,7 +116,8 @@ def _kept(lab: Lab, name: str) -> dict[str, str]:
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _migrate(lab: Lab, name: str, source: Source, command: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from labctl.errors import ExitCode, LabError
+from lakehouse.regular_files import read_text
 from sqlapi.sql.dialect import parse_query
 from sqlapi.sql.errors import SqlError
 
@@ -33,7 +34,7 @@ class QueryText:
 def read_query(file: Path, database: str) -> QueryText:
     """`database` is that of names without one. Raises LabError (USAGE) naming the file."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
     except (OSError, UnicodeDecodeError) as error:
         raise unusable(file, f"it cannot be read: {error}") from None
     comments = _COMMENTS.match(text)

@@ -10,6 +10,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.lab.table_filters import EXCLUDED, TABLES, entries_of, refused_by
 from labctl.sources import TableRef
+from lakehouse.regular_files import read_text
 
 __all__ = ["with_table", "without_table"]
 
@@ -19,7 +20,7 @@ def with_table(file: ConnectorFile, engine: SourceEngine, ref: TableRef) -> str 
 
     Raises LabError (USAGE) for a filter that would have to lose something for it.
     """
-    text, config = file.path.read_text(encoding="utf-8"), dict(file.config)
+    text, config = read_text(file.path), dict(file.config)
     changed = None
     while (key := refused_by(config, engine, ref)) is not None:
         if key == EXCLUDED:
@@ -41,7 +42,7 @@ def without_table(file: ConnectorFile, ref: TableRef) -> str | None:
     left = [entry for entry in entries if re.sub(r"\\|[\[\]]", "", entry) != str(ref)]
     if left == entries or not left:
         return None
-    return _set(file.path.read_text(encoding="utf-8"), TABLES, ",".join(left))
+    return _set(read_text(file.path), TABLES, ",".join(left))
 
 
 def _set(text: str, key: str, value: str) -> str:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from labctl.errors import ExitCode, LabError
+from lakehouse.regular_files import require_regular
+
 __all__ = ["IN_WHEEL", "own_or_shipped", "shipped"]
 
 IN_WHEEL = Path(__file__).resolve().with_name("files")
@@ -21,6 +24,19 @@ def shipped(name: str) -> Path:
 
 
 def own_or_shipped(project: Path, name: str) -> Path:
-    """The project's own file of that path; where it has none, the one that labctl comes with."""
+    """The project's own file of that path; where it has none, the one that labctl comes with.
+
+    Raises LabError (USAGE) for one of the project's that is not to be read: a pipe, a device.
+    """
     own = project / name
-    return own if own.exists() else shipped(name)
+    try:
+        require_regular(own)
+    except (FileNotFoundError, NotADirectoryError):
+        return shipped(name)
+    except OSError as error:
+        raise LabError(
+            f"{own} cannot be read: {error.strerror}",
+            hint="put a file there, or remove it: labctl has one of its own",
+            exit_code=ExitCode.USAGE,
+        ) from None
+    return own

@@ -17,10 +17,14 @@ from labctl.sources.base import Source
 if TYPE_CHECKING:
     from sqlglot import Token
 
+from lakehouse.regular_files import read_bytes
+
 __all__ = ["GO", "Statement", "batches", "read_script", "run_statements", "split_script"]
 
 GO = re.compile(r"\s*GO(?:\s+(?P<times>\d+))?\s*;?\s*", re.IGNORECASE)
 """The line that ends a batch of SQL Server's."""
+_LARGEST = 256 * 1024**2
+"""Bytes of a script, which is read whole."""
 _DELIMITER = re.compile(r"\s*DELIMITER\s+(?P<end>\S+)\s*", re.IGNORECASE)
 
 
@@ -37,7 +41,7 @@ def read_script(path: Path, engine: SourceEngine) -> list[Statement]:
     """The statements of a file. Raises LabError (USAGE) for one that cannot be read."""
     try:
         # A line break within a value stays what it is.
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_bytes(path, largest=_LARGEST).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise LabError(
             f"{path} cannot be read: {error}",

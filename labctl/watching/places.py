@@ -74,7 +74,8 @@ def find_places(project: Path, config: LabConfig, lab_file: Path) -> Places:
 def digest_of(path: Path) -> str | None:
     """Of a file's content; None where there is none that can be read."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
 

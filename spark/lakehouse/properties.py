@@ -22,6 +22,7 @@ from lakehouse.partitions import (
     partition_fields,
     partition_options,
 )
+from lakehouse.regular_files import read_text
 from lakehouse.table_names import AmbiguousTableError, find_table
 
 __all__ = [
@@ -168,7 +169,6 @@ def read_placed(path: Path) -> tuple[dict[str, str], dict[str, str]]:
 
 
 _MOST_INCLUDES = 1000
-_MOST_BYTES = 4 * 1024**2
 
 
 def _read(
@@ -186,12 +186,7 @@ def _read(
             f"{parents[0]} includes more than {_MOST_INCLUDES} files", hint="Include fewer"
         )
     try:
-        if path.exists() and (not path.is_file() or path.stat().st_size > _MOST_BYTES):
-            raise ConfigurationError(
-                f"{path} is no file of at most {_MOST_BYTES:,} bytes{origin}",
-                hint="Give the path of a properties file",
-            )
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except OSError as error:
         raise ConfigurationError(
             f"{path} cannot be read: {error.strerror}{origin}",
@@ -301,7 +296,7 @@ def included_files(path: Path) -> list[Path]:
 
 def _place(path: Path, key: str) -> str:
     """File and line that set `key`; the first line where an included file sets it."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = read_text(path).splitlines()
     found = [n for n, line in enumerate(lines, 1) if line.partition("=")[0].strip() == key]
     return f"{path}:{found[-1] if found else 1}"
 

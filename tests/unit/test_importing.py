@@ -389,7 +389,7 @@ def _link(older: Path) -> None:
     [
         (_name_outside, "connectors", "no file can be called '../../outside'"),
         (_topic_outside, "tables", "no file can be called"),
-        (_device, "tables", "/dev/zero is no file of at most"),
+        (_device, "tables", "/dev/zero cannot be read: it is a pipe, a device or a socket"),
         (_large, "connectors", "has 5,242,880 bytes"),
         (_large, "tables", "has 5,242,880 bytes"),
         (_bomb, "tables", "includes more than 1000 files"),

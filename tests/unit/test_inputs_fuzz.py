@@ -1,4 +1,4 @@
-"""Malformed `lab.toml`, connector and properties files: read, or refused with one clear message.
+"""Malformed files of a project: read, or refused with one clear message.
 
 None may hang. `LABCTL_FUZZ_EXAMPLES` sets how many of each are tried, `LABCTL_FUZZ_SEED` repeats a
 run, and `LABCTL_FUZZ_WRITE` names a JSON file for the figures, as `make fuzz` does.
@@ -21,6 +21,9 @@ from hypothesis import strategies as st
 from labctl.config.model import LabConfig
 from labctl.errors import LabError
 from labctl.kafkaconnect.files import read_connector
+from labctl.lake.query_text import read_query
+from labctl.latency.scenario import find_scenario
+from labctl.sources.scripts import read_script
 from lakehouse.errors import ConfigurationError
 from lakehouse.properties import load_tables
 from tests.unit.hanging import Watch
@@ -40,12 +43,24 @@ READERS: dict[str, tuple[Path, Read]] = {
         PROJECT / "spark" / "properties" / "tickit.ecomm.sale.properties",
         lambda path: load_tables([path]),
     ),
+    "scenario": (
+        PROJECT / "scenarios" / "mixed.toml",
+        lambda path: find_scenario(PROJECT, str(path)),
+    ),
+    "schema file": (
+        PROJECT / "seeds" / "tickit" / "postgres.sql",
+        lambda path: read_script(path, "postgres"),
+    ),
+    "view": (
+        PROJECT / "gold" / "tickit_demo" / "view_tickit_sales_by_day_and_category.sql",
+        lambda path: read_query(path, "tickit_demo"),
+    ),
 }
 """By kind of input: a good file, and what reads it."""
 TOKENS = (
     *(b"\x00", b"\xff", b"\xef\xbb\xbf", b"\r", b"\n", b"\\", b"\\u", b"#", b"=", b".", b","),
     *(b'"', b"'", b'"""', b"[", b"]", b"[[", b"{", b"}", b"null", b"true", b"nan", b"-1", b"1e999"),
-    *(b"[" * 3000, b'{"a":' * 3000, b"9" * 5000, b"x" * 100_000, b"0x", b"1979-05-27"),
+    *(b"[" * 3000, b'{"a":' * 3000, b"(" * 3000, b"9" * 5000, b"x" * 100_000, b"0x", b"1979-05-27"),
     *(b"include=", b"include=.\n", b"include=\x00\n", b"name = 7\n", b"[services]\n", b"${a:b:c}"),
     "\N{MATHEMATICAL FRAKTUR CAPITAL U}".encode(),
 )

@@ -18,6 +18,7 @@ from lakehouse.bronze.sink_keys import SINK_CONNECTOR, SINK_KEYS
 from lakehouse.errors import ConfigurationError
 from lakehouse.properties import read_properties
 from lakehouse.references import REFERENCE
+from lakehouse.regular_files import read_text
 
 __all__ = [
     "CODECS",
@@ -241,12 +242,12 @@ def _topics(values: Mapping[str, str]) -> str:
 def _read(path: Path) -> dict[str, str]:
     """The file's keys, which may stand in Connect's own `{"name": …, "config": {…}}`."""
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        raw = json.loads(read_text(path))
     except OSError as error:
         raise ConfigurationError(
             f"{path} cannot be read: {error.strerror}", hint="Give the sink connector's JSON"
         ) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path} is no JSON: {error}", hint="Correct the file") from None
     held = raw.get("config", raw) if isinstance(raw, dict) else None
     if not isinstance(held, dict):
