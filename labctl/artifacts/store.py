@@ -25,6 +25,7 @@ from labctl.artifacts.tree import (
     write_stamp,
 )
 from labctl.errors import ExitCode, LabError
+from labctl.home.ownership import make_own, require_own
 
 if TYPE_CHECKING:
     from labctl.artifacts.lock import Artifact, Lock
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["ArtifactStatus", "ArtifactStore", "default_cache"]
 
 State = Literal["ready", "missing", "damaged", "system"]
+
+_VARIABLE = "XDG_CACHE_HOME"
 
 SYSTEM_TOOLS = {
     "jre": system.find_java,
@@ -162,6 +165,7 @@ class ArtifactStore:
                     report.begin(status.name, "waiting for another fetch", None, "bytes")
 
         stop = cancelled or threading.Event()
+        make_own(self.cache_dir, variable=_VARIABLE, provided=True)
         with exclusive(self.cache_dir / "fetch.lock", waiting, stop):
             pending = self.missing(wanted)
             for folder in self._leftovers([self.status(name) for name in wanted]):
@@ -183,6 +187,7 @@ class ArtifactStore:
         """
         wanted = list(self.lock.artifacts if names is None else names)
         report = progress or SilentProgress()
+        make_own(self.cache_dir, variable=_VARIABLE, provided=True)
         with exclusive(self.cache_dir / "fetch.lock"):
             for name in wanted:
                 if self.status(name).state in ("ready", "damaged"):
@@ -264,6 +269,7 @@ class ArtifactStore:
         return self._tools[name]
 
     def _tree(self, name: str) -> Path:
+        require_own(self.cache_dir, variable=_VARIABLE, provided=True)
         return tree_path(self.cache_dir, name, self._artifact(name).digest)
 
     def _verify(self, name: str, progress: Progress) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self
@@ -15,6 +16,7 @@ from labctl.config.reading import read_section
 from labctl.config.section import Section, SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.home.changes import finish_changes
+from labctl.home.ownership import is_root_by_itself, owner_name, trusted_owners
 from lakehouse.options import SourceName
 
 __all__ = [
@@ -339,11 +341,31 @@ def lab_file(project: Path, lab: str | None) -> Path:
     return own if lab is not None and own.is_file() else project / "lab.toml"
 
 
+def _require_trusted(project: Path) -> None:
+    """Raise LabError (USAGE) for a project that was found, and that another user may have made."""
+    trusted = trusted_owners()
+    for path in (project, project / "lab.toml"):
+        facts = path.lstat()
+        if facts.st_uid not in trusted:
+            why = f"belongs to user {owner_name(facts.st_uid)}"
+        elif stat.S_ISDIR(facts.st_mode) and facts.st_mode & stat.S_IWOTH:
+            why = "can be written by every user"
+        else:
+            continue
+        raise LabError(
+            f"{path} {why}: a project says which programs run as you",
+            hint=f"if you trust everyone who writes there: export LABCTL_PROJECT={project}",
+            exit_code=ExitCode.USAGE,
+        )
+
+
 def find_project(start: Path | None = None) -> Path:
     """The folder that holds `lab.toml`: upwards from `start`, $LABCTL_PROJECT or here.
 
     A change of its files that a killed command has begun is completed. Raises LabError where there
-    is no such folder.
+    is no such folder, and where another user has put it there: a project says what runs as this
+    user. One that `start` or $LABCTL_PROJECT names is taken as it is, and so is the working
+    directory of root in a container, which has the host user's files.
     """
     if start is None and (configured := os.environ.get("LABCTL_PROJECT")):
         start = Path(configured)
@@ -351,6 +373,8 @@ def find_project(start: Path | None = None) -> Path:
     for folder in (here, *here.parents):
         finish_changes(folder)
         if (folder / "lab.toml").is_file():
+            if folder != here or (start is None and not is_root_by_itself()):
+                _require_trusted(folder)
             return folder
     raise LabError(
         f"No lab.toml in {here} or a folder above it",

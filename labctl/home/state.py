@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from labctl.errors import ExitCode, LabError
 from labctl.home.folders import has_ended
+from labctl.home.ownership import make_own, require_own
 
 __all__ = [
     "COPIED",
@@ -44,6 +45,8 @@ COPIED = "restoring.new"
 RESTORING = "restoring"
 """The same once it is complete: it takes the place of the lab's own folders."""
 
+_VARIABLE = "XDG_STATE_HOME"
+
 SOCKET_PATH_LIMIT = 99
 """Bytes in the path of the supervisor's socket: 107 (sun_path, unix(7)) less the process id that
 supervisord appends while it binds."""
@@ -56,8 +59,10 @@ def state_home() -> Path:
 
 
 def lab_names() -> list[str]:
-    """Names of the labs that have state on this machine."""
+    """Names of the labs that have state on this machine. Raises LabError where they are another
+    user's."""
     home = state_home()
+    require_own(home, variable=_VARIABLE)
     found = home.glob("[!.]*/lab.json") if home.is_dir() else ()
     return sorted(path.parent.name for path in found)
 
@@ -165,7 +170,8 @@ class LabState:
         return (self.folder / "lab.json").is_file()
 
     def require(self) -> LabState:
-        """This lab, or a LabError when there is none of that name."""
+        """This lab, or a LabError when there is none of that name, or it is another user's."""
+        self._require_own()
         if self.exists:
             return self
         names = lab_names()
@@ -176,7 +182,8 @@ class LabState:
         )
 
     def create(self) -> None:
-        """Make the folders. Raises LabError when the path is too long for a unix socket."""
+        """Make the folders. Raises LabError when the path is too long for a unix socket, or where
+        another user could change them."""
         length = len(os.fsencode(self.supervisor_socket))
         if length > SOCKET_PATH_LIMIT:
             raise LabError(
@@ -185,15 +192,20 @@ class LabState:
                 hint="set XDG_STATE_HOME to a shorter path",
                 exit_code=ExitCode.ENVIRONMENT,
             )
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for folder in (self.secrets, self.logs):
-            folder.mkdir(exist_ok=True, mode=0o700)
+        for folder in (state_home(), self.folder, self.secrets, self.logs):
+            make_own(folder, variable=_VARIABLE)
+
+    def _require_own(self) -> None:
+        for folder in (state_home(), self.folder):
+            require_own(folder, variable=_VARIABLE)
 
     def load(self) -> dict[str, Any]:
         """What lab.json holds, as this version writes it; empty when the lab has not been made yet.
 
-        Raises LabError (ENVIRONMENT) when it is damaged, or when a newer labctl has written it.
+        Raises LabError (ENVIRONMENT) when it is damaged, another user's, or written by a newer
+        labctl.
         """
+        self._require_own()
         path = self.folder / "lab.json"
         try:
             values: dict[str, Any] = json.loads(path.read_bytes())

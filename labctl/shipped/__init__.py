@@ -26,7 +26,7 @@ def shipped(name: str) -> Path:
 def own_or_shipped(project: Path, name: str) -> Path:
     """The project's own file of that path; where it has none, the one that labctl comes with.
 
-    Raises LabError (USAGE) for one of the project's that is not to be read: a pipe, a device.
+    Raises LabError (USAGE) for one of the project's that cannot be read: a pipe, a device.
     """
     own = project / name
     try:

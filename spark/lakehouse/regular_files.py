@@ -1,4 +1,4 @@
-"""Reading files that anybody may have put where a project's file is expected.
+"""Reading files that anyone may have put where a project expects a file.
 
 A name says nothing of what is there: a named pipe would block its reader for good, a device such as
 `/dev/zero` has no end, and a regular file may be larger than memory. So whatever reads a project's

@@ -1,4 +1,4 @@
-"""What may lie in a project where a file is expected: it is refused by name, and not waited for.
+"""What may be in a project where a file is expected: it is refused by name, and not waited for.
 
 A project's folder can be one that several people write, or one that was unpacked from somewhere.
 """
