@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 from labctl.extras import require_extra
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["FOLDER", "jupyter", "own_notebooks", "running_lab", "spark_lake"]
 
 FOLDER = "notebooks"
+_TRANSPORT = "--KernelManager.transport=ipc"
+"""Over TCP, a kernel publishes code and output to every user of the machine, without a key."""
+_LONGEST_SOCKET = "kernel-01234567-89ab-cdef-0123-456789abcdef-ipc-1"
+_SOCKET_PATH_LIMIT = 107
+"""Bytes (sun_path, unix(7))."""
 
 
 def running_lab() -> Lab:
@@ -58,5 +64,17 @@ def jupyter(lab: Lab) -> Program:
     """
     require_extra("notebook")
     folder = own_notebooks(lab.project)
-    env = {"LABCTL_LAB_NAME": lab.name, "LABCTL_PROFILE": lab.profile}
-    return Program([sys.executable, "-m", "jupyterlab", f"--notebook-dir={folder}"], env)
+    env = {"LABCTL_LAB_NAME": lab.name, "LABCTL_PROFILE": lab.profile, **_runtime_folder()}
+    argv = [sys.executable, "-m", "jupyterlab", f"--notebook-dir={folder}", _TRANSPORT]
+    return Program(argv, env)
+
+
+def _runtime_folder() -> dict[str, str]:
+    """Return the variable that names another folder for kernels' sockets; nothing where they fit
+    into Jupyter's own, which no other user may enter."""
+    from jupyter_core.paths import jupyter_runtime_dir
+
+    longest = os.path.join(jupyter_runtime_dir(), _LONGEST_SOCKET)  # noqa: PTH118 - a text
+    if len(os.fsencode(longest)) <= _SOCKET_PATH_LIMIT:
+        return {}
+    return {"JUPYTER_RUNTIME_DIR": mkdtemp(prefix="jupyter-")}

@@ -6,6 +6,8 @@ import ast
 import sys
 from importlib import import_module
 from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory
 
 import nbformat
 import pytest
@@ -54,8 +56,10 @@ def test_jupyter_starts_on_the_projects_notebooks_with_its_lab(
     monkeypatch.setattr("labctl.extras.find_spec", lambda name: name)
     program = jupyter(lab)
     folder = lab.project / "notebooks"
-    assert program.argv == [sys.executable, "-m", "jupyterlab", f"--notebook-dir={folder}"]
-    assert program.env == {"LABCTL_LAB_NAME": lab.name, "LABCTL_PROFILE": lab.profile}
+    assert program.argv[:4] == [sys.executable, "-m", "jupyterlab", f"--notebook-dir={folder}"]
+    assert {"LABCTL_LAB_NAME": lab.name, "LABCTL_PROFILE": lab.profile}.items() <= (
+        program.env.items()
+    )
     assert (folder / "silver.ipynb").read_bytes() == NOTEBOOK.read_bytes()
 
 
@@ -87,3 +91,39 @@ def test_a_missing_jupyterlab_is_one_error_and_makes_nothing(
 def test_a_lab_that_does_not_run_is_one_error(lab: Lab) -> None:
     with pytest.raises(LabError, match=lab.name):
         running_lab()
+
+
+@pytest.mark.parametrize("home", ["short", "l" * 100])
+def test_no_other_user_can_listen_to_a_kernel(
+    home: str, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its sockets are files, in a folder that this user alone may enter, wherever the home is."""
+    from jupyter_client.multikernelmanager import MultiKernelManager
+    from jupyter_core.paths import jupyter_runtime_dir
+    from traitlets.config.loader import KVArgParseConfigLoader
+
+    monkeypatch.setattr("labctl.extras.find_spec", lambda name: name)
+    monkeypatch.delenv("JUPYTER_RUNTIME_DIR", raising=False)
+    with TemporaryDirectory(prefix="j-") as folder:  # a test's own has a long path
+        monkeypatch.setenv("JUPYTER_DATA_DIR", f"{folder}/{home}")
+        program = jupyter(lab)
+        for name, value in program.env.items():
+            monkeypatch.setenv(name, value)
+        options = [word for word in program.argv if word.startswith("--KernelManager.")]
+        config = KVArgParseConfigLoader(argv=options).load_config()
+        # As JupyterLab does, which makes the folder of that mode, too.
+        sockets = Path(jupyter_runtime_dir())
+        sockets.mkdir(mode=0o700, parents=True, exist_ok=True)
+        kernels = MultiKernelManager(config=config, connection_dir=str(sockets))
+        kernel = kernels.get_kernel(kernels.start_kernel())
+        client = kernel.blocking_client()
+        try:
+            client.start_channels()
+            client.wait_for_ready(timeout=60)
+            assert sockets.stat().st_mode & 0o077 == 0
+            assert len([path for path in sockets.iterdir() if path.is_socket()]) == 5
+        finally:
+            client.stop_channels()
+            kernels.shutdown_all(now=True)
+    if runtime := program.env.get("JUPYTER_RUNTIME_DIR"):
+        rmtree(runtime)
