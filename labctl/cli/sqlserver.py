@@ -14,6 +14,7 @@ import typer
 from labctl.cli.app import Invocation, command, group
 from labctl.errors import ExitCode, LabError
 from labctl.sqlserver import Settings, serve
+from labctl.sqlserver.limits import limit_memory
 
 __all__ = ["serve_command"]
 
@@ -89,6 +90,7 @@ def serve_command(
         require_encryption=require_encryption,
         polling_seconds=polling_interval,
     )
+    limit_memory()
     asyncio.run(_serve(settings, port_file))
 
 

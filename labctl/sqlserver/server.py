@@ -18,6 +18,7 @@ from labctl.sqlserver.backend.columns import Catalog, RowSource, TypeMap
 from labctl.sqlserver.backend.connection import Backend, PgError
 from labctl.sqlserver.backend.install import install, reachable_databases
 from labctl.sqlserver.errors import ConnectionLost
+from labctl.sqlserver.limits import MOST_LOGINS
 from labctl.sqlserver.session.connection import ServerContext, serve_client
 from labctl.sqlserver.wire.tls import Transport, server_context
 
@@ -132,6 +133,8 @@ class _Server:
     def __init__(self, context: ServerContext) -> None:
         self._context = context
         self._clients: set[asyncio.Task[None]] = set()
+        self._waiting: dict[asyncio.Task[None], None] = {}
+        """Those that have not logged in, the one that came first at the beginning."""
         self._spid = _FIRST_SPID - 1
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -141,14 +144,26 @@ class _Server:
         if task is None:
             raise RuntimeError("clients are served in tasks")
         self._clients.add(task)
+        self._waiting[task] = None
+        while len(self._waiting) > MOST_LOGINS:
+            # A client logs in within milliseconds: whoever waits longest does not mean to.
+            oldest = next(iter(self._waiting))
+            del self._waiting[oldest]
+            oldest.cancel()
         try:
-            await serve_client(self._context, Transport(reader, writer), self._spid)
+            await serve_client(
+                self._context,
+                Transport(reader, writer),
+                self._spid,
+                logged_in=lambda: self._waiting.pop(task, None),
+            )
         except asyncio.CancelledError:
             return
         except Exception:
             log.exception("connection %d ended by a defect of the stand-in", self._spid)
         finally:
             self._clients.discard(task)
+            self._waiting.pop(task, None)
 
     async def close(self) -> None:
         for task in list(self._clients):

@@ -24,7 +24,9 @@ _GOOD = {
 _SESSION = SQL(
     "SET search_path = mssql, pg_catalog; SET timezone = 'UTC'; SET datestyle = 'ISO, MDY'; "
     "SET client_min_messages = error; SET standard_conforming_strings = on; SET jit = off; "
-    "SET lock_timeout = 0"
+    "SET lock_timeout = 0; "
+    # A statement whose client has left ends, too.
+    "SET client_connection_check_interval = '5s'"
 )
 
 
@@ -46,7 +48,10 @@ class PgError(Exception):
 
 
 class Backend:
-    """A session's own PostgreSQL connection; raises `ConnectionLost` once it is gone."""
+    """A session's own PostgreSQL connection; raises `ConnectionLost` once it is gone.
+
+    It is unusable after a MemoryError, too: a result was not read to its end.
+    """
 
     def __init__(self, connection: psycopg.AsyncConnection[object]) -> None:
         self._connection = connection
@@ -81,7 +86,7 @@ class Backend:
             self._pg.send_query(text)
             results = await self._connection.wait(generators.execute(self._pg))
         except psycopg.OperationalError as error:
-            raise ConnectionLost(str(error)) from error
+            raise _lost(str(error)) from error
         for result in results:
             self._check(result)
         return list(results)
@@ -114,7 +119,7 @@ class Backend:
                 elif failure is None:
                     yield result
         except psycopg.OperationalError as error:
-            raise ConnectionLost(str(error)) from error
+            raise _lost(str(error)) from error
         if failure is not None:
             raise failure
 
@@ -131,7 +136,7 @@ class Backend:
             )
             results = await self._connection.wait(generators.execute(self._pg))
         except psycopg.OperationalError as error:
-            raise ConnectionLost(str(error)) from error
+            raise _lost(str(error)) from error
         result = results[-1]
         self._check(result)
         found = []
@@ -158,8 +163,13 @@ class Backend:
         failure = PgError(result)
         lost = failure.sqlstate in {"57P01", "57P02", "57P03"} or not failure.sqlstate
         if lost or self._pg.status == pq.ConnStatus.BAD:
-            raise ConnectionLost(failure.message or "the connection to PostgreSQL broke")
+            raise _lost(failure.message or self._pg.get_error_message())
         return failure
+
+
+def _lost(why: str) -> ConnectionLost | MemoryError:
+    """Return the error of a connection that cannot go on; of a result that memory does not hold."""
+    return MemoryError(why) if "out of memory" in why else ConnectionLost(why)
 
 
 def sent(sql: Composable) -> bytes:

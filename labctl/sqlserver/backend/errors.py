@@ -44,6 +44,16 @@ _SIMPLE: dict[str, tuple[int, int, str]] = {
     "3B001": (3903, 16, "The ROLLBACK TRANSACTION request has no corresponding savepoint."),
     "42P10": (102, 15, "Incorrect syntax: {message}"),
     "25006": (3906, 16, "Failed to update database because the database is read-only."),
+    "53200": (701, 17, "There is insufficient system memory in resource pool 'default' to run this "
+              "query."),
+    "53400": (1105, 17, "Could not allocate space for object '<temporary system object>' in "
+              "database 'tempdb' because the 'PRIMARY' filegroup is full."),
+    "54000": (701, 17, "There is insufficient system memory in resource pool 'default' to run this "
+              "query."),
+    "54001": (191, 15, "Some part of your SQL statement is nested too deeply. Rewrite the query or "
+              "break it up into smaller queries."),
+    "54011": (1056, 15, "The number of elements in the select list exceeds the maximum allowed "
+              "number of 4096 elements."),
     "53300": (17809, 20, "Could not connect because the maximum number of connections has been "
               "reached."),
 }  # fmt: skip

@@ -160,8 +160,14 @@ CREATE FUNCTION mssql.substring(text, integer, integer) RETURNS text LANGUAGE sq
         ELSE substr($1, greatest($2, 1), $3 - greatest(1 - $2, 0)) END;
 CREATE FUNCTION mssql.substring(bytea, integer, integer) RETURNS bytea LANGUAGE sql IMMUTABLE
     STRICT PARALLEL SAFE RETURN substr($1, greatest($2, 1), $3 - greatest(1 - $2, 0));
+-- What is longer than its type allows is cut off; `longest` is 0 for the types of any length.
+CREATE FUNCTION mssql.replicate(text, integer, longest integer) RETURNS text LANGUAGE sql IMMUTABLE
+    STRICT PARALLEL SAFE RETURN CASE
+        WHEN $2 < 0 THEN NULL
+        WHEN $3 = 0 THEN repeat($1, $2)
+        ELSE substr(repeat($1, least($2, $3 / greatest(length($1), 1) + 1)), 1, $3) END;
 CREATE FUNCTION mssql.space(integer) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN repeat(' ', $1);
+    RETURN CASE WHEN $1 >= 0 THEN repeat(' ', least($1, 8000)) END;
 CREATE FUNCTION mssql.quotename(text, text DEFAULT '[') RETURNS text LANGUAGE sql IMMUTABLE STRICT
     PARALLEL SAFE RETURN CASE $2
         WHEN '[' THEN '[' || replace($1, ']', ']]') || ']'
@@ -171,7 +177,8 @@ CREATE FUNCTION mssql.quotename(text, text DEFAULT '[') RETURNS text LANGUAGE sq
 CREATE FUNCTION mssql.isnumeric(text) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN $1 ~ '^\s*[-+$]?(\d+(,\d+)*(\.\d*)?|\.\d+)([eE][-+]?\d+)?\s*$' THEN 1 ELSE 0 END;
 CREATE FUNCTION mssql.str(double precision, integer DEFAULT 10, integer DEFAULT 0) RETURNS text
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN lpad(round($1::numeric, $3)::text, $2);
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN CASE WHEN $2 BETWEEN 0 AND 8000
+        THEN lpad(round($1::numeric, least($3, 16))::text, $2) END;
 CREATE FUNCTION mssql.like_pattern(pattern text, escape text) RETURNS text LANGUAGE plpgsql
     IMMUTABLE PARALLEL SAFE AS $$
 DECLARE

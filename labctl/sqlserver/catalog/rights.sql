@@ -19,6 +19,8 @@ BEGIN
     END IF;
     EXECUTE format('ALTER ROLE %I LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD %L',
         role, verifier);
+    -- What sorting and joining may put on disk: a cross join would fill it.
+    EXECUTE format('ALTER ROLE %I SET temp_file_limit = %L', role, '4GB');
     EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
     EXECUTE format('GRANT CONNECT, CREATE, TEMPORARY ON DATABASE %I TO %I', current_database(), role);
     EXECUTE format('GRANT USAGE ON SCHEMA mssql, mssql_sys, mssql_info TO %I', role);

@@ -9,6 +9,7 @@ from psycopg.sql import SQL
 from labctl.sqlserver.backend.connection import PgError
 from labctl.sqlserver.backend.errors import as_sql_error
 from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.limits import LONGEST_PREPARED, apart, out_of_memory
 from labctl.sqlserver.session.executor import Executor
 from labctl.sqlserver.session.modules import split_procedure
 from labctl.sqlserver.session.procedures import PROCEDURES, SystemProcedure
@@ -95,9 +96,11 @@ class Calls:
                 return _TEXT, unquote(token.text)
             if token.kind == "number" and token.text.isdigit():
                 return SqlType("bigint"), token.text
-        statement = translate.expression(text, self.session.database, scope.types)
-        rows = await self.executor.fetch(statement, scope)
-        return _TEXT, rows[0][0]
+        text, seen = await self.executor.with_literals(text, scope)
+        statement = await apart(
+            len(text), translate.expression, text, self.session.database, seen.types
+        )
+        return _TEXT, (await self.executor.fetch(statement, seen))[0][0]
 
     async def _insert_from(self, node: Call, arguments: Sequence[Parameter], reply: Reply) -> None:
         """INSERT … EXEC of a system procedure."""
@@ -247,6 +250,9 @@ class Calls:
         return status, [(a.type, a.value) for a in arguments[:2]] + values
 
     def _remember(self, parameters: str, text: str) -> int:
+        kept = sum(len(p.text) + len(p.parameters) for p in self.session.prepared.values())
+        if kept + len(text) + len(parameters) > LONGEST_PREPARED:
+            raise out_of_memory()
         handle = self.session.next_handle
         self.session.next_handle += 1
         self.session.prepared[handle] = Prepared(parameters, text)

@@ -268,7 +268,7 @@ class Commands:
         if len(values) != 3:
             raise SqlError(102, "Incorrect syntax near 'THROW'.", severity=15)
         number = _whole(values[0])
-        if number < 50000:
+        if not 50000 <= number <= 2147483647:
             raise SqlError(35100, f"Error number {number} in the THROW statement is outside the "
                            "valid range. Specify an error number in the valid range of 50000 to "
                            "2147483647.")  # fmt: skip
@@ -279,7 +279,10 @@ class Commands:
         if len(words) < 3 or words[1] != "DELAY":
             raise unsupported("WAITFOR TIME and WAITFOR with a statement")
         text = await self.executor.value(node.words[2], _TEXT, scope)
-        match = re.fullmatch(r"(\d+):(\d+)(?::(\d+(?:\.\d+)?))?", text or "")
+        # SQL Server waits for less than a day.
+        match = re.fullmatch(
+            r"([01]?\d|2[0-3]):([0-5]?\d)(?::([0-5]?\d(?:\.\d{1,7})?))?", text or "", re.ASCII
+        )
         if match is None:
             raise SqlError(148, f"Incorrect time syntax in time string '{text}' used with WAITFOR.",
                            severity=15)  # fmt: skip

@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import logging
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import psycopg
@@ -13,7 +14,14 @@ from psycopg.sql import SQL
 
 from labctl.sqlserver.backend.columns import Catalog, TypeMap
 from labctl.sqlserver.backend.connection import Backend, PgError
-from labctl.sqlserver.errors import ConnectionLost, SqlError
+from labctl.sqlserver.errors import ConnectionLost, SqlError, unsupported
+from labctl.sqlserver.limits import (
+    LONGEST_LOGIN,
+    LONGEST_MESSAGE,
+    apart,
+    out_of_memory,
+    too_deep,
+)
 from labctl.sqlserver.session.executor import Cancelled, Executor
 from labctl.sqlserver.session.interpreter import Interpreter
 from labctl.sqlserver.session.reply import Reply
@@ -22,7 +30,7 @@ from labctl.sqlserver.session.transactions import Transactions
 from labctl.sqlserver.wire.login import Login, parse_login
 from labctl.sqlserver.wire.packet import DEFAULT_PACKET_SIZE, MessageWriter, PacketType
 from labctl.sqlserver.wire.prelogin import Encryption, parse_prelogin, prelogin_answer
-from labctl.sqlserver.wire.reader import ProtocolError
+from labctl.sqlserver.wire.reader import MessageTooLong, ProtocolError
 from labctl.sqlserver.wire.request import parse_batch, parse_calls, parse_transaction
 from labctl.sqlserver.wire.tls import Transport
 from labctl.sqlserver.wire.tokens import COLLATION, Environment, environment, login_ack
@@ -32,8 +40,6 @@ __all__ = ["ServerContext", "serve_client"]
 log = logging.getLogger("labctl.sqlserver")
 
 _TDS_74 = 0x74000004
-_LOGIN_LIMIT = 128 * 1024
-_REQUEST_LIMIT = 256 * 1024 * 1024
 _LOGIN_SECONDS = 30
 _BACKEND_SECONDS = 20
 _BACKEND_RETRY_SECONDS = 0.2
@@ -57,17 +63,23 @@ class ServerContext:
     catalog: Catalog
 
 
-async def serve_client(context: ServerContext, transport: Transport, spid: int) -> None:
-    """Serve a client until it leaves; a broken message ends only this connection."""
+async def serve_client(
+    context: ServerContext, transport: Transport, spid: int, *, logged_in: Callable[[], None]
+) -> None:
+    """Serve a client until it leaves; a broken message ends only this connection.
+
+    `logged_in` is called when the client has shown the password.
+    """
     backend: Backend | None = None
     try:
         async with asyncio.timeout(_LOGIN_SECONDS):
             accepted = await _login(context, transport, spid)
         if accepted is None:
             return
+        logged_in()
         backend, client = accepted
         await client.run()
-    except ProtocolError as error:
+    except (ProtocolError, MessageTooLong) as error:
         log.warning("connection %d closed: %s", spid, error)
     except TimeoutError:
         log.warning("connection %d closed: no login within %d s", spid, _LOGIN_SECONDS)
@@ -87,11 +99,11 @@ async def serve_client(context: ServerContext, transport: Transport, spid: int) 
 async def _login(
     context: ServerContext, transport: Transport, spid: int
 ) -> tuple[Backend, _Client] | None:
-    kind, data, _ = await transport.read_message(_LOGIN_LIMIT)
+    kind, data, _ = await transport.read_message(LONGEST_LOGIN)
     login_only = False
     if kind is PacketType.PRELOGIN:
         login_only = await _agree_on_encryption(context, transport, data)
-        kind, data, _ = await transport.read_message(_LOGIN_LIMIT)
+        kind, data, _ = await transport.read_message(LONGEST_LOGIN)
     if kind is not PacketType.LOGIN7:
         raise ProtocolError(f"a login was expected, not {kind.name}")
     login = parse_login(data)
@@ -213,16 +225,24 @@ class _Client:
         self.transactions = Transactions(backend, session)
         executor = Executor(session, backend, self.transactions, context.types, context.catalog)
         self.interpreter = Interpreter(executor, context.polling_seconds)
+        self.is_spent = False
+        """Whether the connection must end, for PostgreSQL's answer was not read to its end."""
 
     async def run(self) -> None:
         """Answer requests; while one runs, an attention may come in."""
-        reading = asyncio.create_task(self.transport.read_message(_REQUEST_LIMIT))
+        reading = self._read()
         working: asyncio.Task[None] | None = None
         try:
-            while True:
-                kind, data, reset = await reading
-                reading = asyncio.create_task(self.transport.read_message(_REQUEST_LIMIT))
+            while not self.is_spent:
                 reply = Reply(self.writer, self.session.server)
+                try:
+                    kind, data, reset = await reading
+                except MessageTooLong as error:
+                    reply.failed(unsupported(str(error).capitalize()))
+                    await reply.finish()
+                    reading = self._read()
+                    continue
+                reading = self._read()
                 if kind is PacketType.ATTENTION:
                     reply.cancelled = True
                     await reply.finish()
@@ -233,7 +253,7 @@ class _Client:
                     if working.done():
                         break
                     if await self._interrupted(reading, reply):
-                        reading = asyncio.create_task(self.transport.read_message(_REQUEST_LIMIT))
+                        reading = self._read()
                         await asyncio.wait({working})
                 await working
                 await reply.finish()
@@ -244,6 +264,9 @@ class _Client:
                     await asyncio.wait({task})
                 if task is not None and task.done() and not task.cancelled():
                     task.exception()
+
+    def _read(self) -> asyncio.Task[tuple[PacketType, bytes, bool]]:
+        return asyncio.create_task(self.transport.read_message(LONGEST_MESSAGE))
 
     async def _interrupted(
         self, reading: asyncio.Task[tuple[PacketType, bytes, bool]], reply: Reply
@@ -267,12 +290,24 @@ class _Client:
             log.error("an unexpected error of PostgreSQL: %s", error)
             await self.transactions.after_error()
             reply.failed(SqlError(50000, f"PostgreSQL: {error.message}"))
+        except RecursionError:
+            reply.failed(too_deep())
+        except MemoryError:
+            # What PostgreSQL has sent of the result is not read any more.
+            log.warning("connection %d closed: it asked for too much memory", self.session.spid)
+            self.is_spent = True
+            reply.failed(out_of_memory())
 
     async def _request(self, kind: PacketType, data: bytes, reply: Reply) -> None:
         if kind is PacketType.SQL_BATCH:
-            await self.interpreter.batch(parse_batch(data), Scope(), reply)
+            await self.interpreter.batch(await apart(len(data), parse_batch, data), Scope(), reply)
         elif kind is PacketType.RPC:
-            for call in parse_calls(data):
+            try:
+                calls = await apart(len(data), parse_calls, data)
+            except SqlError as error:
+                self.interpreter.executor.report(error, reply)
+                return
+            for call in calls:
                 await self.interpreter.calls.remote(call, reply)
         elif kind is PacketType.TRANSACTION:
             await self._transaction(data, reply)

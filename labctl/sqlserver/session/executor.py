@@ -13,6 +13,7 @@ from labctl.sqlserver.backend.columns import Catalog, TypeMap
 from labctl.sqlserver.backend.connection import Backend, PgError
 from labctl.sqlserver.backend.errors import as_sql_error
 from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.limits import apart
 from labctl.sqlserver.session.reply import Column, Reply
 from labctl.sqlserver.session.rows import Encoder, encoder, numeric_scale
 from labctl.sqlserver.session.state import Scope, Session
@@ -162,8 +163,16 @@ class Executor:
 
     async def value(self, text: str, kind: SqlType, scope: Scope) -> str | None:
         """An expression's value, converted to `kind`."""
-        statement = translate.expression(text, self.session.database, scope.types, kind=kind)
-        return (await self.fetch(statement, scope))[0][0]
+        text, seen = await self.with_literals(text, scope)
+        statement = await apart(
+            len(text), translate.expression, text, self.session.database, seen.types, kind
+        )
+        return (await self.fetch(statement, seen))[0][0]
+
+    async def with_literals(self, text: str, scope: Scope) -> tuple[str, Scope]:
+        """A text with variables in the place of its long literals, and a scope that has them."""
+        text, literals = await apart(len(text), translate.without_long_literals, text)
+        return text, scope.including(literals)
 
     async def assign(self, name: str, value: str | None, scope: Scope) -> None:
         """Give a variable a value that PostgreSQL returned as text, converted to its type."""

@@ -9,6 +9,7 @@ from psycopg.sql import SQL, Composed
 
 from labctl.sqlserver.backend.connection import PgError
 from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.limits import apart
 from labctl.sqlserver.session.calls import Calls
 from labctl.sqlserver.session.commands import Commands
 from labctl.sqlserver.session.executor import Executor
@@ -71,7 +72,7 @@ class Interpreter:
     async def batch(self, text: str, scope: Scope, reply: Reply) -> None:
         """Run a batch; its errors are reported, not raised."""
         try:
-            await self.run(parse_batch(text), scope, reply)
+            await self.run(await apart(len(text), parse_batch, text), scope, reply)
         except Return:
             return
         except (_Break, _Continue):
@@ -124,9 +125,8 @@ class Interpreter:
         if node.verb in _DEFINITIONS:
             await self._definition(node, scope, reply)
             return
-        text, literals = translate.without_long_literals(node.text)
-        seen = scope.including(literals)
-        statement = translate.query(text, self.session.database, seen.types)
+        text, seen = await self.executor.with_literals(node.text, scope)
+        statement = await apart(len(text), translate.query, text, self.session.database, seen.types)
         if statement.assigns:
             rows = await self.executor.fetch(statement, seen)
             if rows:
@@ -139,10 +139,11 @@ class Interpreter:
             self.executor.catalog.forget()
 
     async def _definition(self, node: script.Query, scope: Scope, reply: Reply) -> None:
-        if module_kind(node.text) is not None:
+        size = len(node.text)
+        if await apart(size, module_kind, node.text) is not None:
             await define_module(self.executor, node.text, reply)
             return
-        statements = ddl.definition(node.text, self.session.database)
+        statements = await apart(size, ddl.definition, node.text, self.session.database)
         await self.executor.define(statements, node.verb, reply)
 
     # ---- variables
@@ -179,8 +180,11 @@ class Interpreter:
         await self.run(node.body, scope, reply)
 
     async def _holds(self, condition: str, scope: Scope) -> bool:
-        statement = translate.condition(condition, self.session.database, scope.types)
-        return (await self.executor.fetch(statement, scope))[0][0] == "1"
+        text, seen = await self.executor.with_literals(condition, scope)
+        statement = await apart(
+            len(text), translate.condition, text, self.session.database, seen.types
+        )
+        return (await self.executor.fetch(statement, seen))[0][0] == "1"
 
     async def _if(self, node: script.If, scope: Scope, reply: Reply) -> None:
         if await self._holds(node.condition, scope):
@@ -236,7 +240,7 @@ class Interpreter:
             )  # fmt: skip
         self.session.nesting += 1
         try:
-            await self.run(parse_batch(text), scope, reply)
+            await self.run(await apart(len(text), parse_batch, text), scope, reply)
         except Return as back:
             return back.status
         finally:

@@ -56,8 +56,7 @@ class Reply:
 
     async def rows(self, data: bytes) -> None:
         """Encoded rows of the open result set."""
-        self._writer.write(data)
-        await self._writer.flow()
+        await self._writer.stream(data)
 
     def statement_done(self, rows: int | None) -> None:
         """End a statement that worked; `rows` is None when none are counted."""

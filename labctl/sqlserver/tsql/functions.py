@@ -21,7 +21,8 @@ _SAME = {
     "translate", "sin", "cos", "tan", "atan", "degrees", "radians", "greatest", "least",
 }  # fmt: skip
 _RENAMED = {
-    "trim": "btrim", "ceiling": "ceil", "replicate": "repeat", "char": "chr", "nchar": "chr",
+    "trim": "btrim", "ceiling": "ceil", "replicate": "mssql.replicate",
+    "char": "chr", "nchar": "chr",
     "unicode": "ascii", "log": "ln", "count_big": "count", "stdev": "stddev_samp",
     "stdevp": "stddev_pop", "var": "var_samp", "varp": "var_pop", "datefromparts": "make_date",
     "isnull": "coalesce", "count": "mssql.row_count", "sum": "mssql.total",

@@ -6,14 +6,15 @@ import re
 from dataclasses import dataclass
 
 from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.limits import MOST_TOKENS, too_complex
 
 __all__ = ["Token", "tokenize", "unquote"]
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+|--[^\n]*)
       | (?P<comment>/\*)
-      | (?P<string>N?'[^']*(?:''[^']*)*')
-      | (?P<quoted>\[(?:[^\]]|\]\])*\]|"(?:[^"]|"")*")
+      | (?P<string>N?'[^']*+(?:''[^']*+)*+')
+      | (?P<quoted>\[(?:[^\]]++|\]\])*+\]|"(?:[^"]++|"")*+")
       | (?P<variable>@@?[\w@$\#]+)
       | (?P<number>0[xX][0-9A-Fa-f]*|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)
       | (?P<word>[^\W\d][\w@$\#]*|(?:\#\#?|\$)[\w@$\#]+)
@@ -21,6 +22,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# Possessive (`*+`): else the engine keeps a place to go back to for each repetition, 60 bytes.
 _WORD = re.compile(r"\w")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 
@@ -38,10 +40,11 @@ class Token:
     line: int
 
 
-def tokenize(text: str) -> list[Token]:
+def tokenize(text: str, *, most: int = MOST_TOKENS) -> list[Token]:
     """The tokens of a script, without white space and comments.
 
-    Raises `SqlError` 105 for an unclosed quotation, 113 for an unclosed comment, 102 otherwise.
+    Raises `SqlError` 105 for an unclosed quotation, 113 for an unclosed comment, 8623 for more than
+    `most` tokens, 102 otherwise.
     """
     if "\0" in text:
         raise unsupported("the character U+0000 in a script")
@@ -59,6 +62,8 @@ def tokenize(text: str) -> list[Token]:
             key = piece.upper() if kind in {"word", "operator", "variable"} else ""
             if piece[:2] in {"0x", "0X"} and _WORD.match(text, end):
                 raise _broken(text, end)
+            if len(tokens) >= most:
+                raise too_complex()
             tokens.append(Token(kind, piece, key, position, end, line))
         line += text.count("\n", position, end)
         position = end

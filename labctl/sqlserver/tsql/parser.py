@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.limits import too_deep
 from labctl.sqlserver.sqltypes import SqlType, parse_type
 from labctl.sqlserver.tsql.boundaries import STARTS, statement_end
 from labctl.sqlserver.tsql.lexer import Token, tokenize
@@ -43,10 +44,13 @@ LONGEST_KEPT = 20_000
 
 def parse_batch(text: str) -> tuple[Node, ...]:
     """The statements of a batch; raises `SqlError` 102 where they cannot be told apart."""
-    return _parse(text) if len(text) > LONGEST_KEPT else _parse_and_keep(text)
+    try:
+        return _parse(text) if len(text) > LONGEST_KEPT else _parse_and_keep(text)
+    except RecursionError:
+        raise too_deep() from None
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def _parse_and_keep(text: str) -> tuple[Node, ...]:
     return _parse(text)
 

@@ -21,6 +21,7 @@ from labctl.sqlserver.tsql.casts import (
 from labctl.sqlserver.tsql.dialect import PgCall, PgParameter, PgType
 from labctl.sqlserver.tsql.functions import NILADIC, call, function, text_of
 from labctl.sqlserver.tsql.globals import GLOBALS
+from labctl.sqlserver.tsql.lengths import add_limits
 from labctl.sqlserver.tsql.names import PgName, locate, quoted, split_name
 from labctl.sqlserver.tsql.openjson import open_json
 from labctl.sqlserver.tsql.statement import Output
@@ -75,6 +76,7 @@ class Rewriter:
         """Rewrite a whole tree."""
         self.ctes |= {c.alias.lower() for c in node.find_all(exp.CTE)}
         self._check(node)
+        add_limits(node, self.types)
         return self._rewrite(node)
 
     def _check(self, root: exp.Expression) -> None:

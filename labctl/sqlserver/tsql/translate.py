@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
 from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.limits import MOST_TOKENS_TRANSLATED, too_deep
 from labctl.sqlserver.sqltypes import MAX, SqlType
 from labctl.sqlserver.tsql.changes import change_sql
 from labctl.sqlserver.tsql.dialect import TSqlIn, written
@@ -39,8 +40,9 @@ sqlglot reads one character at a time."""
 
 
 def variables_in(text: str) -> set[str]:
-    """The variables a statement mentions, in lower case."""
-    return {t.text.lower() for t in tokenize(text) if t.kind == "variable"}
+    """The variables a statement mentions, in lower case. Raises `SqlError` 8623 for a long one."""
+    tokens = tokenize(text, most=MOST_TOKENS_TRANSLATED)
+    return {t.text.lower() for t in tokens if t.kind == "variable"}
 
 
 def without_long_literals(text: str) -> tuple[str, dict[str, tuple[SqlType, str]]]:
@@ -69,10 +71,13 @@ def query(text: str, database: str, types: Types) -> Statement:
     mentioned = variables_in(text)
     known = tuple(sorted((n, t) for n, t in types.items() if n in mentioned))
     translated = _query if len(text) > LONGEST_KEPT else _query_and_keep
-    return translated(text, database, known)
+    try:
+        return translated(text, database, known)
+    except RecursionError:
+        raise too_deep() from None
 
 
-def expression(text: str, database: str, types: Types, *, kind: SqlType | None = None) -> Statement:
+def expression(text: str, database: str, types: Types, kind: SqlType | None = None) -> Statement:
     """Translate a scalar expression into `SELECT expression`, converted to `kind` if given."""
     target = f"CAST(({text}) AS {kind.declared()})" if kind is not None else f"({text})"
     return query(f"SELECT {target}", database, types)
@@ -101,12 +106,24 @@ def fixed_condition(text: str, database: str) -> Composable:
 def _fixed(
     text: str, database: str, part: Callable[[exp.Expression], exp.Expression]
 ) -> Composable:
+    variable = next(iter(variables_in(text)), None)
+    try:
+        return _fixed_part(text, database, part, variable)
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _fixed_part(
+    text: str,
+    database: str,
+    part: Callable[[exp.Expression], exp.Expression],
+    variable: str | None,
+) -> Composable:
     prepared, _ = prepare(text)
     tree, rewriter = _parse(prepared), Rewriter(database, {})
     rest = [value for key, value in tree.args.items() if value and key != "expressions"]
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or rest:
         raise SqlError(102, f"Incorrect syntax near '{text}'.", severity=15)
-    variable = next(iter(variables_in(text)), None)
     if variable is not None:
         raise unsupported(f"{variable} in a table definition")
     rewritten = part(rewriter.rewrite(tree).expressions[0])
@@ -115,7 +132,7 @@ def _fixed(
     return written(rewritten)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _query_and_keep(text: str, database: str, known: tuple[tuple[str, SqlType], ...]) -> Statement:
     return _query(text, database, known)
 

@@ -20,6 +20,7 @@ HEADER_SIZE = 8
 DEFAULT_PACKET_SIZE = 4096
 MAX_PACKET_SIZE = 32767
 _END_OF_MESSAGE = 0x01
+_STREAMED = 1024 * 1024
 
 
 class PacketType(IntEnum):
@@ -89,9 +90,11 @@ class MessageWriter:
         while len(self._buffer) > self._payload:
             self._send(self._payload, last=False)
 
-    async def flow(self) -> None:
-        """Wait until the client has taken most of what was sent."""
-        await self._sink.drain()
+    async def stream(self, data: bytes) -> None:
+        """Append to the message what may be large, as the client takes it."""
+        for start in range(0, len(data), _STREAMED):
+            self.write(data[start : start + _STREAMED])
+            await self._sink.drain()
 
     async def finish(self, kind: PacketType = PacketType.REPLY) -> None:
         """End the message."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import struct
 
-__all__ = ["ProtocolError", "Reader"]
+__all__ = ["MessageTooLong", "ProtocolError", "Reader"]
 
 
 class ProtocolError(Exception):
     """The client sent what TDS does not allow; the connection ends with a log line."""
+
+
+class MessageTooLong(Exception):  # noqa: N818 - the client is answered, and goes on
+    """The client sent more than a message may have. Its rest was read, and is gone."""
 
 
 class Reader:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.limits import MOST_CALLS, MOST_PARAMETERS
 from labctl.sqlserver.sqltypes import SqlType
 from labctl.sqlserver.wire.reader import ProtocolError, Reader, decode_utf16
 from labctl.sqlserver.wire.values import read_value
@@ -84,11 +86,13 @@ def parse_batch(data: bytes) -> str:
 
 
 def parse_calls(data: bytes) -> list[Call]:
-    """The calls of an RPC message, in order."""
+    """The calls of an RPC message, in order. Raises `SqlError` 8003 for too many parameters."""
     reader = Reader(data)
     _skip_headers(reader)
-    calls = []
+    calls: list[Call] = []
     while reader:
+        if len(calls) >= MOST_CALLS:
+            raise ProtocolError(f"more than {MOST_CALLS} calls in a message")
         length = reader.u16()
         if length == 0xFFFF:
             number = reader.u16()
@@ -99,6 +103,12 @@ def parse_calls(data: bytes) -> list[Call]:
             call = Call(reader.text(length))
         reader.u16()
         while reader and reader.data[reader.position] not in _BATCH_SEPARATORS:
+            if len(call.parameters) >= MOST_PARAMETERS:
+                raise SqlError(
+                    8003, "The incoming request has too many parameters. The server supports a "
+                    f"maximum of {MOST_PARAMETERS} parameters. Reduce the number of parameters and "
+                    "resend the request.",
+                )  # fmt: skip
             call.parameters.append(_parameter(reader))
         if reader:
             reader.u8()

@@ -7,11 +7,12 @@ import ssl
 from pathlib import Path
 
 from labctl.sqlserver.wire.packet import HEADER_SIZE, MessageWriter, PacketType, parse_header
-from labctl.sqlserver.wire.reader import ProtocolError
+from labctl.sqlserver.wire.reader import MessageTooLong, ProtocolError
 
 __all__ = ["Transport", "server_context"]
 
 _CHUNK = 65_536
+_CLOSE_SECONDS = 5.0
 
 
 def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
@@ -41,21 +42,28 @@ class Transport:
         return header.type, payload, header.last, header.reset
 
     async def read_message(self, limit: int) -> tuple[PacketType, bytes, bool]:
-        """A whole message of at most `limit` bytes, and its reset flag."""
+        """A whole message of at most `limit` bytes, packets' headers included; its reset flag.
+
+        Raises MessageTooLong once a longer one is over; none of it is kept.
+        """
         kind, payload, last, reset = await self.read_packet()
         if last:
             return kind, payload, reset
-        pieces, size = [payload], len(payload)
+        # An empty packet counts, too: a message may have as many of them as it likes.
+        pieces, size = [payload], HEADER_SIZE + len(payload)
         while not last:
             following, payload, last, _ = await self.read_packet()
             if following is not kind:
                 if following is PacketType.ATTENTION:
                     return following, b"", False
                 raise ProtocolError("a message changed its type half-way")
-            size += len(payload)
-            if size > limit:
-                raise ProtocolError(f"a message of more than {limit} bytes")
-            pieces.append(payload)
+            size += HEADER_SIZE + len(payload)
+            if size <= limit:
+                pieces.append(payload)
+            else:
+                pieces.clear()
+        if size > limit:
+            raise MessageTooLong(f"a message of {size} bytes, {limit} are allowed")
         return kind, b"".join(pieces), reset
 
     async def _exactly(self, count: int) -> bytes:
@@ -114,8 +122,12 @@ class Transport:
         self._tls = None
 
     async def close(self) -> None:
+        """End the connection; what a client does not take is not waited for."""
         self._writer.close()
         try:
-            await self._writer.wait_closed()
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self._writer.wait_closed()
+        except TimeoutError:
+            self._writer.transport.abort()
         except (ConnectionError, ssl.SSLError):
             return

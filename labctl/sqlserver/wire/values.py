@@ -12,13 +12,11 @@ import uuid
 from collections.abc import Callable
 from decimal import Decimal
 
+from labctl.sqlserver.limits import LONGEST_MESSAGE
 from labctl.sqlserver.sqltypes import MAX, SqlType
 from labctl.sqlserver.wire.reader import ProtocolError, Reader, decode_utf16
 
-__all__ = ["MAX_VALUE_BYTES", "read_type", "read_value"]
-
-MAX_VALUE_BYTES = 256 * 1024 * 1024
-"""The largest single value taken; more ends the connection."""
+__all__ = ["read_type", "read_value"]
 
 _PLP_NULL, _PLP_UNKNOWN = 0xFFFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFE
 _NULL16 = 0xFFFF
@@ -148,8 +146,8 @@ def _plp(reader: Reader, decode: Callable[[bytes], str]) -> Value:
     pieces, seen = [], 0
     while size := reader.u32():
         seen += size
-        if seen > MAX_VALUE_BYTES:
-            raise ProtocolError(f"a value of more than {MAX_VALUE_BYTES} bytes")
+        if seen > LONGEST_MESSAGE:
+            raise ProtocolError(f"a value of more than {LONGEST_MESSAGE} bytes")
         pieces.append(reader.take(size))
     if total not in (_PLP_UNKNOWN, seen):
         raise ProtocolError("a value's chunks do not add up to its length")
