@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, TextIO
@@ -335,7 +336,8 @@ def _reason(error: Exception) -> str:
 def write_private(path: Path, text: str) -> None:
     """Write `text` where only this user can read it, replacing the file at once.
 
-    It is on disk when this returns: after a power cut the file is the old one or the new one.
+    It is on disk when this returns: after a power cut the file is the old one or the new one. What
+    a command that was killed had begun to write of it is removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     staged = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
@@ -350,6 +352,10 @@ def write_private(path: Path, text: str) -> None:
         staged.unlink(missing_ok=True)
         error.filename = str(path)
         raise
+    for other in path.parent.glob(f".{escape(path.name)}.*.*"):
+        writer = other.name.split(".")[-2]
+        if writer.isdecimal() and not Path("/proc", writer).exists():
+            other.unlink(missing_ok=True)
     sync_folder(path.parent)
 
 

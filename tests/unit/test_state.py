@@ -288,3 +288,14 @@ root(["fill"])
     assert "Traceback" not in said
     assert (state.folder / "lab.json").read_bytes() == b"{}"
     assert [path.name for path in state.folder.glob(".*")] == []
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    left = tmp_path / f".[a].json.{ended.pid}.1"
+    left.write_text("half")
+    another = tmp_path / f".[a].json.{os.getppid()}.1"  # of a process that runs
+    another.write_text("half")
+    write_private(tmp_path / "[a].json", "{}")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([another.name, "[a].json"])
