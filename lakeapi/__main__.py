@@ -9,6 +9,7 @@ import tempfile
 import uvicorn
 from pydantic import ValidationError
 
+from lakeapi.connections import BoundedProtocol
 from lakeapi.settings import of_environment
 
 
@@ -30,6 +31,8 @@ def main() -> None:
             host=settings.host,
             port=settings.port,
             workers=settings.workers,
+            http=BoundedProtocol,
+            ws="none",
             access_log=False,
             log_config=None,
         )

@@ -19,6 +19,7 @@ from sqlapi.athena.workgroups import Workgroups
 from sqlapi.catalog.definitions import Definitions
 from sqlapi.catalog.glue import Glue
 from sqlapi.protocol.app import application
+from sqlapi.protocol.connections import BoundedProtocol
 from sqlapi.settings import Settings
 from sqlapi.source import TableSource
 from sqlapi.sql.engine import Engine
@@ -73,4 +74,12 @@ def serve(
 ) -> None:
     """Serves until it is told to end (SIGTERM, SIGINT)."""
     app = build(settings, source, storage)
-    uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=5)
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        http=BoundedProtocol,
+        ws="none",
+        log_level="warning",
+        timeout_graceful_shutdown=5,
+    )

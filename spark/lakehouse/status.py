@@ -5,8 +5,11 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import json
+import socket
+import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -15,6 +18,10 @@ from urllib.parse import urlsplit
 from lakehouse.errors import PermanentError
 
 __all__ = ["StatusServer"]
+
+_MOST_CONNECTIONS = 64
+_SILENT_SECONDS = 10.0
+"""How long a client may send nothing, before its connection ends."""
 
 
 class StatusServer:
@@ -40,8 +47,7 @@ class StatusServer:
         PermanentError, which is answered. Without a token no action is taken.
         """
         handler = _handler(status, actions, whole, token)
-        self._server = ThreadingHTTPServer((host, port), handler)
-        self._server.daemon_threads = True
+        self._server = _BoundedServer((host, port), handler)
         self._thread = threading.Thread(
             target=self._server.serve_forever, name="status", daemon=True
         )
@@ -54,6 +60,38 @@ class StatusServer:
         self._server.server_close()
 
 
+class _BoundedServer(ThreadingHTTPServer):
+    """A server that keeps _MOST_CONNECTIONS open, of more the oldest is left.
+
+    Each has a thread, and whoever may open connections could have any number of them.
+    """
+
+    daemon_threads = True
+    request_queue_size = _MOST_CONNECTIONS
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(address, handler)
+        self._open: dict[int, socket.socket] = {}
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        # `close_request` is called by other threads, and takes out what it closes.
+        too_many = max(0, len(self._open) + 1 - _MOST_CONNECTIONS)
+        for oldest in list(self._open.values())[:too_many]:
+            with suppress(OSError):
+                oldest.shutdown(socket.SHUT_RDWR)
+        self._open[id(request)] = request
+        super().process_request(request, client_address)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Report an error, but for a client's that leaves: any number of them can."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+    def close_request(self, request: Any) -> None:
+        self._open.pop(id(request), None)
+        super().close_request(request)
+
+
 def _handler(
     status: Callable[[], Mapping[str, Any]],
     actions: Mapping[str, Callable[[str], bool]],
@@ -61,6 +99,8 @@ def _handler(
     token: str | None,
 ) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
+        timeout = _SILENT_SECONDS
+
         def do_GET(self) -> None:
             if self._is_from_a_page():
                 self._refuse_page()
