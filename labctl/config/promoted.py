@@ -90,7 +90,9 @@ class PromotedEndpoints(Section):
         path = outputs_path(project, profile)
         path.parent.mkdir(parents=True, exist_ok=True)
         staged = path.with_name(f".{path.name}")
-        staged.write_text(self.model_dump_json(indent=2, exclude_none=True) + "\n", "utf-8")
+        staged.unlink(missing_ok=True)
+        with staged.open("x", encoding="utf-8") as file:  # nobody's link is followed
+            file.write(self.model_dump_json(indent=2, exclude_none=True) + "\n")
         staged.replace(path)
         return path
 
