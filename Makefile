@@ -76,7 +76,7 @@ fuzz: $(VENV)/dev ## 100,000 T-SQL batches, 10,000 malformed packets, 10,000 mal
 		--out docs/benchmarks/fuzz/tds.json
 	LABCTL_FUZZ_EXAMPLES=10000 LABCTL_FUZZ_SEED=$(SEED) \
 		LABCTL_FUZZ_WRITE=docs/benchmarks/fuzz/inputs.json \
-		$(BIN)/pytest -n 0 tests/unit/test_inputs_fuzz.py
+		$(BIN)/pytest -n 0 tests/unit/test_inputs_fuzz.py tests/unit/test_snapshot_fuzz.py
 	$(BIN)/python -m tests.integration.sqlapi.fuzz --count 10000 --seed $(SEED) \
 		--out docs/benchmarks/fuzz/aws-requests.json
 
