@@ -249,7 +249,8 @@ class Glue:
         return {"Errors": errors} if errors else {}
 
     def _partition(self, row: Row) -> Members:
-        made = {"DatabaseName": row["database"], "TableName": row["name"]}
+        place = {"DatabaseName": row["database"], "TableName": row["name"]}
+        made = {**place, "Values": row["partition_values"]}
         # A partition of the lake is there; nobody made it.
         times = {"CreationTime": seconds(row["created"])} if "created" in row else {}
         return dict(row["definition"]) | made | times

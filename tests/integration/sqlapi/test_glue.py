@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from labctl.lake.glue_sync import GlueSync
 from sqlapi.sources.memory import MemorySource
-from tests.integration.sqlapi.conftest import BUCKET, Endpoint
+from tests.integration.sqlapi.conftest import BUCKET, Athena, Endpoint
 
 COLUMNS = [{"Name": "id", "Type": "int", "Comment": "the key"}]
 
@@ -99,6 +99,30 @@ def test_partitions(glue: Any, database: str) -> None:
         **one, PartitionsToDelete=[{"Values": ["2023", "a"]}, {"Values": ["2024", "a"]}]
     )
     assert len(failed["Errors"]) == 1
+
+
+def test_a_partition_that_was_made_without_keys(glue: Any, athena: Athena, database: str) -> None:
+    """The table may get keys later; nothing that lists partitions fails for it."""
+    glue.create_table(DatabaseName=database, TableInput=_table("t"))
+    glue.create_partition(DatabaseName=database, TableName="t", PartitionInput={})
+    keys = [{"Name": "k", "Type": "string"}]
+    glue.update_table(DatabaseName=database, TableInput=_table("t", PartitionKeys=keys))
+    assert athena.rows("SHOW PARTITIONS t", database) == [[""]]
+    (found,) = glue.get_partitions(DatabaseName=database, TableName="t")["Partitions"]
+    assert found["Values"] == []
+    pages = glue.get_partitions(DatabaseName=database, TableName="t", Expression="k = 'a'")
+    assert pages["Partitions"] == []
+
+
+def test_a_pattern_takes_no_longer_than_its_text(glue: Any, athena: Athena) -> None:
+    assert glue.get_tables(DatabaseName="tickit", Expression="(a+)+$|sale")["TableList"]
+    with pytest.raises(glue.exceptions.InvalidInputException, match="Invalid expression"):
+        glue.get_tables(DatabaseName="tickit", Expression="(?=sale)")
+    listed = athena.client.list_table_metadata(
+        CatalogName="AwsDataCatalog", DatabaseName="tickit", Expression="^cat"
+    )
+    assert [one["Name"] for one in listed["TableMetadataList"]] == ["category"]
+    assert athena.rows(f"SHOW TABLES IN tickit '{'*a' * 40}|sal*'") == [["sale"]]
 
 
 def test_tables_of_the_source_are_there_undefined(glue: Any) -> None:
