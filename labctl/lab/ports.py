@@ -29,7 +29,7 @@ class PortTakenError(LabError):
             ),
             exit_code=ExitCode.ENVIRONMENT,
         )
-        self.service, self.endpoint = service, endpoint
+        self.port, self.service, self.endpoint = port, service, endpoint
 
 
 class Reservation:

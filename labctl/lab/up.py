@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 
 from labctl.config.model import lab_file
@@ -224,25 +223,30 @@ def _write_state(lab: Lab, *, fresh: bool) -> None:
 def reserve_ports(
     lab: Lab, reserved: Reservation, running: Sequence[Service], idle: Sequence[Service]
 ) -> None:
-    """Keep the ports of what is to be started. Raises PortTakenError.
+    """Keep the lab's ports. Raises PortTakenError for one of what is to be started.
 
     Of two labs that choose a port at once, one has it first, and the other chooses again.
     """
     recorded = lab.state.load().get("ports", {})
-    for choice in count(1):
-        # What runs, and is to have another port from now on, is started again.
-        moved = [s for s in running if lab.ports[s.name] != recorded.get(s.name)]
-        wanted = {service.name: lab.ports[service.name] for service in (*idle, *moved)}
-        own = lab.runtime.own_ports() if wanted else set()
-        own |= {port for s in moved for port in recorded.get(s.name, {}).values()}
+    # What runs, and is to have another port from now on, is started again.
+    moved = [s for s in running if lab.ports[s.name] != recorded.get(s.name)]
+    own = lab.runtime.own_ports()
+    own |= {port for s in running for port in recorded.get(s.name, {}).values()}
+    needed = {service.name for service in (*idle, *moved)}
+    choices = 0
+    while True:
         try:
-            reserved.take(wanted, but=own)
+            reserved.take(lab.ports, but=own)
         except PortTakenError as taken:
             is_kept = taken.endpoint in recorded.get(taken.service, {})
             is_fixed = taken.endpoint in lab.config.settings(taken.service).ports
-            if is_kept or is_fixed or choice == CHOICES:
+            choices += 1
+            if choices < CHOICES and not (is_kept or is_fixed):
+                lab.forget_ports()
+            elif taken.service in needed:
                 raise
-            lab.forget_ports()
+            else:
+                own.add(taken.port)
         else:
             return
 

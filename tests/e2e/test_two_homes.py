@@ -55,9 +55,7 @@ def test_each_lab_of_two_homes_has_its_own_registry(
         monkeypatch.setenv("XDG_STATE_HOME", home)
         state = LabState("second")
         ports.append(state.load()["ports"])
-        assert not any('"registry"' in line for line in deaths(state)), (
-            "no start of it met a taken port"
-        )
+        assert not any('"registry"' in line for line in deaths(state)), "its port was its own"
     one, two = ({port for each in of.values() for port in each.values()} for of in ports)
     assert not one & two
     first, second = (

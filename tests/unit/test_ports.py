@@ -176,6 +176,15 @@ def test_a_port_passes_from_one_process_to_another_without_a_gap() -> None:
     second.close()
 
 
+def test_an_address_that_the_machine_lacks_is_no_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many machines and containers have no IPv6."""
+    monkeypatch.setattr("labctl.home.holds.ADDRESSES", (LOOPBACK, "2001:db8::1"))
+    port = free_port()
+    hold = Hold.take(port)
+    assert not is_free(port)
+    hold.close()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user")
 def test_another_user_cannot_share_a_port() -> None:
     program = shutil.which("python3", path="/usr/bin")
@@ -216,6 +225,10 @@ def test_who_lost_a_port_that_it_chose_chooses_another(state_home: Path) -> None
         lab.forget_ports()
         with Reservation() as reserved, pytest.raises(PortTakenError):
             reserve_ports(lab, reserved, [], [service])
+        # It is no obstacle to starting other services.
+        with Reservation() as reserved:
+            reserve_ports(lab, reserved, [], [lab.service("kafka")])
+            assert not any(map(is_free, lab.ports["kafka"].values()))
     finally:
         other.close()
 

@@ -93,7 +93,8 @@ class NativeRuntime:
     def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:
         return self.supervisor.start(
             {service.name: limited_process(service, context) for service, context in services},
-            {service.name: context.ports.values() for service, context in services},
+            # All there are: no other lab takes those of a service that this one starts later.
+            {name: ports.values() for name, ports in self._ports.items()},
         )
 
     def start(self, service: Service, context: Context) -> None:

@@ -80,13 +80,13 @@ class ProcessSupervisor:
     ) -> set[str]:
         """Bring supervisord up with `processes` known to it, none started yet.
 
-        It keeps the `ports` of each while it does not run: those that this command reserved. A
+        It keeps `ports`, by service, while that does not run: those that this command reserved. A
         supervisord that runs already learns what changed; unchanged services go on. Returns the
         names of those that changed: they are stopped.
         """
         changed = self._tell(processes)
         for name, wanted in ports.items():
-            if lost := self._keep_ports(name, wanted):
+            if (lost := self._keep_ports(name, wanted)) and name in processes:
                 raise LabError(
                     f"Port {lost[0]} ({name}) is taken by {owner_of(lost[0])}",
                     hint="stop that process, then `labctl up`",
