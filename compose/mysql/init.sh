@@ -1,8 +1,10 @@
 # Sourced once by the image's entrypoint, when the data folder is made; labctl's setup
 # (labctl/services/mysql.py) does the same on a server that it starts. One statement per line.
 docker_process_sql <<SQL
+CREATE USER 'labctl_admin'@'%' IDENTIFIED BY '$(cat /run/secrets/mysql-admin)';
+GRANT ALL ON *.* TO 'labctl_admin'@'%' WITH GRANT OPTION;
 CREATE USER 'labctl'@'%' IDENTIFIED BY '$(cat /run/secrets/mysql)';
-GRANT ALL ON *.* TO 'labctl'@'%' WITH GRANT OPTION;
+GRANT ALL ON $MYSQL_DATABASE.* TO 'labctl'@'%';
 CREATE USER 'debezium'@'%' IDENTIFIED BY '$(cat /run/secrets/cdc)';
 GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT, LOCK TABLES ON *.* TO 'debezium'@'%';
 SQL

@@ -1,6 +1,8 @@
 # Run once, when the data folder is made; labctl's setup (labctl/services/postgres.py) does the same
 # on a server that it starts. Passwords come from files, never from the command line.
 psql --set=ON_ERROR_STOP=1 --username="$POSTGRES_USER" --dbname=postgres <<SQL
+CREATE ROLE labctl_owner LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD '$(cat /run/secrets/postgres-owner)';
+ALTER DATABASE $POSTGRES_DB OWNER TO labctl_owner;
 CREATE ROLE debezium LOGIN REPLICATION PASSWORD '$(cat /run/secrets/cdc)';
 REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1, $POSTGRES_DB FROM PUBLIC;
 GRANT CONNECT ON DATABASE $POSTGRES_DB TO debezium;

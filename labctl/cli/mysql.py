@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labctl.cli.app import Invocation, command, root
-from labctl.cli.passing_on import BeginIn, PassedOn, become
+from labctl.cli.passing_on import AsAdministrator, BeginIn, PassedOn, become
 from labctl.cli.progress import ConsoleProgress
 from labctl.lab.programs import mysql
 
@@ -12,14 +12,17 @@ __all__ = ["mysql_command"]
 
 @command(root, "mysql", example='labctl mysql -e "SELECT count(*) FROM sale"', passes_on=True)
 def mysql_command(
-    invocation: Invocation, source: BeginIn = None, arguments: PassedOn = None
+    invocation: Invocation,
+    source: BeginIn = None,
+    admin: AsAdministrator = False,
+    arguments: PassedOn = None,
 ) -> None:
-    """Run mysql on the lab's MySQL, as its administrator.
+    """Run mysql on the lab's MySQL, as the owner of its sources.
 
     Its arguments, input, output and exit code are mysql's own: `labctl mysql < changes.sql`. The
     option files of your own are not read: they are for other servers.
     """
     lab = invocation.lab().require_running()
     with ConsoleProgress() as progress:
-        program = mysql(lab, progress, source)
+        program = mysql(lab, progress, source, admin=admin)
     become(program, arguments)

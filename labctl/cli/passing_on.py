@@ -12,7 +12,7 @@ import typer
 
 from labctl.lab.programs import Program
 
-__all__ = ["BeginIn", "PassedOn", "become"]
+__all__ = ["AsAdministrator", "BeginIn", "PassedOn", "become"]
 
 BeginIn = Annotated[
     str | None,
@@ -21,6 +21,15 @@ BeginIn = Annotated[
         metavar="NAME",
         help="Begin in this source's database [default: that of the engine's first source].",
         show_default=False,
+    ),
+]
+
+AsAdministrator = Annotated[
+    bool,
+    typer.Option(
+        "--admin",
+        help="Log in as the server's administrator, who may do everything on it: a trigger or a "
+        "function of a source then runs with the same rights.",
     ),
 ]
 

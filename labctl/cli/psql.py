@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labctl.cli.app import Invocation, command, root
-from labctl.cli.passing_on import BeginIn, PassedOn, become
+from labctl.cli.passing_on import AsAdministrator, BeginIn, PassedOn, become
 from labctl.cli.progress import ConsoleProgress
 from labctl.lab.programs import psql
 
@@ -12,13 +12,16 @@ __all__ = ["psql_command"]
 
 @command(root, "psql", example='labctl psql -c "SELECT count(*) FROM ems.event"', passes_on=True)
 def psql_command(
-    invocation: Invocation, source: BeginIn = None, arguments: PassedOn = None
+    invocation: Invocation,
+    source: BeginIn = None,
+    admin: AsAdministrator = False,
+    arguments: PassedOn = None,
 ) -> None:
-    """Run psql on the lab's PostgreSQL, as its administrator.
+    """Run psql on the lab's PostgreSQL, as the owner of its sources.
 
     Its arguments, input, output and exit code are psql's own: `labctl psql -f changes.sql`.
     """
     lab = invocation.lab().require_running()
     with ConsoleProgress() as progress:
-        program = psql(lab, progress, source)
+        program = psql(lab, progress, source, admin=admin)
     become(program, arguments)

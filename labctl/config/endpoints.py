@@ -23,8 +23,8 @@ __all__ = [
     "Registry",
     "Silver",
     "SourceDatabase",
+    "client_url",
     "database_name",
-    "database_of",
     "source_databases",
 ]
 
@@ -54,7 +54,7 @@ class Database(Endpoint):
 
 
 class SourceDatabase(Database):
-    """A source of the lab: its database, and what is captured of it."""
+    """A source of the lab: its database, as the database's owner, and what is captured of it."""
 
     engine: SourceEngine
     schemas: tuple[str, ...]
@@ -140,11 +140,23 @@ class Endpoints(Endpoint):
         """The databases' servers, by engine."""
         return {"postgres": self.postgres, "mysql": self.mysql, "sqlserver": self.sqlserver}
 
+    def client_of(self, engine: SourceEngine) -> Database | None:
+        """The database that a person's clients of the engine begin in, and whom they log in as.
+
+        It is the first source's, as its owner. A server without a source has its administrator
+        alone.
+        """
+        own = (source for source in self.sources.values() if source.engine == engine)
+        return next(own, self.servers[engine])
+
 
 def source_databases(
     config: LabConfig, servers: Mapping[SourceEngine, Database | None]
 ) -> dict[str, SourceDatabase]:
-    """The sources of a lab on its servers; without those whose server is not known."""
+    """The sources of a lab on its servers; without those whose server is not known.
+
+    `servers` are as whom sources are asked: their owner.
+    """
     return {
         name: SourceDatabase(
             **server.model_dump() | {"database": database_name(config, name, server.database)},
@@ -167,6 +179,7 @@ def database_name(config: LabConfig, name: str, on_server: str) -> str:
     return source.database or source.schemas[0]
 
 
-def database_of(server: Database | None) -> str:
-    """The database that a client of the server begins in; none without one."""
-    return server.database if server is not None else ""
+def client_url(scheme: str, client: Database | None, port: int) -> str:
+    """Where a person's client connects on this machine, and as whom; without the password."""
+    user, database = (client.user, client.database) if client is not None else ("", "")
+    return f"{scheme}://{user}@127.0.0.1:{port}/{database}"

@@ -29,7 +29,7 @@ class Capture:
     def __init__(
         self, client: ConnectClient, connector: ConnectorFile, source: Callable[[], Source]
     ) -> None:
-        """`source` gives a connection that is open now."""
+        """`source` gives a connection to the source's server that is open now."""
         self._client = client
         self._connector = connector
         self._source = source

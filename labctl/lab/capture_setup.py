@@ -1,4 +1,8 @@
-"""Letting connectors capture: logins, rights, publications, change data capture of tables."""
+"""Letting connectors capture: rights, publications, change data capture of tables.
+
+All of it is done as the sources' owner, so that a trigger or a function of a source runs as nobody
+else. The logins are there: each server's service has made them.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +47,7 @@ def set_up_capture(lab: Lab, files: Iterable[ConnectorFile]) -> dict[str, tuple[
             missing[file.name] = tuple(t.without_source for t, ref in wanted if ref not in there)
             database.capture(found, file.publication)
             for schema in settings.schemas:
-                database.grant_cdc(CDC_USER, schema)
+                database.let_read(CDC_USER, schema)
     return missing
 
 

@@ -5,18 +5,33 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from labctl.config.endpoints import ObjectStore
+from labctl.config.endpoints import Database, ObjectStore
 from labctl.config.kafka_clients import client_settings, java_settings
 from labctl.home.secrets import properties_text
 from labctl.home.state import write_private
 from labctl.lab.lab import Lab
 
-__all__ = ["client_environment", "object_store_variables"]
+__all__ = [
+    "MYSQL_OPTIONS",
+    "client_environment",
+    "clients_folder",
+    "object_store_variables",
+    "postgres_variables",
+    "write_mysql_options",
+]
+
+MYSQL_OPTIONS = "my.cnf"
+"""The name by which `mysql` looks for its options."""
+
+
+def clients_folder(lab: Lab) -> Path:
+    """The folder with the files that clients read passwords from."""
+    return lab.state.secrets / "clients"
 
 
 def client_environment(lab: Lab) -> dict[str, str]:
     """Environment variables by name. Passwords stay in files that the variables name."""
-    endpoints, folder = lab.endpoints, lab.state.secrets / "clients"
+    endpoints, folder = lab.endpoints, clients_folder(lab)
     values = {
         "KAFKA_BOOTSTRAP_SERVERS": endpoints.kafka.bootstrap_servers,
         "CONNECT_URL": endpoints.connect.url,
@@ -38,31 +53,12 @@ def client_environment(lab: Lab) -> dict[str, str]:
         # For `curl --config`.
         write_private(folder / "connect-curl", f'user = "{":".join(login)}"\n')
         values["CONNECT_CURL_CONFIG"] = str(folder / "connect-curl")
-    if postgres := endpoints.postgres:
-        password = re.sub(r"([\\:])", r"\\\1", postgres.password.get_secret_value())
-        line = ":".join((postgres.host, str(postgres.port), "*", postgres.user, password))
-        write_private(folder / "pgpass", line + "\n")
-        values |= {
-            "PGHOST": postgres.host,
-            "PGPORT": str(postgres.port),
-            "PGUSER": postgres.user,
-            "PGDATABASE": postgres.database,
-            "PGPASSFILE": str(folder / "pgpass"),
-        }
-    if mysql := endpoints.mysql:
-        options = {
-            "host": mysql.host,
-            "port": str(mysql.port),
-            "user": mysql.user,
-            "password": mysql.password.get_secret_value().replace("\\", "\\\\"),
-            "database": mysql.database,
-        }
-        # `mysql` looks for my.cnf in MYSQL_HOME. Where nothing is encrypted, the server's key is
-        # what keeps the password from the network; a client of another make knows no such option.
-        lines = "".join(f'{key}="{value}"\n' for key, value in options.items())
-        write_private(folder / "my.cnf", f"[client]\n{lines}loose-get-server-public-key\n")
+    if postgres := endpoints.client_of("postgres"):
+        values |= postgres_variables(postgres, folder / "pgpass")
+    if mysql := endpoints.client_of("mysql"):
+        write_mysql_options(mysql, folder / MYSQL_OPTIONS)
         values["MYSQL_HOME"] = str(folder)
-    if sqlserver := endpoints.sqlserver:
+    if sqlserver := endpoints.client_of("sqlserver"):
         # sqlcmd reads a password from nowhere but its own variable.
         write_private(folder / "sqlserver-password", sqlserver.password.get_secret_value())
         values |= {
@@ -78,6 +74,35 @@ def client_environment(lab: Lab) -> dict[str, str]:
             values[variable] = str(folder / variable.lower())
     store = endpoints.objectstore
     return values | object_store_variables(store, folder) | {"LAKE_BUCKET": store.bucket}
+
+
+def postgres_variables(login: Database, passfile: Path) -> dict[str, str]:
+    """What points PostgreSQL's clients at a database; writes the password into `passfile`."""
+    password = re.sub(r"([\\:])", r"\\\1", login.password.get_secret_value())
+    line = ":".join((login.host, str(login.port), "*", login.user, password))
+    write_private(passfile, line + "\n")
+    return {
+        "PGHOST": login.host,
+        "PGPORT": str(login.port),
+        "PGUSER": login.user,
+        "PGDATABASE": login.database,
+        "PGPASSFILE": str(passfile),
+    }
+
+
+def write_mysql_options(login: Database, file: Path) -> None:
+    """Write the file that points MySQL's clients at a database, as `login`."""
+    options = {
+        "host": login.host,
+        "port": str(login.port),
+        "user": login.user,
+        "password": login.password.get_secret_value().replace("\\", "\\\\"),
+        "database": login.database,
+    }
+    # `mysql` looks for my.cnf in MYSQL_HOME. Where nothing is encrypted, the server's key is what
+    # keeps the password from the network; a client of another make knows no such option.
+    lines = "".join(f'{key}="{value}"\n' for key, value in options.items())
+    write_private(file, f"[client]\n{lines}loose-get-server-public-key\n")
 
 
 def object_store_variables(store: ObjectStore, folder: Path) -> dict[str, str]:

@@ -16,7 +16,13 @@ from labctl.config.endpoints import Database
 from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.home.sockets import LOOPBACK
-from labctl.lab.clients import client_environment
+from labctl.lab.clients import (
+    MYSQL_OPTIONS,
+    client_environment,
+    clients_folder,
+    postgres_variables,
+    write_mysql_options,
+)
 from labctl.lab.lab import Lab
 from labctl.sources import ENGINES, endpoint_of
 
@@ -51,26 +57,43 @@ class Program:
         return {**kept, **self.env}
 
 
-def psql(lab: Lab, progress: Progress, source: str | None = None) -> Program:
+def psql(
+    lab: Lab, progress: Progress, source: str | None = None, *, admin: bool = False
+) -> Program:
     """Of the lab's own PostgreSQL, so that it is never too old for it."""
     database = begin_in(lab, "postgres", source)
     lab.artifacts.fetch(["postgres"], progress=progress)
     program = lab.artifacts.postgres_bin() / "psql"
     env = client_environment(lab) | {"PGDATABASE": database.database}
+    if admin:
+        login = _as_administrator(lab, database, "postgres")
+        env |= postgres_variables(login, clients_folder(lab) / "pgpass-admin")
     return Program([str(program)], env, _POSTGRES_OTHERS)
 
 
-def mysql(lab: Lab, progress: Progress, source: str | None = None) -> Program:
+def mysql(
+    lab: Lab, progress: Progress, source: str | None = None, *, admin: bool = False
+) -> Program:
     """The machine's, where that is MySQL's own; else it is fetched."""
     database = begin_in(lab, "mysql", source)
     lab.artifacts.fetch(["mysql-client"], progress=progress)
     env = client_environment(lab)
+    options = clients_folder(lab) / MYSQL_OPTIONS
+    if admin:
+        options = options.with_name("my-admin.cnf")
+        write_mysql_options(_as_administrator(lab, database, "mysql"), options)
     # The files of the user's own are for other servers, and would be read after ours.
-    argv = [*lab.artifacts.mysql_command(), f"--defaults-file={env['MYSQL_HOME']}/my.cnf"]
+    argv = [*lab.artifacts.mysql_command(), f"--defaults-file={options}"]
     if source is not None:
         # A name given without the option is the database, and wins over this.
         argv.append(f"--database={database.database}")
     return Program(argv, env | {"MYSQL_TEST_LOGIN_FILE": f"{env['MYSQL_HOME']}/no-login-path"})
+
+
+def _as_administrator(lab: Lab, database: Database, engine: SourceEngine) -> Database:
+    """`database`, as the administrator of its server instead of its owner."""
+    server = lab.endpoints.servers[engine] or database
+    return server.model_copy(update={"database": database.database})
 
 
 def sqlcmd(lab: Lab, source: str | None = None) -> Program | None:
@@ -113,9 +136,9 @@ def begin_in(lab: Lab, engine: SourceEngine, source: str | None) -> Database:
     """
     title = ENGINES[engine].title
     if source is None:
-        if (server := lab.endpoints.servers[engine]) is None:
+        if (client := lab.endpoints.client_of(engine)) is None:
             raise LabError(f"This profile has no {title}", exit_code=ExitCode.USAGE)
-        return server
+        return client
     found = endpoint_of(lab.endpoints, source)
     if found.engine != engine:
         raise LabError(

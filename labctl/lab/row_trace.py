@@ -27,7 +27,7 @@ from labctl.lake import Lake, View
 from labctl.lake.deadletters import DeadLetter
 from labctl.lake.instants import to_datetime
 from labctl.lake.records import Record
-from labctl.sources import SourceColumn, TableRef, connect
+from labctl.sources import SourceColumn, TableRef, connect, connect_server
 from labctl.tables import LabTable
 from labctl.verify import CaptureState
 from lakehouse.deletes import is_deleted
@@ -237,7 +237,8 @@ def _source_row(
                 hint=f"name one row by its key, {', '.join(table.properties.key_fields)}",
                 exit_code=ExitCode.USAGE,
             )
-        capture = source_capture(lab, table.source, lambda: source)
+    with connect_server(lab.endpoints, table.source) as server:
+        capture = source_capture(lab, table.source, lambda: server)
         state = _asked(lambda: capture.state(capture.end(ref))) or CaptureState()
     return (dict(zip(names, rows[0], strict=True)) if rows else None), state
 

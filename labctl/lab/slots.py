@@ -13,7 +13,7 @@ from labctl.errors import LabError
 from labctl.kafkaconnect.files import DEFAULT_SLOT, POSTGRES, ConnectorFile
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_files
-from labctl.sources import connect
+from labctl.sources import connect_server
 
 __all__ = ["Slot", "drop_slot", "read_slots", "slot_of"]
 
@@ -46,7 +46,8 @@ class Slot:
             return (
                 f"slot {self.name} keeps {mib:.0f} MiB of the log, and no connector of this lab "
                 "uses it",
-                f"if nothing else does: SELECT pg_drop_replication_slot('{self.name}')",
+                "if nothing else does: labctl psql --admin -c "
+                f"\"SELECT pg_drop_replication_slot('{self.name}')\"",
             )
         if self.lost:
             return (
@@ -80,7 +81,7 @@ def read_slots(lab: Lab) -> list[Slot]:
         return []
     owners = {slot_of(file): file.name for file in source_files(lab)}
     # Slots are the server's: each of its databases tells all of them.
-    with connect(lab.endpoints, here) as source:
+    with connect_server(lab.endpoints, here) as source:
         rows = source.execute(
             "SELECT slot_name, active,"
             " coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn), 0)::bigint,"
@@ -99,7 +100,7 @@ def drop_slot(lab: Lab, source_name: str, name: str) -> bool:
     Raises LabError when somebody still reads from it.
     """
     deadline = time.monotonic() + LEAVE_SECONDS
-    with connect(lab.endpoints, source_name) as source:
+    with connect_server(lab.endpoints, source_name) as source:
         while True:
             rows = source.execute(
                 "SELECT active FROM pg_replication_slots WHERE slot_name = %s", (name,)

@@ -85,7 +85,7 @@ def verify_lab(
 def source_capture(lab: Lab, name: str, source: Callable[[], Source]) -> Capture:
     """How far the connector of the source `name` is.
 
-    `source` gives a connection to it that is open now.
+    `source` gives a connection to its server that is open now.
     """
     return Capture(
         connect_client(lab.endpoints.connect, seconds=CONNECT_SECONDS),

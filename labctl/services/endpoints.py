@@ -31,10 +31,13 @@ def endpoints_at(address: Address, config: LabConfig, passwords: Mapping[str, st
     for service in services_of(config):
         found = known if service.name in Endpoints.model_fields else others
         found[service.name] = service.endpoint(site)
-    servers: dict[SourceEngine, Database | None] = {}
+    owners: dict[SourceEngine, Database | None] = {}
+    by_name = {service.name: service for service in services_of(config)}
     for engine in ENGINES:
         server = known.get(engine)
-        servers[engine] = server if isinstance(server, Database) else None
+        owners[engine] = server if isinstance(server, Database) else None
+        if engine in by_name and (owner := by_name[engine].owner) is not None:
+            owners[engine] = owner(site)
     return Endpoints.model_validate(
-        {**known, "sources": source_databases(config, servers), "others": others}
+        {**known, "sources": source_databases(config, owners), "others": others}
     )

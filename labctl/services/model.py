@@ -37,15 +37,17 @@ class Site:
     config: LabConfig
     passwords: Mapping[str, str]
 
-    def server(self, engine: SourceEngine, endpoint: str, user: str, without: str) -> Database:
-        """A source database's server, as its administrator.
+    def server(
+        self, engine: SourceEngine, endpoint: str, user: str, role: str, without: str
+    ) -> Database:
+        """A source database's server, as `user`, whose password is that of `role`.
 
         A client begins in the database of its first source, or in `without`.
         """
         host, _, port = self.address(engine, endpoint).rpartition(":")
         source = next(iter(self.config.sources_of(engine).values()), None)
         begin_in = without if source is None else source.database or source.schemas[0]
-        password = SecretStr(self.passwords[engine])
+        password = SecretStr(self.passwords[role])
         return Database(host=host, port=int(port), user=user, password=password, database=begin_in)
 
 
@@ -190,6 +192,9 @@ class Service:
     probe: Callable[[Context], str]
     endpoint: Callable[[Site], Endpoint]
     """Where it answers, and as whom to ask."""
+    owner: Callable[[Site], Database] | None = None
+    """Of a source database's server: the login that owns sources' databases and nothing else. None:
+    there is one login."""
     passwords: tuple[str, ...] = ()
     """Roles whose passwords it needs; each is generated with the lab."""
     own_database: bool = False

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from labctl.config.endpoints import database_of
+from labctl.config.endpoints import client_url
 from labctl.errors import LabError
 from labctl.home.state import write_private
 from labctl.services.data_folder import is_made, made_whole
@@ -17,18 +17,24 @@ from labctl.sources import CDC_USER
 if TYPE_CHECKING:
     import pymysql
 
-__all__ = ["ADMIN", "CAPTURE_RIGHTS", "OPTIONS", "SERVICE"]
+__all__ = ["ADMIN", "CAPTURE_RIGHTS", "OPTIONS", "OWNER", "SERVICE"]
 
-ADMIN = "labctl"
+ADMIN = "labctl_admin"
+OWNER = "labctl"
+"""May do everything in the sources' databases, and nothing else. Whatever runs SQL of a project, or
+touches a table of a source, logs in as it. In labs of earlier versions it was the administrator,
+and what it made (a trigger, a view) runs as it to this day: so it keeps its name and lost its
+rights."""
+_NO_SUCH_LOGIN = 1045
 MARK = "mysql.ibd"
 """The data dictionary: in every data folder."""
 CAPTURE_RIGHTS = "RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT, LOCK TABLES"
-_CAPTURE = f"'{CDC_USER}'@'%%'"
-"""Debezium's login, from wherever the server lets it in; in statements that have parameters."""
 
 OPTIONS = (
     "--mysqlx=OFF",
     "--secure-file-priv=NULL",
+    # Else only an administrator may make a trigger or a function. Rows are logged, no statements.
+    "--log-bin-trust-function-creators=ON",
     # What Debezium reads.
     "--server-id=1",
     "--log-bin=binlog",
@@ -70,7 +76,7 @@ def _prepare(context: Context) -> None:
     if is_made(context.data, MARK):
         return
     statements = context.conf / "initialise.sql"
-    write_private(statements, _initialise(context.passwords["mysql"]))
+    write_private(statements, _initialise(context.passwords["mysql-admin"]))
     try:
         with made_whole(context.data) as data:
             done = subprocess.run(
@@ -99,10 +105,15 @@ def _initialise(password: str) -> str:
 
     `root`, who has none after --initialize-insecure, is gone before the server ever listens.
     """
+    statements = (*_administrator(password), "DROP USER 'root'@'localhost'")
+    return "".join(f"{statement};\n" for statement in statements)
+
+
+def _administrator(password: str) -> tuple[str, ...]:
+    # A password has letters, digits, - and _.
     return (
-        f"CREATE USER '{ADMIN}'@'%' IDENTIFIED BY '{password}';\n"
-        f"GRANT ALL ON *.* TO '{ADMIN}'@'%' WITH GRANT OPTION;\n"
-        "DROP USER 'root'@'localhost';\n"
+        f"CREATE USER IF NOT EXISTS '{ADMIN}'@'%' IDENTIFIED BY '{password}'",
+        f"GRANT ALL ON *.* TO '{ADMIN}'@'%' WITH GRANT OPTION",
     )
 
 
@@ -114,6 +125,25 @@ def _process(context: Context) -> Process:
 
 
 def _connect(context: Context) -> pymysql.connections.Connection[Any]:
+    """A connection as the administrator, who is made first in a lab of an earlier labctl."""
+    import pymysql
+
+    try:
+        return _log_in(context, ADMIN, "mysql-admin")
+    except pymysql.OperationalError as error:
+        if error.args[0] != _NO_SUCH_LOGIN:
+            raise
+        try:
+            earlier = _log_in(context, OWNER, "mysql")
+        except pymysql.OperationalError:
+            raise error from None
+        with earlier, earlier.cursor() as cursor:
+            for statement in _administrator(context.passwords["mysql-admin"]):
+                cursor.execute(statement)
+    return _log_in(context, ADMIN, "mysql-admin")
+
+
+def _log_in(context: Context, user: str, role: str) -> pymysql.connections.Connection[Any]:
     import pymysql
 
     endpoint = context.endpoints.mysql
@@ -121,8 +151,8 @@ def _connect(context: Context) -> pymysql.connections.Connection[Any]:
     return pymysql.connect(
         host=endpoint.host,
         port=endpoint.port,
-        user=endpoint.user,
-        password=endpoint.password.get_secret_value(),
+        user=user,
+        password=context.passwords[role],
         connect_timeout=3,
         read_timeout=10,
     )
@@ -136,17 +166,30 @@ def _probe(context: Context) -> str:
 
 
 def _setup(context: Context) -> None:
-    password = context.passwords["cdc"]
+    # Here: it brings Arrow, which every command would load.
+    from labctl.sources.mysql import allow, ensure_database
+
+    server = context.endpoints.mysql
+    assert server is not None  # noqa: S101 - this service's own endpoint
     with _connect(context) as connection, connection.cursor() as cursor:
         # A lab that an older labctl initialised, and never started, still has one without password.
         cursor.execute("DROP USER IF EXISTS 'root'@'localhost'")
-        cursor.execute(f"CREATE USER IF NOT EXISTS {_CAPTURE} IDENTIFIED BY %s", (password,))
-        cursor.execute(f"ALTER USER {_CAPTURE} IDENTIFIED BY %s", (password,))
+        for user, role in ((OWNER, "mysql"), (CDC_USER, "cdc")):
+            login = (user, context.passwords[role])
+            cursor.execute("CREATE USER IF NOT EXISTS %s@'%%' IDENTIFIED BY %s", login)
+            cursor.execute("ALTER USER %s@'%%' IDENTIFIED BY %s", login)
         cursor.execute(f"GRANT {CAPTURE_RIGHTS} ON *.* TO '{CDC_USER}'@'%'")
+        cursor.execute(
+            "SELECT 1 FROM information_schema.user_privileges"
+            " WHERE grantee = %s AND privilege_type <> 'USAGE'",
+            (f"'{OWNER}'@'%'",),
+        )
+        if cursor.fetchone() is not None:
+            cursor.execute(f"REVOKE ALL PRIVILEGES, GRANT OPTION FROM '{OWNER}'@'%'")
         for source in context.config.sources_of("mysql").values():
             for schema in source.schemas:
-                name = schema.replace("`", "``")
-                cursor.execute(f"CREATE DATABASE IF NOT EXISTS `{name}` CHARACTER SET utf8mb4")
+                ensure_database(server, schema, OWNER)
+                allow(cursor, "SELECT, LOCK TABLES", schema, CDC_USER)
 
 
 SERVICE = Service(
@@ -155,14 +198,15 @@ SERVICE = Service(
     ports={"sql": 3306},
     native=NativeService(artifacts=("mysql",), memory_mib=300, prepare=_prepare, process=_process),
     probe=_probe,
-    endpoint=lambda site: site.server("mysql", "sql", ADMIN, without=""),
-    passwords=("mysql", "cdc"),
+    endpoint=lambda site: site.server("mysql", "sql", ADMIN, "mysql-admin", without=""),
+    owner=lambda site: site.server("mysql", "sql", OWNER, "mysql", without=""),
+    passwords=("mysql", "mysql-admin", "cdc"),
     container=Container(
         recipes=(Recipe("mysql", "local/mysql", "mysql", {"BASE": "base"}, artifacts=("mysql",)),)
     ),
     setup=_setup,
     needed=lambda config: bool(config.sources_of("mysql")),
     urls=lambda endpoints, ports: {
-        "sql": f"mysql://{ADMIN}@127.0.0.1:{ports['sql']}/{database_of(endpoints.mysql)}"
+        "sql": client_url("mysql", endpoints.client_of("mysql"), ports["sql"])
     },
 )

@@ -8,12 +8,13 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from labctl.config.endpoints import Database, database_of
+from labctl.config.endpoints import Database, client_url
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.home.secrets import properties_text
 from labctl.home.state import write_private
 from labctl.services.data_folder import is_made, made_whole
+from labctl.services.handing_over import hand_over
 from labctl.services.model import (
     Container,
     Context,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ADMIN",
+    "OWNER",
+    "OWNER_RIGHTS",
     "SERVICE",
     "SETTINGS",
     "STAND_IN_DATABASE",
@@ -40,9 +43,14 @@ __all__ = [
 ]
 
 ADMIN = "labctl"
+"""The role that `initdb` makes. PostgreSQL lets nobody take its rights."""
+OWNER = "labctl_owner"
+"""Owns the sources' databases and all in them, and has no other rights. Whatever runs SQL of a
+project, or touches a table of a source, logs in as it."""
 STAND_IN_DATABASE = "sqlserver"
 """Keeps everything of SQL Server's stand-in, which makes it itself."""
-PASSWORDS = ("postgres", "cdc")
+PASSWORDS = ("postgres", "postgres-owner", "cdc")
+OWNER_RIGHTS = "NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS"
 UNPRIVILEGED_USERS = ("postgres", "nobody")
 
 SETTINGS = {
@@ -165,6 +173,7 @@ def _setup(context: Context) -> None:
         with connection.cursor() as cursor:
             own = own_databases(services_of(context.config))
             for role, password, rights in (
+                (OWNER, context.passwords["postgres-owner"], OWNER_RIGHTS),
                 (CDC_USER, context.passwords["cdc"], "REPLICATION"),
                 *((name, context.passwords[name], "NOREPLICATION") for name in own),
             ):
@@ -179,11 +188,13 @@ def _setup(context: Context) -> None:
             # Here: it brings Arrow, which every command would load.
             from labctl.sources.postgres import ensure_database
 
+            server = _endpoint(context, "postgres")
             sources = _databases(context.config)
             for database in sources:
-                ensure_database(_endpoint(context, database))
+                ensure_database(server, database, OWNER)
+                hand_over(_endpoint(context, database), OWNER)
             for name in own:
-                ensure_database(_endpoint(context, name), owner=name)
+                ensure_database(server, name, name)
             keep_apart(cursor, sources, own)
     finally:
         connection.close()
@@ -280,7 +291,8 @@ SERVICE = Service(
         artifacts=("postgres",), memory_mib=150, prepare=_prepare, process=_process
     ),
     probe=_probe,
-    endpoint=lambda site: site.server("postgres", "sql", ADMIN, without="postgres"),
+    endpoint=lambda site: site.server("postgres", "sql", ADMIN, "postgres", without="postgres"),
+    owner=lambda site: site.server("postgres", "sql", OWNER, "postgres-owner", without="postgres"),
     passwords=PASSWORDS,
     container=Container(
         recipes=(
@@ -292,6 +304,6 @@ SERVICE = Service(
     ),
     setup=_setup,
     urls=lambda endpoints, ports: {
-        "sql": f"postgresql://{ADMIN}@127.0.0.1:{ports['sql']}/{database_of(endpoints.postgres)}"
+        "sql": client_url("postgresql", endpoints.client_of("postgres"), ports["sql"])
     },
 )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from labctl.config.endpoints import Database, Endpoints, database_of
+from labctl.config.endpoints import Database, Endpoints, client_url
 from labctl.home.state import write_private
 from labctl.services.model import Container, Context, Files, NativeService, Process, Service
 from labctl.services.postgres import STAND_IN_DATABASE
@@ -33,7 +33,7 @@ def _prepare(context: Context) -> None:
 
     postgres = context.endpoints.postgres
     assert postgres is not None  # noqa: S101 - `after` names it
-    ensure_database(postgres.model_copy(update={"database": STAND_IN_DATABASE}))
+    ensure_database(postgres, STAND_IN_DATABASE)
     write_private(context.conf / "dsn", store_dsn(postgres))
     write_private(context.conf / "password", context.passwords["sqlserver"])
     certificate = context.conf / "server.pem"
@@ -104,7 +104,8 @@ def _setup(context: Context) -> None:
     from labctl.sources.sqlserver import ensure_database
 
     for source in context.config.sources_of("sqlserver").values():
-        ensure_database(_endpoint(context).model_copy(update={"database": source.database}))
+        assert source.database is not None  # noqa: S101 - lab.toml must name it
+        ensure_database(_endpoint(context), source.database)
 
 
 def _endpoint(context: Context) -> Database:
@@ -150,13 +151,13 @@ SERVICE = Service(
     ports={"tds": 1433},
     native=NativeService(artifacts=(), memory_mib=70, prepare=_prepare, process=_process),
     probe=_probe,
-    endpoint=lambda site: site.server("sqlserver", "tds", ADMIN, without="master"),
+    endpoint=lambda site: site.server("sqlserver", "tds", ADMIN, "sqlserver", without="master"),
     passwords=("sqlserver",),
     container=Container(secrets=_secrets),
     setup=_setup,
     needed=lambda config: bool(config.sources_of("sqlserver")),
     after=("postgres",),
     urls=lambda endpoints, ports: {
-        "tds": f"sqlserver://{ADMIN}@127.0.0.1:{ports['tds']}/{database_of(endpoints.sqlserver)}"
+        "tds": client_url("sqlserver", endpoints.client_of("sqlserver"), ports["tds"])
     },
 )

@@ -36,6 +36,7 @@ __all__ = [
     "TableRef",
     "UnreadColumn",
     "connect",
+    "connect_server",
     "endpoint_of",
     "ensure_database",
 ]
@@ -58,7 +59,7 @@ def endpoint_of(endpoints: Endpoints, name: str) -> SourceDatabase:
 
 
 def connect(endpoints: Endpoints, name: str) -> Source:
-    """Opens a connection to a source; close it, or use it as a context manager.
+    """Opens a connection to a source, as its owner; close it, or use it as a context manager.
 
     Raises `LabError`: usage when the lab has no source of that name, not ready when it does not
     answer.
@@ -67,9 +68,25 @@ def connect(endpoints: Endpoints, name: str) -> Source:
     return ENGINES[endpoint.engine].client(endpoint)
 
 
+def connect_server(endpoints: Endpoints, name: str) -> Source:
+    """Opens a connection to the server of a source, for what is the whole server's: its log, slots.
+
+    It is the administrator's, who never enters a source's database: whoever owns one decides which
+    functions, operators and triggers a statement in it runs. SQL Server's log is in the source's
+    own database. Raises `LabError` as `connect` does.
+    """
+    endpoint = endpoint_of(endpoints, name)
+    engine = ENGINES[endpoint.engine]
+    if engine.beside_sources is None:
+        return engine.client(endpoint)
+    server = endpoints.servers[endpoint.engine] or endpoint
+    return engine.client(server.model_copy(update={"database": engine.beside_sources}))
+
+
 def ensure_database(endpoints: Endpoints, name: str) -> None:
     """Creates the databases of a source that its server does not have yet."""
     endpoint = endpoint_of(endpoints, name)
     engine = ENGINES[endpoint.engine]
+    server = endpoints.servers[endpoint.engine] or endpoint
     for database in engine.databases(endpoint):
-        engine.ensure_database(endpoint.model_copy(update={"database": database}))
+        engine.ensure_database(server, database, endpoint.user)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOCK_SECONDS",
+    "NOT_ALLOWED_HINT",
     "Parameter",
     "Rollback",
     "Row",
@@ -29,7 +30,9 @@ __all__ = [
     "SourceTable",
     "TableRef",
     "UnreadColumn",
+    "is_not_allowed",
     "no_such_table",
+    "not_reached",
     "statement_failed",
 ]
 
@@ -41,7 +44,19 @@ LOCK_SECONDS = 60
 """How long a statement may wait for a lock: a first load takes its own for a moment only."""
 _LOCKED_OUT = re.compile(r"lock (wait timeout|request time out|timeout)", re.IGNORECASE)
 """In what the servers say then: MySQL, SQL Server, PostgreSQL."""
+_NOT_ALLOWED = re.compile(
+    r"permission denied|must be (owner|superuser|able to)|superusers? (can|may)|only roles with"
+    r"|command denied|access denied|without the",
+    re.IGNORECASE,
+)
+"""In what the servers say to someone without the right: PostgreSQL, MySQL."""
 _SHOWN_SQL = 200
+_NO_LOGIN = re.compile(r"authentication failed|access denied for user", re.IGNORECASE)
+"""In what the servers say to a login that they do not know: PostgreSQL, MySQL."""
+NOT_ALLOWED_HINT = (
+    "labctl logs in as the owner of its sources' databases, who has no rights beyond them; `labctl "
+    "up` gives it what the administrator has made there"
+)
 
 
 class Rollback(Exception):  # noqa: N818 - a request, not an error
@@ -330,12 +345,8 @@ class Source(ABC):
         """Undoes `capture` of a table, which may be gone. Safe to repeat."""
 
     @abstractmethod
-    def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
-        """Lets the connector's user replicate, and read one schema; nothing else.
-
-        With a password, makes the user or sets its password; without one, a user that does not
-        exist stays so. Returns whether the user exists now.
-        """
+    def let_read(self, user: str, schema: str) -> None:
+        """Lets the connector's user read one schema, where its engine asks the schema's owner."""
 
 
 def statement_failed(engine: str, sql: str, reason: str) -> LabError:
@@ -351,7 +362,23 @@ def statement_failed(engine: str, sql: str, reason: str) -> LabError:
             "that cannot go on; `labctl status` says which connector has written nothing",
             exit_code=ExitCode.NOT_READY,
         )
-    return LabError(f"{engine} refused a statement: {reason.strip()}", details=(shown,))
+    return LabError(
+        f"{engine} refused a statement: {reason.strip()}",
+        hint=NOT_ALLOWED_HINT if is_not_allowed(reason) else None,
+        details=(shown,),
+    )
+
+
+def is_not_allowed(reason: str) -> bool:
+    """Whether a server's `reason` for refusing a statement is that its login has no such right."""
+    return _NOT_ALLOWED.search(reason) is not None
+
+
+def not_reached(reason: str) -> str:
+    """Return the next step where a server let nobody in, for the `reason` that it gave."""
+    if _NO_LOGIN.search(reason):
+        return "`labctl up` makes the lab's logins, in a lab of an earlier labctl, too"
+    return "see `labctl status`"
 
 
 def no_such_table(engine: str, ref: TableRef) -> LabError:

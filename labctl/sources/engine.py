@@ -59,8 +59,9 @@ class Engine:
     title: str
     client: Callable[[Database], Source]
     """Opens a connection."""
-    ensure_database: Callable[[Database], None]
-    """Creates the endpoint's database when the server does not have it yet."""
+    ensure_database: Callable[[Database, str, str], None]
+    """Creates a database when the server does not have it yet: of which server, as its
+    administrator, the database's name, and whose it becomes."""
     types: Callable[[], Mapping[str, TypeRule]]
     """How its types arrive in silver."""
     change_log: Callable[[Source, Mapping[str, str]], ChangeLog]
@@ -77,6 +78,9 @@ class Engine:
     """The command that runs `{file}`. The environment's `CDC_PASSWORD` is the connector's password:
     on a command line everybody on the machine could read it."""
     rds: Rds
+    beside_sources: str | None = None
+    """A database of every server that is no source's; "" is none at all. Without it a server has
+    nothing to tell but what a source's database tells."""
     databases: Callable[[SourceDatabase], tuple[str, ...]] = lambda source: (source.database,)
     """What has to be made in the server for a source."""
     capture_user: str = CDC_USER

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -23,13 +24,14 @@ from labctl.sources.base import (
     SourceTable,
     TableRef,
     no_such_table,
+    not_reached,
     statement_failed,
 )
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["MySqlSource", "ensure_database"]
+__all__ = ["MySqlSource", "allow", "ensure_database"]
 
 _CONNECT_TIMEOUT = 10
 _SESSION = (
@@ -46,6 +48,10 @@ _COLUMNS = """
     WHERE c.table_schema = %s AND c.table_name = %s
     ORDER BY c.ordinal_position
 """
+
+
+_VERSION_COMMENTS = re.compile(r"(?:\s*/\*[^*]*\*/)+$")
+"""Behind types of MariaDB's: how it keeps their values, `/*M!100301 COMPRESSED*/`."""
 
 
 def _connect(endpoint: Database, database: str | None) -> pymysql.Connection[Cursor]:
@@ -65,20 +71,30 @@ def _connect(endpoint: Database, database: str | None) -> pymysql.Connection[Cur
     except pymysql.OperationalError as error:
         raise LabError(
             f"MySQL at {endpoint.host}:{endpoint.port} cannot be reached: {error.args[-1]}",
-            hint="see `labctl status`",
+            hint=not_reached(str(error.args[-1])),
             exit_code=ExitCode.NOT_READY,
         ) from error
 
 
-def ensure_database(endpoint: Database) -> None:
-    """Creates the endpoint's database when the server does not have it yet."""
-    connection = _connect(endpoint, None)
+def ensure_database(server: Database, database: str, owner: str) -> None:
+    """Creates a database when the server does not have it yet, and lets `owner` do all in it."""
+    connection = _connect(server, None)
     try:
         with connection.cursor() as cursor:
-            name = MySqlSource.quote(endpoint.database)
+            name = MySqlSource.quote(database)
             cursor.execute(f"CREATE DATABASE IF NOT EXISTS {name} CHARACTER SET utf8mb4")
+            if owner != server.user:
+                allow(cursor, "ALL", database, owner)
     finally:
         connection.close()
+
+
+def allow(cursor: Cursor, rights: str, database: str, user: str) -> None:
+    """Grant rights to a database, and to no other whose name is like it."""
+    # In the name of a grant's database, these two stand for other characters.
+    exact = re.sub(r"([_%\\])", r"\\\1", database)
+    placed = MySqlSource.quote(exact).replace("%", "%%")
+    cursor.execute(f"GRANT {rights} ON {placed}.* TO %s@'%%'", (user,))
 
 
 class MySqlSource(Source):
@@ -89,7 +105,7 @@ class MySqlSource(Source):
 
     def __init__(self, endpoint: Database) -> None:
         super().__init__()
-        self._connection = _connect(endpoint, endpoint.database)
+        self._connection = _connect(endpoint, endpoint.database or None)
 
     def close(self) -> None:
         if self._connection.open:
@@ -129,7 +145,8 @@ class MySqlSource(Source):
         for name, kind, full, nullable, precision, scale, position in self.execute(
             _COLUMNS, (ref.schema, ref.name)
         ):
-            declared = Declared(_type_name(kind, full), full, precision, scale)
+            written = _VERSION_COMMENTS.sub("", full)
+            declared = Declared(_type_name(kind, written), written, precision, scale)
             columns.append((name, declared, bool(nullable)))
             if position is not None:
                 keys.append((position, name))
@@ -216,22 +233,8 @@ class MySqlSource(Source):
     def release(self, ref: TableRef, publication: str) -> None:
         """The binary log keeps every table."""
 
-    def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
-        if password is not None:
-            self.execute("CREATE USER IF NOT EXISTS %s@'%%'", (user,))
-            self.execute("ALTER USER %s@'%%' IDENTIFIED BY %s", (user, password))
-        owned = self.quote(schema).replace("%", "%%")
-        accounts = self.execute("SELECT user, host FROM mysql.user WHERE user = %s", (user,))
-        for account in accounts:
-            # Global by nature: the binary log belongs to the whole server, and a snapshot notes
-            # its position in it under a lock that needs RELOAD.
-            self.execute(
-                "GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT"
-                " ON *.* TO %s@%s",
-                account,
-            )
-            self.execute(f"GRANT SELECT, LOCK TABLES ON {owned}.* TO %s@%s", account)
-        return bool(accounts)
+    def let_read(self, user: str, schema: str) -> None:
+        """The server's administrator has let it read every schema of a source."""
 
 
 def _type_name(kind: str, full: str) -> str:

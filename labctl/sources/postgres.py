@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import psycopg2
 from psycopg2 import sql as pgsql
 from psycopg2.extensions import connection as Connection  # noqa: N812
-from psycopg2.extensions import encrypt_password
 
 from labctl.config.endpoints import Database
 from labctl.errors import ExitCode, LabError
@@ -25,6 +24,7 @@ from labctl.sources.base import (
     SourceTable,
     TableRef,
     no_such_table,
+    not_reached,
     statement_failed,
 )
 
@@ -67,7 +67,7 @@ def _connect(endpoint: Database, database: str) -> Connection:
         raise LabError(
             f"PostgreSQL at {endpoint.host}:{endpoint.port} cannot be reached: "
             f"{str(error).strip()}",
-            hint="see `labctl status`",
+            hint=not_reached(str(error)),
             exit_code=ExitCode.NOT_READY,
         ) from error
     connection.autocommit = True
@@ -75,17 +75,15 @@ def _connect(endpoint: Database, database: str) -> Connection:
     return connection
 
 
-def ensure_database(endpoint: Database, owner: str | None = None) -> None:
-    """Creates the endpoint's database when the server does not have it yet.
-
-    It is `owner`'s, or the endpoint's user's.
-    """
-    connection = _connect(endpoint, "postgres")
+def ensure_database(server: Database, database: str, owner: str | None = None) -> None:
+    """Creates a database when the server does not have it yet. It is `owner`'s, or the server's
+    administrator's."""
+    connection = _connect(server, "postgres")
     try:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT FROM pg_database WHERE datname = %s", (endpoint.database,))
+            cursor.execute("SELECT FROM pg_database WHERE datname = %s", (database,))
             if cursor.fetchone() is None:
-                named = map(pgsql.Identifier, (endpoint.database, owner or endpoint.user))
+                named = map(pgsql.Identifier, (database, owner or server.user))
                 cursor.execute(pgsql.SQL("CREATE DATABASE {} OWNER {}").format(*named))
     finally:
         connection.close()
@@ -216,7 +214,7 @@ class PostgresSource(Source):
             self.execute("DROP TABLE labctl_staged")
 
     def capture(self, refs: Sequence[TableRef], publication: str) -> None:
-        # Made as the tables' owner, so that the connector's user need not own them.
+        # As the tables' owner, so that the connector's user need not own them.
         if not self.execute("SELECT 1 FROM pg_publication WHERE pubname = %s", (publication,)):
             self.execute(f"CREATE PUBLICATION {self.quote(publication)}")
         published = self.captured(publication)
@@ -249,26 +247,9 @@ class PostgresSource(Source):
         )
         return str(identity)
 
-    def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
+    def let_read(self, user: str, schema: str) -> None:
         role, owned = self.quote(user), self.quote(schema)
-        if not self._has_role(user):
-            if password is None:
-                return False
-            self.execute(f"CREATE ROLE {role} LOGIN")
-        if password is not None:
-            # Hashed here, so that no log of the server ever holds it.
-            secret = encrypt_password(password, user, self._connection, "scram-sha-256")
-            self.execute(f"ALTER ROLE {role} PASSWORD %s", (secret,))
-        # Amazon RDS lets nobody set the attribute and has a role for it instead.
-        if self._has_role("rds_replication"):
-            self.execute(f"GRANT rds_replication TO {role}")
-        else:
-            self.execute(f"ALTER ROLE {role} REPLICATION")
         self.execute(f"GRANT CONNECT ON DATABASE {self.quote(self._endpoint.database)} TO {role}")
         self.execute(f"GRANT USAGE ON SCHEMA {owned} TO {role}")
         self.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {owned} TO {role}")
         self.execute(f"ALTER DEFAULT PRIVILEGES IN SCHEMA {owned} GRANT SELECT ON TABLES TO {role}")
-        return True
-
-    def _has_role(self, name: str) -> bool:
-        return bool(self.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (name,)))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
-from labctl.sources.base import Source
+from labctl.sources.base import Source, is_not_allowed
 
 if TYPE_CHECKING:
     from sqlglot import Token
@@ -25,6 +25,11 @@ GO = re.compile(r"\s*GO(?:\s+(?P<times>\d+))?\s*;?\s*", re.IGNORECASE)
 """The line that ends a batch of SQL Server's."""
 _LARGEST = 256 * 1024**2
 """Bytes of a script, which is read whole."""
+_NOT_THE_ADMINISTRATOR = (
+    "a file runs as the owner of the source's database, not as the server's administrator: what "
+    "needs more rights, take out of it, and if you trust it, run it once yourself, with `labctl "
+    "psql --admin` or `labctl mysql --admin`"
+)
 _DELIMITER = re.compile(r"\s*DELIMITER\s+(?P<end>\S+)\s*", re.IGNORECASE)
 
 
@@ -161,10 +166,13 @@ def run_statements(source: Source, path: Path, statements: Sequence[Statement]) 
                 line = statement.line + _lines_into(statement.text, error)
                 what = error.what.splitlines()[0]
                 rest = "nothing of the file" if takes_back else "what stands in front of it"
+                step = "correct the file, then `labctl up`"
+                if is_not_allowed(what):
+                    step = f"{_NOT_THE_ADMINISTRATOR}; {step}"
                 raise LabError(
                     f"{path}:{line}: {what}",
                     details=tuple(statement.text.splitlines()[:8]),
-                    hint=f"{rest} was applied; correct the file, then `labctl up`",
+                    hint=f"{rest} was applied; {step}",
                     exit_code=ExitCode.USAGE,
                 ) from error
 

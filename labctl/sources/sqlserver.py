@@ -103,14 +103,14 @@ def _said(error: pymssql.Error) -> str:
     return text.split("DB-Lib error message")[0].strip() or "the connection was lost"
 
 
-def ensure_database(endpoint: Database) -> None:
-    """Creates the endpoint's database when the server does not have it yet."""
-    connection = _connect(endpoint, "master")
+def ensure_database(server: Database, database: str) -> None:
+    """Creates a database when the server does not have it yet."""
+    connection = _connect(server, "master")
     try:
         cursor = connection.cursor()
-        cursor.execute("SELECT DB_ID(%s)", (endpoint.database,))
+        cursor.execute("SELECT DB_ID(%s)", (database,))
         if cursor.fetchone() == (None,):
-            cursor.execute(f"CREATE DATABASE {SqlServerSource.quote(endpoint.database)}")
+            cursor.execute(f"CREATE DATABASE {SqlServerSource.quote(database)}")
     finally:
         connection.close()
 
@@ -301,21 +301,8 @@ class SqlServerSource(Source):
                 (ref.schema, ref.name),
             )
 
-    def grant_cdc(self, user: str, schema: str, *, password: str | None = None) -> bool:
-        known = self.execute("SELECT 1 FROM sys.server_principals WHERE name = %s", (user,))
-        if not known and password is None:
-            return False
-        login, owned = self.quote(user), self.quote(schema)
-        if password is not None:
-            verb = "ALTER" if known else "CREATE"
-            # A parameter, so that no error shows it with its statement.
-            placed = login.replace("%", "%%")
-            self.execute(f"{verb} LOGIN {placed} WITH PASSWORD = %s", (password,))
-        if not self.execute("SELECT 1 FROM sys.database_principals WHERE name = %s", (user,)):
-            self.execute(f"CREATE USER {login} FOR LOGIN {login}")
-        self.execute(f"GRANT SELECT ON SCHEMA::{owned} TO {login}")
-        self.execute(f"GRANT SELECT, EXECUTE ON SCHEMA::cdc TO {login}")
-        return True
+    def let_read(self, user: str, schema: str) -> None:
+        """The server's one login reads everything."""
 
 
 def _full_type(

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from labctl.config.endpoints import Endpoints
 from labctl.errors import ExitCode, LabError
-from labctl.sources import Source, TableRef, connect, endpoint_of
+from labctl.sources import Source, TableRef, connect, connect_server, endpoint_of
 from labctl.verify.run import CaptureState, NotAnsweringError, Pair, Rows
 
 __all__ = ["Captured", "SourceCapture", "open_pairs"]
@@ -39,16 +39,19 @@ class SourceCapture(Protocol):
 class _Connection:
     """The connection to one source, opened when it is needed, and again when it was lost."""
 
-    def __init__(self, endpoints: Endpoints, name: str) -> None:
+    def __init__(
+        self, endpoints: Endpoints, name: str, connect: Callable[[Endpoints, str], Source]
+    ) -> None:
         self._endpoints = endpoints
         self._name = name
+        self._connect = connect
         self._source: Source | None = None
 
     def open(self) -> Source:
         """Raises NotAnsweringError where the source does not answer."""
         if self._source is None or self._source.closed:
             try:
-                self._source = connect(self._endpoints, self._name)
+                self._source = self._connect(self._endpoints, self._name)
             except LabError as error:
                 if error.exit_code is not ExitCode.NOT_READY:
                     raise
@@ -111,10 +114,13 @@ def open_pairs(
     """Pairs for `verify`, over one connection per source database for as long as the block runs.
 
     `read_silver` and `in_flight` are given the silver table's name; see `Pair` for what they
-    return. `capture` is given a source's name and what gives an open connection to it.
+    return. `capture` is given a source's name and what gives an open connection to its server,
+    whose log tells how far it has come.
     """
-    connections = {s: _Connection(endpoints, s) for s in sorted({t.source for t in tables})}
-    captures = {s: capture(s, c.open) for s, c in connections.items()} if capture else {}
+    names = sorted({table.source for table in tables})
+    connections = {name: _Connection(endpoints, name, connect) for name in names}
+    servers = {name: _Connection(endpoints, name, connect_server) for name in names}
+    captures = {s: capture(s, c.open) for s, c in servers.items()} if capture else {}
 
     def pair(table: Captured) -> Pair:
         connection, captured = connections[table.source], captures.get(table.source)
@@ -124,11 +130,11 @@ def open_pairs(
             read_source=lambda: connection.read(table.ref),
             read_silver=lambda: read_silver(table.silver),
             in_flight=lambda: in_flight(table.silver),
-            capture=_TableCapture(captured, connection, table.ref) if captured else None,
+            capture=_TableCapture(captured, servers[table.source], table.ref) if captured else None,
         )
 
     try:
         yield [pair(table) for table in tables]
     finally:
-        for connection in connections.values():
+        for connection in (*connections.values(), *servers.values()):
             connection.close()

@@ -32,6 +32,20 @@ def test_the_exit_code_is_the_programs(labctl: Labctl, lab: Lab, program: str) -
     assert "no_such_column" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("program", "owner", "administrator"),
+    [("psql", "labctl_owner", "labctl"), ("mysql", "labctl@%", "labctl_admin@%")],
+)
+def test_a_client_is_the_sources_owner_or_by_request_the_administrator(
+    labctl: Labctl, lab: Lab, program: str, owner: str, administrator: str
+) -> None:
+    *options, _ = STATEMENTS[program]
+    brackets = "()" if program == "mysql" else ""
+    for more, user in (((), owner), (("--admin",), administrator)):
+        done = labctl("--lab", lab.name, program, *more, *options, f"SELECT current_user{brackets}")
+        assert (done.returncode, done.stdout.strip()) == (0, user), done.stderr
+
+
 def test_kafkas_tools_know_where_kafka_is(labctl: Labctl, lab: Lab) -> None:
     done = labctl("--lab", lab.name, "kafka", "topics", "--list")
     assert done.returncode == 0, done.stderr

@@ -16,7 +16,7 @@ from labctl.lab.pipeline import read_pipeline
 from labctl.lab.slots import drop_slot, slot_of
 from labctl.lab.source_files import source_files
 from labctl.lake import Lake
-from labctl.sources import Source
+from labctl.sources import Source, connect_server
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Damage, Faults
 from labctl.testing.plugin import SilverReader
@@ -255,7 +255,8 @@ def test_a_log_that_a_source_no_longer_has(
         assert drop_slot(lab, engine, slot)
     else:
         forget = {"mysql": _purge_binary_log, "sqlserver": _clean_change_tables}[engine]
-        eventually(partial(forget, database), seconds=WAIT_SECONDS)
+        with connect_server(lab.endpoints, engine) as server:
+            eventually(partial(forget, server), seconds=WAIT_SECONDS)
     client.act(name, "resume")
     assert f"labctl connectors snapshot {name}" in problem(name, "missed changes")
     done_well(labctl("connectors", "snapshot", name, "--lab", lab.name))

@@ -61,20 +61,26 @@ def start(request: pytest.FixtureRequest) -> Up:
 
 
 @pytest.fixture(scope="module")
-def endpoints(request: pytest.FixtureRequest) -> Iterator[Endpoints]:
-    """The databases of a lab of the module's own, or of the one named by `--lab`.
+def databases(request: pytest.FixtureRequest) -> Iterator[Lab]:
+    """A lab of the module's own with its databases alone, or the one named by `--lab`.
 
     Not of the session's lab: another process may run the end-to-end tests on that one.
     """
     project = find_project(Path(__file__))
     if name := request.config.getoption("--lab"):
-        yield Lab.find(name=name, project=project).require_running().endpoints
+        yield Lab.find(name=name, project=project).require_running()
         return
     with TemporaryDirectory(prefix="labctl-") as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", folder)
         lab = Lab.find(name="databases", project=project)
         try:
             up(lab, TerminalReporter(request.config), DATABASES)
-            yield lab.endpoints
+            yield lab
         finally:
             destroy(lab)
+
+
+@pytest.fixture(scope="module")
+def endpoints(databases: Lab) -> Endpoints:
+    """Where those databases answer."""
+    return databases.endpoints

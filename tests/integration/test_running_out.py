@@ -30,7 +30,7 @@ from labctl.lab.status import ServiceStatus, read_status
 from labctl.lab.up import up
 from labctl.lake.objectstore import s3_client
 from labctl.runtimes.model import OUT_OF_HEAP, OUT_OF_MEMORY, RESTARTS_AT_MOST
-from labctl.sources import connect
+from labctl.sources import connect, connect_server
 from labctl.testing.faults import Faults
 from labctl.testing.reporter import TerminalReporter
 
@@ -223,9 +223,13 @@ def meet_it(numbers: Numbers, pool: ThreadPoolExecutor) -> Future[None] | None:
 
 def exhaust_wal(lab: Lab) -> None:
     """Ask PostgreSQL for segments of its log until it has none."""
-    with suppress(LabError, psycopg2.Error), connect(lab.endpoints, "postgres") as source:
+    with (
+        suppress(LabError, psycopg2.Error),
+        connect(lab.endpoints, "postgres") as source,
+        connect_server(lab.endpoints, "postgres") as server,
+    ):
         for _ in range(FULL_ROUNDS):
-            source.execute("SELECT pg_switch_wal()")
+            server.execute("SELECT pg_switch_wal()")
             source.execute("INSERT INTO numbers VALUES (-1, 'x') ON CONFLICT (id) DO NOTHING")
             source.execute("DELETE FROM numbers WHERE id = -1")
 

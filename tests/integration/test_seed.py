@@ -12,7 +12,8 @@ from pydantic import SecretStr
 from labctl.config.endpoints import Endpoints
 from labctl.datasets import Action, SeedResult, prepare, seed
 from labctl.errors import LabError
-from labctl.sources import Source, TableRef, connect
+from labctl.lab.lab import Lab
+from labctl.sources import CDC_USER, Source, TableRef, connect
 from labctl.verify import verify_table
 from seeds.tickit import DATA_SET, TABLES, generate
 
@@ -197,35 +198,23 @@ def test_everything_is_published_with_its_old_rows(postgres: Endpoints) -> None:
 
 @pytest.mark.parametrize("engine", ["postgres", "mysql"])
 def test_the_connectors_user_reads_and_cannot_write(
-    engine: str, request: pytest.FixtureRequest
+    engine: str, databases: Lab, request: pytest.FixtureRequest
 ) -> None:
     endpoints: Endpoints = request.getfixturevalue(engine)
     seed(endpoints, DATA_SET)
-    user, passwords = f"cdc_{uuid.uuid4().hex[:8]}", ("first", "it's % \\ secret")
-    admin = connect(endpoints, engine)
-    drop = {"postgres": ["DROP OWNED BY {}", "DROP ROLE {}"], "mysql": ["DROP USER {}"]}[engine]
-    try:
-        ref = {"postgres": CATEGORY, "mysql": SALE}[engine]
-        assert not admin.grant_cdc(user, ref.schema), "without a password nobody is made"
-        for password in passwords:
-            assert admin.grant_cdc(user, ref.schema, password=password)
-        endpoint = endpoints.sources[engine].model_copy(
-            update={"user": user, "password": SecretStr(passwords[-1])}
-        )
-        with connect(
-            endpoints.model_copy(update={"sources": {engine: endpoint}}), engine
-        ) as reader:
-            assert reader.count(ref) > 0
-            with pytest.raises(LabError, match="denied"):
-                reader.execute(f"DELETE FROM {reader.qualified(ref)}")
-            if engine == "mysql":
-                assert reader.execute("SHOW BINARY LOGS")
-        if engine == "postgres":
-            ((may_replicate,),) = admin.execute(
-                "SELECT rolreplication FROM pg_roles WHERE rolname = %s", [user]
-            )
-            assert may_replicate
-    finally:
-        for statement in drop:
-            admin.execute(statement.format(user))
-        admin.close()
+    ref = {"postgres": CATEGORY, "mysql": SALE}[engine]
+    with connect(endpoints, engine) as owner:
+        owner.let_read(CDC_USER, ref.schema)
+    endpoint = endpoints.sources[engine].model_copy(
+        update={"user": CDC_USER, "password": SecretStr(databases.passwords["cdc"])}
+    )
+    with connect(endpoints.model_copy(update={"sources": {engine: endpoint}}), engine) as reader:
+        assert reader.count(ref) > 0
+        with pytest.raises(LabError, match="denied"):
+            reader.execute(f"DELETE FROM {reader.qualified(ref)}")
+        if engine == "mysql":
+            assert reader.execute("SHOW BINARY LOGS")
+        else:
+            assert reader.execute(
+                "SELECT rolreplication, rolsuper FROM pg_roles WHERE rolname = current_user"
+            ) == [(True, False)]

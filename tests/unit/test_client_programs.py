@@ -128,10 +128,11 @@ def test_mysql_reads_one_option_file_first(tmp_path: Path) -> None:
 
 def test_a_client_begins_in_the_database_of_a_source(tmp_path: Path, bin_folder: Path) -> None:
     sources = {
-        f"{engine}_shop": SourceDatabase(
-            **database("u").model_dump() | {"database": "shop"}, engine=engine, schemas=("s",)
+        f"{engine}_{name}": SourceDatabase(
+            **database("u").model_dump() | {"database": name}, engine=engine, schemas=("s",)
         )
         for engine in ("postgres", "mysql", "sqlserver")
+        for name in ("tickit", "shop")
     }
     here = lab(tmp_path, ENDPOINTS.model_copy(update={"sources": sources}))
     assert psql(here, NO_PROGRESS).env["PGDATABASE"] == "tickit"
@@ -144,6 +145,27 @@ def test_a_client_begins_in_the_database_of_a_source(tmp_path: Path, bin_folder:
         psql(here, NO_PROGRESS, "mysql_shop")
     with pytest.raises(LabError, match="no source 'x'"):
         psql(here, NO_PROGRESS, "x")
+
+
+def test_a_client_logs_in_as_the_owner_unless_it_is_told_otherwise(tmp_path: Path) -> None:
+    sources = {
+        engine: SourceDatabase(**database("owner").model_dump(), engine=engine, schemas=("s",))
+        for engine in ("postgres", "mysql")
+    }
+    here = lab(tmp_path, ENDPOINTS.model_copy(update={"sources": sources}))
+    for admin, postgres_user, mysql_user in (
+        (False, "owner", "owner"),
+        (True, "postgres", "labctl"),
+    ):
+        env = psql(here, NO_PROGRESS, admin=admin).env
+        assert env["PGUSER"] == postgres_user
+        assert f":*:{postgres_user}:" in Path(env["PGPASSFILE"]).read_text()
+        options = mysql(here, NO_PROGRESS, admin=admin).argv[1].removeprefix("--defaults-file=")
+        assert f'user="{mysql_user}"\n' in Path(options).read_text()
+    # What other programs are pointed at, a project's migration tool among them, is the owner's.
+    env = client_environment(here)
+    assert env["PGUSER"] == "owner"
+    assert "postgres" not in Path(env["PGPASSFILE"]).read_text()
 
 
 def test_librdkafkas_settings_are_in_a_file(tmp_path: Path) -> None:

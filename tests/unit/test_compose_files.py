@@ -73,6 +73,8 @@ def test_postgres_makes_what_native_setup_makes(services: dict[str, Any]) -> Non
     assert environment["POSTGRES_DB"] == LAB.sources["postgres"].database
     script = (COMPOSE / "postgres" / "init.sh").read_text(encoding="utf-8")
     assert "</run/secrets/databases" in script
+    assert f"CREATE ROLE {postgres.OWNER} LOGIN {postgres.OWNER_RIGHTS} PASSWORD" in script
+    assert f"ALTER DATABASE $POSTGRES_DB OWNER TO {postgres.OWNER};" in script
     assert "CREATE DATABASE $name OWNER $name" in script
 
 
@@ -85,6 +87,14 @@ def test_the_container_of_postgres_knows_every_database_of_another_service(tmp_p
 def test_mysql_has_the_native_options(services: dict[str, Any]) -> None:
     assert tuple(services["mysql"]["command"]) == ("mysqld", *mysql.OPTIONS)
     assert services["mysql"]["environment"]["MYSQL_DATABASE"] == LAB.sources["mysql"].schemas[0]
+
+
+def test_mysqls_logins_have_the_same_rights_in_containers(services: dict[str, Any]) -> None:
+    script = (COMPOSE / "mysql" / "init.sh").read_text(encoding="utf-8")
+    everything = re.findall(r"GRANT ALL ON (\S+) TO '(\w+)'", script)
+    assert everything == [("*.*", mysql.ADMIN), ("$MYSQL_DATABASE.*", mysql.OWNER)]
+    secret = services["mysql"]["environment"]["MYSQL_ROOT_PASSWORD_FILE"]
+    assert secret == "/run/secrets/mysql-admin"  # noqa: S105 - a file's name
 
 
 def test_debezium_has_the_same_rights_in_mysql() -> None:

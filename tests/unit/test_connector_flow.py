@@ -169,7 +169,7 @@ def test_what_a_slot_keeps(
     monkeypatch: pytest.MonkeyPatch, row: tuple[object, ...], said: str | None
 ) -> None:
     monkeypatch.setattr(
-        slots, "connect", lambda *_: nullcontext(Database(pg_replication_slots=[row]))
+        slots, "connect_server", lambda *_: nullcontext(Database(pg_replication_slots=[row]))
     )
     monkeypatch.setattr(slots, "source_files", lambda _lab: FILES)
     (slot,) = read_slots(lab_of(rows=None))
@@ -182,10 +182,10 @@ def test_a_slot_in_use_is_not_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slots, "LEAVE_SECONDS", 0.0)
     for rows, dropped in (([(False,)], True), ([], False)):
         database = Database(active=rows)
-        monkeypatch.setattr(slots, "connect", lambda *_, d=database: nullcontext(d))
+        monkeypatch.setattr(slots, "connect_server", lambda *_, d=database: nullcontext(d))
         assert drop_slot(lab_of(rows=None), "postgres", "s") is dropped
         assert any("pg_drop" in sql for sql in database.said) is dropped
-    monkeypatch.setattr(slots, "connect", lambda *_: nullcontext(Database(active=[(True,)])))
+    monkeypatch.setattr(slots, "connect_server", lambda *_: nullcontext(Database(active=[(True,)])))
     with pytest.raises(LabError, match="still read"):
         drop_slot(lab_of(rows=None), "postgres", "s")
 

@@ -48,9 +48,8 @@ class Database:
     def capture(self, refs: list[TableRef], _publication: str) -> None:
         self.captured += refs
 
-    def grant_cdc(self, _user: str, schema: str) -> bool:
+    def let_read(self, _user: str, schema: str) -> None:
         self.granted.append(schema)
-        return True
 
 
 @pytest.fixture

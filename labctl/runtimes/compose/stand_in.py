@@ -32,7 +32,8 @@ def main() -> None:
             user=given["user"],
             password=SecretStr(given["password"]),
             database=given["dbname"],
-        )
+        ),
+        given["dbname"],
     )
     argv = sqlserver.serve_argv(
         dsn=SECRETS / "dsn",

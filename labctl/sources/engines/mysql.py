@@ -45,10 +45,10 @@ def _client(database: Database) -> Source:
     return MySqlSource(database)
 
 
-def _ensure_database(database: Database) -> None:
+def _ensure_database(server: Database, database: str, owner: str) -> None:
     from labctl.sources.mysql import ensure_database
 
-    ensure_database(database)
+    ensure_database(server, database, owner)
 
 
 def _types() -> Mapping[str, TypeRule]:
@@ -81,6 +81,7 @@ ENGINE = Engine(
             "enforce_gtid_consistency": "ON",
         },
     ),
+    beside_sources="",
     # It has no databases beside its schemas.
     databases=lambda source: source.schemas,
 )

@@ -85,10 +85,10 @@ def _client(database: Database) -> Source:
     return PostgresSource(database)
 
 
-def _ensure_database(database: Database) -> None:
+def _ensure_database(server: Database, database: str, owner: str) -> None:
     from labctl.sources.postgres import ensure_database
 
-    ensure_database(database)
+    ensure_database(server, database, owner)
 
 
 def _types() -> Mapping[str, TypeRule]:
@@ -116,4 +116,5 @@ ENGINE = Engine(
         major=lambda version: version.split(".")[0],
         parameters=_parameters,
     ),
+    beside_sources="postgres",
 )

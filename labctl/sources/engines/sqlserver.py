@@ -83,10 +83,10 @@ def _client(database: Database) -> Source:
     return SqlServerSource(database)
 
 
-def _ensure_database(database: Database) -> None:
+def _ensure_database(server: Database, database: str, owner: str) -> None:
     from labctl.sources.sqlserver import ensure_database
 
-    ensure_database(database)
+    ensure_database(server, database)
 
 
 def _types() -> Mapping[str, TypeRule]:
