@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from labctl.config.endpoints import Database
 from labctl.config.model import NOT_SOURCES, SourceEngine
 from labctl.errors import ExitCode, LabError
-from labctl.scaffolding.foreign import value_literal, why_left_out
+from labctl.scaffolding.foreign import label_literal, type_text, value_literal, why_left_out
 from labctl.scaffolding.model import ENGINE_NAMES, NewSource, NewTable
 from labctl.sources import ENGINES, Source, SourceTable, TableRef
 
@@ -117,7 +117,9 @@ def _notes(tables: Sequence[SourceTable], engine: SourceEngine) -> Iterator[str]
         if not table.keys:
             yield f"{table.ref} has no primary key: it is made, and not captured"
         if table.unread:
-            unread = ", ".join(map(str, table.unread))
+            unread = ", ".join(
+                f"{column.name}: {type_text(column.type, engine)}" for column in table.unread
+            )
             yield f"{table.ref}: `labctl verify` cannot compare {unread}"
 
 
@@ -163,7 +165,7 @@ def _enums(database: Source, schemas: set[str]) -> Iterator[str]:
     )
     for schema, name, labels in rows:
         if schema in schemas:
-            listed = ", ".join("'" + label.replace("'", "''") + "'" for label in labels)
+            listed = ", ".join(map(label_literal, labels))
             made = f"CREATE TYPE {database.qualified(TableRef(schema, name))} AS ENUM ({listed})"
             mark = "$labctl$"
             while mark in made:
@@ -174,11 +176,14 @@ def _enums(database: Source, schemas: set[str]) -> Iterator[str]:
 def _make_table(database: Source, table: SourceTable) -> str:
     name = database.qualified(table.ref)
     lines = [
-        f"{database.quote(column.name)} {column.declared.full}"
+        f"{database.quote(column.name)} {type_text(column.declared.full, database.engine)}"
         + (" NOT NULL" if not column.nullable or column.name in table.keys else "")
         for column in table.columns
     ]
-    lines += [f"{database.quote(column.name)} {column.type}" for column in table.unread]
+    lines += [
+        f"{database.quote(column.name)} {type_text(column.type, database.engine)}"
+        for column in table.unread
+    ]
     if table.keys:
         lines.append(f"PRIMARY KEY ({', '.join(map(database.quote, table.keys))})")
     body = ",\n".join(f"    {line}" for line in lines)

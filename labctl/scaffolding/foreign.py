@@ -13,7 +13,7 @@ from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.sources import SourceTable, TableRef
 
-__all__ = ["require_plain_names", "value_literal", "why_left_out"]
+__all__ = ["label_literal", "require_plain_names", "type_text", "value_literal", "why_left_out"]
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 """Characters that end a line somewhere, or that no person sees."""
@@ -39,6 +39,11 @@ _TYPES: dict[SourceEngine, re.Pattern[str]] = {
 }
 """Types as the engines' catalogues show them: nothing that may hold an expression."""
 
+_LABELS = re.compile(rf"(?P<kind>enum|set)\((?P<labels>{_LABEL}(?:,{_LABEL})*)\)", re.DOTALL)
+_ESCAPED = re.compile(r"''|\\(.)", re.DOTALL)
+_ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
+"""MySQL's, by the letter behind the backslash."""
+
 _LITERALS: dict[SourceEngine, re.Pattern[str]] = {
     "postgres": re.compile(r"NULL|'(?:[^'\\]|'')*'| ?E'(?:[^'\\]|''|\\.)*'", re.DOTALL),
     "mysql": re.compile(r"NULL|'(?:[^'\\]|''|\\.)*'|x'[0-9A-Fa-f]*'", re.DOTALL),
@@ -59,6 +64,34 @@ def require_plain_names(table: SourceTable) -> None:
             hint="nothing was changed; rename it, or leave it out",
             exit_code=ExitCode.USAGE,
         )
+
+
+def type_text(kind: str, engine: SourceEngine) -> str:
+    """Return a type of the catalogue as labctl writes it: labels with control characters of MySQL
+    as hexadecimal digits."""
+    match = _LABELS.fullmatch(kind) if engine == "mysql" and _CONTROL.search(kind) else None
+    if match is None:
+        return kind
+    labels = ",".join(map(_mysql_label, re.findall(_LABEL, match["labels"], re.DOTALL)))
+    return f"{match['kind']}({labels})"
+
+
+def _mysql_label(written: str) -> str:
+    if _CONTROL.search(written) is None:
+        return written
+    label = _ESCAPED.sub(
+        lambda found: _ESCAPES.get(found[1], found[1]) if found[1] else "'", written[1:-1]
+    )
+    return f"x'{label.encode().hex()}'"
+
+
+def label_literal(label: str) -> str:
+    """Return a label of PostgreSQL's as one literal without control characters."""
+    quoted = label.replace("'", "''")
+    if _CONTROL.search(label) is None:
+        return f"'{quoted}'"
+    escaped = quoted.replace("\\", "\\\\")
+    return "E'" + _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped) + "'"
 
 
 def value_literal(text: str, engine: SourceEngine) -> str:
@@ -84,7 +117,7 @@ def _problems(table: SourceTable, engine: SourceEngine) -> Iterator[str]:
     columns += [(column.name, column.type) for column in table.unread]
     yield from _name_problems(table.ref, [name for name, _ in columns], table.keys)
     for name, kind in columns:
-        if _TYPES[engine].fullmatch(kind) is None or _CONTROL.search(kind):
+        if _TYPES[engine].fullmatch(kind) is None or _CONTROL.search(type_text(kind, engine)):
             yield f"the type of its column {name!r} is not one that labctl can write: {kind!r:.80}"
 
 

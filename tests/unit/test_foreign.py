@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,9 +15,10 @@ from pglast.ast import CreateEnumStmt, CreateSchemaStmt, CreateStmt, DoStmt
 from labctl.config.model import SourceEngine
 from labctl.errors import LabError
 from labctl.scaffolding.existing import schema_statements
-from labctl.scaffolding.foreign import require_plain_names, value_literal, why_left_out
+from labctl.scaffolding.foreign import require_plain_names, type_text, value_literal, why_left_out
 from labctl.sources import Row, SourceTable, TableRef
 from labctl.sources.base import Declared
+from labctl.sources.mysql import MySqlSource
 from labctl.sources.postgres import PostgresSource
 from labctl.sources.scripts import split_script
 from labctl.sources.types import POSTGRES
@@ -33,6 +35,9 @@ NAMES = st.sampled_from(HOSTILE) | st.text(
     st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\u2028\u2029"),
     min_size=1,
     max_size=12,
+)
+LABELS = NAMES | st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1
 )
 FILE_NAMES = NAMES.filter(lambda name: not {*"/\\"} & {*name})
 
@@ -61,12 +66,38 @@ class Catalogue(PostgresSource):
         return self.enums
 
 
+class MariaDb(MySqlSource):
+    """A server that shows how a column's values are kept behind its type."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
+        return [("c", self.kind.partition("(")[0].partition(" ")[0], self.kind, 1, None, None, 1)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "written"),
+    [
+        ("varchar(10) /*!100301 COMPRESSED*/", "varchar(10)"),
+        ("varchar(10) /*M!100301 COMPRESSED*/", "varchar(10)"),
+        ("int(10) unsigned /*x*/ /*y*/", "int(10) unsigned"),
+        ("enum('/*!1 x*/','b /*')", "enum('/*!1 x*/','b /*')"),
+    ],
+)
+def test_a_comment_of_mariadbs_is_no_part_of_a_type(kind: str, written: str) -> None:
+    described = MariaDb(kind).describe(TableRef("s", "t"))
+    (found,) = [c.declared.full for c in described.columns] + [c.type for c in described.unread]
+    assert found == written
+    assert why_left_out(described, "mysql") is None
+
+
 @settings(deadline=None, max_examples=300)
 @given(
     schema=FILE_NAMES,
     name=FILE_NAMES,
     columns=st.lists(st.tuples(NAMES, st.sampled_from(["integer", "point"]))),
-    labels=st.lists(NAMES, min_size=1),
+    labels=st.lists(LABELS, min_size=1),
 )
 def test_each_table_is_one_statement_with_the_same_names(
     schema: str, name: str, columns: list[tuple[str, str]], labels: list[str]
@@ -77,6 +108,7 @@ def test_each_table_is_one_statement_with_the_same_names(
     script = schema_statements(Catalogue([(schema, name, labels)]), "shop", [made])
     statements = [one.text for one in split_script(script, "postgres")]
     kinds = []
+    assert re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", script) is None
     for text in statements:
         statement = parsed(text)
         kinds.append(type(statement))
@@ -118,6 +150,20 @@ def test_each_table_is_one_statement_with_the_same_names(
 )
 def test_types_of_catalogues_are_taken(engine: SourceEngine, kind: str) -> None:
     assert why_left_out(table(TableRef("s", "t"), [("c", kind)]), engine) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "written"),
+    [
+        ("enum('a','b''c')", "enum('a','b''c')"),
+        ("enum('a','tab\t''\\\\')", "enum('a',x'74616209275c')"),
+        ("set('\n\\n','\u2028)')", "set(x'0a0a',x'e280a829')"),
+        ("varchar(3)", "varchar(3)"),
+    ],
+)
+def test_a_label_with_control_characters_is_written_without_them(kind: str, written: str) -> None:
+    assert why_left_out(table(TableRef("s", "t"), [("c", kind)]), "mysql") is None
+    assert type_text(kind, "mysql") == written
 
 
 @pytest.mark.parametrize("engine", ["postgres", "mysql", "sqlserver"])
