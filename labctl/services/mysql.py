@@ -25,7 +25,8 @@ OWNER = "labctl"
 touches a table of a source, logs in as it. In labs of earlier versions it was the administrator,
 and what it made (a trigger, a view) runs as it to this day: so it keeps its name and lost its
 rights."""
-_NO_SUCH_LOGIN = 1045
+_NO_LOGIN = (1045, 3118)
+"""Errors of a login that is not there, or locked: `_administrator` was interrupted."""
 MARK = "mysql.ibd"
 """The data dictionary: in every data folder."""
 CAPTURE_RIGHTS = "RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT, LOCK TABLES"
@@ -110,10 +111,12 @@ def _initialise(password: str) -> str:
 
 
 def _administrator(password: str) -> tuple[str, ...]:
+    """The statements that make the administrator, who can log in once it has all rights."""
     # A password has letters, digits, - and _.
     return (
-        f"CREATE USER IF NOT EXISTS '{ADMIN}'@'%' IDENTIFIED BY '{password}'",
+        f"CREATE USER IF NOT EXISTS '{ADMIN}'@'%' ACCOUNT LOCK",
         f"GRANT ALL ON *.* TO '{ADMIN}'@'%' WITH GRANT OPTION",
+        f"ALTER USER '{ADMIN}'@'%' IDENTIFIED BY '{password}' ACCOUNT UNLOCK",
     )
 
 
@@ -131,7 +134,7 @@ def _connect(context: Context) -> pymysql.connections.Connection[Any]:
     try:
         return _log_in(context, ADMIN, "mysql-admin")
     except pymysql.OperationalError as error:
-        if error.args[0] != _NO_SUCH_LOGIN:
+        if error.args[0] not in _NO_LOGIN:
             raise
         try:
             earlier = _log_in(context, OWNER, "mysql")

@@ -130,6 +130,9 @@ MYSQL_REFUSED = [
     "SELECT * FROM mysql.user",
     "CREATE DATABASE another",
     "SHUTDOWN",
+    "CREATE TABLE {database}.elsewhere (id integer) DATA DIRECTORY = '/tmp'",
+    "CREATE TABLE {database}.elsewhere (id integer) ENGINE = MyISAM DATA DIRECTORY = '/tmp'",
+    "CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (HOST '127.0.0.1')",
     "CREATE DEFINER=labctl_admin TRIGGER {database}.raised BEFORE INSERT ON {database}.lines"
     " FOR EACH ROW SET NEW.line = LOAD_FILE('/etc/passwd')",
     "CREATE DEFINER='root'@'localhost' VIEW {database}.v AS SELECT 1",
@@ -326,7 +329,10 @@ def test_up_gives_an_earlier_lab_of_postgresql_to_the_owner(databases: Lab) -> N
             admin.execute("SELECT lo_unlink(oid) FROM pg_largeobject_metadata")
 
 
-def test_up_takes_the_rights_of_the_owner_of_an_earlier_lab_of_mysql(databases: Lab) -> None:
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_up_takes_the_rights_of_the_owner_of_an_earlier_lab_of_mysql(
+    databases: Lab, *, interrupted: bool
+) -> None:
     """What an earlier lab's only login made goes on, without that login's rights of then."""
     endpoints = databases.endpoints
     name = endpoints.sources["mysql"].database
@@ -340,6 +346,8 @@ def test_up_takes_the_rights_of_the_owner_of_an_earlier_lab_of_mysql(databases: 
         )
         earlier.execute(f"INSERT INTO {name}.older (id) VALUES (1)")
         earlier.execute(f"DROP USER '{mysql.ADMIN}'@'%'")
+        if interrupted:
+            earlier.execute(mysql._administrator("x")[0])
     try:
         for _ in range(2):
             mysql.SERVICE.setup(databases.context(mysql.SERVICE))
