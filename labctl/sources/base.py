@@ -33,6 +33,7 @@ __all__ = [
     "is_not_allowed",
     "no_such_table",
     "not_reached",
+    "quoted",
     "statement_failed",
 ]
 
@@ -257,8 +258,7 @@ class Source(ABC):
     @classmethod
     def quote(cls, identifier: str) -> str:
         """An identifier as it is written in SQL."""
-        before, behind = cls._quotes
-        return f"{before}{identifier.replace(behind, behind * 2)}{behind}"
+        return quoted(identifier, cls._quotes)
 
     def qualified(self, ref: TableRef) -> str:
         """A table as it is written in SQL."""
@@ -372,6 +372,12 @@ def statement_failed(engine: str, sql: str, reason: str) -> LabError:
 def is_not_allowed(reason: str) -> bool:
     """Whether a server's `reason` for refusing a statement is that its login has no such right."""
     return _NOT_ALLOWED.search(reason) is not None
+
+
+def quoted(identifier: str, quotes: tuple[str, str]) -> str:
+    """Return an identifier in `quotes`, the latter of which is doubled inside it."""
+    before, behind = quotes
+    return f"{before}{identifier.replace(behind, behind * 2)}{behind}"
 
 
 def not_reached(reason: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database
-from labctl.sources.base import Source
+from labctl.sources.base import Source, quoted
 from labctl.sources.change_log import MySqlLog
 from labctl.sources.engine import Engine, Preparation, Rds
 
@@ -22,7 +22,8 @@ BINLOG_HOURS = 72
 def _preparation(source: Preparation) -> str:
     user = source.user
     rights = "".join(
-        f"GRANT SELECT, LOCK TABLES ON `{schema}`.* TO '{user}'@'%';\n" for schema in source.schemas
+        f"GRANT SELECT, LOCK TABLES ON {quoted(schema, ('`', '`'))}.* TO '{user}'@'%';\n"
+        for schema in source.schemas
     )
     return f"""\
 -- MySQL on RDS: how long the binary log is kept, and the connector's login.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from labctl.config.endpoints import Database
 from labctl.kafkaconnect.files import DEFAULT_SLOT
 from labctl.kafkaconnect.files import POSTGRES as CONNECTOR
-from labctl.sources.base import Source, TableRef
+from labctl.sources.base import Source, TableRef, quoted
 from labctl.sources.change_log import PostgresLog
 from labctl.sources.engine import Engine, Preparation, Rds
 
@@ -41,17 +41,17 @@ def _preparation(source: Preparation) -> str:
     identity = "".join(f"ALTER TABLE {name} REPLICA IDENTITY FULL;\n" for name in named)
     rights = "".join(
         f"""\
-GRANT USAGE ON SCHEMA "{schema}" TO {user};
-GRANT SELECT ON ALL TABLES IN SCHEMA "{schema}" TO {user};
-ALTER DEFAULT PRIVILEGES IN SCHEMA "{schema}" GRANT SELECT ON TABLES TO {user};
+GRANT USAGE ON SCHEMA {schema} TO {user};
+GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {user};
+ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT SELECT ON TABLES TO {user};
 """
-        for schema in source.schemas
+        for schema in map(_quoted, source.schemas)
     )
     return f"""\
 -- PostgreSQL on RDS, database {database}: the connector's login and its publication.
 -- The tables must be there (`labctl --profile aws seed` makes a data set's), and the instance must
 -- have been restarted with rds.logical_replication=1.
-\\connect "{database}"
+\\connect {_quoted(database)}
 DO $$ BEGIN
     IF current_setting('wal_level') <> 'logical' THEN
         RAISE EXCEPTION 'wal_level is %: attach the parameter group and restart the instance',
@@ -63,7 +63,7 @@ DO $$ BEGIN
 END $$;
 ALTER ROLE {user} PASSWORD :'cdc_password';
 GRANT rds_replication TO {user};
-GRANT CONNECT ON DATABASE "{database}" TO {user};
+GRANT CONNECT ON DATABASE {_quoted(database)} TO {user};
 {rights}{identity}\
 DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM pg_publication WHERE pubname = '{publication}') THEN
@@ -75,7 +75,11 @@ END $$;
 
 
 def _named(table: TableRef) -> str:
-    return f'"{table.schema}"."{table.name}"'
+    return f"{_quoted(table.schema)}.{_quoted(table.name)}"
+
+
+def _quoted(name: str) -> str:
+    return quoted(name, ('"', '"'))
 
 
 # The classes are imported when they are needed: Arrow and a driver take half a second to load.

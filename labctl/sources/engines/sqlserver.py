@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database
 from labctl.kafkaconnect.keys.table import SQLSERVER as CONNECTOR
-from labctl.sources.base import Source
+from labctl.sources.base import Source, quoted
 from labctl.sources.change_log import SqlServerLog
 from labctl.sources.engine import Engine, Preparation, Rds
 
@@ -28,17 +28,18 @@ def _preparation(source: Preparation) -> str:
     enable = "".join(
         f"""\
 IF NOT EXISTS (SELECT 1 FROM sys.tables
-        WHERE object_id = OBJECT_ID(N'[{table.schema}].[{table.name}]')
+        WHERE object_id = OBJECT_ID({_text(f"{_quoted(table.schema)}.{_quoted(table.name)}")})
             AND is_tracked_by_cdc = 1)
-    EXEC sys.sp_cdc_enable_table @source_schema = N'{table.schema}',
-        @source_name = N'{table.name}',
+    EXEC sys.sp_cdc_enable_table @source_schema = {_text(table.schema)},
+        @source_name = {_text(table.name)},
         @role_name = N'cdc_reader', @supports_net_changes = 0;
 GO
 """
         for table in source.tables
     )
     rights = "".join(
-        f"IF SCHEMA_ID(N'{schema}') IS NOT NULL GRANT SELECT ON SCHEMA::[{schema}] TO {user};\n"
+        f"IF SCHEMA_ID({_text(schema)}) IS NOT NULL"
+        f" GRANT SELECT ON SCHEMA::{_quoted(schema)} TO {user};\n"
         for schema in source.schemas
     )
     failover = (
@@ -50,14 +51,14 @@ GO
     return f"""\
 -- SQL Server on RDS, database {database}: change data capture, and the connector's login.
 -- RDS switches CDC on by a procedure of its own; a restored instance has it off again.
-IF DB_ID(N'{database}') IS NULL CREATE DATABASE [{database}];
+IF DB_ID({_text(database)}) IS NULL CREATE DATABASE {_quoted(database)};
 GO
 IF NOT EXISTS (SELECT 1 FROM sys.databases
-        WHERE name = N'{database}' AND is_cdc_enabled = 1)
-    EXEC msdb.dbo.rds_cdc_enable_db N'{database}';
+        WHERE name = {_text(database)} AND is_cdc_enabled = 1)
+    EXEC msdb.dbo.rds_cdc_enable_db {_text(database)};
 GO
 {failover}\
-USE [{database}];
+USE {_quoted(database)};
 GO
 {enable}\
 IF SUSER_ID(N'{user}') IS NULL
@@ -74,6 +75,14 @@ IF DATABASE_PRINCIPAL_ID(N'cdc_reader') IS NULL CREATE ROLE cdc_reader;
 ALTER ROLE cdc_reader ADD MEMBER {user};
 GO
 """
+
+
+def _quoted(name: str) -> str:
+    return quoted(name, ("[", "]"))
+
+
+def _text(text: str) -> str:
+    return "N" + quoted(text, ("'", "'"))
 
 
 # The classes are imported when they are needed: Arrow and a driver take half a second to load.
