@@ -106,6 +106,9 @@ class RdsSettings(Section):
     """How long automated backups are kept. MySQL's binary log needs at least 1."""
     multi_az: bool = False
     """Whether a standby runs in a second availability zone."""
+    deletion_protection: bool = True
+    """Whether RDS refuses to delete the instance. `promote destroy --data` wants `false`,
+    applied."""
     host: str | None = None
     """Address of an instance that exists."""
     admin_secret: str | None = None
@@ -210,7 +213,10 @@ class LakeBuckets(Section):
     artifacts: Bucket
     """Plugins, the Spark application, logs."""
     create: bool = True
-    """`false`: the buckets exist."""
+    """`false`: the buckets exist, and are left as they are."""
+    version_days: Annotated[int, Field(ge=1, le=3650)] = 3
+    """How long the buckets keep what was replaced or deleted. Spark replaces files at every commit,
+    and all of them are paid for."""
     rotation_ms: Annotated[int, Field(ge=1000)] = 60_000
     """How long a change waits for its bronze file at most."""
 
@@ -287,7 +293,9 @@ class ApiHosting(Section):
     cpu_percent: Annotated[int, Field(ge=10, le=90)] = 60
     """The share of CPU time that the number of tasks is made for."""
     certificate: CertificateArn | None = None
-    """ARN of the load balancer's certificate in ACM. Without one it speaks plain HTTP."""
+    """ARN of the load balancer's certificate in ACM. It speaks HTTPS, and sends HTTP there."""
+    plain_http: bool = False
+    """Whether it may do without a certificate, and speak plain HTTP within the VPC."""
     hosts: tuple[HostName, ...] = ()
     """Names of your own for the load balancer, such as its certificate's. It answers to no other
     but AWS's."""

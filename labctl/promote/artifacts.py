@@ -19,6 +19,8 @@ from labctl.shipped import own_or_shipped
 
 __all__ = [
     "ARCHIVE",
+    "LOGS",
+    "PROGRAMS",
     "Upload",
     "application",
     "bootstrap",
@@ -32,6 +34,10 @@ __all__ = [
 
 ARCHIVE = "lab"
 """Name under which the project's files are in the driver's working folder."""
+PROGRAMS = ("jars", "spark", "streamer")
+"""Folders of the artifacts bucket with what runs on EMR, and what it is told."""
+LOGS = "logs"
+"""Folder of that bucket for EMR's logs."""
 FASTAVRO = "fastavro"
 _NOT_ON_EMR = ("com.amazonaws", "org.apache.hadoop", "org.wildfly.openssl", "software.amazon.ion")
 """Maven groups of the S3 client: EMR has its own, built into its file system."""

@@ -81,6 +81,9 @@ def hourly_costs(promotion: Promotion) -> list[Cost]:
         if promotion.config.cache.enabled:
             what = f"ElastiCache node, {profile.api.cache_node}"
             costs.append(Cost(what, profile.api.cache_nodes, None))
+    if profile.lake.create:
+        days = profile.lake.version_days
+        costs.append(Cost(f"S3: what was replaced or deleted, for {days} more days", 1, None))
     if profile.network.egress == "endpoints":
         count = len(interfaces(promotion)) * len(profile.network.subnets)
         costs.append(cost("VPC interface endpoint, each zone", count, "vpc-endpoint"))

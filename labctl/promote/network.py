@@ -15,12 +15,13 @@ __all__ = [
     "API_PORT",
     "CACHE_PORT",
     "GROUPS",
+    "HTTP",
     "HTTPS",
     "Flow",
     "flows",
     "groups",
     "interfaces",
-    "listener_port",
+    "listener_ports",
     "registry_port",
 ]
 
@@ -38,7 +39,7 @@ GROUPS = {
 
 ANYWHERE = "anywhere"
 """A target without a security group of the plan's: an address."""
-HTTPS = 443
+HTTP, HTTPS = 80, 443
 API_PORT = api.SERVICE.ports["http"]
 CACHE_PORT = cache.SERVICE.ports["redis"]
 
@@ -56,15 +57,15 @@ class Flow:
     """The key of the profile that causes it."""
 
 
-def listener_port(promotion: Promotion) -> int:
-    """Of the lake API's load balancer."""
-    return HTTPS if promotion.profile.api.certificate else 80
+def listener_ports(promotion: Promotion) -> tuple[int, ...]:
+    """Of the lake API's load balancer; the first is the one that answers."""
+    return (HTTPS, HTTP) if promotion.profile.api.certificate else (HTTP,)
 
 
 def registry_port(url: str) -> int:
     """The port of an http address."""
     parts = urlsplit(url)
-    return parts.port or (HTTPS if parts.scheme == "https" else 80)
+    return parts.port or (HTTPS if parts.scheme == "https" else HTTP)
 
 
 def groups(promotion: Promotion) -> dict[str, str]:

@@ -24,7 +24,9 @@ def sql_lines(promotion: Promotion) -> Iterator[str]:
         yield ""
         yield (
             f"The bucket `{profile.lake.bucket}` is there already and is left as it is: give it a "
-            "lifecycle rule for that folder yourself, or results stay."
+            "lifecycle rule for that folder yourself, or results stay. A policy that denies "
+            "requests without TLS, versioning, and a rule that removes old versions are yours to "
+            "give, too."
         )
     yield ""
     yield (

@@ -6,6 +6,7 @@ from typing import Any
 
 from labctl.promote.artifacts import (
     ARCHIVE,
+    LOGS,
     application,
     jar_uploads,
     project_archive,
@@ -169,7 +170,7 @@ def job_run(
         "configurationOverrides": {
             "monitoringConfiguration": {
                 "s3MonitoringConfiguration": {
-                    "logUri": f"s3://{promotion.profile.lake.artifacts}/logs/serverless/"
+                    "logUri": f"s3://{promotion.profile.lake.artifacts}/{LOGS}/serverless/"
                 }
             }
         },

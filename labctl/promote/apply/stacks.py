@@ -10,6 +10,7 @@ from typing import Any
 from labctl.aws.session import Aws, Tell, wait_until
 from labctl.errors import ExitCode, LabError
 from labctl.promote.apply.changes import Action, Change
+from labctl.promote.apply.protection import DATABASE, lift_protection
 from labctl.promote.cloudformation.template import as_sent
 from labctl.promote.names import CREATOR_TAG, Names, Stack
 
@@ -57,6 +58,23 @@ class Stacks:
         listed = found.get("Outputs", []) if found else []
         return {output["OutputKey"]: output["OutputValue"] for output in listed}
 
+    def made(self, stack: Stack, type_: str) -> list[str]:
+        """The names by which AWS knows the stack's resources of a type; empty without a stack."""
+        found = self._describe(stack)
+        if found is None:
+            return []
+        resources = self._aws.pages(
+            "cloudformation",
+            "list_stack_resources",
+            "StackResourceSummaries",
+            StackName=found["StackId"],
+        )
+        return [
+            one["PhysicalResourceId"]
+            for one in resources
+            if one["ResourceType"] == type_ and one.get("PhysicalResourceId")
+        ]
+
     def exists(self, stack: Stack) -> bool:
         """Whether there is a stack that can be changed; waits while something moves in it.
 
@@ -75,6 +93,8 @@ class Stacks:
         status = self._settled(stack)
         if status in _STILLBORN:
             self._tell(f"{self._names.stack(stack)}: its creation had failed; removing the rest")
+            # By it, a rollback leaves what it should have taken away.
+            lift_protection(self._aws, self.made(stack, DATABASE))
             self.delete(stack)
             return None
         return status

@@ -8,6 +8,7 @@ from labctl.aws.session import Aws, Tell
 from labctl.config.promoted import outputs_path
 from labctl.promote.apply.account import check_account
 from labctl.promote.apply.connectors import Connectors
+from labctl.promote.apply.protection import DATABASE, require_unprotected
 from labctl.promote.apply.stacks import Stacks
 from labctl.promote.apply.uploads import empty_bucket, owned_bucket
 from labctl.promote.apply.work import work_of
@@ -55,12 +56,15 @@ def destroy(aws: Aws, promotion: Promotion, tell: Tell, *, data: bool) -> list[P
     """Take away what runs; with `data`, also databases, topics, buckets, secrets. What is left.
 
     Databases leave a final snapshot. Only what has the creator's tag is touched. Safe to repeat.
+    With `data`, raises LabError (USAGE) before anything is removed if RDS protects a database.
     """
     check_account(aws, promotion)
     names = Names.of(promotion)
     stacks = Stacks(aws, names, promotion.profile.tags, tell)
     for stack in STACKS:
         stacks.status(stack)  # refuses before anything is removed
+    if data:
+        require_unprotected(aws, promotion, stacks.made("data", DATABASE))
     serverless = promotion.profile.emr.kind == "serverless"
     # A cluster takes its steps with it; an application is not deleted while a job runs on it.
     work = work_of(aws, promotion, {"spark": stacks.outputs("spark")}, tell)

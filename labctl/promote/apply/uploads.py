@@ -73,16 +73,19 @@ def owned_bucket(aws: Aws, names: Names, bucket: str) -> bool:
 
 
 def empty_bucket(aws: Aws, bucket: str, tell: Tell) -> None:
-    """Delete every object of a bucket, and the bucket."""
+    """Delete every object of a bucket in all its versions, and the bucket."""
     client: Any = aws.client("s3")
     removed = 0
-    for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket):
-        keys = [{"Key": one["Key"]} for one in page.get("Contents", [])]
-        if keys:
-            client.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True})
-            removed += len(keys)
+    for page in client.get_paginator("list_object_versions").paginate(Bucket=bucket):
+        versions = [
+            {"Key": one["Key"], "VersionId": one["VersionId"]}
+            for one in [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
+        ]
+        if versions:
+            client.delete_objects(Bucket=bucket, Delete={"Objects": versions, "Quiet": True})
+            removed += len(versions)
     client.delete_bucket(Bucket=bucket)
-    tell(f"s3://{bucket} is gone, with {removed} objects")
+    tell(f"s3://{bucket} is gone, with {removed} versions of objects")
 
 
 def _size(one: Upload) -> int:

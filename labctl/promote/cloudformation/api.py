@@ -14,14 +14,16 @@ from labctl.promote.cloudformation.api_policies import LOG_STREAMS, start_polici
 from labctl.promote.cloudformation.policies import trust
 from labctl.promote.cloudformation.template import Json, Template, attribute, ref, tag_list
 from labctl.promote.names import Names
-from labctl.promote.network import API_PORT, CACHE_PORT, HTTPS, listener_port
+from labctl.promote.network import API_PORT, CACHE_PORT, listener_ports
 from labctl.promote.promotion import Promotion
 from labctl.services.api import ALIVE
 
-__all__ = ["add_api_foundation", "template"]
+__all__ = ["TLS_POLICY", "add_api_foundation", "template"]
 
 GROUP = "AWS::EC2::SecurityGroup::Id"
 CACHE_ENGINE, CACHE_VERSION = "valkey", "8.0"
+TLS_POLICY = "ELBSecurityPolicy-TLS13-1-2-Res-2021-06"
+"""TLS 1.3 and 1.2, with forward secrecy and authenticated encryption alone."""
 DRAIN_SECONDS = 30
 """For how long a task that leaves may still answer what it was asked before."""
 
@@ -174,22 +176,25 @@ def _add_balancer(built: Template, promotion: Promotion) -> None:
             "Tags": tag_list(promotion),
         },
     )
-    listener: Json = {
-        "LoadBalancerArn": ref("Balancer"),
-        "Port": listener_port(promotion),
-        "Protocol": "HTTP",
-        "DefaultActions": [{"Type": "forward", "TargetGroupArn": ref("Targets")}],
+    port, *others = listener_ports(promotion)
+    secure: Json = {
+        "Protocol": "HTTPS",
+        "SslPolicy": TLS_POLICY,
+        "Certificates": [{"CertificateArn": certificate}],
     }
-    if certificate:
-        listener |= {
-            "Protocol": "HTTPS",
-            "SslPolicy": "ELBSecurityPolicy-TLS13-1-2-2021-06",
-            "Certificates": [{"CertificateArn": certificate}],
-        }
-    built.add("Listener", "AWS::ElasticLoadBalancingV2::Listener", listener)
-    scheme = "https" if listener_port(promotion) == HTTPS else "http"
-    url = {"Fn::Sub": f"{scheme}://${{Balancer.DNSName}}"}
+    forward = {"Type": "forward", "TargetGroupArn": ref("Targets")}
+    _add_listener(built, "Listener", port, secure if certificate else {"Protocol": "HTTP"}, forward)
+    for other in others:
+        to_https = {"Protocol": "HTTPS", "Port": str(port), "StatusCode": "HTTP_301"}
+        redirect = {"Type": "redirect", "RedirectConfig": to_https}
+        _add_listener(built, "Redirect", other, {"Protocol": "HTTP"}, redirect)
+    url = {"Fn::Sub": f"{'https' if certificate else 'http'}://${{Balancer.DNSName}}"}
     built.output("ApiUrl", url, "Where the lake API answers, within the VPC")
+
+
+def _add_listener(built: Template, name: str, port: int, protocol: Json, action: Json) -> None:
+    properties = {"LoadBalancerArn": ref("Balancer"), "Port": port, "DefaultActions": [action]}
+    built.add(name, "AWS::ElasticLoadBalancingV2::Listener", properties | protocol)
 
 
 def _add_service(built: Template, promotion: Promotion) -> None:

@@ -72,10 +72,11 @@ def add_athena(built: Template, promotion: Promotion) -> None:
 
 
 def results_rule(promotion: Promotion) -> Json:
-    """Of the lake's bucket: results are not kept for ever."""
+    """Of the lake's bucket: results are not kept for ever, nor are their old versions."""
     return {
         "Id": "athena-results",
         "Status": "Enabled",
         "Prefix": f"{RESULTS}/",
         "ExpirationInDays": promotion.profile.athena.result_days,
+        "NoncurrentVersionExpiration": {"NoncurrentDays": 1},
     }

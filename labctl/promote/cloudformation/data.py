@@ -81,7 +81,7 @@ def _add_database(
         "BackupRetentionPeriod": database.backup_days,
         "MultiAZ": database.multi_az,
         "PubliclyAccessible": False,
-        "DeletionProtection": False,
+        "DeletionProtection": database.deletion_protection,
         "CopyTagsToSnapshot": True,
         "DBSubnetGroupName": ref("DatabaseSubnets"),
         "VPCSecurityGroups": [ref("DatabasesGroup")],

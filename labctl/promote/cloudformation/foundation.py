@@ -7,7 +7,8 @@ import json
 from typing import Any
 
 from labctl.promote.cloudformation.api import add_api_foundation
-from labctl.promote.cloudformation.athena import add_athena, add_catalog, results_rule
+from labctl.promote.cloudformation.athena import add_athena, add_catalog
+from labctl.promote.cloudformation.buckets import add_buckets
 from labctl.promote.cloudformation.groups import add_endpoints, add_groups
 from labctl.promote.cloudformation.policies import (
     connect_policies,
@@ -37,7 +38,7 @@ def template(promotion: Promotion) -> dict[str, Any]:
     built = Template(f"labctl {promotion.profile.prefix}: network rules, buckets, secrets, roles")
     add_groups(built, promotion)
     add_endpoints(built, promotion)
-    _add_buckets(built, promotion)
+    add_buckets(built, promotion)
     _add_secrets(built, promotion)
     _add_roles(built, promotion)
     built.add(
@@ -54,39 +55,6 @@ def template(promotion: Promotion) -> dict[str, Any]:
     if promotion.config.api.enabled:
         add_api_foundation(built, promotion)
     return built.body()
-
-
-def _add_buckets(built: Template, promotion: Promotion) -> None:
-    lake = promotion.profile.lake
-    if not lake.create:
-        return
-    lifecycle = {"LifecycleConfiguration": {"Rules": [results_rule(promotion)]}}
-    for name, bucket, more in (
-        ("LakeBucket", lake.bucket, lifecycle),
-        ("ArtifactsBucket", lake.artifacts, {}),
-    ):
-        built.add(
-            name,
-            "AWS::S3::Bucket",
-            {
-                "BucketName": bucket,
-                "BucketEncryption": {
-                    "ServerSideEncryptionConfiguration": [
-                        {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
-                    ]
-                },
-                "PublicAccessBlockConfiguration": {
-                    "BlockPublicAcls": True,
-                    "BlockPublicPolicy": True,
-                    "IgnorePublicAcls": True,
-                    "RestrictPublicBuckets": True,
-                },
-                **more,
-                "Tags": tag_list(promotion),
-            },
-            # CloudFormation deletes no bucket that holds something.
-            keep="Retain",
-        )
 
 
 def _add_secrets(built: Template, promotion: Promotion) -> None:

@@ -15,7 +15,7 @@ from labctl.promote.network import (
     flows,
     groups,
     interfaces,
-    listener_port,
+    listener_ports,
 )
 from labctl.promote.promotion import Promotion
 
@@ -99,7 +99,7 @@ def _let_clients(template: Template, promotion: Promotion) -> None:
         "Databases": sorted({db.port for db in promotion.rds.values() if db.create}),
     }
     if promotion.config.api.enabled:
-        ports["Balancer"] = [listener_port(promotion)]
+        ports["Balancer"] = [*listener_ports(promotion)]
     for group, opened in ports.items():
         for number, cidr in enumerate(promotion.profile.network.clients, start=1):
             for port in opened:

@@ -1,4 +1,8 @@
-"""IAM policy statements. Every resource is named; a star stands only for what AWS makes up."""
+"""IAM policy statements.
+
+Every resource is named; a star stands only for what AWS makes up, and for what is in a folder.
+`labctl.promote.rules.policies` refuses a plan where that is not so.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from labctl.config.aws import CATALOG, RESULTS
+from labctl.promote.artifacts import LOGS, PROGRAMS
 from labctl.promote.cloudformation.template import ref
 from labctl.promote.kafka import connect_authentication
 from labctl.promote.names import Names, logical
 from labctl.promote.promotion import Promotion
 from labctl.promote.secrets import referenced
+from labctl.sinks import Sink
 
 __all__ = [
+    "SPARK_FOLDERS",
     "allow",
-    "bucket",
     "connect_policies",
     "policy",
     "reader_policy",
@@ -23,6 +29,20 @@ __all__ = [
 ]
 
 Json = dict[str, Any]
+
+SPARK_FOLDERS = (
+    "bronze-positions",
+    "bronze-topics",
+    "checkpoints",
+    "deadletter",
+    "rebuild",
+    "refill",
+    "replay",
+    "retire",
+    "retired",
+    "schemas",
+)
+"""The lake's folders besides bronze and silver in which the application keeps files."""
 
 
 def trust(service: str, account: str | None = None) -> Json:
@@ -84,16 +104,29 @@ def connect_policies(promotion: Promotion) -> list[Json]:
             )
         )
     if promotion.profile.connect.sink:
-        policies.append(policy("bronze", bucket(promotion, promotion.profile.lake.bucket)))
+        policies.append(policy("bronze", _sink_statements(promotion)))
     return policies
+
+
+def _sink_statements(promotion: Promotion) -> list[Json]:
+    """Adding files to bronze: a sink connector neither reads nor removes any."""
+    arn = _bucket(promotion, promotion.profile.lake.bucket)
+    actions = ["s3:PutObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"]
+    if any(_tags_objects(sink) for sink in promotion.sinks):
+        actions.append("s3:PutObjectTagging")
+    return [_look_into(arn), allow(actions, _inside(arn, _bronze(promotion)))]
+
+
+def _tags_objects(sink: Sink) -> bool:
+    return sink.file.config.get("s3.object.tagging", "false").lower() == "true"
 
 
 def spark_policies(promotion: Promotion) -> list[Json]:
     """What the Spark application may do."""
     profile = promotion.profile
     policies = [
-        policy("lake", bucket(promotion, profile.lake.bucket)),
-        policy("artifacts", bucket(promotion, profile.lake.artifacts)),
+        policy("lake", _lake_statements(promotion)),
+        policy("artifacts", _program_statements(promotion)),
         policy(
             "catalog",
             [
@@ -103,19 +136,25 @@ def spark_policies(promotion: Promotion) -> list[Json]:
                         "glue:GetDatabases",
                         "glue:GetTable",
                         "glue:GetTables",
-                        "glue:CreateTable",
-                        "glue:UpdateTable",
-                        "glue:DeleteTable",
                         "glue:GetPartition",
                         "glue:GetPartitions",
-                        "glue:BatchCreatePartition",
-                        "glue:BatchUpdatePartition",
-                        "glue:BatchDeletePartition",
                         "glue:GetTableVersions",
                         "glue:GetUserDefinedFunctions",
                     ],
                     _catalog(promotion, promotion.databases),
-                )
+                ),
+                allow(
+                    [
+                        "glue:CreateTable",
+                        "glue:UpdateTable",
+                        # If the catalog cannot change a table's columns, Hudi creates it again.
+                        "glue:DeleteTable",
+                        "glue:BatchCreatePartition",
+                        "glue:BatchUpdatePartition",
+                        "glue:BatchDeletePartition",
+                    ],
+                    _own_catalog(promotion, promotion.databases),
+                ),
             ],
         ),
     ]
@@ -143,10 +182,48 @@ def spark_policies(promotion: Promotion) -> list[Json]:
     return policies
 
 
+def _lake_statements(promotion: Promotion) -> list[Json]:
+    """Writing silver and what the application keeps; bronze only where no connector writes it."""
+    profile = promotion.profile
+    arn, bronze = _bucket(promotion, profile.lake.bucket), _bronze(promotion)
+    written, read = {"silver"}, bronze
+    if profile.emr.engine == "application":
+        written.update(SPARK_FOLDERS)
+        if profile.connect.sink is None:
+            written.update(bronze)
+            read = set()
+    statements = [
+        _look_into(arn),
+        allow(["s3:GetObject"], _above(arn, {*written, *read})),
+        allow(
+            ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"],
+            _inside(arn, written),
+        ),
+    ]
+    if read:
+        statements.append(allow(["s3:GetObject"], _inside(arn, read)))
+    return statements
+
+
+def _program_statements(promotion: Promotion) -> list[Json]:
+    """Reading the programs, and adding logs: who runs a program must not replace it."""
+    arn = _bucket(promotion, promotion.profile.lake.artifacts)
+    return [
+        _look_into(arn),
+        allow(["s3:GetObject"], _inside(arn, (*PROGRAMS, LOGS))),
+        allow(["s3:PutObject", "s3:AbortMultipartUpload"], _inside(arn, [LOGS])),
+    ]
+
+
+def _bronze(promotion: Promotion) -> set[str]:
+    """Bronze's folders."""
+    return {sink.topics_dir for sink in promotion.sinks}
+
+
 def reader_policy(promotion: Promotion) -> Json:
     """What somebody needs who asks the lake in its workgroup: nothing is written but results."""
     profile = promotion.profile
-    arn = profile.arn("s3", profile.lake.bucket, global_=True)
+    arn = _bucket(promotion, profile.lake.bucket)
     return _document(
         [
             allow(
@@ -195,7 +272,7 @@ def reader_policy(promotion: Promotion) -> Json:
                 ],
                 _catalog(promotion, (*promotion.databases, *promotion.view_databases)),
             ),
-            allow(["s3:ListBucket", "s3:GetBucketLocation"], [arn]),
+            _look_into(arn),
             allow(["s3:GetObject"], [f"{arn}/silver/*"]),
             allow(
                 [
@@ -210,7 +287,7 @@ def reader_policy(promotion: Promotion) -> Json:
     )
 
 
-def _catalog(promotion: Promotion, databases: Iterable[str]) -> list[str]:
+def _own_catalog(promotion: Promotion, databases: Iterable[str]) -> list[str]:
     """The catalogue as far as it is these databases' and their tables'."""
     return [
         promotion.profile.arn("glue", "catalog"),
@@ -219,21 +296,37 @@ def _catalog(promotion: Promotion, databases: Iterable[str]) -> list[str]:
             for database in databases
             for name in (f"database/{database}", f"table/{database}/*")
         ),
-        # Spark's catalogue and Athena ask for this one wherever they start.
-        promotion.profile.arn("glue", "database/default"),
     ]
 
 
-def bucket(promotion: Promotion, name: str) -> list[Json]:
-    """Reading and writing one bucket's objects."""
-    arn = promotion.profile.arn("s3", name, global_=True)
-    return [
-        allow(["s3:ListBucket", "s3:GetBucketLocation"], [arn]),
-        allow(
-            ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"],
-            [f"{arn}/*"],
-        ),
-    ]
+def _catalog(promotion: Promotion, databases: Iterable[str]) -> list[str]:
+    """The same for who reads: Spark's catalogue and Athena ask for `default` when they start."""
+    default = promotion.profile.arn("glue", "database/default")
+    return [*_own_catalog(promotion, databases), default]
+
+
+def _bucket(promotion: Promotion, name: str) -> str:
+    return promotion.profile.arn("s3", name, global_=True)
+
+
+def _look_into(bucket: str) -> Json:
+    """Names of all objects: clients list a folder by its prefix, and ask where the bucket is."""
+    return allow(["s3:ListBucket", "s3:GetBucketLocation"], [bucket])
+
+
+def _inside(bucket: str, folders: Iterable[str]) -> list[str]:
+    """All objects in these folders."""
+    return [f"{bucket}/{folder}/*" for folder in sorted(folders)]
+
+
+def _above(bucket: str, folders: Iterable[str]) -> list[str]:
+    """The folders' own names and those above: Hadoop asks whether one of them is a file."""
+    names = {
+        "/".join(parts[: end + 1])
+        for parts in (folder.split("/") for folder in folders)
+        for end in range(len(parts))
+    }
+    return [f"{bucket}/{name}" for name in sorted(names)]
 
 
 def _kafka(promotion: Promotion, kind: str, name: str = "") -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from labctl.promote.artifacts import bootstrap, url
+from labctl.promote.artifacts import LOGS, bootstrap, url
 from labctl.promote.cloudformation.template import Template, attribute, ref, tag_list
 from labctl.promote.names import Names
 from labctl.promote.promotion import Promotion
@@ -62,7 +62,7 @@ def _add_cluster(built: Template, promotion: Promotion) -> None:
             "Applications": [{"Name": "Hadoop"}, {"Name": "Hive"}, {"Name": "Spark"}],
             "JobFlowRole": instance_profile,
             "ServiceRole": service_role,
-            "LogUri": f"s3://{lake.artifacts}/logs/emr/",
+            "LogUri": f"s3://{lake.artifacts}/{LOGS}/emr/",
             "VisibleToAllUsers": True,
             "Instances": {
                 "Ec2SubnetIds": sorted(promotion.profile.network.subnets.values())[:1],

@@ -20,6 +20,7 @@ from labctl.promote.rules import (
     policies,
     secrets,
     spark,
+    storage,
     validators,
 )
 from labctl.promote.rules.registry import RULES, Finding, Subject
@@ -37,6 +38,7 @@ _MODULES = (
     policies,
     secrets,
     spark,
+    storage,
     validators,
 )
 """Imported for the rules they register."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from labctl.promote.api import OF_BOTO3, api_views
+from labctl.promote.cloudformation.api import TLS_POLICY
 from labctl.promote.rules.registry import Finding, Subject, rule
 from labctl.services.api import memory_mib
 from labctl.tables import GOLD
@@ -136,6 +137,31 @@ def api_private(subject: Subject) -> Iterator[Finding]:
                     _FILE, place, f"{subnet} is none of the profile's private subnets",
                     "use those of network.subnets",
                 )  # fmt: skip
+
+
+@rule
+def api_by_tls(subject: Subject) -> Iterator[Finding]:
+    """Clients reach it by TLS, unless the profile says that plain HTTP will do."""
+    api = subject.promotion.profile.api
+    for place, listener in _of(subject, "AWS::ElasticLoadBalancingV2::Listener"):
+        answers = any(action["Type"] != "redirect" for action in listener["DefaultActions"])
+        if listener["Protocol"] == "HTTPS":
+            if listener.get("SslPolicy") != TLS_POLICY:
+                yield Finding(
+                    _FILE, f"{place}.SslPolicy", "clients could choose an old version of TLS",
+                    f"use {TLS_POLICY}",
+                )  # fmt: skip
+        elif answers and api.certificate:
+            yield Finding(
+                _FILE, f"{place}.DefaultActions", "it answers without TLS, with a certificate",
+                "redirect to HTTPS",
+            )  # fmt: skip
+        elif answers and not api.plain_http:
+            yield subject.profile(
+                "api.certificate",
+                "without a certificate the lake API's load balancer speaks plain HTTP",
+                "give the ARN of one in ACM, or say plain_http = true if nobody else is in the VPC",
+            )
 
 
 @rule

@@ -1,51 +1,166 @@
-"""IAM: no star where a resource has a name."""
+"""IAM: named resources and actions, no program that its runner can replace, no rights for all."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
+from labctl.promote.artifacts import LOGS
+from labctl.promote.cloudformation.policies import SPARK_FOLDERS
 from labctl.promote.rules.registry import Finding, Subject, rule
 
 __all__: list[str] = []
+
+_WITHOUT_RESOURCE = ("ecr:GetAuthorizationToken",)
+"""Actions for which IAM knows no resource."""
+_MANAGED = ("service-role/AmazonEMRServicePolicy_v2",)
+"""AWS's own policies that a role may have: EMR's is about what has the tag it asks for."""
+_READS = re.compile(r"s3:(Get|List|Head)\w+")
+_ARN_PARTS = 6
 
 
 @rule
 def named_resources(subject: Subject) -> Iterator[Finding]:
     """A policy's resources are ARNs, and its actions name what they do."""
+    for file, place, statement in _allowed(subject):
+        actions = _texts(statement.get("Action", []))
+        for key in ("NotAction", "NotResource", "NotPrincipal"):
+            if key in statement:
+                yield Finding(file, place, f"it allows all but {key}", "name what it allows")
+        for action in actions:
+            if "*" in action:
+                yield Finding(file, place, f"it allows every action {action}", "name the actions")
+        if all(action in _WITHOUT_RESOURCE for action in actions):
+            continue
+        for resource in _texts(statement.get("Resource", [])):
+            if _is_wide(resource):
+                yield Finding(
+                    file,
+                    place,
+                    f"it allows {', '.join(actions)} on {resource}",
+                    "name the resource, or a folder of it",
+                )
+
+
+@rule
+def named_principals(subject: Subject) -> Iterator[Finding]:
+    """A role is taken on by a service of AWS, and a policy of a resource lets nobody else in."""
+    for file, place, statement in _allowed(subject):
+        principal = statement.get("Principal", {})
+        if "*" in str(principal) or not isinstance(principal, dict) or set(principal) - {"Service"}:
+            yield Finding(
+                file, place, f"it allows {principal} to {statement.get('Action')}",
+                "name a service of AWS",
+            )  # fmt: skip
+
+
+@rule
+def passed_roles(subject: Subject) -> Iterator[Finding]:
+    """Handing a role to a service: only to the service that is named."""
+    for file, place, statement in _allowed(subject):
+        passes = any(one.lower() == "iam:passrole" for one in _texts(statement.get("Action", [])))
+        if passes and "iam:PassedToService" not in str(statement.get("Condition")):
+            yield Finding(
+                file, place, "it may pass a role to any service",
+                "say to which, with the condition iam:PassedToService",
+            )  # fmt: skip
+
+
+@rule
+def managed_policies(subject: Subject) -> Iterator[Finding]:
+    """Policies of AWS's are wider than a role of the lab needs."""
     for stack, template in subject.plan.templates.items():
         for logical, resource in template["Resources"].items():
-            for place, document in _documents(resource):
-                for problem in _stars(document["Statement"]):
+            for arn in resource.get("Properties", {}).get("ManagedPolicyArns", []):
+                if not str(arn).endswith(_MANAGED):
                     yield Finding(
                         f"cloudformation/{stack}.json",
-                        f"Resources.{logical}.{place}",
-                        problem,
-                        "name the resource",
+                        f"Resources.{logical}.Properties.ManagedPolicyArns",
+                        f"the role would have all of {arn}",
+                        "write what it needs into a policy of its own",
                     )
 
 
-def _documents(resource: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What a resource allows, and where in it."""
-    properties = resource["Properties"]
-    if resource["Type"] == "AWS::IAM::Role":
-        for policy in properties.get("Policies", []):
-            yield f"Policies.{policy['PolicyName']}", policy["PolicyDocument"]
-    elif resource["Type"] == "AWS::IAM::ManagedPolicy":
-        yield "PolicyDocument", properties["PolicyDocument"]
+@rule
+def written_folders(subject: Subject) -> Iterator[Finding]:
+    """Nobody replaces the programs that run, and files are deleted only by who writes silver."""
+    lake = subject.promotion.profile.lake
+    deletable = {"silver", *SPARK_FOLDERS, *(s.topics_dir for s in subject.promotion.sinks)}
+    for file, place, statement in _allowed(subject):
+        for action in _texts(statement.get("Action", [])):
+            if not action.startswith("s3:") or _READS.fullmatch(action):
+                continue
+            for resource in _texts(statement.get("Resource", [])):
+                bucket, _, key = resource.partition(":::")[2].partition("/")
+                folder = key.removesuffix("/*")
+                if bucket == lake.artifacts and folder != LOGS:
+                    yield Finding(
+                        file, place, f"it allows {action} where programs lie: {resource}",
+                        f"allow it in {LOGS}/ alone",
+                    )  # fmt: skip
+                elif "Delete" in action and (
+                    action != "s3:DeleteObject" or "SparkRole" not in place
+                    or bucket != lake.bucket or folder not in deletable
+                ):  # fmt: skip
+                    yield Finding(
+                        file, place, f"it allows {action} on {resource}",
+                        "leave it out: only Spark replaces files, in folders of its own",
+                    )  # fmt: skip
 
 
-_WITHOUT_RESOURCE = ("ecr:GetAuthorizationToken",)
-"""Actions for which IAM knows no resource."""
+@rule
+def bronze_named(subject: Subject) -> Iterator[Finding]:
+    """A policy allows writing in bronze's folder, so that its name must be known."""
+    for sink in subject.promotion.sinks:
+        if not re.fullmatch(r"[\w!.()'-]+(/[\w!.()'-]+)*", sink.topics_dir):
+            yield Finding(
+                f"connectors/{sink.file.path.name}",
+                "topics.dir",
+                f"no policy can be about the folder {sink.topics_dir!r}",
+                "write its name: letters, digits, / and -_.!'() alone, and no reference",
+            )
 
 
-def _stars(statements: list[dict[str, Any]]) -> Iterator[str]:
-    for statement in statements:
-        if all(action in _WITHOUT_RESOURCE for action in statement["Action"]):
-            continue
-        for resource in statement["Resource"]:
-            if isinstance(resource, str) and (resource == "*" or resource.endswith(":*")):
-                yield f"it allows {', '.join(statement['Action'])} on {resource}"
-        for action in statement["Action"]:
-            if "*" in action:
-                yield f"it allows every action {action}"
+def _allowed(subject: Subject) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Every statement of the plan that allows something, wherever it is: file, place, statement."""
+    for stack, template in subject.plan.templates.items():
+        for logical, resource in template["Resources"].items():
+            for place, statement in _statements(resource.get("Properties", {})):
+                if statement.get("Effect") != "Deny":
+                    yield f"cloudformation/{stack}.json", f"Resources.{logical}{place}", statement
+
+
+def _statements(value: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    if isinstance(value, list):
+        for held in value:
+            yield from _statements(held, place)
+    elif isinstance(value, dict):
+        if "Statement" in value:
+            found = value["Statement"]
+            yield from ((place, one) for one in (found if isinstance(found, list) else [found]))
+            return
+        name = f".{value['PolicyName']}" if "PolicyName" in value else ""
+        for key, held in value.items():
+            below = name if key == "PolicyDocument" and name else f".{key}"
+            yield from _statements(held, f"{place}{below}")
+
+
+def _texts(value: Any) -> list[str]:
+    """Strings of a statement's member; of a function, those that it is given."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        # What these two name is one resource of the templates.
+        named = ("Ref", "Fn::GetAtt")
+        return [text for key, held in value.items() if key not in named for text in _texts(held)]
+    return [text for held in value for text in _texts(held)]
+
+
+def _is_wide(resource: str) -> bool:
+    """Whether a star stands for more than what is in a folder, or what AWS makes up."""
+    before, star, _ = resource.partition("*")
+    if not star:
+        return False
+    parts = before.split(":", _ARN_PARTS - 1)
+    return len(parts) < _ARN_PARTS or not re.match(r"[^/]+/[^/]+/", parts[-1])

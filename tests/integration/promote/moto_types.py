@@ -16,6 +16,7 @@ from moto.emrserverless.models import emrserverless_backends
 from moto.glue.models import glue_backends
 from moto.kafka.models import kafka_backends
 from moto.rds.models import DBInstance, DBParameterGroup
+from moto.s3.models import FakeBucket
 from moto.secretsmanager.models import secretsmanager_backends
 
 __all__ = ["SUFFIX"]
@@ -164,6 +165,10 @@ class Workgroup(_Added):
         athena_backends[account][region].delete_work_group(properties["Name"])
 
 
+class BucketPolicy(_Added):
+    """Not handed to the bucket: moto looks at no condition, and would refuse every request."""
+
+
 class BrokerConfiguration(_Added):
     @classmethod
     def make(cls, name: str, properties: dict[str, Any], account: str, region: str) -> Any:
@@ -265,6 +270,7 @@ _KEPT = [
         (Secret, "AWS::SecretsManager::Secret"),
         (Catalog, "AWS::Glue::Database"),
         (Workgroup, "AWS::Athena::WorkGroup"),
+        (BucketPolicy, "AWS::S3::BucketPolicy"),
         (BrokerConfiguration, "AWS::MSK::Configuration"),
         (Cluster, "AWS::MSK::Cluster"),
         (SparkApplication, "AWS::EMRServerless::Application"),
@@ -292,6 +298,39 @@ def _with_admin_secret(database: DBInstance, name: str) -> Any:
 patch(DBInstance, "get_cfn_attribute", _with_admin_secret)
 # moto puts the object itself where a template refers to a parameter group.
 patch(DBParameterGroup, "physical_resource_id", property(lambda group: group.name))
+
+
+def _with_property(cls: Any, key: str, put: Any) -> None:
+    """Have moto keep a property that it leaves out when a stack makes or changes a resource."""
+    create, update = cls.create_from_cloudformation_json, cls.update_from_cloudformation_json
+
+    def created(
+        _cls: Any, /, name: str, template: Any, account: str, region: str, **more: Any
+    ) -> Any:
+        made = create(name, template, account, region, **more)
+        put(made, template["Properties"].get(key))
+        return made
+
+    def updated(_cls: Any, /, **request: Any) -> Any:
+        # Of a database moto lets a stack change nothing.
+        kept = request["original_resource"] if cls is DBInstance else update(**request)
+        put(kept, request["cloudformation_json"]["Properties"].get(key))
+        return kept
+
+    patch(cls, "create_from_cloudformation_json", classmethod(created))
+    patch(cls, "update_from_cloudformation_json", classmethod(updated))
+
+
+def _protect(database: DBInstance, value: Any) -> None:
+    database.deletion_protection = bool(value)
+
+
+def _keep_versions(bucket: FakeBucket, value: Any) -> None:
+    bucket.versioning_status = (value or {}).get("Status")
+
+
+_with_property(DBInstance, "DeletionProtection", _protect)
+_with_property(FakeBucket, "VersioningConfiguration", _keep_versions)
 
 
 def _apply(change_set: ChangeSet) -> None:

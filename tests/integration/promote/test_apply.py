@@ -11,10 +11,12 @@ from moto.cloudformation.models import Event, cloudformation_backends
 from labctl.config.promoted import load_promoted, outputs_path
 from labctl.errors import ExitCode, LabError
 from labctl.promote.apply.state import destroy, read_state
+from labctl.promote.apply.uploads import empty_bucket
 from labctl.promote.kafka import java_client
 from labctl.promote.names import STACKS
 from tests.connector_file import raise_by_one
 from tests.integration.promote.conftest import ACCOUNT, Account, Deployment
+from tests.integration.promote.test_guards import let_databases_go, summary
 
 pytestmark = pytest.mark.long
 
@@ -23,10 +25,6 @@ CONNECTORS = {
     "source-connector-mssql-kafka-avro-tickit",
     "source-connector-postgres-kafka-avro-tickit",
 }
-
-
-def summary(changes: list[Any]) -> set[tuple[str, str, str]]:
-    return {(change.where, change.action, change.what) for change in changes}
 
 
 def test_apply_makes_the_lab_and_again_changes_nothing(deployment: Deployment) -> None:
@@ -282,8 +280,17 @@ def test_destroy_keeps_data_unless_asked(deployment: Deployment) -> None:
     assert {change.where for change in back.preview()} == {"connect", "spark", "MSK Connect", "EMR"}
     back.carry_out()
 
+    let_databases_go(deployment)
+    promotion = deployment.promotion()
+    s3 = deployment.account.client("s3")
+    for content in (b"first", b"second"):
+        s3.put_object(Bucket=promotion.profile.lake.bucket, Key="silver/x", Body=content)
+    s3.delete_object(Bucket=promotion.profile.lake.bucket, Key="silver/x")
     gone = destroy(deployment.account.aws(), promotion, deployment.said.append, data=True)
     assert gone == []
+    assert f"s3://{promotion.profile.lake.bucket} is gone, with 3 versions of objects" in (
+        deployment.said
+    )
     assert rds.describe_db_instances()["DBInstances"] == []
     assert deployment.account.client("s3").list_buckets()["Buckets"] == []
     assert deployment.account.client("kafka").list_clusters_v2()["ClusterInfoList"] == []
@@ -331,9 +338,7 @@ def test_a_stack_whose_creation_failed_is_made_anew(deployment: Deployment) -> N
     # A creation that is rolled back takes everything it had made with it.
     s3 = deployment.account.client("s3")
     for bucket in s3.list_buckets()["Buckets"]:
-        for one in s3.list_objects_v2(Bucket=bucket["Name"]).get("Contents", []):
-            s3.delete_object(Bucket=bucket["Name"], Key=one["Key"])
-        s3.delete_bucket(Bucket=bucket["Name"])
+        empty_bucket(deployment.account.aws(), bucket["Name"], print)
     secrets = deployment.account.client("secretsmanager")
     for secret in secrets.list_secrets()["SecretList"]:
         secrets.delete_secret(SecretId=secret["Name"], ForceDeleteWithoutRecovery=True)

@@ -60,7 +60,7 @@ def test_apply_shows_asks_and_makes(run: Run, project: Path) -> None:
     assert "nothing to change" in again.stdout
 
 
-def test_status_and_destroy_tell_what_there_is(run: Run) -> None:
+def test_status_and_destroy_tell_what_there_is(run: Run, project: Path) -> None:
     assert run("apply", "--yes").exit_code == 0
     states = {part["name"]: part["state"] for part in parts(run)}
     assert states["tickit-foundation"] == "CREATE_COMPLETE"
@@ -76,6 +76,16 @@ def test_status_and_destroy_tell_what_there_is(run: Run) -> None:
     assert "still there, and paid for:" in gone.stdout
     assert "tickit-data" in gone.stdout
     assert "tickit-spark" not in gone.stdout
+
+    refused = run("destroy", "--data", "--yes")
+    assert refused.exit_code == 2
+    assert "RDS protects tickit-postgres, tickit-mysql against deletion" in refused.stderr
+    assert "profiles.aws.rds.mysql.deletion_protection" in refused.stderr
+    toml = project / "lab.toml"
+    text = toml.read_text().replace("deletion_protection = true", "deletion_protection = false")
+    section = "[profiles.aws.rds.mysql]\n"
+    toml.write_text(text.replace(section, f"{section}deletion_protection = false\n"))
+    assert run("apply", "--until", "data", "--yes").exit_code == 0
     assert run("destroy", "--data", "--yes").stdout.strip() == "all gone"
 
 

@@ -8,10 +8,12 @@ from typing import Any
 from labctl.promote.plan import Plan
 from tests.unit.promote.bad_examples import Bad, in_template
 
-__all__ = ["API", "BAD_API"]
+__all__ = ["API", "BAD_API", "HTTPS"]
 
 API = {"api.enabled": True, "cache.enabled": True}
 """What `lab.toml` says of a lab with the lake API and its cache."""
+HTTPS = {"api.certificate": "arn:aws:acm:us-east-1:111122223333:certificate/0a-1b"}
+"""A profile whose load balancer has a certificate."""
 
 
 def in_container(change: Callable[[dict[str, Any]], None]) -> Callable[[Plan], Plan]:
@@ -78,6 +80,28 @@ BAD_API = [
         "face the internet",
         lab=API,
         plan=in_template("api", lambda r: r["Balancer"]["Properties"].pop("Scheme")),
+    ),
+    Bad("api_by_tls", "api.certificate", "speaks plain HTTP", lab=API),
+    Bad(
+        "api_by_tls",
+        "cloudformation/api.json: Resources.Listener.Properties.SslPolicy",
+        "an old version of TLS",
+        HTTPS,
+        lab=API,
+        plan=in_template("api", lambda r: r["Listener"]["Properties"].pop("SslPolicy")),
+    ),
+    Bad(
+        "api_by_tls",
+        "cloudformation/api.json: Resources.Redirect.Properties.DefaultActions",
+        "answers without TLS",
+        HTTPS,
+        lab=API,
+        plan=in_template(
+            "api",
+            lambda r: r["Redirect"]["Properties"].update(
+                DefaultActions=[{"Type": "forward", "TargetGroupArn": {"Ref": "Targets"}}]
+            ),
+        ),
     ),
     Bad(
         "api_cache_guarded",

@@ -9,7 +9,7 @@ from typing import Any
 
 from labctl.promote.plan import Plan
 
-__all__ = ["BAD", "MYSQL_FILE", "Bad", "in_template"]
+__all__ = ["BAD", "MYSQL_FILE", "SINK_FILE", "Bad", "in_template"]
 
 SQLSERVER = "rds.sqlserver"
 POSTGRES_FILE = "source_connector_postgres_kafka_avro_tickit.json"

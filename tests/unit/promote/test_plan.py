@@ -320,6 +320,7 @@ def test_databases_and_buckets_outlive_their_stack(promote: Promote) -> None:
     }
     assert kept == {
         "AWS::S3::Bucket": "Retain",
+        "AWS::S3::BucketPolicy": "Retain",
         "AWS::RDS::DBInstance": "Snapshot",
     }
 
@@ -334,6 +335,7 @@ def test_everything_that_can_have_tags_says_who_made_it(promote: Promote) -> Non
                     "AWS::EC2::SecurityGroupIngress",
                     "AWS::Glue::Database",
                     "AWS::IAM::InstanceProfile",
+                    "AWS::S3::BucketPolicy",
                     "AWS::IAM::ManagedPolicy",
                     "AWS::MSK::Configuration",
                 }, name
@@ -354,15 +356,19 @@ def test_the_lake_is_asked_in_a_workgroup_of_its_own(promote: Promote) -> None:
     assert told["EngineVersion"] == {"SelectedEngineVersion": "Athena engine version 3"}
     place = told["ResultConfiguration"]["OutputLocation"]
     bucket = resources["LakeBucket"]["Properties"]
-    (rule,) = bucket["LifecycleConfiguration"]["Rules"]
+    rule, old_versions = bucket["LifecycleConfiguration"]["Rules"]
     assert place == f"s3://{bucket['BucketName']}/{rule['Prefix']}"
     assert rule["ExpirationInDays"] == 3
-    assert "LifecycleConfiguration" not in resources["ArtifactsBucket"]["Properties"]
+    artifacts = resources["ArtifactsBucket"]["Properties"]
+    assert artifacts["LifecycleConfiguration"]["Rules"] == [old_versions]
     readme = plan.texts["README.md"].decode()
     assert "has read 2 GiB" in readme
     assert "lifecycle rule" not in readme
+    assert "for 3 more days" in readme
     theirs = render(promote({"lake.create": False}), None).texts["README.md"].decode()
     assert "give it a lifecycle rule" in theirs
+    assert "requests without TLS" in theirs
+    assert "more days" not in theirs
 
 
 def test_readers_may_read_silver_and_the_views_and_write_results_alone(promote: Promote) -> None:

@@ -12,12 +12,13 @@ import pytest
 from labctl.errors import ExitCode, LabError
 from labctl.promote.plan import render
 from labctl.promote.rules import RULES, Finding, Subject, check, require_sound
-from tests.unit.promote.bad_api_examples import API, BAD_API
+from tests.unit.promote.bad_api_examples import API, BAD_API, HTTPS
 from tests.unit.promote.bad_examples import BAD as BAD_OTHERS
 from tests.unit.promote.bad_examples import MYSQL_FILE, Bad
+from tests.unit.promote.bad_guards import BAD_GUARDS
 from tests.unit.promote.conftest import Promote
 
-BAD = [*BAD_OTHERS, *BAD_API]
+BAD = [*BAD_OTHERS, *BAD_API, *BAD_GUARDS]
 
 
 def findings_of(bad: Bad, promote: Promote, project: Path) -> list[Finding]:
@@ -100,12 +101,12 @@ def test_other_shapes_are_clean_too(promote: Promote, changes: dict[str, Any]) -
 @pytest.mark.parametrize(
     ("changes", "lab"),
     [
-        ({"api.cache_nodes": 1}, API),
-        ({"api.certificate": "arn:aws:acm:us-east-1:111122223333:certificate/0a-1b"}, API),
-        ({}, {"api.enabled": True}),
-        ({"network.egress": "endpoints", "network.route_tables": ["rtb-0a1b2c3d"]}, API),
+        ({"api.cache_nodes": 1, "api.plain_http": True}, API),
+        (HTTPS, API),
+        (HTTPS, {"api.enabled": True}),
+        (HTTPS | {"network.egress": "endpoints", "network.route_tables": ["rtb-0a1b2c3d"]}, API),
     ],
-    ids=["one node", "https", "no cache", "endpoints"],
+    ids=["one node, http", "https", "no cache", "endpoints"],
 )
 def test_the_lake_api_is_clean(
     promote: Promote, changes: dict[str, Any], lab: dict[str, Any]
