@@ -62,11 +62,13 @@ wheel: $(VENV)/dev ## labctl as one file, in dist/: what it needs is in it
 	rm -f dist/*.whl
 	$(BIN)/python -m build --wheel --no-isolation
 
-dist: $(VENV)/dev ## what a release has, in dist/: source archive, wheel from it, bill of materials
+AUDIT := osv
+dist: $(VENV)/dev ## what a release has, in dist/, audited for known vulnerabilities; AUDIT=skip asks nobody
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/python -m release.sbom dist
+	$(BIN)/python -m release.audit dist $(addprefix --,$(filter skip,$(AUDIT)))
 
 SEED := 1
 fuzz: $(VENV)/dev ## 100,000 T-SQL batches, 10,000 malformed packets, 10,000 malformed files of each kind, 10,000 AWS requests
