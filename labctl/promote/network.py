@@ -58,8 +58,8 @@ class Flow:
 
 
 def listener_ports(promotion: Promotion) -> tuple[int, ...]:
-    """Of the lake API's load balancer; the first is the one that answers."""
-    return (HTTPS, HTTP) if promotion.profile.api.certificate else (HTTP,)
+    """Return those of the lake API's load balancer; the last one answers, the others redirect."""
+    return (HTTP, HTTPS) if promotion.profile.api.certificate else (HTTP,)
 
 
 def registry_port(url: str) -> int:

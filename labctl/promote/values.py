@@ -206,7 +206,24 @@ def _aws(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[str, 
     limits = promotion.profile.athena.model_dump()
     workgroup = {"workgroup": promotion.profile.workgroup, "results": promotion.profile.results}
     yield from _part("athena", workgroup | {k: str(v) for k, v in limits.items()}, toml("athena"))
+    yield from _part("guard", _guards(promotion), toml)
     yield from _versions(promotion, toml)
+
+
+def _guards(promotion: Promotion) -> dict[str, str]:
+    """Return what protects data and connections, by the profile's keys."""
+    profile = promotion.profile
+    guards: dict[str, object] = {
+        f"rds.{engine}.deletion_protection": database.deletion_protection
+        for engine, database in promotion.rds.items()
+        if database.create
+    }
+    if profile.lake.create:
+        guards["lake.version_days"] = profile.lake.version_days
+    if promotion.config.api.enabled:
+        guards["api.certificate"] = profile.api.certificate or "(none)"
+        guards["api.plain_http"] = profile.api.plain_http
+    return {key: str(value).lower() for key, value in guards.items()}
 
 
 def _versions(promotion: Promotion, toml: Callable[[str], str]) -> Iterator[tuple[str, Setting]]:

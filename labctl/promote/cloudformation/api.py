@@ -14,7 +14,7 @@ from labctl.promote.cloudformation.api_policies import LOG_STREAMS, start_polici
 from labctl.promote.cloudformation.policies import trust
 from labctl.promote.cloudformation.template import Json, Template, attribute, ref, tag_list
 from labctl.promote.names import Names
-from labctl.promote.network import API_PORT, CACHE_PORT, listener_ports
+from labctl.promote.network import API_PORT, CACHE_PORT, HTTP, HTTPS, listener_ports
 from labctl.promote.promotion import Promotion
 from labctl.services.api import ALIVE
 
@@ -24,6 +24,8 @@ GROUP = "AWS::EC2::SecurityGroup::Id"
 CACHE_ENGINE, CACHE_VERSION = "valkey", "8.0"
 TLS_POLICY = "ELBSecurityPolicy-TLS13-1-2-Res-2021-06"
 """TLS 1.3 and 1.2, with forward secrecy and authenticated encryption alone."""
+LISTENERS = {HTTP: "Listener", HTTPS: "HttpsListener"}
+"""Logical names of the load balancer's listeners by port."""
 DRAIN_SECONDS = 30
 """For how long a task that leaves may still answer what it was asked before."""
 
@@ -176,25 +178,34 @@ def _add_balancer(built: Template, promotion: Promotion) -> None:
             "Tags": tag_list(promotion),
         },
     )
-    port, *others = listener_ports(promotion)
-    secure: Json = {
-        "Protocol": "HTTPS",
-        "SslPolicy": TLS_POLICY,
-        "Certificates": [{"CertificateArn": certificate}],
-    }
     forward = {"Type": "forward", "TargetGroupArn": ref("Targets")}
-    _add_listener(built, "Listener", port, secure if certificate else {"Protocol": "HTTP"}, forward)
-    for other in others:
-        to_https = {"Protocol": "HTTPS", "Port": str(port), "StatusCode": "HTTP_301"}
-        redirect = {"Type": "redirect", "RedirectConfig": to_https}
-        _add_listener(built, "Redirect", other, {"Protocol": "HTTP"}, redirect)
+    if certificate:
+        to_https = {"Protocol": "HTTPS", "Port": str(HTTPS), "StatusCode": "HTTP_301"}
+        _add_listener(built, HTTP, {"Type": "redirect", "RedirectConfig": to_https})
+        _add_listener(built, HTTPS, forward, certificate)
+    else:
+        _add_listener(built, HTTP, forward)
     url = {"Fn::Sub": f"{'https' if certificate else 'http'}://${{Balancer.DNSName}}"}
     built.output("ApiUrl", url, "Where the lake API answers, within the VPC")
 
 
-def _add_listener(built: Template, name: str, port: int, protocol: Json, action: Json) -> None:
-    properties = {"LoadBalancerArn": ref("Balancer"), "Port": port, "DefaultActions": [action]}
-    built.add(name, "AWS::ElasticLoadBalancingV2::Listener", properties | protocol)
+def _add_listener(built: Template, port: int, action: Json, certificate: str | None = None) -> None:
+    properties: Json = {
+        "LoadBalancerArn": ref("Balancer"),
+        "Port": port,
+        "Protocol": "HTTP",
+        "DefaultActions": [action],
+    }
+    if certificate:
+        properties |= {
+            "Protocol": "HTTPS",
+            "SslPolicy": TLS_POLICY,
+            "Certificates": [{"CertificateArn": certificate}],
+        }
+    # Each name keeps its port: while a stack changes, two listeners of one port would collide.
+    # An earlier labctl had its only listener under the first name, on either port.
+    after = ["Listener"] if port == HTTPS else None
+    built.add(LISTENERS[port], "AWS::ElasticLoadBalancingV2::Listener", properties, after=after)
 
 
 def _add_service(built: Template, promotion: Promotion) -> None:
@@ -250,7 +261,7 @@ def _add_service(built: Template, promotion: Promotion) -> None:
             "Tags": tags,
         },
         # ECS refuses a target group that no balancer asks.
-        after=["Listener"],
+        after=[LISTENERS[listener_ports(promotion)[-1]]],
     )
 
 

@@ -84,21 +84,21 @@ BAD_API = [
     Bad("api_by_tls", "api.certificate", "speaks plain HTTP", lab=API),
     Bad(
         "api_by_tls",
-        "cloudformation/api.json: Resources.Listener.Properties.SslPolicy",
+        "cloudformation/api.json: Resources.HttpsListener.Properties.SslPolicy",
         "an old version of TLS",
         HTTPS,
         lab=API,
-        plan=in_template("api", lambda r: r["Listener"]["Properties"].pop("SslPolicy")),
+        plan=in_template("api", lambda r: r["HttpsListener"]["Properties"].pop("SslPolicy")),
     ),
     Bad(
         "api_by_tls",
-        "cloudformation/api.json: Resources.Redirect.Properties.DefaultActions",
+        "cloudformation/api.json: Resources.Listener.Properties.DefaultActions",
         "answers without TLS",
         HTTPS,
         lab=API,
         plan=in_template(
             "api",
-            lambda r: r["Redirect"]["Properties"].update(
+            lambda r: r["Listener"]["Properties"].update(
                 DefaultActions=[{"Type": "forward", "TargetGroupArn": {"Ref": "Targets"}}]
             ),
         ),

@@ -19,7 +19,7 @@ from labctl.promote.api_image import image, image_tag, requirements
 from labctl.promote.plan import Plan, render
 from lakeapi.settings import Settings, of_environment
 from lakeapi.tables import Tables
-from tests.unit.promote.bad_api_examples import API
+from tests.unit.promote.bad_api_examples import API, HTTPS
 from tests.unit.promote.conftest import Promote
 
 ROOT = find_project(Path(__file__))
@@ -218,6 +218,31 @@ def test_it_may_make_its_own_view_where_gold_has_none(promote: Promote, project:
     actions = allowed(render(promote({}, API), None), "ApiRole")
     made = {one.partition(":table/")[2] for one in actions["glue:CreateTable"]}
     assert made - {""} == {f"tickit_demo/{view}"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "answers", "opened"),
+    [({"api.plain_http": True}, "Listener", {80}), (HTTPS, "HttpsListener", {80, 443})],
+)
+def test_clients_reach_it_by_tls_or_by_what_the_profile_allows(
+    promote: Promote, changes: dict[str, Any], answers: str, opened: set[int]
+) -> None:
+    plan = render(promote(changes, API), None)
+    resources = plan.templates["api"]["Resources"]
+    listeners = {
+        name: (one["Properties"]["Port"], one["Properties"]["DefaultActions"][0]["Type"])
+        for name, one in resources.items()
+        if one["Type"] == "AWS::ElasticLoadBalancingV2::Listener"
+    }
+    assert {port for port, _ in listeners.values()} == opened
+    assert [name for name, (_, action) in listeners.items() if action == "forward"] == [answers]
+    assert resources["Service"]["DependsOn"] == [answers]
+    ports = {
+        one["Properties"]["ToPort"]
+        for name, one in plan.templates["foundation"]["Resources"].items()
+        if name.startswith("Client1ToBalancer")
+    }
+    assert ports == opened
 
 
 def test_the_plan_says_how_to_build_and_push(plan: Plan, promotion: Promotion) -> None:

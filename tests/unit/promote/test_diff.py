@@ -70,6 +70,22 @@ def test_what_differs_says_where_it_comes_from(values: Values) -> None:
             assert setting is None or setting.source
 
 
+def test_a_guard_that_is_taken_away_is_shown(
+    promote: Promote, project: Path, tmp_path: Path, values: Values
+) -> None:
+    write_plan(render(promote(), None), tmp_path / "plan")
+    toml = project / "lab.toml"
+    toml.write_text(toml.read_text().replace("protection = true", "protection = false"))
+    origin = "lab.toml: profiles.aws.rds.postgres.deletion_protection"
+    assert differences(read_values(tmp_path / "plan" / "values.json"), values("aws")) == [
+        Difference(
+            "guard / rds.postgres.deletion_protection",
+            Setting("true", origin),
+            Setting("false", origin),
+        )
+    ]
+
+
 def test_the_tables_properties_mean_the_same(values: Values) -> None:
     found = differences(values("native"), values("aws"))
     assert not [d for d in found if d.name.startswith("hudi ")]
