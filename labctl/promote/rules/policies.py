@@ -111,8 +111,16 @@ def written_folders(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def bronze_named(subject: Subject) -> Iterator[Finding]:
-    """A policy allows writing in bronze's folder, so that its name must be known."""
+    """A policy allows writing in bronze's folder: its name is known, and it is no other folder."""
+    others = {"silver", *SPARK_FOLDERS}
     for sink in subject.promotion.sinks:
+        if (first := sink.topics_dir.split("/")[0]) in others:
+            yield Finding(
+                f"connectors/{sink.file.path.name}",
+                "topics.dir",
+                f"who writes bronze could write {first}/, which the Spark application keeps",
+                "name another folder",
+            )
         if not re.fullmatch(r"[\w!.()'-]+(/[\w!.()'-]+)*", sink.topics_dir):
             yield Finding(
                 f"connectors/{sink.file.path.name}",

@@ -143,6 +143,12 @@ BAD_GUARDS = [
         "no policy can be about the folder",
         connector=(SINK_FILE, "topics.dir", "topics/*"),
     ),
+    Bad(
+        "bronze_named",
+        f"connectors/{SINK_FILE}: topics.dir",
+        "could write silver/",
+        connector=(SINK_FILE, "topics.dir", "silver/bronze"),
+    ),
     *(
         Bad(
             "buckets_guarded",
