@@ -19,7 +19,9 @@ from typing import Any
 import pytest
 
 from labctl.artifacts import ArtifactStore
-from labctl.services.postgres import unprivileged_prefix, unprivileged_user
+from labctl.config.model import ServiceSettings
+from labctl.runtimes.native.limits import data_limit_mib
+from labctl.services.postgres import SERVICE, unprivileged_prefix, unprivileged_user
 from tests.ports import free_port
 
 PASSWORD = "Str0ng_for_tests"  # noqa: S105 - of a server that lives as long as the tests
@@ -71,7 +73,10 @@ class Postgres:
         }  # fmt: skip
         flags = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
         postgres = [str(self.binaries / "postgres"), "-D", str(self.data)]
-        command = [*unprivileged_prefix(), *postgres, *flags]
+        # As a lab's has it.
+        most = data_limit_mib(SERVICE, ServiceSettings()) * 1024**2
+        limit = ["prlimit", f"--data={most}", "--"]
+        command = [*limit, *unprivileged_prefix(), *postgres, *flags]
         log = self.data.parent / "postgres.log"
 
         def ready() -> bool:
