@@ -75,8 +75,8 @@ def remove_command(
     files = [_path(lab, path) for path in removed.files]
     print_result(
         invocation.format,
-        {"table": removed.table.name, "files": files},
-        lambda: f"{removed.table.name} is not captured any more ({', '.join(files)})",
+        {"table": removed.name, "files": files},
+        lambda: f"{removed.name} is not captured any more ({', '.join(files) or 'its file was gone already'})",
     )
 
 

@@ -47,7 +47,8 @@ class Added:
 class Removed:
     """A table that is captured no more."""
 
-    table: LabTable
+    name: str
+    """Of silver, or of its source where its file was gone already."""
     files: tuple[Path, ...]
     """Those that were deleted or changed."""
 
@@ -121,9 +122,13 @@ def remove_table(lab: Lab, text: str, reporter: UpReporter) -> Removed:
 
     `text` names it as `add_table` does, or as silver does. Raises LabError (USAGE), and changes
     nothing, for the last table of a lab. The project's files are as before, too, when the Spark
-    application or the connector does not start without it.
+    application or the connector does not start without it. Of a command that was killed after it
+    had changed the files, this completes the rest.
     """
     lab.require_running()
+    if (gone := _recorded_only(lab, text)) is not None:
+        up(lab, reporter)
+        return _released(lab, *gone, str(gone[1]), ())
     table = _captured(lab, text)
     if len(lab.tables) == 1:
         raise LabError(
@@ -141,10 +146,30 @@ def remove_table(lab: Lab, text: str, reporter: UpReporter) -> Removed:
         check_files(lab)
         up(lab, reporter)
         apply_and_wait(lab, [source_file(lab, table.source)])
-    if not others:
-        with connect(lab.endpoints, table.source) as database:
-            database.release(ref, connector.publication)
-    return Removed(table, (table.properties.file, *changed))
+    files = (table.properties.file, *changed)
+    if others:
+        return Removed(table.name, files)
+    return _released(lab, table.source, ref, table.name, files)
+
+
+def _released(lab: Lab, source: str, ref: TableRef, name: str, files: tuple[Path, ...]) -> Removed:
+    """Have the database record a table's changes no more."""
+    with connect(lab.endpoints, source) as database:
+        database.release(ref, source_file(lab, source).publication)
+    return Removed(name, files)
+
+
+def _recorded_only(lab: Lab, text: str) -> tuple[str, TableRef] | None:
+    """Source and table, where the database records a table that the project has no more."""
+    try:
+        name, ref = named_table(lab, text)
+    except LabError:
+        return None
+    if any(_is(table, name, ref) for table in lab.tables):
+        return None
+    with connect(lab.endpoints, name) as database:
+        recorded = database.captured(source_file(lab, name).publication) or ()
+    return (name, ref) if ref in recorded else None
 
 
 def _captured(lab: Lab, text: str) -> LabTable:

@@ -292,10 +292,25 @@ def test_a_table_is_removed_from_files_and_publication(
     done.clear()
     fresh = Lab(lab.project, lab.config, lab.profile, lab.state)
     removed = remove_table(fresh, "orders.public.invoice", REPORTER)
-    assert removed.table.name == added.table.name
+    assert removed.name == added.table.name
     assert contents(lab) == before
     assert database.released == [INVOICE]
     assert done == ["up", "apply"]
+
+
+def test_a_removal_that_was_killed_after_its_files_is_completed(
+    lab: Lab, database: Database, done: list[str]
+) -> None:
+    database.published = {CUSTOMER, INVOICE}
+    before = contents(lab)
+    removed = remove_table(lab, "orders.public.invoice", REPORTER)
+    assert (removed.name, removed.files) == ("public.invoice", ())
+    assert database.released == [INVOICE]
+    assert done == ["up"]
+    assert contents(lab) == before
+    database.published = {CUSTOMER}
+    with pytest.raises(LabError, match="no table"):
+        remove_table(lab, "orders.public.invoice", REPORTER)
 
 
 def test_a_database_names_its_only_source(lab: Lab) -> None:
