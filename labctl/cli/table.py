@@ -73,10 +73,11 @@ def remove_command(
     with ConsoleProgress() as progress:
         removed = remove_table(lab, name, progress)
     files = [_path(lab, path) for path in removed.files]
+    changed = ", ".join(files) or "its file was gone already"
     print_result(
         invocation.format,
         {"table": removed.name, "files": files},
-        lambda: f"{removed.name} is not captured any more ({', '.join(files) or 'its file was gone already'})",
+        lambda: f"{removed.name} is not captured any more ({changed})",
     )
 
 
