@@ -2,12 +2,14 @@
 
 The command counts what Python reports of itself before it does it (`sys.addaudithook`): opening a
 file to write, renaming, removing, locking, starting a process, connecting. At the chosen one it
-kills itself, as a power cut or the kernel's out-of-memory killer would. Which ones are tried is
-drawn; LABCTL_KILLS_SEED repeats a draw, and LABCTL_KILLS sets how many of each command.
+kills itself, as a power cut or the kernel's out-of-memory killer would. Events are told apart by
+the line of labctl that causes them; which lines are tried, and which of their events, is drawn.
+LABCTL_KILLS_SEED repeats a draw, and LABCTL_KILLS sets how many lines of each command.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -33,7 +35,7 @@ from labctl.sources import connect
 
 pytestmark = pytest.mark.long
 
-KILLS = int(os.environ.get("LABCTL_KILLS", "8"))
+KILLS = int(os.environ.get("LABCTL_KILLS", "4"))
 SEED = int(os.environ.get("LABCTL_KILLS_SEED", random.randrange(2**32)))  # noqa: S311 - no secret
 PROJECT = find_project(Path(__file__))
 NAME = "killed"
@@ -43,23 +45,25 @@ SERVICE = "postgres"
 """The smallest lab is one of a single service."""
 
 _COUNTING = """
-import os, signal, sys, threading
+import json, os, signal, sys, threading
 last, log = int(sys.argv[1]), sys.argv[2]
 names = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.chmod",
          "os.chown", "os.truncate", "os.kill", "os.killpg", "fcntl.flock", "subprocess.Popen",
          "socket.connect", "socket.bind", "os.posix_spawn", "os.fork"}
-count, lock = 0, threading.RLock()  # killing is an event too
+lines, lock = [], threading.RLock()  # killing is an event too
 def watch(event, args):
-    global count
     if event == "open":
         flags = args[2] if isinstance(args[2], int) else 0
         if not flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
             return
     elif event not in names:
         return
+    frame = sys._getframe(1)
+    while frame.f_back is not None and "/labctl/" not in frame.f_code.co_filename:
+        frame = frame.f_back
     with lock:
-        count += 1
-        if count == last:
+        lines.append(f"{frame.f_code.co_filename}:{frame.f_lineno}: {event}")
+        if len(lines) == last:
             os.kill(os.getpid(), signal.SIGKILL)
 """
 _STEPS = {
@@ -79,7 +83,7 @@ from labctl.lab.starting import SilentReporter
 from labctl.lab.up import up
 sys.addaudithook(watch)
 {}
-open(log, "x").write(str(count))
+open(log, "x").write(json.dumps(lines))
 """
 
 
@@ -207,14 +211,18 @@ def test_destroy_is_put_right_by_repeating_it(lab: Lab, tmp_path: Path) -> None:
         assert [process.cmdline() for process in of_the_lab(lab.state.folder)] == []
 
 
-def drawn(command: str, lab: Lab, folder: Path) -> list[int]:
-    """Which of a command's events it is killed at: the first, the last, and some of the others."""
+def drawn(command: str, lab: Lab, folder: Path) -> Iterator[int]:
+    """Yield which of a command's events it is killed at."""
     if command != "up":
         begin(lab)
     report = folder / "events"
     repeat(command, report)
-    events = int(report.read_text())
-    chosen = random.Random(f"{SEED} {command}")  # noqa: S311 - no secret
-    numbers = chosen.sample(range(1, events + 1), min(KILLS, events))
-    print(f"LABCTL_KILLS_SEED={SEED}: {command} has {events} events; killed at {numbers}")
-    return numbers
+    by_line: dict[str, list[int]] = {}
+    for number, line in enumerate(json.loads(report.read_text()), start=1):
+        by_line.setdefault(line, []).append(number)
+    draw = random.Random(f"{SEED} {command}")  # noqa: S311 - no secret
+    chosen = draw.sample(sorted(by_line), min(KILLS, len(by_line)))
+    print(f"LABCTL_KILLS_SEED={SEED}: {len(chosen)} of the {len(by_line)} lines of {command}")
+    for line in chosen:
+        print(f"{command} is killed at {line}", flush=True)
+        yield draw.choice(by_line[line])
