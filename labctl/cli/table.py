@@ -73,11 +73,11 @@ def remove_command(
     with ConsoleProgress() as progress:
         removed = remove_table(lab, name, progress)
     files = [_path(lab, path) for path in removed.files]
-    changed = ", ".join(files) or "its file was gone already"
+    of_it = ", ".join(files) or "its file was gone already"
     print_result(
         invocation.format,
         {"table": removed.name, "files": files},
-        lambda: f"{removed.name} is not captured any more ({changed})",
+        lambda: f"{removed.name} is not captured any more ({of_it})",
     )
 
 

@@ -160,7 +160,7 @@ def _released(lab: Lab, source: str, ref: TableRef, name: str, files: tuple[Path
 
 
 def _recorded_only(lab: Lab, text: str) -> tuple[str, TableRef] | None:
-    """Source and table, where the database records a table that the project has no more."""
+    """Source and table, where its database still records one that the project has no more."""
     try:
         name, ref = named_table(lab, text)
     except LabError:
