@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from sqlapi.sql.dialect import AthenaText
+from sqlglot.tokenizer_core import TokenType
+
+from sqlapi.sql.budget import check_length
+from sqlapi.sql.dialect import tokens
 from sqlapi.sql.errors import SqlError
 
 __all__ = ["Statement", "parse"]
@@ -40,7 +43,9 @@ class Statement:
 
 
 def _form(verb: str, kind: str, pattern: str) -> tuple[str, str, re.Pattern[str]]:
-    return verb, kind, re.compile(pattern.replace(" ", r"\s+").replace("~", " "), _FLAGS)
+    # spaces are taken once and for all: giving them back one by one is quadratic, or worse
+    spaces = re.sub(r"(\\s[*+])(?!\+)", r"\1+", pattern.replace(" ", r"\s+"))
+    return verb, kind, re.compile(spaces, _FLAGS)
 
 
 _LIKE = r"(?:\s+(?:LIKE\s+)?'(?P<pattern>[^']*)')?"
@@ -64,21 +69,30 @@ _FORMS = [
           r" AS (?P<query>.*)"),
     _form("DROP_VIEW", "DDL", rf"DROP VIEW(?P<exists>\s+IF\s+EXISTS)? {_NAME}"),
     _form("CREATE_TABLE_AS_SELECT", "DDL", r"CREATE TABLE(?P<exists>\s+IF\s+NOT\s+EXISTS)?"
-          rf" {_NAME}(?:\s+WITH\s*\((?P<options>[^()]*(?:\([^()]*\)[^()]*)*)\))?\s+AS\s+"
-          r"(?P<query>.*?)(?P<nodata>\s+WITH\s+NO\s+DATA)?"),
+          rf" {_NAME}(?:\s+WITH\s*\((?P<options>[^()]*+(?:\([^()]*+\)[^()]*+)*+)\))?\s+AS\s+"
+          r"(?P<query>.*)"),
     _form("ALTER_TABLE", "DDL", rf"ALTER TABLE {_NAME} SET TBLPROPERTIES\s*"
           r"\((?P<properties>.*)\)"),
     _form("DROP_TABLE", "DDL", rf"DROP TABLE(?P<exists>\s+IF\s+EXISTS)? {_NAME}"),
-    _form("UNLOAD", "DML", r"UNLOAD\s*\((?P<query>.*)\)\s*TO\s*'(?P<pattern>[^']*)'"
-          r"(?:\s*WITH\s*\((?P<options>.*)\))?"),
     _form("PREPARE", "DDL", rf"PREPARE {_NAME} FROM (?P<query>.*)"),
     _form("EXECUTE", "DML", rf"EXECUTE {_NAME}(?:\s+USING\s+(?P<values>.*))?"),
     _form("DEALLOCATE", "DDL", rf"DEALLOCATE PREPARE {_NAME}"),
 ]  # fmt: skip
 
 
+_UNLOAD = re.compile(r"UNLOAD\s*+(?=\()", _FLAGS)
+_UNLOADED = _form(
+    "UNLOAD", "DML", r"\s*TO\s*'(?P<pattern>[^']*)'(?:\s*WITH\s*\((?P<options>.*)\))?"
+)
+_COMMENT = re.compile(r"\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/", re.DOTALL)
+_ENDING = ";" + "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
+_NO_DATA = ["WITH", "NO", "DATA"]
+_EQUALS = re.compile(r"(['\"])\s*+=\s*+(['\"])")
+
+
 def parse(text: str) -> Statement:
     """Raises SqlError for a statement that is not offered."""
+    check_length(text)
     sql = _bare(text)
     if not sql:
         raise SqlError("SYNTAX_ERROR", "line 1:1: mismatched input '<EOF>'")
@@ -86,6 +100,10 @@ def parse(text: str) -> Statement:
     word = first[0].upper() if first else sql[0]
     if word in _READ:
         return Statement("SELECT", "DML", query=sql)
+    if head := _UNLOAD.match(sql):
+        inner, rest = _in_brackets(sql, head.end())
+        if found := _UNLOADED[2].fullmatch(rest):
+            return replace(_statement("UNLOAD", "DML", found), query=inner.strip())
     for verb, kind, form in _FORMS:
         if found := form.fullmatch(sql):
             return _statement(verb, kind, found)
@@ -93,15 +111,26 @@ def parse(text: str) -> Statement:
         raise SqlError(
             "NOT_SUPPORTED", f"{_REFUSED[word]} is not supported: tables of the lake are read only"
         )
-    raise SqlError("SYNTAX_ERROR", f"line 1:1: mismatched input '{word.lower()}'")
+    raise SqlError("SYNTAX_ERROR", f"line 1:1: mismatched input '{word[:100].lower()}'")
 
 
 def _bare(text: str) -> str:
     """Without comments before it, and without a last semicolon."""
-    sql = text.strip()
-    while found := re.match(r"(--[^\n]*(\n|$)|/\*.*?\*/)\s*", sql, re.DOTALL):
-        sql = sql[found.end() :]
-    return re.sub(r"(\s*;)+\s*$", "", sql).strip()
+    start = 0
+    while found := _COMMENT.match(text, start):
+        start = found.end()
+    return text[start:].rstrip(_ENDING)
+
+
+def _in_brackets(sql: str, start: int) -> tuple[str, str]:
+    """The text within the bracket that opens at `start`, and the text after it."""
+    depth, rest = 0, sql[start:]
+    for token in tokens(rest):
+        kind = token.token_type
+        depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
+        if not depth:
+            return rest[1 : token.start], rest[token.end + 1 :]
+    raise SqlError("SYNTAX_ERROR", "line 1:1: mismatched input '<EOF>'. Expecting: ')'")
 
 
 def _statement(verb: str, kind: str, found: re.Match[str]) -> Statement:
@@ -113,11 +142,16 @@ def _statement(verb: str, kind: str, found: re.Match[str]) -> Statement:
         flag for flag in ("exists", "replace", "nodata", "cascade") if parts.get(flag)
         and (parts[flag] or "").upper() != "RESTRICT"
     }  # fmt: skip
+    query = (parts.get("query") or "").strip()
+    words = query.rsplit(None, 3)
+    if verb == "CREATE_TABLE_AS_SELECT" and [word.upper() for word in words[1:]] == _NO_DATA:
+        query = words[0]
+        flags.add("nodata")
     return Statement(
         verb,
         kind,
         names,
-        (parts.get("query") or "").strip(),
+        query,
         parts.get("pattern"),
         _properties(parts["properties"])
         if parts.get("properties")
@@ -137,7 +171,7 @@ def _options(text: str) -> dict[str, str]:
     for part in split(text) if text.strip() else []:
         name, there, value = part.partition("=")
         if not there:
-            raise SqlError("SYNTAX_ERROR", f"line 1:1: mismatched input '{part.strip()}'")
+            raise SqlError("SYNTAX_ERROR", f"line 1:1: mismatched input '{part.strip()[:100]}'")
         found[name.strip().lower()] = value.strip()
     return found
 
@@ -146,21 +180,19 @@ def _properties(text: str) -> dict[str, str]:
     """`'comment' = 'a', "classification" = "parquet"`, as it is written between the quotes."""
     found = {}
     for part in split(text):
-        pair = re.fullmatch(r"(['\"])(.+?)\1\s*=\s*(['\"])(.*)\3", part, re.DOTALL)
-        if not pair:
-            raise SqlError("SYNTAX_ERROR", f"line 1:1: mismatched input '{part}'")
-        found[pair[2]] = pair[4]
+        for pair in _EQUALS.finditer(part, 1):
+            if pair[1] == part[0] and part.endswith(pair[2], pair.end()):
+                found[part[1 : pair.start()]] = part[pair.end() : -1]
+                break
+        else:
+            raise SqlError("SYNTAX_ERROR", f"line 1:1: mismatched input '{part[:100]}'")
     return found
 
 
 def split(text: str) -> Sequence[str]:
     """At the commas outside of brackets and quotes."""
-    try:
-        tokens = AthenaText().tokenize(text)
-    except Exception as error:
-        raise SqlError("SYNTAX_ERROR", f"line 1:1: {str(error).splitlines()[0]}") from None
     parts, depth, start = [], 0, 0
-    for token in tokens:
+    for token in tokens(text):
         depth += (token.text in ("(", "[")) - (token.text in (")", "]"))
         if token.text == "," and not depth and text[token.start] == ",":
             parts.append(text[start : token.start].strip())

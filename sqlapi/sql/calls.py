@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import copy
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from sqlapi.sql.binding import applied
+from sqlapi.sql.budget import too_deep
 from sqlapi.sql.code import Code, coerced, text
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions import AGGREGATES, LAMBDAS, SCALARS, WINDOWS
@@ -26,6 +29,10 @@ __all__ = ["Calls", "is_aggregate", "ordering", "with_windows"]
 
 _SPECIAL = ("if", "coalesce", "nullif", "try", "typeof", "row", "grouping", "now", "normalize")
 _LISTED = ("array_agg",)
+_LAMBDAS = 8
+"""Lambdas within each other. DuckDB plans the body of each twice."""
+_FRAMES = ("ROWS", "RANGE", "GROUPS")
+_BOUND = re.compile(r"CURRENT ROW|(?:UNBOUNDED|\d+) (?:PRECEDING|FOLLOWING)")
 
 
 def is_aggregate(tree: exp.Expr) -> bool:
@@ -67,7 +74,9 @@ class Calls(ABC):
         if name in AGGREGATES:
             return self._aggregate(name, trees, "", "")
         if name in SCALARS:
-            return _loose(name, SCALARS[name](*(self.code(argument) for argument in trees)))
+            return _loose(
+                name, applied(SCALARS[name], *(self.code(argument) for argument in trees))
+            )
         if name in WINDOWS:
             raise SqlError(
                 "EXPRESSION_NOT_SCALAR", f"Window function {name} requires an OVER clause"
@@ -86,23 +95,25 @@ class Calls(ABC):
             kind = self.meeting(codes)
             return Code(f"coalesce({', '.join(coerced(c, kind).sql for c in codes)})", kind)
         if name == "nullif" and len(codes) == 2:
-            kind = self.meeting(codes)
-            first = codes[0]
-            same = compare("=", coerced(first, kind), coerced(codes[1], kind)).sql
-            return Code(f"CASE WHEN {same} THEN NULL ELSE {first.sql} END", first.type)
+            return applied(self._null_if, *codes)
         if name == "try" and len(codes) == 1:
             if refuses(codes[0].sql):
                 # TRY would make NULL of a value that is only not offered
                 raise SqlError("NOT_SUPPORTED", "TRY of an expression that may be refused")
             return Code(f"TRY({codes[0].sql})", codes[0].type)
         if name == "typeof" and len(codes) == 1:
-            return _typeof(codes[0], trees[0])
+            return applied(lambda code: _typeof(code, trees[0]), codes[0])
         if name == "row" and codes:
             return self.row_of(codes)
         if name == "grouping" and codes:
             inside = ", ".join(code.sql for code in codes)
             return Code(f"CAST(grouping({inside}) AS INTEGER)", INTEGER)
         raise SqlError("FUNCTION_NOT_FOUND", f"Function '{name}' not registered")
+
+    def _null_if(self, first: Code, second: Code) -> Code:
+        kind = self.meeting([first, second])
+        same = compare("=", coerced(first, kind), coerced(second, kind)).sql
+        return Code(f"CASE WHEN {same} THEN NULL ELSE {first.sql} END", first.type)
 
     def _normalized(self, tree: exp.Expr, form: str) -> Code:
         if form not in ("NFC", "NFD", "NFKC", "NFKD"):
@@ -122,22 +133,27 @@ class Calls(ABC):
 
     # lambdas
 
-    @staticmethod
-    def lambda_name(parameter: exp.Expr) -> str:
-        """Return the name that a lambda's parameter has for DuckDB: nothing that a client wrote,
-        and another one for each parameter of a statement."""
-        return f"l_{id(parameter)}"
+    @contextmanager
+    def lambda_name(self) -> Iterator[str]:
+        """A name for DuckDB that no lambda around has: nothing that a client wrote.
 
-    def lambda_body(self, tree: exp.Lambda, kinds: Sequence[Type]) -> tuple[str, Code]:
-        """The parameters' names for DuckDB, and the code of the body."""
-        kept = dict(self.scope.variables)
-        names = []
-        for parameter, kind in zip(tree.expressions, kinds, strict=True):
-            name = f'"{self.lambda_name(parameter)}"'
-            names.append(name)
-            self.scope.variables[parameter.name.lower()] = Code(name, kind)
+        Equal expressions have equal names, so that DuckDB finds the one of SELECT in GROUP BY.
+        """
+        self.context.lambdas += 1
+        if self.context.lambdas > _LAMBDAS:
+            raise too_deep()
         try:
-            return ", ".join(names), self.code(tree.this)
+            yield f'"l{self.context.lambdas}"'
+        finally:
+            self.context.lambdas -= 1
+
+    def lambda_body(self, tree: exp.Lambda, values: Sequence[Code]) -> Code:
+        """The code of the body, with these in the places of its parameters."""
+        kept = dict(self.scope.variables)
+        names = [parameter.name.lower() for parameter in tree.expressions]
+        self.scope.variables.update(zip(names, values, strict=True))
+        try:
+            return self.code(tree.this)
         finally:
             self.scope.variables.clear()
             self.scope.variables.update(kept)
@@ -265,9 +281,11 @@ class Calls(ABC):
                 code = self.code(bound)
                 if not isinstance(code.value, int) or (kind == "RANGE" and not by_integer):
                     raise SqlError("NOT_SUPPORTED", f"{kind} frame with this bound")
-                ends.append(f"{code.value} {where}")
+                ends.append(f"{code.value} {where}".upper())
             else:
-                ends.append(f"{bound} {where or ''}".strip())
+                ends.append(f"{bound} {where or ''}".strip().upper())
+        if kind not in _FRAMES or not all(_BOUND.fullmatch(end) for end in ends):
+            raise SqlError("NOT_SUPPORTED", f"Unsupported frame of a window: {spec.sql('trino')}")
         return f"{kind} BETWEEN {ends[0]} AND {ends[1]}"
 
 
@@ -287,7 +305,8 @@ def with_windows(tree: exp.Select) -> exp.Select:
             raise SqlError("NOT_SUPPORTED", f"Window {name.name} is not supported here")
         node.set("alias", None)
         for part in parts:
-            node.set(part, copy.deepcopy(named[name.name.lower()].args.get(part)))
+            # one tree in several places: a copy of a long one for each would be another long text
+            node.args[part] = named[name.name.lower()].args.get(part)
     return tree
 
 

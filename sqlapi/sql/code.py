@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sqlapi.sql.budget import spend
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.types import UNKNOWN, Type, can_coerce
 
@@ -33,6 +34,9 @@ class Code:
     """The value, where the text is a literal."""
     bind: str | None = None
     """Name of the aggregate or window function, where it is one."""
+
+    def __post_init__(self) -> None:
+        spend(len(self.sql))
 
 
 def text(value: str) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from sqlapi.sql.binding import applied
 from sqlapi.sql.calls import Calls
 from sqlapi.sql.code import Code, coerced, failing, not_applicable
 from sqlapi.sql.errors import SqlError
@@ -53,7 +55,7 @@ class Conditions(Calls):
         right = tree.expression
         if isinstance(right, exp.All | exp.Any):
             return self._quantified(operator, tree.this, right)
-        return compare(operator, self.code(tree.this), self.code(right))
+        return applied(partial(compare, operator), self.code(tree.this), self.code(right))
 
     def _quantified(self, operator: str, left: exp.Expr, right: exp.All | exp.Any) -> Code:
         inner = right.this.unnest() if isinstance(right.this, exp.Subquery) else right.this
@@ -80,7 +82,7 @@ class Conditions(Calls):
 
     def distinct(self, tree: exp.NullSafeEQ | exp.NullSafeNEQ) -> Code:
         word = "IS DISTINCT FROM" if isinstance(tree, exp.NullSafeNEQ) else "IS NOT DISTINCT FROM"
-        return compare(word, self.code(tree.this), self.code(tree.expression))
+        return applied(partial(compare, word), self.code(tree.this), self.code(tree.expression))
 
     def is_(self, tree: exp.Is) -> Code:
         if not isinstance(tree.expression, exp.Null):
@@ -89,10 +91,8 @@ class Conditions(Calls):
         return Code(f"({self.code(tree.this).sql} {word})", BOOLEAN)
 
     def between(self, tree: exp.Between) -> Code:
-        value = self.code(tree.this)
-        low = compare(">=", value, self.code(tree.args["low"])).sql
-        high = compare("<=", value, self.code(tree.args["high"])).sql
-        return Code(f"({low} AND {high})", BOOLEAN)
+        low, high = self.code(tree.args["low"]), self.code(tree.args["high"])
+        return applied(_between, self.code(tree.this), low, high)
 
     def in_(self, tree: exp.In) -> Code:
         code = self.code(tree.this)
@@ -107,7 +107,9 @@ class Conditions(Calls):
             kind = self._met("IN", code, found)
             sql = found.coerced_to([kind])
             return Code(f"({coerced(code, kind).sql} IN ({sql}))", BOOLEAN)
-        values = [self.code(item) for item in tree.expressions]
+        return applied(self._in_list, code, *(self.code(item) for item in tree.expressions))
+
+    def _in_list(self, code: Code, *values: Code) -> Code:
         kind = self.meeting([code, *values])
         compare("=", Code("", kind), Code("", kind))
         if kind.name in ("double", "real", "row", "array"):
@@ -176,3 +178,8 @@ class Conditions(Calls):
             raise SqlError("NOT_SUPPORTED", f"Unsupported: {tree.sql('trino')[:100]}")
         check_parts(tree.this)
         return self.like(tree.this, tree.expression)
+
+
+def _between(value: Code, low: Code, high: Code) -> Code:
+    above, below = compare(">=", value, low).sql, compare("<=", value, high).sql
+    return Code(f"({above} AND {below})", BOOLEAN)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from functools import cache
+from functools import lru_cache
 
 __all__ = ["formatted", "parsed", "parts"]
 
+_KEPT = 200
+"""Patterns that are remembered: they are clients' texts."""
 _MYSQL = {
     "%Y": "Y", "%y": "y", "%m": "m", "%c": "m1", "%d": "d", "%e": "d1", "%H": "H", "%k": "H1",
     "%h": "I", "%I": "I", "%l": "I1", "%i": "M", "%s": "S", "%S": "S", "%f": "f", "%p": "p",
@@ -36,7 +38,7 @@ _READ = {
 }  # fmt: skip
 
 
-@cache
+@lru_cache(_KEPT)
 def parts(name: str, pattern: str) -> tuple[tuple[str, str], ...]:
     """`(kind, text)` in order; kind '' is for text that stands for itself.
 
@@ -104,7 +106,7 @@ def _one(kind: str, value: datetime) -> str:
     return shown[kind]
 
 
-@cache
+@lru_cache(_KEPT)
 def _reader(name: str, pattern: str) -> re.Pattern[str]:
     pieces = (_READ[kind] if kind else re.escape(plain) for kind, plain in parts(name, pattern))
     return re.compile("".join(pieces))

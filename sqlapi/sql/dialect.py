@@ -8,13 +8,25 @@ from typing import Any, ClassVar
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.trino import Trino
-from sqlglot.errors import ParseError, TokenError
+from sqlglot.errors import ParseError
 from sqlglot.parsers.trino import TrinoParser
 from sqlglot.tokenizer_core import TokenType
 
+from sqlapi.sql.budget import check_length, too_deep
 from sqlapi.sql.errors import SqlError
 
 __all__ = ["AthenaText", "TypedLiteral", "bound", "parse_query", "tokens"]
+
+
+_READ_AGAIN = 20_000
+"""Tokens that the parser may go back over, beside some for each token of the statement."""
+_CONSTRUCTED = (TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT, TokenType.ROW)
+_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET)
+_DEEPER, _HIGHER = (*_OPENING, TokenType.CASE), (
+    TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END,
+)  # fmt: skip
+_PREFIXES = (TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE, TokenType.JOIN)
+_DEPTH, _RUN = 60, 300
 
 
 class TypedLiteral(exp.Cast):
@@ -46,6 +58,23 @@ class AthenaText(Trino):
                 (exp.DType.DECIMAL, exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ), _typed
             ),
         }
+
+        def reset(self) -> None:
+            super().reset()
+            self._read_again = 0
+
+        def _retreat(self, index: int) -> None:
+            self._read_again += max(0, self._index - index)
+            if self._read_again > _READ_AGAIN + 4 * self._tokens_size:
+                raise too_deep()
+            super()._retreat(index)
+
+        def _parse_types(self, check_func: bool = False, *args: Any, **named: Any) -> Any:
+            constructed = self._curr.token_type in _CONSTRUCTED
+            if check_func and constructed and self._next.token_type in _OPENING:
+                # a value, not a type: to read it as a type first takes 2^n attempts for n of them
+                return None
+            return super()._parse_types(check_func, *args, **named)
 
 
 def parse_query(sql: str) -> exp.Expr:
@@ -83,6 +112,7 @@ def bound(value: str) -> str:
 
 def tokens(sql: str) -> list[Any]:
     """Return the tokens of a text. Raises SqlError (SYNTAX_ERROR)."""
+    check_length(sql)
     try:
         return list(AthenaText().tokenize(sql))
     except Exception as error:
@@ -90,16 +120,37 @@ def tokens(sql: str) -> list[Any]:
 
 
 def _parse(sql: str) -> list[exp.Expr]:
+    given = tokens(sql)
+    _check_depth(given)
+    _check_numbers(sql, given)
     try:
-        _check_numbers(sql, AthenaText().tokenize(sql))
         return [tree for tree in sqlglot.parse(sql, read=AthenaText) if tree is not None]
+    except SqlError:
+        raise
     except ParseError as error:
         first = error.errors[0] if error.errors else {}
         position = (int(first.get("line") or 1), int(first.get("col") or 1))
         near = first.get("highlight") or ""
         raise SqlError("SYNTAX_ERROR", f"mismatched input '{near}'", position=position) from None
-    except (TokenError, RecursionError) as error:
-        raise SqlError("SYNTAX_ERROR", f"line 1:1: {str(error).splitlines()[0]}") from None
+    except RecursionError:
+        raise too_deep() from None
+    except Exception as error:
+        # the parser meets some texts with another error than its own
+        raise SqlError("SYNTAX_ERROR", f"line 1:1: the statement cannot be read: {error}") from None
+
+
+def _check_depth(given: list[Any]) -> None:
+    """Raises SqlError for brackets, CASE and signs within each other that the parser cannot take.
+
+    Between it and its limit of recursion: beyond that, errors are any.
+    """
+    depth = run = 0
+    for token in given:
+        kind = token.token_type
+        depth += (kind in _DEEPER) - (kind in _HIGHER)
+        run = run + 1 if kind in _PREFIXES else 0
+        if depth > _DEPTH or run > _RUN:
+            raise too_deep()
 
 
 def _check_numbers(sql: str, tokens: list[Any]) -> None:

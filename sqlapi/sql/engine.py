@@ -14,6 +14,7 @@ from sqlapi.source import Comparison
 from sqlapi.sql.code import FAILURE
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.macros import MACROS
+from sqlapi.sql.one_select import changing_nothing, one_select
 from sqlapi.sql.pushdown import comparisons
 from sqlapi.sql.translate import Translation
 from sqlapi.sql.udfs import UDFS, null_safe
@@ -67,6 +68,7 @@ class Run:
         self._connection = connection
         self._stopped = False
         self._running = threading.Event()
+        self._known: dict[str, duckdb.Statement] = {}
 
     def answer(self, translation: Translation, tables: Mapping[str, pa.Table]) -> pa.Table:
         """The rows, in columns c0, c1 and so on, of DuckDB's types.
@@ -79,7 +81,9 @@ class Run:
             if self._stopped:
                 raise StoppedError
             self._running.set()
-            rows: pa.Table = self._connection.sql(translation.sql).to_arrow_table()
+            statement = self._statement(translation)
+            with changing_nothing(self._connection):
+                rows: pa.Table = self._connection.sql(statement).to_arrow_table()
             return rows
         except duckdb.Error as error:
             if self._stopped or isinstance(error, duckdb.InterruptException):
@@ -93,6 +97,7 @@ class Run:
         self, translation: Translation, rows: Mapping[str, pa.Table]
     ) -> dict[str, list[Comparison]]:
         """What all rows that count must meet, by table; see `sqlapi.sql.pushdown`."""
+        self._statement(translation)
         return comparisons(self._connection, translation, rows)
 
     def explain(self, translation: Translation, tables: Mapping[str, pa.Table]) -> str:
@@ -100,12 +105,22 @@ class Run:
         for name, table in tables.items():
             self._connection.register(name, table)
         try:
-            rows = self._connection.execute(f"EXPLAIN {translation.sql}").fetchall()
+            self._statement(translation)
+            with changing_nothing(self._connection):
+                rows = self._connection.execute(f"EXPLAIN {translation.sql}").fetchall()
         except duckdb.Error as error:
             raise _explained(error) from error
         finally:
             self.close(tables)
         return "\n".join(text for _, text in rows)
+
+    def _statement(self, translation: Translation) -> duckdb.Statement:
+        """The statement, once it is known to be one SELECT. Raises SqlError."""
+        if translation.sql not in self._known:
+            self._known[translation.sql] = one_select(
+                self._connection, translation.sql, translation.tables
+            )
+        return self._known[translation.sql]
 
     def stop(self) -> None:
         """Ends it at once. A run that has not begun will not."""

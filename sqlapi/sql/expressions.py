@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlglot import exp
 
+from sqlapi.sql.binding import applied, bound, fits_lambda, is_short, level_of
+from sqlapi.sql.budget import too_deep
 from sqlapi.sql.casts import cast, type_of
 from sqlapi.sql.code import Code, coerced, failing, text
 from sqlapi.sql.conditions import COMPARISONS, Conditions
@@ -39,6 +42,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Expressions"]
 
+_NESTING = 400
+"""Expressions within each other: `1 + 1 + 1` are two."""
+
 Handler = Callable[["Expressions", Any], Code]
 Subselect = Callable[[exp.Expr, Scope], "Selected"]
 
@@ -60,7 +66,13 @@ class Expressions(Conditions):
         handler = self._HANDLERS.get(type(tree))
         if handler is None:
             raise SqlError("NOT_SUPPORTED", f"Unsupported expression: {tree.sql('trino')[:100]}")
-        return handler(self, tree)
+        self.context.nesting += 1
+        if self.context.nesting > _NESTING:
+            raise too_deep()
+        try:
+            return handler(self, tree)
+        finally:
+            self.context.nesting -= 1
 
     def condition(self, tree: exp.Expr, clause: str = "WHERE") -> str:
         code = self.code(tree)
@@ -164,7 +176,10 @@ class Expressions(Conditions):
         return Code(f"CAST(struct_pack({', '.join(inside)}) AS {kind.duck})", kind)
 
     def _bracket(self, tree: exp.Bracket) -> Code:
-        code, key = self.code(tree.this), self.code(tree.expressions[0])
+        return applied(self._subscript, self.code(tree.this), self.code(tree.expressions[0]))
+
+    @staticmethod
+    def _subscript(code: Code, key: Code) -> Code:
         if code.type.name == "array" and key.type.is_integer:
             element, index = code.type.args[0], coerced(key, BIGINT).sql
             outside = failing(
@@ -192,18 +207,28 @@ class Expressions(Conditions):
         raise SqlError("TYPE_MISMATCH", f"Cannot use {key.type} for subscript of {code.type}")
 
     def _case(self, tree: exp.Case) -> Code:
-        pairs = []
-        for branch in tree.args["ifs"]:
-            if tree.this is not None:
-                asked = compare("=", self.code(tree.this), self.code(branch.this)).sql
-            else:
-                asked = self.condition(branch.this, "CASE WHEN")
-            pairs.append((asked, self.code(branch.args["true"])))
-        default = tree.args.get("default")
-        otherwise = self.code(default) if default is not None else Code("NULL", UNKNOWN)
-        kind = self.meeting([*(code for _, code in pairs), otherwise])
-        whens = " ".join(f"WHEN {when} THEN {coerced(code, kind).sql}" for when, code in pairs)
-        return Code(f"CASE {whens} ELSE {coerced(otherwise, kind).sql} END", kind)
+        branches, default = tree.args["ifs"], tree.args.get("default")
+        operand = self.code(tree.this) if tree.this is not None else None
+        if operand is not None:
+            asked = [self.code(branch.this) for branch in branches]
+        else:
+            asked = [Code(self.condition(branch.this, "CASE WHEN"), BOOLEAN) for branch in branches]
+        codes = [self.code(branch.args["true"]) for branch in branches]
+        codes.append(self.code(default) if default is not None else Code("NULL", UNKNOWN))
+        kind = self.meeting(codes)
+        thens = [coerced(code, kind).sql for code in codes]
+
+        def chosen(value: Code | None) -> str:
+            tests = [compare("=", value, a).sql if value else a.sql for a in asked]
+            whens = " ".join(f"WHEN {w} THEN {t}" for w, t in zip(tests, thens, strict=False))
+            return f"CASE {whens} ELSE {thens[-1]} END"
+
+        others = [*(a.sql for a in asked), *thens]
+        if operand is None or is_short(operand.sql) or not all(map(fits_lambda, others)):
+            return Code(chosen(operand), kind)
+        # only the value that is compared again and again: the others are evaluated where they count
+        name = f'"b{level_of(operand.sql, *others)}"'
+        return Code(bound([(name, operand.sql)], chosen(replace(operand, sql=name))), kind)
 
     def _if(self, tree: exp.If) -> Code:
         return self.if_of(tree.this, tree.args["true"], tree.args.get("false"))
@@ -216,7 +241,7 @@ class Expressions(Conditions):
         literal = tree.this
         if isinstance(literal, exp.Literal) and literal.is_string and kind.zone:
             return timestamp_literal(literal.this, kind)
-        return cast(self.code(literal), kind)
+        return applied(lambda code: cast(code, kind), self.code(literal))
 
     def _typed(self, tree: TypedLiteral) -> Code:
         kind, written = type_of(tree.to), tree.this.this
@@ -225,10 +250,14 @@ class Expressions(Conditions):
         return timestamp_literal(written, replace(kind, size=None))
 
     def _try_cast(self, tree: exp.TryCast) -> Code:
-        if may_fail(self.code(tree.this).sql) or tree.this.find(*_ARITHMETIC, exp.Neg):
+        kind, inner = type_of(tree.to), self.code(tree.this)
+        if may_fail(inner.sql) or tree.this.find(*_ARITHMETIC, exp.Neg):
             # what fails within must not be NULL, only the cast
             raise SqlError("NOT_SUPPORTED", "TRY_CAST of an expression that may fail itself")
-        code = self._cast(tree)
+        if isinstance(tree.this, exp.Literal) and tree.this.is_string and kind.zone:
+            code = timestamp_literal(tree.this.this, kind)
+        else:
+            code = applied(lambda code: cast(code, kind), inner)
         return Code(f"TRY({code.sql})", code.type)
 
     def _unicode(self, tree: exp.UnicodeString) -> Code:
@@ -260,12 +289,13 @@ class Expressions(Conditions):
         return Code(code.sql, timestamp_tz(zone.value, code.type.size or 0))
 
     def _extract(self, tree: exp.Extract) -> Code:
-        return field(tree.this.name.lower(), self.code(tree.expression))
+        return applied(partial(field, tree.this.name.lower()), self.code(tree.expression))
 
     # operators with a function's name
 
     def _arithmetic(self, tree: exp.Binary) -> Code:
-        return arithmetic(_ARITHMETIC[type(tree)], self.code(tree.this), self.code(tree.expression))
+        operation = partial(arithmetic, _ARITHMETIC[type(tree)])
+        return applied(operation, self.code(tree.this), self.code(tree.expression))
 
     def _neg(self, tree: exp.Neg) -> Code:
         if isinstance(tree.this, exp.Literal) and tree.this.this == str(2**63):
@@ -274,20 +304,20 @@ class Expressions(Conditions):
         return negated(self.code(tree.this))
 
     def _pipe(self, tree: exp.DPipe) -> Code:
-        return concatenated(self.code(tree.this), self.code(tree.expression))
+        return applied(concatenated, self.code(tree.this), self.code(tree.expression))
 
     def _position(self, tree: exp.StrPosition) -> Code:
-        return SCALARS["strpos"](self.code(tree.this), self.code(tree.args["substr"]))
+        return applied(SCALARS["strpos"], self.code(tree.this), self.code(tree.args["substr"]))
 
     def _substring(self, tree: exp.Substring) -> Code:
         given = [tree.this, tree.args.get("start"), tree.args.get("length")]
-        return SCALARS["substr"](*(self.code(g) for g in given if g is not None))
+        return applied(SCALARS["substr"], *(self.code(g) for g in given if g is not None))
 
     def _trim(self, tree: exp.Trim) -> Code:
         side = str(tree.args.get("position") or "BOTH").upper()
         name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(side, "trim")
         given = [tree.this, tree.args.get("expression")]
-        return SCALARS[name](*(self.code(g) for g in given if g is not None))
+        return applied(SCALARS[name], *(self.code(g) for g in given if g is not None))
 
     _HANDLERS: ClassVar[dict[type, Handler]] = {}
 

@@ -33,10 +33,13 @@ def _json_load(value: str, *, last: bool = False) -> Any:
     def constant(text: str) -> Any:
         raise json.JSONDecodeError("not a value of JSON", text, 0)
 
-    return json.loads(
-        value, parse_float=_Number, parse_int=_Number, parse_constant=constant,
-        object_pairs_hook=dict if last else _object,
-    )  # fmt: skip
+    try:
+        return json.loads(
+            value, parse_float=_Number, parse_int=_Number, parse_constant=constant,
+            object_pairs_hook=dict if last else _object,
+        )  # fmt: skip
+    except RecursionError:
+        raise failure("NOT_SUPPORTED", "JSON that is nested so deeply") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

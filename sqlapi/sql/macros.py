@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from sqlapi.sql.code import failing
 
-__all__ = ["MACROS"]
+__all__ = ["LONGEST_PADDED", "LONGEST_TEXT", "MACROS", "MOST_ELEMENTS", "TOO_LONG_ONLY"]
+
+LONGEST_PADDED = 1_000_000
+"""Characters to which a text is padded."""
+LONGEST_TEXT = 10_000_000
+"""Characters that a function may make of shorter texts."""
+MOST_ELEMENTS = 10_000
+"""Elements that `sequence` and `repeat` make, as in Trino."""
+_KIND = "INVALID_FUNCTION_ARGUMENT"
 
 _WHITESPACE = "".join(
     f"chr({c})||"
@@ -19,6 +27,9 @@ def _fail(kind: str, message: str, duck: str) -> str:
     return failing(kind, message, duck)
 
 
+_TOO_LONG = _fail(_KIND, f"'A result of more than {LONGEST_TEXT} characters'", "VARCHAR")
+TOO_LONG_ONLY = ("t_replace", "t_regexp_replace", "t_join")
+"""Macros that fail for nothing but the length of the result."""
 MACROS: tuple[str, ...] = (
     # whether all are true, by the rules of AND
     "t_all(v) AS CASE WHEN list_contains(v, false) THEN false"
@@ -38,12 +49,22 @@ MACROS: tuple[str, ...] = (
     f"t_trim(s) AS trim(s, {_WHITESPACE})",
     f"t_ltrim(s) AS ltrim(s, {_WHITESPACE})",
     f"t_rtrim(s) AS rtrim(s, {_WHITESPACE})",
-    "t_lpad(s, n, p) AS CASE WHEN n < 0 OR p = '' THEN "
-    + _fail("INVALID_FUNCTION_ARGUMENT", "'Padding string must not be empty'", "VARCHAR")
+    "t_lpad(s, n, p) AS CASE WHEN p = '' THEN "
+    + _fail(_KIND, "'Padding string must not be empty'", "VARCHAR")
+    + f" WHEN n < 0 OR n > {LONGEST_PADDED} THEN "
+    + _fail(_KIND, f"'Target length must be in the range [0..{LONGEST_PADDED}]'", "VARCHAR")
     + " ELSE lpad(s, CAST(n AS INTEGER), p) END",
-    "t_rpad(s, n, p) AS CASE WHEN n < 0 OR p = '' THEN "
-    + _fail("INVALID_FUNCTION_ARGUMENT", "'Padding string must not be empty'", "VARCHAR")
+    "t_rpad(s, n, p) AS CASE WHEN p = '' THEN "
+    + _fail(_KIND, "'Padding string must not be empty'", "VARCHAR")
+    + f" WHEN n < 0 OR n > {LONGEST_PADDED} THEN "
+    + _fail(_KIND, f"'Target length must be in the range [0..{LONGEST_PADDED}]'", "VARCHAR")
     + " ELSE rpad(s, CAST(n AS INTEGER), p) END",
+    f"t_replace(s, a, b) AS CASE WHEN length(b) > length(a) AND length(s) * length(b) >"
+    f" {LONGEST_TEXT} * length(a) THEN {_TOO_LONG} ELSE replace(s, a, b) END",
+    f"t_regexp_replace(s, p, r) AS CASE WHEN length(r) > 1 AND length(s) * length(r) >"
+    f" {LONGEST_TEXT} THEN {_TOO_LONG} ELSE regexp_replace(s, p, r, 'g') END",
+    f"t_join(a, s) AS CASE WHEN len(a) * length(s) > {LONGEST_TEXT} THEN {_TOO_LONG}"
+    " ELSE array_to_string(a, s) END",
     "t_split_part(s, d, n) AS CASE WHEN n <= 0 OR d = '' THEN "
     + _fail("INVALID_FUNCTION_ARGUMENT", "'Index must be greater than zero'", "VARCHAR")
     + " ELSE list_extract(string_split(s, d), n) END",
@@ -76,15 +97,22 @@ MACROS: tuple[str, ...] = (
     "t_months_text(v) AS CASE WHEN v < 0 THEN '-' ELSE '' END || (abs(v) // 12) || '-'"
     " || (abs(v) % 12)",
     # by first occurrence; DuckDB's own functions have another order, and no NULL
-    't_distinct(a) AS list_filter(a, lambda "t_e", "t_n": CASE WHEN "t_e" IS NULL THEN'
-    ' list_position(list_transform(a, lambda "t_f": "t_f" IS NULL), true) = "t_n"'
-    ' ELSE list_position(a, "t_e") = "t_n" END)',
+    "t_distinct(a) AS list_extract(list_transform([struct_pack(a := a, n :="
+    ' list_position(list_transform(a, lambda "t_f": "t_f" IS NULL), true))], lambda "t_a":'
+    ' list_filter("t_a".a, lambda "t_e", "t_n": CASE WHEN "t_e" IS NULL THEN "t_a".n = "t_n"'
+    ' ELSE list_position("t_a".a, "t_e") = "t_n" END)), 1)',
     "t_has(a, x) AS CASE WHEN x IS NULL THEN len(a) > list_count(a) ELSE list_contains(a, x) END",
     "t_intersect(a, b) AS CASE WHEN b IS NOT NULL THEN"
     ' list_filter(t_distinct(a), lambda "t_g": t_has(b, "t_g")) END',
     't_except(a, b) AS list_filter(t_distinct(a), lambda "t_g": NOT t_has(b, "t_g"))',
-    't_firsts(p) AS list_filter(p, lambda "t_e", "t_n": list_position('
-    'list_transform(p, lambda "t_f": "t_f".k), "t_e".k) = "t_n")',
+    # the first of each key, in their order: by sorting, as looking each up would be quadratic
+    't_heads(s) AS list_extract(list_transform([s], lambda "t_s": list_transform('
+    'list_filter("t_s", lambda "t_e", "t_n": "t_n" = 1 OR "t_e".k IS DISTINCT FROM'
+    ' list_extract("t_s", "t_n" - 1).k), lambda "t_h": "t_h".n)), 1)',
+    't_firsts(p) AS list_extract(list_transform([p], lambda "t_p": list_transform('
+    'list_sort(t_heads(list_sort(list_transform("t_p",'
+    ' lambda "t_e", "t_n": struct_pack(k := "t_e".k, n := "t_n"))))),'
+    ' lambda "t_i": list_extract("t_p", "t_i"))), 1)',
     't_map_of_first(p) AS map_from_entries(t_firsts(list_filter(p, lambda "t_g":'
     ' "t_g" IS NOT NULL)))',
     "t_at(a, i) AS CASE WHEN i = 0 THEN NULL ELSE list_extract(a, i) END",

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlapi.sql.budget import spend, too_deep
 from sqlapi.sql.calls import is_aggregate, ordering, with_windows
 from sqlapi.sql.code import Code, coerced
 from sqlapi.sql.errors import SqlError
@@ -39,6 +40,9 @@ class Selected:
     sql: str
     columns: list[tuple[str, Type]]
 
+    def __post_init__(self) -> None:
+        spend(len(self.sql))
+
     def coerced_to(self, kinds: Sequence[Type]) -> str:
         """The same with columns of these types."""
         if all(have.duck == want.duck for (_, have), want in zip(self.columns, kinds, strict=True)):
@@ -58,7 +62,7 @@ class Queries(Relations):
         """Raises SqlError for anything that is not known to agree with Trino."""
         self.context.depth += 1
         if self.context.depth > _DEPTH:
-            raise SqlError("NOT_SUPPORTED", "The statement is nested too deeply")
+            raise too_deep()
         kept = dict(self.ctes)
         try:
             self._with(tree, outer)

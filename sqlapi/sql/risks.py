@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from sqlapi.sql.code import FAILURE
-from sqlapi.sql.macros import MACROS
+from sqlapi.sql.macros import MACROS, TOO_LONG_ONLY
 from sqlapi.sql.udfs import REFUSING, UDFS
 
 __all__ = ["may_fail", "refuses"]
 
 _NEVER_FAIL = (
     "t_normalize", "t_reversed", "t_reversed_bytes", "t_date_format", "t_format_datetime",
-    "t_json_scalar_at", "t_json_array_length",
+    "t_json_scalar_at", "t_json_array_length", *TOO_LONG_ONLY,
 )  # fmt: skip
 
 
@@ -26,8 +26,8 @@ def _pattern(names: set[str]) -> re.Pattern[str]:
 
 _REFUSING = _pattern(_named(f"{FAILURE}NOT_SUPPORTED") | set(REFUSING))
 _FAILING = _pattern(
-    _named(FAILURE)
-    | {name for name, (_, _, gives) in UDFS.items() if gives != "DOUBLE"} - set(_NEVER_FAIL)
+    (_named(FAILURE) | {name for name, (_, _, gives) in UDFS.items() if gives != "DOUBLE"})
+    - set(_NEVER_FAIL)
 )
 
 

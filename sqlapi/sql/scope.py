@@ -136,6 +136,10 @@ class Context:
     tables: dict[str, Table] = field(default_factory=dict)
     _names: int = 0
     depth: int = 0
+    nesting: int = 0
+    """How many expressions are around what is being translated."""
+    lambdas: int = 0
+    """How many lambdas are around what is being translated."""
 
     def name(self, prefix: str) -> str:
         """A name that nothing else has."""

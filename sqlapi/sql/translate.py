@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
+from sqlapi.sql.budget import budget, spend, too_deep
 from sqlapi.sql.dialect import bound, parse_query, tokens
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.query import Queries
@@ -16,7 +17,6 @@ from sqlapi.sql.types import Type
 
 __all__ = ["Translation", "translate", "with_parameters"]
 
-_LONGEST = 1_000_000
 _VOLATILE = ("random", "rand", "uuid")
 
 
@@ -37,13 +37,13 @@ class Translation:
 def translate(sql: str, schema: Schema, database: str) -> Translation:
     """Raises SqlError for errors, and for whatever is not known to agree with Trino."""
     context = Context(schema, database)
-    tree = parse_query(sql)
     try:
-        found = Queries(context).query(tree)
+        with budget():
+            tree = parse_query(sql)
+            found = Queries(context).query(tree)
+            spend(len(found.sql))
     except RecursionError:
-        raise SqlError("NOT_SUPPORTED", "The statement is nested too deeply") from None
-    if len(found.sql) > _LONGEST:
-        raise SqlError("NOT_SUPPORTED", "The statement is too large")
+        raise too_deep() from None
     if found.sql.count("random()") + found.sql.count("uuid()") > _volatile(tree):
         # what is written once would be evaluated twice
         raise SqlError("NOT_SUPPORTED", "random() or uuid() in this place")

@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 import pyarrow as pa
 
+from sqlapi.sql.budget import check_type
 from sqlapi.sql.errors import SqlError
 
 __all__ = [
@@ -56,6 +57,15 @@ class Type:
     zone: str | None = None
     loose: bool = field(default=False, compare=False)
     """Trino may give these texts a length that is not known here."""
+    parts: int = field(default=1, init=False, compare=False, repr=False)
+    """Types in it, itself among them. A type may be much longer than the text that makes it."""
+    depth: int = field(default=1, init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.args:
+            object.__setattr__(self, "parts", 1 + sum(inner.parts for inner in self.args))
+            object.__setattr__(self, "depth", 1 + max(inner.depth for inner in self.args))
+            check_type(self.parts, self.depth)
 
     def __str__(self) -> str:  # noqa: PLR0911
         match self.name:

@@ -37,6 +37,8 @@ from sqlapi.sql.json_texts import (
 __all__ = ["UDFS", "check_pattern", "java_double", "java_real", "null_safe"]
 
 EPOCH = datetime(1970, 1, 1)
+_MOST_STEPS = 1_000_000
+"""Trino's bound of what grows with the product of two lengths."""
 
 
 def java_double(value: float) -> str:
@@ -88,6 +90,11 @@ def _hamming(a: str, b: str) -> int:
 
 
 def _levenshtein(a: str, b: str) -> int:
+    if len(a) * (len(b) - 1) > _MOST_STEPS:
+        raise failure(
+            "INVALID_FUNCTION_ARGUMENT",
+            "The combined inputs for Levenshtein distance are too large",
+        )
     before = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         row = [i]
@@ -136,7 +143,7 @@ _UNITS = {
 
 
 def _duration(value: str) -> int:
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ns|us|ms|s|m|h|d)\s*", value)
+    found = re.fullmatch(r"\s*+(\d{1,18}(?:\.\d{1,18})?)\s*+(ns|us|ms|s|m|h|d)\s*+", value)
     if not found:
         raise failure(
             "INVALID_FUNCTION_ARGUMENT", f"duration is not a valid data duration string: {value}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from sqlapi.sql.binding import applied
 from sqlapi.sql.code import Code, coerced
 from sqlapi.sql.functions.registry import wrong_arguments
 from sqlapi.sql.operators import quotient
@@ -64,8 +65,12 @@ def _avg(call: Call, codes: Sequence[Code]) -> Code:
         wide = decimal(MAX_PRECISION, code.type.scale)
         total = Code(f"CAST({call(f'sum({code.sql})')} AS {wide.duck})", wide)
         number = Code(f"CAST({call(f'count({code.sql})')} AS DECIMAL(19,0))", decimal(19))
-        made = quotient(total, number, code.type)
-        return Code(f"CASE WHEN {number.sql} = 0 THEN NULL ELSE {made.sql} END", code.type)
+
+        def mean_of(total: Code, number: Code) -> Code:
+            made = quotient(total, number, code.type).sql
+            return Code(f"CASE WHEN {number.sql} = 0 THEN NULL ELSE {made} END", code.type)
+
+        return applied(mean_of, total, number)
     raise wrong_arguments("avg", codes)
 
 

@@ -8,6 +8,7 @@ from sqlapi.sql.casts import cast
 from sqlapi.sql.code import Code, coerced, failing
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.registry import element_of, function, wrong_arguments
+from sqlapi.sql.macros import MOST_ELEMENTS
 from sqlapi.sql.types import (
     BIGINT,
     BOOLEAN,
@@ -79,7 +80,7 @@ def _array_join(code: Code, separator: Code, null: Code | None = None) -> Code:
         if null
         else f'list_filter({texts}, lambda "t_y": "t_y" IS NOT NULL)'
     )
-    joined = f"coalesce(array_to_string({kept}, {separator.sql}), '')"
+    joined = f"coalesce(t_join({kept}, {separator.sql}), '')"
     return Code(f"CASE WHEN {code.sql} IS NOT NULL THEN {joined} END", VARCHAR)
 
 
@@ -168,7 +169,16 @@ def _repeat(value: Code, count: Code) -> Code:
     kind = array(value.type)
     bad = failing("INVALID_FUNCTION_ARGUMENT", "'count argument must not be negative'", kind.duck)
     made = f'list_transform(range(0, {number}), lambda "t_x": {value.sql})'
-    return Code(f"CASE WHEN {number} < 0 THEN {bad} ELSE {made} END", kind)
+    many = failing(
+        "INVALID_FUNCTION_ARGUMENT",
+        f"'count argument of repeat function must be less than or equal to {MOST_ELEMENTS}'",
+        kind.duck,
+    )
+    return Code(
+        f"CASE WHEN {number} < 0 THEN {bad} WHEN {number} > {MOST_ELEMENTS} THEN {many}"
+        f" ELSE {made} END",
+        kind,
+    )
 
 
 @function("sequence")
@@ -184,8 +194,10 @@ def _sequence(first: Code, last: Code, step: Code | None = None) -> Code:
             "BIGINT[]",
         )
         wrong = f"({by}) = 0 OR ({by}) > 0 AND {b} < {a} OR ({by}) < 0 AND {b} > {a}"
+        many = _too_many(f"({b}::HUGEINT - {a}) // ({by})", "BIGINT[]")
         return Code(
-            f"CASE WHEN {wrong} THEN {bad} ELSE generate_series({a}, {b}, {by}) END", array(BIGINT)
+            f"CASE WHEN {wrong} THEN {bad} {many} ELSE generate_series({a}, {b}, {by}) END",
+            array(BIGINT),
         )
     if kind and kind.name in ("date", "timestamp"):
         return _sequence_of_times(coerced(first, kind), coerced(last, kind), step)
@@ -223,7 +235,8 @@ def _sequence_of_times(first: Code, last: Code, step: Code | None) -> Code:
         one = f'{a} + to_milliseconds("t_x")'
     wrong = f"{by} = 0 OR {by} > 0 AND {b} < {a} OR {by} < 0 AND {b} > {a}{uneven}"
     made = f'list_transform(generate_series(0, {span}, {by}), lambda "t_x": {one})'
-    return Code(f"CASE WHEN {wrong} THEN {bad} ELSE CAST({made} AS {duck}) END", array(kind))
+    many = _too_many(f"({span}) // {by}", duck)
+    return Code(f"CASE WHEN {wrong} THEN {bad} {many} ELSE CAST({made} AS {duck}) END", array(kind))
 
 
 def _sequence_of_months(first: str, last: str, step: str) -> Code:
@@ -232,9 +245,20 @@ def _sequence_of_months(first: str, last: str, step: str) -> Code:
     each = f'CAST({first} + to_months(CAST("t_x" AS INTEGER)) AS DATE)'
     made = f'list_transform(generate_series(0, {months}, {step}), lambda "t_x": {each})'
     kept = f'list_filter({made}, lambda "t_y": "t_y" <= {last})'
+    many = _too_many(f"({months}) // {step}", "DATE[]")
     return Code(
-        f"CASE WHEN {step} <= 0 OR {last} < {first} THEN {bad} ELSE {kept} END", array(DATE)
+        f"CASE WHEN {step} <= 0 OR {last} < {first} THEN {bad} {many} ELSE {kept} END", array(DATE)
     )
+
+
+def _too_many(steps: str, duck: str) -> str:
+    """The branch of a CASE for a sequence of more elements than Trino makes."""
+    many = failing(
+        "INVALID_FUNCTION_ARGUMENT",
+        f"'result of sequence function must not have more than {MOST_ELEMENTS} entries'",
+        duck,
+    )
+    return f"WHEN {steps} >= {MOST_ELEMENTS} THEN {many}"
 
 
 def _pair(name: str, a: Code, b: Code) -> tuple[str, str, Type]:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sqlapi.sql.binding import applied
 from sqlapi.sql.code import Code, coerced, text
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.registry import constant, function, simple, wrong_arguments
+from sqlapi.sql.macros import LONGEST_PADDED
 from sqlapi.sql.operators import concatenated
 from sqlapi.sql.types import (
     BIGINT,
@@ -43,7 +48,6 @@ simple("lpad", [V, N, V], V, "t_lpad({0}, {1}, {2})")
 simple("rpad", [V, N, V], V, "t_rpad({0}, {1}, {2})")
 simple("split", [V, V], array(V), "t_split({0}, {1})")
 simple("split_part", [V, V, N], V, "t_split_part({0}, {1}, {2})")
-simple("replace", [V, V], V, "replace({0}, {1}, '')")
 simple("chr", [N], V, "chr(CAST({0} AS INTEGER))")
 simple("codepoint", [V], INTEGER, "t_codepoint({0})")
 simple("levenshtein_distance", [V, V], N, "t_levenshtein({0}, {1})")
@@ -97,17 +101,18 @@ def _replace(*codes: Code) -> Code:
         return value
     if search.value == "":
         raise SqlError("NOT_SUPPORTED", "Function replace of an empty text")
-    return Code(f"replace({value.sql}, {search.sql}, {other})", VARCHAR)
+    return Code(f"t_replace({value.sql}, {search.sql}, {other})", VARCHAR)
 
 
 @function("concat")
 def _concat(first: Code, second: Code, *others: Code) -> Code:
     found = concatenated(first, second)
     for code in others:
-        found = concatenated(found, code)
+        found = applied(concatenated, found, code)
     return found
 
 
+_LONGEST_PATTERN = 2_000
 _REFUSED = re.compile(
     r"\\[pPkKGXRhHvVcuxQEzZ]|\(\?[<=!>#]|\(\?[a-z]*[^:a-z)i]|[*+?}]\+|&&|\[\[|\$.|\\$"
 )
@@ -116,6 +121,8 @@ _REFUSED = re.compile(
 def _pattern(code: Code, name: str) -> str:
     """A pattern that means the same to Joni and to RE2. Raises SqlError for others."""
     pattern = constant(code, name)
+    if len(pattern) > _LONGEST_PATTERN:
+        raise SqlError("NOT_SUPPORTED", f"A regular expression of more than {_LONGEST_PATTERN:,}")
     if _REFUSED.search(pattern) or not (pattern.isascii() or _plain_signs(pattern)):
         raise SqlError("NOT_SUPPORTED", f"Regular expression {pattern} is not supported")
     # Java's \s has the vertical tab, too; its $ matches before a last line's end as well
@@ -203,11 +210,14 @@ def _regexp_count(value: Code, pattern: Code) -> Code:
 
 
 def _check_not_empty(source: str) -> None:
-    """Raises SqlError for a pattern that an empty text matches."""
+    """Raises SqlError for a pattern that an empty text matches.
+
+    It is asked as DuckDB asks it, by RE2: Python's own expressions can take years for a short one.
+    """
     try:
-        empty = re.match(source, "")
-    except re.error:
-        empty = None
+        empty = pc.match_substring_regex(pa.array([""]), f"^(?:{source})")[0].as_py()
+    except pa.ArrowInvalid:
+        empty = False
     if empty:
         raise SqlError("NOT_SUPPORTED", f"Regular expression {source} is not supported")
 
@@ -222,7 +232,7 @@ def _concat_ws(separator: Code, *values: Code) -> Code:
         raise wrong_arguments("concat_ws", [separator, *values])
     sep = coerced(separator, VARCHAR).sql
     kept = f'list_filter({given}, lambda "t_x": "t_x" IS NOT NULL)'
-    joined = f"coalesce(array_to_string({kept}, {sep}), '')"
+    joined = f"coalesce(t_join({kept}, {sep}), '')"
     return Code(f"CASE WHEN {sep} IS NOT NULL AND {given} IS NOT NULL THEN {joined} END", VARCHAR)
 
 
@@ -234,12 +244,12 @@ def _regexp_replace(value: Code, pattern: Code, other: Code | None = None) -> Co
     replacement = constant(other, "regexp_replace") if other else ""
     if "\\" in replacement or re.search(r"\$(?!\d(?!\d))", replacement):
         raise SqlError("NOT_SUPPORTED", f"Replacement {replacement} is not supported")
-    groups = re.compile(source).groups
+    groups = _groups(source)
     if any(int(n) > groups for n in re.findall(r"\$(\d)", replacement)):
         raise SqlError("INVALID_FUNCTION_ARGUMENT", f"Illegal replacement sequence: {replacement}")
     to = re.sub(r"\$(\d)", r"\\\1", replacement)
     sql = coerced(value, VARCHAR).sql
-    return Code(f"regexp_replace({sql}, {text(source)}, {text(to)}, 'g')", VARCHAR)
+    return Code(f"t_regexp_replace({sql}, {text(source)}, {text(to)})", VARCHAR)
 
 
 def _no_dollar(source: str) -> None:
@@ -247,15 +257,20 @@ def _no_dollar(source: str) -> None:
         raise SqlError("NOT_SUPPORTED", f"Regular expression {source} is not supported")
 
 
+def _groups(source: str) -> int:
+    """The number of groups of a pattern. Raises SqlError for one that is none."""
+    try:
+        return re.compile(source).groups
+    except (re.error, OverflowError, RecursionError):
+        raise SqlError("INVALID_FUNCTION_ARGUMENT", f"Invalid pattern: {source}") from None
+
+
 def _group(source: str, code: Code | None, name: str) -> int:
     if code is None:
         return 0
     if not isinstance(code.value, int):
         raise SqlError("NOT_SUPPORTED", f"Function {name} with a computed group")
-    try:
-        groups = re.compile(source).groups
-    except re.error:
-        raise SqlError("INVALID_FUNCTION_ARGUMENT", f"Invalid pattern: {source}") from None
+    groups = _groups(source)
     if not 0 <= code.value <= groups:
         raise SqlError(
             "INVALID_FUNCTION_ARGUMENT",
@@ -288,7 +303,7 @@ def _json_extract(value: Code, path: Code) -> Code:
     return Code(found.sql, JSON)
 
 
-_PATH = re.compile(r"\$((\.[A-Za-z_][A-Za-z0-9_]*)|(\[[0-9]+\])|(\[\"[^\"\\]*\"\]))*")
+_PATH = re.compile(r"\$((\.[A-Za-z_][A-Za-z0-9_]*)|(\[[0-9]{1,9}\])|(\[\"[^\"\\]*\"\]))*")
 
 
 def _json(name: str, value: Code, path: Code) -> Code:
@@ -333,8 +348,12 @@ def _formatted(spec: str, code: Code) -> str:
     kind = code.type
     if parts is None:
         raise SqlError("NOT_SUPPORTED", f"Format {spec} is not supported")
-    left, grouped, zeros, width, digits, letter = parts.groups()
+    left, grouped, zeros, width, digits, letter = parts.groups(default="")
     sql = ""
+    if len(width) > 6 or int(width or 0) > LONGEST_PADDED:
+        raise SqlError(
+            "NOT_SUPPORTED", f"Format {spec[:50]} to more than {LONGEST_PADDED:,} characters"
+        )
     if letter == "s" and not (grouped or zeros or digits):
         if kind.name in ("varchar", "boolean", "date") or kind.is_integer:
             sql = f"coalesce({cast(code, VARCHAR).sql}, 'null')"
@@ -350,10 +369,8 @@ def _formatted(spec: str, code: Code) -> str:
             return f"coalesce(printf('%0{width}d', {number}), 'null')"
         sql = "" if zeros else f"coalesce(format({form}), 'null')"
     elif letter == "f" and kind.name == "decimal" and not (grouped or zeros):
-        sql = cast(
-            Code(f"CAST({code.sql} AS DECIMAL(38,{digits or 6}))", decimal(38, int(digits or 6))),
-            VARCHAR,
-        ).sql
+        to = decimal(38, int(digits[:3] or 6))
+        sql = cast(Code(f"CAST({code.sql} AS {to.duck})", to), VARCHAR).sql
         # Java keeps the sign of what is rounded to nothing
         sign = f"CASE WHEN {code.sql} < 0 AND NOT starts_with({sql}, '-') THEN '-' ELSE '' END"
         sql = f"coalesce({sign} || {sql}, 'null')"

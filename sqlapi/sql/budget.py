@@ -1,0 +1,74 @@
+"""Bounds on the work of one translation: its text, its types, and the statement it is made of."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from sqlapi.sql.errors import SqlError
+
+__all__ = ["LONGEST", "budget", "check_length", "check_type", "spend", "too_deep"]
+
+LONGEST_STATEMENT = 262_144
+"""Bytes of a statement, as Athena takes them."""
+LONGEST = 1_000_000
+"""Characters of the SQL that DuckDB gets."""
+_TOTAL = 60 * LONGEST
+_PIECE = 64
+_PARTS_OF_TYPE, _DEPTH_OF_TYPE = 10_000, 30
+_left: ContextVar[list[int] | None] = ContextVar("left", default=None)
+
+
+_FRAMES = 5000
+"""Calls within calls, for the deepest statement that is taken. Such frames are on Python's heap."""
+
+
+@contextmanager
+def budget() -> Iterator[None]:
+    """Bound the SQL that is made within: all pieces together, however often they are copied."""
+    if sys.getrecursionlimit() < _FRAMES:
+        sys.setrecursionlimit(_FRAMES)
+    token = _left.set([_TOTAL])
+    try:
+        yield
+    finally:
+        _left.reset(token)
+
+
+def spend(characters: int) -> None:
+    """Take a piece of this length from the budget. Raises SqlError when nothing is left."""
+    left = _left.get()
+    if left is None:
+        return
+    left[0] -= characters + _PIECE
+    if left[0] < 0 or characters > LONGEST:
+        raise SqlError("NOT_SUPPORTED", f"The statement is too large: {_ADVICE}")
+
+
+_ADVICE = f"what it is translated to has more than {LONGEST:,} characters"
+
+
+def check_length(sql: str) -> None:
+    """Raises SqlError for a statement that is longer than Athena takes."""
+    if len(sql) > LONGEST_STATEMENT or len(sql.encode(errors="replace")) > LONGEST_STATEMENT:
+        raise SqlError(
+            "SYNTAX_ERROR", f"The statement has more than {LONGEST_STATEMENT} bytes",
+            position=(1, 1),
+        )  # fmt: skip
+
+
+def check_type(parts: int, depth: int) -> None:
+    """Raises SqlError for a type of more parts than any table's column has."""
+    if parts > _PARTS_OF_TYPE:
+        raise SqlError("NOT_SUPPORTED", f"A type of more than {_PARTS_OF_TYPE:,} parts")
+    if depth > _DEPTH_OF_TYPE:
+        raise SqlError("NOT_SUPPORTED", f"A type of more than {_DEPTH_OF_TYPE} types in each other")
+
+
+def too_deep() -> SqlError:
+    """The one error for a statement that is nested too deeply."""
+    return SqlError(
+        "NOT_SUPPORTED", "The statement is nested too deeply: write parts of it as WITH queries"
+    )
