@@ -23,13 +23,12 @@ _left: ContextVar[list[int] | None] = ContextVar("left", default=None)
 
 _FRAMES = 5000
 """Calls within calls, for the deepest statement that is taken. Such frames are on Python's heap."""
+sys.setrecursionlimit(max(sys.getrecursionlimit(), _FRAMES))
 
 
 @contextmanager
 def budget() -> Iterator[None]:
     """Bound the SQL that is made within: all pieces together, however often they are copied."""
-    if sys.getrecursionlimit() < _FRAMES:
-        sys.setrecursionlimit(_FRAMES)
     token = _left.set([_TOTAL])
     try:
         yield

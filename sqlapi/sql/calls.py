@@ -232,6 +232,15 @@ class Calls(ABC):
         """`function(…) OVER (…)`."""
         if tree.args.get("alias"):
             raise SqlError("SYNTAX_ERROR", f"Cannot resolve window {tree.args['alias']}")
+        if self.context.in_window:
+            raise SqlError("NESTED_WINDOW", "Cannot nest window functions inside window functions")
+        self.context.in_window = True
+        try:
+            return self._windowed(tree)
+        finally:
+            self.context.in_window = False
+
+    def _windowed(self, tree: exp.Window) -> Code:
         over = f" OVER ({self._specification(tree)})"
         inner, nulls = tree.this, ""
         if isinstance(inner, exp.IgnoreNulls):

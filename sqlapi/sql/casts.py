@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from sqlapi.sql.code import Code, failing, text
 from sqlapi.sql.errors import SqlError
+from sqlapi.sql.literals import whole
 from sqlapi.sql.operators import scaled
 from sqlapi.sql.types import (
     BIGINT,
@@ -56,21 +57,21 @@ def type_of(tree: exp.Expr) -> Type:  # noqa: PLR0911
         raise SqlError("TYPE_NOT_FOUND", f"Unknown type: {tree.sql('trino')}")
     name = tree.this.name if hasattr(tree.this, "name") else str(tree.this)
     inside = tree.expressions
-    sizes = [int(p.this.name) for p in inside if isinstance(p, exp.DataTypeParam)]
+    sizes = [_size(p) for p in inside if isinstance(p, exp.DataTypeParam)]
     match name:
         case "DECIMAL":
-            return decimal(*(sizes or [38, 0]))
+            return decimal(*(sizes[:2] or [38, 0]))
         case "VARCHAR" | "TEXT":
             return varchar(sizes[0] if sizes else None)
         case "TIMESTAMP":
             return timestamp(sizes[0] if sizes else 3)
         case "TIMESTAMPTZ":
             return timestamp_tz("UTC", sizes[0] if sizes else 3)
-        case "ARRAY":
+        case "ARRAY" if len(inside) == 1:
             return array(type_of(inside[0]))
-        case "MAP":
+        case "MAP" if len(inside) == 2:
             return map_of(type_of(inside[0]), type_of(inside[1]))
-        case "STRUCT":
+        case "STRUCT" if inside:
             pairs = [
                 (_field_name(f.this), type_of(f.args["kind"]))
                 if isinstance(f, exp.ColumnDef)
@@ -81,6 +82,13 @@ def type_of(tree: exp.Expr) -> Type:  # noqa: PLR0911
     if name in _NAMES:
         return _NAMES[name]
     raise SqlError("NOT_SUPPORTED", f"Type {tree.sql('trino')} is not supported")
+
+
+def _size(tree: exp.DataTypeParam) -> int:
+    size = whole(tree.this.name)
+    if size is None:
+        raise SqlError("TYPE_NOT_FOUND", f"Unknown size of a type: {tree.sql('trino')[:50]}")
+    return size
 
 
 def _field_name(tree: exp.Expr) -> str:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Expressions"]
 
+_LAST_POINT, _SURROGATES = 0x10FFFF, range(0xD800, 0xE000)
 _NESTING = 400
 """Expressions within each other: `1 + 1 + 1` are two."""
 
@@ -176,6 +177,8 @@ class Expressions(Conditions):
         return Code(f"CAST(struct_pack({', '.join(inside)}) AS {kind.duck})", kind)
 
     def _bracket(self, tree: exp.Bracket) -> Code:
+        if len(tree.expressions) != 1:
+            raise SqlError("SYNTAX_ERROR", "mismatched input ','. Expecting: ']'")
         return applied(self._subscript, self.code(tree.this), self.code(tree.expressions[0]))
 
     @staticmethod
@@ -244,6 +247,8 @@ class Expressions(Conditions):
         return applied(lambda code: cast(code, kind), self.code(literal))
 
     def _typed(self, tree: TypedLiteral) -> Code:
+        if not isinstance(tree.this, exp.Literal):
+            raise SqlError("SYNTAX_ERROR", f"mismatched input. Expecting: the text of a {tree.to}")
         kind, written = type_of(tree.to), tree.this.this
         if kind.name == "decimal":
             return decimal_literal(written)
@@ -267,11 +272,12 @@ class Expressions(Conditions):
         def one(found: re.Match[str]) -> str:
             if not found[1]:
                 raise SqlError("SYNTAX_ERROR", f"Incomplete escape sequence in {tree.this}")
-            return (
-                tree.this[found.start()]
-                if found[1] == found[0][0]
-                else chr(int(found[1].removeprefix("+"), 16))
-            )
+            if found[1] == found[0][0]:
+                return found[1]
+            point = int(found[1].removeprefix("+"), 16)
+            if point > _LAST_POINT or point in _SURROGATES:
+                raise SqlError("SYNTAX_ERROR", f"Invalid escaped character: {found[1]}")
+            return chr(point)
 
         value = re.sub(rf"{sign}({sign}|\+[0-9a-fA-F]{{6}}|[0-9a-fA-F]{{4}}|)", one, tree.this)
         return Code(text(value), varchar(len(value)), value)

@@ -21,16 +21,16 @@ from sqlapi.sql.types import (
     timestamp_tz,
 )
 
-__all__ = ["check_zone", "decimal_literal", "interval", "number", "timestamp_literal"]
+__all__ = ["check_zone", "decimal_literal", "interval", "number", "timestamp_literal", "whole"]
 
 _INT, _LONG = 2**31, 2**63
 _MS = {"SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
 _CLOCKS = {
-    "DAY TO HOUR": (r"(-?)(\d+) (\d+)", (86_400_000, 3_600_000)),
-    "DAY TO MINUTE": (r"(-?)(\d+) (\d+):(\d+)", (86_400_000, 3_600_000, 60_000)),
-    "HOUR TO MINUTE": (r"(-?)(\d+):(\d+)", (3_600_000, 60_000)),
-    "HOUR TO SECOND": (r"(-?)(\d+):(\d+):(\d+)", (3_600_000, 60_000, 1000)),
-    "MINUTE TO SECOND": (r"(-?)(\d+):(\d+)", (60_000, 1000)),
+    "DAY TO HOUR": (r"(-?)(\d{1,18}) (\d{1,18})", (86_400_000, 3_600_000)),
+    "DAY TO MINUTE": (r"(-?)(\d{1,18}) (\d{1,18}):(\d{1,18})", (86_400_000, 3_600_000, 60_000)),
+    "HOUR TO MINUTE": (r"(-?)(\d{1,18}):(\d{1,18})", (3_600_000, 60_000)),
+    "HOUR TO SECOND": (r"(-?)(\d{1,18}):(\d{1,18}):(\d{1,18})", (3_600_000, 60_000, 1000)),
+    "MINUTE TO SECOND": (r"(-?)(\d{1,18}):(\d{1,18})", (60_000, 1000)),
 }
 _MONTHS = {"MONTH": 1, "YEAR": 12}
 _TIMESTAMP = re.compile(
@@ -47,13 +47,18 @@ def number(literal: str) -> Code:
         return Code(f"CAST('{digits}' AS DOUBLE)", DOUBLE)
     if "." in digits:
         return decimal_literal(digits)
-    if not digits.isdigit():
-        raise SqlError("NOT_SUPPORTED", f"Number {literal} is not supported")
-    value = int(digits)
-    if value >= _LONG:
-        raise SqlError("INVALID_LITERAL", f"Invalid numeric literal: {literal}")
+    if not re.fullmatch("[0-9]+", digits):
+        raise SqlError("NOT_SUPPORTED", f"Number {literal[:50]} is not supported")
+    value = whole(digits)
+    if value is None or value >= _LONG:
+        raise SqlError("INVALID_LITERAL", f"Invalid numeric literal: {literal[:50]}")
     kind = INTEGER if value < _INT else BIGINT
     return Code(f"CAST({value} AS {kind.duck})", kind, value)
+
+
+def whole(digits: str) -> int | None:
+    """The number with these digits; None for what has others, or more than any type holds."""
+    return int(digits) if re.fullmatch("[0-9]{1,40}", digits) else None
 
 
 def decimal_literal(digits: str) -> Code:
@@ -76,9 +81,9 @@ def interval(tree: exp.Interval) -> Code:
     if not isinstance(value, exp.Literal) or not isinstance(unit, exp.Var):
         raise SqlError("NOT_SUPPORTED", f"Unsupported interval: {tree.sql('trino')}")
     name = unit.name.upper().removesuffix("S") if unit.name.upper() != "S" else "S"
-    if name == "SECOND" and re.fullmatch(r"\d+\.\d{1,3}", value.this):
+    if name == "SECOND" and re.fullmatch(r"\d{1,18}\.\d{1,3}", value.this):
         return Code(f"CAST({sign * round(Decimal(value.this) * 1000)} AS BIGINT)", DAY_TO_SECOND)
-    if not re.fullmatch(r"[+-]?\d+", value.this):
+    if not re.fullmatch(r"[+-]?\d{1,18}", value.this):
         raise SqlError("INVALID_LITERAL", f"Invalid interval literal: {value.this}")
     amount = sign * int(value.this)
     if name in _MS:
@@ -90,11 +95,13 @@ def interval(tree: exp.Interval) -> Code:
 
 def _span(value: str, units: str, sign: int) -> Code:
     """`INTERVAL '2-3' YEAR TO MONTH` and `INTERVAL '1 02:03:04' DAY TO SECOND`."""
-    if units == "YEAR TO MONTH" and (found := re.fullmatch(r"(-?)(\d+)-(\d+)", value)):
+    if units == "YEAR TO MONTH" and (found := re.fullmatch(r"(-?)(\d{1,18})-(\d{1,18})", value)):
         total = int(found[2]) * 12 + int(found[3])
         kind = YEAR_TO_MONTH
     elif units == "DAY TO SECOND" and (
-        found := re.fullmatch(r"(-?)(\d+) (\d+):(\d+):(\d+)(?:\.(\d{1,3}))?", value)
+        found := re.fullmatch(
+            r"(-?)(\d{1,18}) (\d{1,18}):(\d{1,18}):(\d{1,18})(?:\.(\d{1,3}))?", value
+        )
     ):
         days, hours, minutes, seconds = (int(found[i]) for i in (2, 3, 4, 5))
         total = ((days * 24 + hours) * 60 + minutes) * 60_000 + seconds * 1000

@@ -53,18 +53,23 @@ MACROS: tuple[str, ...] = (
     + _fail(_KIND, "'Padding string must not be empty'", "VARCHAR")
     + f" WHEN n < 0 OR n > {LONGEST_PADDED} THEN "
     + _fail(_KIND, f"'Target length must be in the range [0..{LONGEST_PADDED}]'", "VARCHAR")
-    + " ELSE lpad(s, CAST(n AS INTEGER), p) END",
+    + f" ELSE lpad(s, CAST(least(n, {LONGEST_PADDED}) AS INTEGER), p) END",
     "t_rpad(s, n, p) AS CASE WHEN p = '' THEN "
     + _fail(_KIND, "'Padding string must not be empty'", "VARCHAR")
     + f" WHEN n < 0 OR n > {LONGEST_PADDED} THEN "
     + _fail(_KIND, f"'Target length must be in the range [0..{LONGEST_PADDED}]'", "VARCHAR")
-    + " ELSE rpad(s, CAST(n AS INTEGER), p) END",
-    f"t_replace(s, a, b) AS CASE WHEN length(b) > length(a) AND length(s) * length(b) >"
-    f" {LONGEST_TEXT} * length(a) THEN {_TOO_LONG} ELSE replace(s, a, b) END",
-    f"t_regexp_replace(s, p, r) AS CASE WHEN length(r) > 1 AND length(s) * length(r) >"
-    f" {LONGEST_TEXT} THEN {_TOO_LONG} ELSE regexp_replace(s, p, r, 'g') END",
-    f"t_join(a, s) AS CASE WHEN len(a) * length(s) > {LONGEST_TEXT} THEN {_TOO_LONG}"
-    " ELSE array_to_string(a, s) END",
+    + f" ELSE rpad(s, CAST(least(n, {LONGEST_PADDED}) AS INTEGER), p) END",
+    # what is too long is not computed either: DuckDB computes constants before it looks at CASE
+    "t_or_nothing(is_long, s) AS CASE WHEN is_long THEN '' ELSE s END",
+    "t_long_replaced(s, a, b) AS (length(b) > length(a) AND length(s) * length(b) >"
+    f" {LONGEST_TEXT} * length(a))",
+    f"t_long_times(n, s) AS (length(s) > 1 AND n * length(s) > {LONGEST_TEXT})",
+    f"t_replace(s, a, b) AS CASE WHEN t_long_replaced(s, a, b) THEN {_TOO_LONG}"
+    " ELSE replace(s, a, t_or_nothing(t_long_replaced(s, a, b), b)) END",
+    f"t_regexp_replace(s, p, r) AS CASE WHEN t_long_times(length(s), r) THEN {_TOO_LONG}"
+    " ELSE regexp_replace(s, p, t_or_nothing(t_long_times(length(s), r), r), 'g') END",
+    f"t_join(a, s) AS CASE WHEN t_long_times(len(a), s) THEN {_TOO_LONG}"
+    " ELSE array_to_string(CASE WHEN t_long_times(len(a), s) THEN [] ELSE a END, s) END",
     "t_split_part(s, d, n) AS CASE WHEN n <= 0 OR d = '' THEN "
     + _fail("INVALID_FUNCTION_ARGUMENT", "'Index must be greater than zero'", "VARCHAR")
     + " ELSE list_extract(string_split(s, d), n) END",

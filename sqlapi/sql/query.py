@@ -13,6 +13,7 @@ from sqlapi.sql.calls import is_aggregate, ordering, with_windows
 from sqlapi.sql.code import Code, coerced
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.expressions import Expressions
+from sqlapi.sql.literals import whole
 from sqlapi.sql.parts import check_parts
 from sqlapi.sql.relations import Relations
 from sqlapi.sql.scope import Context, Scope
@@ -293,32 +294,32 @@ class Queries(Relations):
     def _order(
         order: exp.Order, compiler: Expressions, items: list[tuple[str, Code]], *, distinct: bool
     ) -> str:
-        names = [name.lower() for name, _ in items]
+        by_name: dict[str, dict[str, int]] = {}
+        by_sql: dict[str, int] = {}
+        for i, (name, code) in enumerate(items):
+            by_name.setdefault(name.lower(), {}).setdefault(code.sql, i)
+            by_sql.setdefault(code.sql, i)
+        # a name in an expression is that of a result's column before one of the source
         scope = compiler.scope
+        variables = {**scope.variables, **{name.lower(): code for name, code in items}}
         terms = []
         for item in order.expressions:
             tree = item.this
             if isinstance(tree, exp.Literal) and not tree.is_string:
                 index = ordinal(tree, len(items))
                 term, kind = f"{index + 1}", items[index][1].type
-            elif isinstance(tree, exp.Column) and not tree.table and tree.name.lower() in names:
-                if (
-                    names.count(tree.name.lower()) > 1
-                    and len({c.sql for n, c in items if n.lower() == tree.name.lower()}) > 1
-                ):
+            elif isinstance(tree, exp.Column) and not tree.table and tree.name.lower() in by_name:
+                indexes = list(by_name[tree.name.lower()].values())
+                if len(indexes) > 1:
                     raise SqlError("SYNTAX_ERROR", f"Column '{tree.name}' is ambiguous")
-                index = names.index(tree.name.lower())
-                term, kind = f"{index + 1}", items[index][1].type
+                term, kind = f"{indexes[0] + 1}", items[indexes[0]][1].type
             else:
-                kept = dict(scope.variables)
-                # a name in an expression is that of a result's column before one of the source
-                scope.variables.update((name.lower(), code) for name, code in items)
+                kept, scope.variables = scope.variables, variables
                 try:
                     code = compiler.code(tree)
                 finally:
-                    scope.variables.clear()
-                    scope.variables.update(kept)
-                found = next((i for i, (_, c) in enumerate(items) if c.sql == code.sql), None)
+                    scope.variables = kept
+                found = by_sql.get(code.sql)
                 if found is None and distinct:
                     raise SqlError(
                         "EXPRESSION_NOT_IN_DISTINCT",
@@ -347,19 +348,22 @@ def _key(code: Code) -> str:
 def _count(tree: exp.Expr) -> int:
     while isinstance(tree, exp.Paren):
         tree = tree.this
-    if isinstance(tree, exp.Literal) and not tree.is_string and tree.this.isdigit():
-        return int(tree.this)
+    if isinstance(tree, exp.Literal) and not tree.is_string:
+        count = whole(tree.this)
+        if count is not None and count < 1 << 63:
+            return count
     raise SqlError("SYNTAX_ERROR", "LIMIT and OFFSET take a whole number")
 
 
 def ordinal(tree: exp.Literal, count: int) -> int:
     """The index of a column that is named by its number from 1."""
-    if not tree.this.isdigit() or not 1 <= int(tree.this) <= count:
+    number = whole(tree.this)
+    if number is None or not 1 <= number <= count:
         raise SqlError(
             "INVALID_COLUMN_REFERENCE",
-            f"ORDER BY or GROUP BY position {tree.this} is not in select list",
+            f"ORDER BY or GROUP BY position {tree.this[:50]} is not in select list",
         )
-    return int(tree.this) - 1
+    return number - 1
 
 
 def renamed(columns: list[tuple[str, Type]], names: Sequence[str]) -> list[tuple[str, Type]]:

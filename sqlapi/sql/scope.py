@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Protocol
 
 from sqlapi.sql.code import Code
@@ -12,6 +13,9 @@ from sqlapi.sql.errors import SqlError
 from sqlapi.sql.types import Type
 
 __all__ = ["Column", "Context", "Relation", "Schema", "Scope", "Table"]
+
+_RELATIONS = 1000
+"""Tables and subqueries of one statement: more than DuckDB plans in reasonable time."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,14 @@ class Relation:
     alias: str | None
     columns: tuple[Column, ...]
     database: str | None = None
+
+    @cached_property
+    def by_name(self) -> Mapping[str, list[Column]]:
+        """The columns of each name: a long SELECT asks for as many names as there are columns."""
+        found: dict[str, list[Column]] = {}
+        for column in self.columns:
+            found.setdefault(column.name, []).append(column)
+        return found
 
 
 @dataclass
@@ -106,15 +118,20 @@ class Scope:
                 column
                 for relation in self.relations
                 if relation.alias == table and database in (None, relation.database)
-                for column in relation.columns
-                if column.name == parts[length]
+                for column in relation.by_name.get(parts[length], ())
             ]
             if hits:
                 return _only(hits, ".".join(parts)), length + 1
         return None
 
     def _plain(self, name: str) -> tuple[Column, int] | None:
-        hits = [column for column in self.columns() if column.name == name]
+        hits = [column for column in self.merged if column.name == name]
+        hits += [
+            column
+            for relation in self.relations
+            if (relation.alias, name) not in self.hidden
+            for column in relation.by_name.get(name, ())
+        ]
         return (_only(hits, name), 1) if hits else None
 
 
@@ -138,12 +155,15 @@ class Context:
     depth: int = 0
     nesting: int = 0
     """How many expressions are around what is being translated."""
+    in_window: bool = False
     lambdas: int = 0
     """How many lambdas are around what is being translated."""
 
     def name(self, prefix: str) -> str:
-        """A name that nothing else has."""
+        """A name that nothing else has. Raises SqlError for too many tables and subqueries."""
         self._names += 1
+        if self._names > _RELATIONS:
+            raise SqlError("NOT_SUPPORTED", f"More than {_RELATIONS:,} tables in a statement")
         return f"{prefix}{self._names}"
 
     def use(self, table: Table, column: str) -> None:

@@ -168,7 +168,7 @@ def _repeat(value: Code, count: Code) -> Code:
     number = coerced(count, BIGINT).sql
     kind = array(value.type)
     bad = failing("INVALID_FUNCTION_ARGUMENT", "'count argument must not be negative'", kind.duck)
-    made = f'list_transform(range(0, {number}), lambda "t_x": {value.sql})'
+    made = f'list_transform(range(0, least({number}, {MOST_ELEMENTS})), lambda "t_x": {value.sql})'
     many = failing(
         "INVALID_FUNCTION_ARGUMENT",
         f"'count argument of repeat function must be less than or equal to {MOST_ELEMENTS}'",
@@ -194,11 +194,10 @@ def _sequence(first: Code, last: Code, step: Code | None = None) -> Code:
             "BIGINT[]",
         )
         wrong = f"({by}) = 0 OR ({by}) > 0 AND {b} < {a} OR ({by}) < 0 AND {b} > {a}"
-        many = _too_many(f"({b}::HUGEINT - {a}) // ({by})", "BIGINT[]")
-        return Code(
-            f"CASE WHEN {wrong} THEN {bad} {many} ELSE generate_series({a}, {b}, {by}) END",
-            array(BIGINT),
-        )
+        steps = f"({b}::HUGEINT - {a}) // ({by})"
+        many = _too_many(steps, "BIGINT[]")
+        made = f"generate_series({a}, {_no_further(steps, a, b)}, {by})"
+        return Code(f"CASE WHEN {wrong} THEN {bad} {many} ELSE {made} END", array(BIGINT))
     if kind and kind.name in ("date", "timestamp"):
         return _sequence_of_times(coerced(first, kind), coerced(last, kind), step)
     raise wrong_arguments("sequence", [c for c in (first, last, step) if c])
@@ -234,8 +233,10 @@ def _sequence_of_times(first: Code, last: Code, step: Code | None) -> Code:
         span, uneven = f"(epoch_ms({b}) - epoch_ms({a}))", ""
         one = f'{a} + to_milliseconds("t_x")'
     wrong = f"{by} = 0 OR {by} > 0 AND {b} < {a} OR {by} < 0 AND {b} > {a}{uneven}"
-    made = f'list_transform(generate_series(0, {span}, {by}), lambda "t_x": {one})'
-    many = _too_many(f"({span}) // {by}", duck)
+    steps = f"({span}) // {by}"
+    end = _no_further(steps, "0", span)
+    made = f'list_transform(generate_series(0, {end}, {by}), lambda "t_x": {one})'
+    many = _too_many(steps, duck)
     return Code(f"CASE WHEN {wrong} THEN {bad} {many} ELSE CAST({made} AS {duck}) END", array(kind))
 
 
@@ -243,12 +244,19 @@ def _sequence_of_months(first: str, last: str, step: str) -> Code:
     bad = failing("NOT_SUPPORTED", "'sequence of dates that falls by months'", "DATE[]")
     months = f"(year({last}) - year({first})) * 12 + month({last}) - month({first})"
     each = f'CAST({first} + to_months(CAST("t_x" AS INTEGER)) AS DATE)'
-    made = f'list_transform(generate_series(0, {months}, {step}), lambda "t_x": {each})'
+    steps = f"({months}) // {step}"
+    end = _no_further(steps, "0", months)
+    made = f'list_transform(generate_series(0, {end}, {step}), lambda "t_x": {each})'
     kept = f'list_filter({made}, lambda "t_y": "t_y" <= {last})'
-    many = _too_many(f"({months}) // {step}", "DATE[]")
+    many = _too_many(steps, "DATE[]")
     return Code(
         f"CASE WHEN {step} <= 0 OR {last} < {first} THEN {bad} {many} ELSE {kept} END", array(DATE)
     )
+
+
+def _no_further(steps: str, first: str, last: str) -> str:
+    """The end of a series that is not too long: DuckDB makes those of constants before CASE."""
+    return f"CASE WHEN {steps} >= {MOST_ELEMENTS} THEN {first} ELSE {last} END"
 
 
 def _too_many(steps: str, duck: str) -> str:
