@@ -134,7 +134,7 @@ def test_a_statement_of_too_many_words_is_refused() -> None:
     "text",
     ["SELECT " + "(" * 2000 + "1" + ")" * 2000, "SELECT " + "-+" * 2000 + "1",
      "SELECT " + "CASE WHEN 1 = 1 THEN " * 1000 + "1" + " END" * 1000,
-     "SELECT 1 WHERE " + "NOT " * 2000 + "1 = 1", "SELECT " + " + ".join("1" * 3000),
+     "SELECT 1 WHERE " + "NOT " * 2000 + "1 = 1", "SELECT " + " + ".join("1" * 10_000),
      "SELECT * FROM " + "(SELECT * FROM " * 1000 + "t" + ") a" * 1000],
     ids=["parentheses", "signs", "CASE", "NOT", "a long sum", "subqueries"],
 )  # fmt: skip
