@@ -71,7 +71,9 @@ dist: $(VENV)/dev ## what a release has, in dist/, audited for known vulnerabili
 	$(BIN)/python -m release.audit dist $(addprefix --,$(filter skip,$(AUDIT)))
 
 SEED := 1
-fuzz: $(VENV)/dev ## 100,000 T-SQL batches, 10,000 malformed packets, 10,000 malformed files of each kind, 10,000 AWS requests
+fuzz: $(VENV)/dev ## 100,000 statements each of Athena's SQL and T-SQL, 10,000 malformed packets, files, AWS requests
+	$(BIN)/python -m tests.unit.sqlapi.fuzz --count 100000 --seed $(SEED) \
+		--out docs/benchmarks/fuzz/athena.json
 	$(BIN)/python -m tests.unit.sqlserver.fuzz tsql --count 100000 --seed $(SEED) \
 		--out docs/benchmarks/fuzz/tsql.json
 	$(BIN)/python -m tests.unit.sqlserver.fuzz tds --count 10000 --seed $(SEED) \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from itertools import zip_longest
 from typing import Any, ClassVar
 
@@ -18,6 +19,8 @@ from sqlapi.sql.errors import SqlError
 __all__ = ["AthenaText", "TypedLiteral", "bound", "parse_query", "tokens"]
 
 
+# it would write clients' texts into the service's log
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 _READ_AGAIN = 20_000
 """Tokens that the parser may go back over, beside some for each token of the statement."""
 _CONSTRUCTED = (TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT, TokenType.ROW)

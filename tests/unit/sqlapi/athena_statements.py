@@ -404,7 +404,7 @@ class _Writer:
             return self.fill(lines[0]) if kind != "any" else self._literal()
         self._depth += 1
         if kind == "any" and self._chance.random() < 0.8:
-            # a value of a known type, so that more than its name is read
+            # a value of a known type, so that the translation goes further than to its name
             lines = lines[:_TYPED]
         try:
             return self.fill(self._pick(lines))
