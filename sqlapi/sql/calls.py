@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlapi.sql.binding import applied
 from sqlapi.sql.budget import too_deep
 from sqlapi.sql.code import Code, coerced, text
+from sqlapi.sql.dialect import shown
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions import AGGREGATES, LAMBDAS, SCALARS, WINDOWS
 from sqlapi.sql.functions.aggregates import Call
@@ -248,7 +249,7 @@ class Calls(ABC):
         if isinstance(inner, exp.Filter):
             return self.filtered(inner, over)
         if not isinstance(inner, exp.Anonymous):
-            raise SqlError("NOT_SUPPORTED", f"Unsupported window: {tree.sql('trino')[:100]}")
+            raise SqlError("NOT_SUPPORTED", f"Unsupported window: {shown(tree)}")
         name = str(inner.this).lower()
         if name in WINDOWS:
             code = WINDOWS[name]([self.code(argument) for argument in inner.expressions])
@@ -294,7 +295,7 @@ class Calls(ABC):
             else:
                 ends.append(f"{bound} {where or ''}".strip().upper())
         if kind not in _FRAMES or not all(_BOUND.fullmatch(end) for end in ends):
-            raise SqlError("NOT_SUPPORTED", f"Unsupported frame of a window: {spec.sql('trino')}")
+            raise SqlError("NOT_SUPPORTED", f"Unsupported frame of a window: {shown(spec)}")
         return f"{kind} BETWEEN {ends[0]} AND {ends[1]}"
 
 
@@ -326,7 +327,7 @@ def _loose(name: str, code: Code) -> Code:
 
 def _typeof(code: Code, tree: exp.Expr) -> Code:
     if code.type.is_loose:
-        raise SqlError("NOT_SUPPORTED", f"Function typeof of {tree.sql('trino')[:100]}")
+        raise SqlError("NOT_SUPPORTED", f"Function typeof of {shown(tree)}")
     name = text(str(code.type))
     if is_aggregate(tree):
         # the query must stay one that aggregates

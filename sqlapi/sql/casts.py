@@ -7,6 +7,7 @@ import json
 from sqlglot import exp
 
 from sqlapi.sql.code import Code, failing, text
+from sqlapi.sql.dialect import shown
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.literals import whole
 from sqlapi.sql.operators import scaled
@@ -54,7 +55,7 @@ _SHORT = 18
 def type_of(tree: exp.Expr) -> Type:  # noqa: PLR0911
     """The type that is written there. Raises SqlError for one that is not offered."""
     if not isinstance(tree, exp.DataType):
-        raise SqlError("TYPE_NOT_FOUND", f"Unknown type: {tree.sql('trino')}")
+        raise SqlError("TYPE_NOT_FOUND", f"Unknown type: {shown(tree)}")
     name = tree.this.name if hasattr(tree.this, "name") else str(tree.this)
     inside = tree.expressions
     sizes = [_size(p) for p in inside if isinstance(p, exp.DataTypeParam)]
@@ -81,13 +82,13 @@ def type_of(tree: exp.Expr) -> Type:  # noqa: PLR0911
             return row(tuple(t for _, t in pairs), tuple(n for n, _ in pairs))
     if name in _NAMES:
         return _NAMES[name]
-    raise SqlError("NOT_SUPPORTED", f"Type {tree.sql('trino')} is not supported")
+    raise SqlError("NOT_SUPPORTED", f"Type {shown(tree)} is not supported")
 
 
 def _size(tree: exp.DataTypeParam) -> int:
     size = whole(tree.this.name)
     if size is None:
-        raise SqlError("TYPE_NOT_FOUND", f"Unknown size of a type: {tree.sql('trino')[:50]}")
+        raise SqlError("TYPE_NOT_FOUND", f"Unknown size of a type: {shown(tree)}")
     return size
 
 

@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlapi.sql.binding import applied
 from sqlapi.sql.calls import Calls
 from sqlapi.sql.code import Code, coerced, failing, not_applicable
+from sqlapi.sql.dialect import shown
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.operators import compare
 from sqlapi.sql.parts import check_parts
@@ -175,7 +176,7 @@ class Conditions(Calls):
 
     def escape(self, tree: exp.Escape) -> Code:
         if not isinstance(tree.this, exp.Like):
-            raise SqlError("NOT_SUPPORTED", f"Unsupported: {tree.sql('trino')[:100]}")
+            raise SqlError("NOT_SUPPORTED", f"Unsupported: {shown(tree)}")
         check_parts(tree.this)
         return self.like(tree.this, tree.expression)
 

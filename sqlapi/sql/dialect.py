@@ -16,7 +16,7 @@ from sqlglot.tokenizer_core import TokenType
 from sqlapi.sql.budget import check_length, too_deep
 from sqlapi.sql.errors import SqlError
 
-__all__ = ["AthenaText", "TypedLiteral", "bound", "parse_query", "tokens"]
+__all__ = ["AthenaText", "TypedLiteral", "bound", "parse_query", "shown", "tokens"]
 
 
 # it would write clients' texts into the service's log
@@ -78,6 +78,14 @@ class AthenaText(Trino):
                 # a value, not a type: to read it as a type first takes 2^n attempts for n of them
                 return None
             return super()._parse_types(check_func, *args, **named)
+
+
+def shown(tree: exp.Expr) -> str:
+    """The beginning of a tree's text, for an error; the kind of one that has no text in Trino."""
+    try:
+        return tree.sql("trino")[:100]
+    except (ValueError, RecursionError):
+        return type(tree).__name__
 
 
 def parse_query(sql: str) -> exp.Expr:

@@ -15,7 +15,7 @@ from sqlapi.sql.budget import too_deep
 from sqlapi.sql.casts import cast, type_of
 from sqlapi.sql.code import Code, coerced, failing, text
 from sqlapi.sql.conditions import COMPARISONS, Conditions
-from sqlapi.sql.dialect import TypedLiteral
+from sqlapi.sql.dialect import TypedLiteral, shown
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.dates import field
 from sqlapi.sql.functions.registry import SCALARS
@@ -66,7 +66,7 @@ class Expressions(Conditions):
         check_parts(tree)
         handler = self._HANDLERS.get(type(tree))
         if handler is None:
-            raise SqlError("NOT_SUPPORTED", f"Unsupported expression: {tree.sql('trino')[:100]}")
+            raise SqlError("NOT_SUPPORTED", f"Unsupported expression: {shown(tree)}")
         self.context.nesting += 1
         if self.context.nesting > _NESTING:
             raise too_deep()

@@ -8,6 +8,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from sqlapi.sql.code import Code, text
+from sqlapi.sql.dialect import shown
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.types import (
     BIGINT,
@@ -79,7 +80,7 @@ def interval(tree: exp.Interval) -> Code:
     if isinstance(value, exp.Literal) and isinstance(unit, exp.IntervalSpan):
         return _span(value.this, f"{unit.this.name} TO {unit.expression.name}".upper(), sign)
     if not isinstance(value, exp.Literal) or not isinstance(unit, exp.Var):
-        raise SqlError("NOT_SUPPORTED", f"Unsupported interval: {tree.sql('trino')}")
+        raise SqlError("NOT_SUPPORTED", f"Unsupported interval: {shown(tree)}")
     name = unit.name.upper().removesuffix("S") if unit.name.upper() != "S" else "S"
     if name == "SECOND" and re.fullmatch(r"\d{1,18}\.\d{1,3}", value.this):
         return Code(f"CAST({sign * round(Decimal(value.this) * 1000)} AS BIGINT)", DAY_TO_SECOND)
@@ -90,7 +91,7 @@ def interval(tree: exp.Interval) -> Code:
         return Code(f"CAST({amount * _MS[name]} AS BIGINT)", DAY_TO_SECOND)
     if name in _MONTHS:
         return Code(f"CAST({amount * _MONTHS[name]} AS BIGINT)", YEAR_TO_MONTH)
-    raise SqlError("NOT_SUPPORTED", f"Unsupported interval: {tree.sql('trino')}")
+    raise SqlError("NOT_SUPPORTED", f"Unsupported interval: {shown(tree)}")
 
 
 def _span(value: str, units: str, sign: int) -> Code:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlapi.sql.dialect import TypedLiteral
+from sqlapi.sql.dialect import TypedLiteral, shown
 from sqlapi.sql.errors import SqlError
 
 __all__ = ["check_parts", "position"]
@@ -57,7 +57,7 @@ def check_parts(tree: exp.Expr) -> None:
     known = _ALWAYS | _PARTS.get(type(tree), set())
     for name, value in tree.args.items():
         if name not in known and value not in (None, False, []):
-            raise SqlError("NOT_SUPPORTED", f"Unsupported: {tree.sql('trino')[:100]}")
+            raise SqlError("NOT_SUPPORTED", f"Unsupported: {shown(tree)}")
 
 
 def position(tree: exp.Expr) -> tuple[int, int] | None:

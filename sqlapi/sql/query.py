@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlapi.sql.budget import spend, too_deep
 from sqlapi.sql.calls import is_aggregate, ordering, with_windows
 from sqlapi.sql.code import Code, coerced
+from sqlapi.sql.dialect import shown
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.expressions import Expressions
 from sqlapi.sql.literals import whole
@@ -98,7 +99,7 @@ class Queries(Relations):
             return self._modified(tree, self._values(tree, outer))
         if isinstance(tree, exp.Select):
             return self._select(tree, outer)
-        raise SqlError("NOT_SUPPORTED", f"Unsupported query: {tree.sql('trino')[:100]}")
+        raise SqlError("NOT_SUPPORTED", f"Unsupported query: {shown(tree)}")
 
     def _values(self, tree: exp.Values, outer: Scope | None) -> Selected:
         compiler = Expressions(self.context, Scope(outer=outer), self.query)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlapi.sql.code import Code, coerced, identifier
-from sqlapi.sql.dialect import parse_query
+from sqlapi.sql.dialect import parse_query, shown
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.expressions import Expressions
 from sqlapi.sql.operators import compare
@@ -69,7 +69,7 @@ class Relations(ABC):
             return self._derived(tree, tree, scope, outer=scope.outer)
         if isinstance(tree, exp.Paren):
             return self._relation(tree.this, scope, lateral=lateral)
-        raise SqlError("NOT_SUPPORTED", f"Unsupported relation: {tree.sql('trino')[:100]}")
+        raise SqlError("NOT_SUPPORTED", f"Unsupported relation: {shown(tree)}")
 
     def _parenthesised(self, tree: exp.Subquery, scope: Scope) -> str:
         if tree.alias:
@@ -115,7 +115,7 @@ class Relations(ABC):
             "this", "db", "catalog", "alias", "version", "joins", "sample",
         }  # fmt: skip
         if extra or not isinstance(tree.this, exp.Identifier):
-            raise SqlError("NOT_SUPPORTED", f"Unsupported table: {tree.sql('trino')[:100]}")
+            raise SqlError("NOT_SUPPORTED", f"Unsupported table: {shown(tree)}")
         name = tree.name.lower()
         if not tree.db and name in self.ctes:
             return self._place(self.ctes[name], tree, scope, alias=name)
@@ -175,13 +175,13 @@ class Relations(ABC):
         check_parts(join)
         side, kind = (join.args.get("side") or "").upper(), (join.args.get("kind") or "").upper()
         if join.args.get("method") or kind not in ("", "INNER", "OUTER", "CROSS"):
-            raise SqlError("NOT_SUPPORTED", f"Unsupported join: {join.sql('trino')[:80]}")
+            raise SqlError("NOT_SUPPORTED", f"Unsupported join: {shown(join)}")
         before = len(scope.relations)
         right = self._relation(join.this, scope, lateral=True)
         using, on = join.args.get("using"), join.args.get("on")
         # the JOINs of `a JOIN b JOIN c ON … ON …` belong to the table within
         for inner in join.this.args.get("joins") or []:
-            raise SqlError("NOT_SUPPORTED", f"Unsupported join: {inner.sql('trino')[:80]}")
+            raise SqlError("NOT_SUPPORTED", f"Unsupported join: {shown(inner)}")
         if using:
             condition = self._using([u.name.lower() for u in using], scope, before, side)
             return f"{left} {side} JOIN {right} ON {condition}"
@@ -278,8 +278,11 @@ def _sample(tree: exp.Expr) -> str:
     check_parts(tree)
     method, percent = str(tree.args.get("method") or "").upper(), tree.args.get("percent")
     if method not in ("BERNOULLI", "SYSTEM") or not isinstance(percent, exp.Literal):
-        raise SqlError("NOT_SUPPORTED", f"Unsupported sample: {tree.sql('trino')}")
-    share = float(percent.this)
+        raise SqlError("NOT_SUPPORTED", f"Unsupported sample: {shown(tree)}")
+    try:
+        share = float(percent.this)
+    except ValueError:
+        share = -1.0
     if not 0 <= share <= 100:
         raise SqlError("INVALID_ARGUMENTS", "Sample percentage must be between 0 and 100")
     return "" if share == 100 else f" TABLESAMPLE BERNOULLI({share} PERCENT)"
