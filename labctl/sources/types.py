@@ -69,11 +69,13 @@ _JULIAN_NOTE = "; Debezium's first load shifts what lies before 15 October 1582,
 # Infinity has no number: it is read as the first and the last there is, which silver never holds.
 _PG_DAYS = (
     "CASE WHEN isfinite({0}) THEN {0} - date '1970-01-01' "
-    "WHEN {0} > date '1970-01-01' THEN 2147483647 ELSE -2147483648 END"
+    "WHEN {0} > date '1970-01-01' THEN 2147483647 "
+    "WHEN {0} IS NOT NULL THEN -2147483648 END"
 )
 _PG_MICROSECONDS = (
     "CASE WHEN isfinite({0}) THEN (extract(epoch FROM {0}) * 1000000)::bigint "
-    "WHEN {0} > '1970-01-01' THEN 9223372036854775807 ELSE -9223372036854775807 END"
+    "WHEN {0} > '1970-01-01' THEN 9223372036854775807 "
+    "WHEN {0} IS NOT NULL THEN -9223372036854775807 END"
 )
 _YEARS = "years 1 to 9999: any other, and infinity, stops its table or is put aside by name"
 
