@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi import HudiQueryType, HudiReadOptions, HudiTable, HudiTableBuilder
 from pyarrow import fs
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential
 
@@ -28,6 +27,10 @@ from labctl.lake.timeline import Timeline
 from labctl.lake.view import COMMIT_TIME, LATEST, View, live_rows
 from lakehouse.deletes import DELETED
 from sqlapi.source import Comparison
+
+# hudi-rs is for rows: who asks for names, schemas and commits alone has none.
+if TYPE_CHECKING:
+    from hudi import HudiReadOptions, HudiTable
 
 __all__ = ["SilverTable", "Snapshot", "reading"]
 
@@ -154,6 +157,7 @@ class SilverTable:
         Reads only the files of those writes: about 20 ms for the last ones of a large table. Both
         must be on the active timeline (see `Timeline.completion_mark`).
         """
+        from hudi import HudiQueryType, HudiReadOptions
 
         def read() -> pa.Table:
             table = _open(self)
@@ -268,6 +272,8 @@ class Snapshot:
                 hint=f"Columns: {', '.join(schema.names)}.",
                 exit_code=ExitCode.USAGE,
             )
+        from hudi import HudiReadOptions
+
         needed = [c for c in schema.names if c in columns or c in self._looked_at()]
         options = HudiReadOptions(projection=needed, filters=self._safe(where))
         options = options.with_batch_size(_BATCH_ROWS)
@@ -280,6 +286,8 @@ class Snapshot:
         return _to_table(batches, pa.schema([schema.field(c) for c in needed]))
 
     def _check_complete(self, options: HudiReadOptions) -> None:
+        from hudi import HudiReadOptions
+
         entries = self._source.check_files(self._source.timeline(), self._view)
         at = self._view.at or LATEST_INSTANT
         slices = self._table.get_file_slices(HudiReadOptions(hudi_options=options.hudi_options))
@@ -331,6 +339,8 @@ class Snapshot:
 
 
 def _open(source: SilverTable) -> HudiTable:
+    from hudi import HudiTableBuilder
+
     uri = f"{source.storage.uri}/{source.path}"
     return (
         HudiTableBuilder.from_base_uri(uri)
