@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 
 import uvicorn
 from starlette.applications import Starlette
@@ -22,32 +25,42 @@ from sqlapi.protocol.app import application
 from sqlapi.protocol.connections import BoundedProtocol
 from sqlapi.settings import Settings
 from sqlapi.source import TableSource
-from sqlapi.sql.engine import Engine
 from sqlapi.storage import Storage
 from sqlapi.store import Store
+from sqlapi.workers.jobs import Setup
+from sqlapi.workers.limits import MIB, limit_memory
+from sqlapi.workers.pool import Workers
+from sqlapi.workers.run import Run
 
 __all__ = ["build", "serve"]
 
 LOOPBACK = "127.0.0.1"
+_OWN_BYTES = 1024 * MIB
+"""What this process may take for requests, with the stacks of its threads."""
 
 
 def build(settings: Settings, source: TableSource, storage: Storage) -> Starlette:
     """The application; it ends its queries when it is shut down.
 
+    Workers get copies of `source` and `storage`, which must be of kinds that can be pickled.
+
     Raises psycopg.OperationalError when PostgreSQL does not answer.
     """
     store = Store(settings.dsn)
     definitions = Definitions(store, source, account=settings.account)
-    engine = Engine(memory=settings.memory, threads=settings.threads)
     results = Results(storage)
     workgroups = Workgroups(settings, store, storage)
+    scratch = _scratch(settings.scratch)
+    workers = Workers(_setup(settings, source, storage, scratch))
+    statements = DefinitionStatements(definitions, settings.catalog)
     executor = Executor(
         store,
-        engine,
         results,
-        QueryStatements(definitions, storage, settings.catalog),
-        DefinitionStatements(definitions, storage, settings.catalog),
+        QueryStatements(definitions, storage, settings.catalog, statements),
+        statements,
+        lambda: Run(workers, definitions.calls(), settings.seconds),
         concurrency=settings.concurrency,
+        queue=settings.queue,
     )
     executions = Executions(settings, store, workgroups, executor, results)
     athena = {
@@ -62,11 +75,35 @@ def build(settings: Settings, source: TableSource, storage: Storage) -> Starlett
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         executor.close()
+        workers.close()
         store.close()
-        engine.close()
+        rmtree(scratch, ignore_errors=True)
 
     app.router.lifespan_context = lifespan
     return app
+
+
+def _setup(settings: Settings, source: TableSource, storage: Storage, scratch: Path) -> Setup:
+    return Setup(
+        source=source,
+        storage=storage,
+        catalog=settings.catalog,
+        memory=settings.memory,
+        spill=settings.spill,
+        threads=settings.threads,
+        result_bytes=settings.result_bytes,
+        scratch=scratch,
+    )
+
+
+def _scratch(given: Path | None) -> Path:
+    """An empty folder, below the one that was given."""
+    if given is None:
+        return Path(mkdtemp(prefix="sqlapi-"))
+    folder = given / "queries"
+    rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700, parents=True)
+    return folder
 
 
 def serve(
@@ -74,6 +111,7 @@ def serve(
 ) -> None:
     """Serves until it is told to end (SIGTERM, SIGINT)."""
     app = build(settings, source, storage)
+    limit_memory(_OWN_BYTES)
     uvicorn.run(
         app,
         host=host,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 __all__ = ["Settings"]
 
@@ -20,11 +21,24 @@ class Settings:
     """Where results go by default, `s3://bucket/folder/`: the location of workgroup `primary`."""
     region: str = "us-east-1"
     account: str = "000000000000"
-    concurrency: int = 4
-    """Queries that run at once; more are QUEUED."""
-    memory: str = "1GB"
-    """For DuckDB, as it writes sizes."""
+    concurrency: int = 3
+    """Queries that run at once, each in a process of its own; more are QUEUED."""
+    queue: int = 100
+    """Queries that may be QUEUED; of more, StartQueryExecution answers TooManyRequestsException."""
+    seconds: float = 1800
+    """A query that runs longer is ended, and FAILED. Athena, too, gives it half an hour."""
+    memory: str = "256MB"
+    """For one query, as DuckDB writes sizes; beyond it DuckDB writes to files. To the process of a
+    query that takes twice as much, tables and texts included, the kernel gives no more: it fails.
+    """
+    spill: str = "2GB"
+    """Of one query, on the disk."""
+    result_bytes: int = 1024**3
+    """Of the result of one query."""
+    scratch: Path | None = None
+    """A folder for such files, on a disk. None: a new one below /tmp."""
     threads: int = 2
+    """Of DuckDB, for one query."""
     catalog: str = "AwsDataCatalog"
 
     def arn(self, service: str, resource: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import IO
 from urllib.parse import unquote
 
 from pyarrow import fs
@@ -42,6 +43,10 @@ class OwnFolder:
         if own[: len(parts)] == parts:
             return f"is above {self.what} ({self.uri})"
         return None
+
+
+_PART = 8 * 1024**2
+"""Bytes that are read and written at a time."""
 
 
 @dataclass(frozen=True)
@@ -129,10 +134,37 @@ class Storage:
         with self.filesystem.open_output_stream(path, compression=None) as stream:
             stream.write(data)
 
+    def write_file(self, uri: str, file: IO[bytes]) -> None:
+        """Put an object with what is left to read of a file, a part at a time."""
+        first = file.read(_PART)
+        if len(first) < _PART:
+            self.write(uri, first)
+            return
+        path = self.writable(uri)
+        if isinstance(self.filesystem, fs.SubTreeFileSystem):
+            self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
+        with self.filesystem.open_output_stream(path, compression=None) as stream:
+            stream.write(first)
+            while part := file.read(_PART):
+                stream.write(part)
+
     def read(self, uri: str) -> bytes:
         """The whole object. Raises FileNotFoundError."""
         with self.filesystem.open_input_file(self.path(uri)) as stream:
             return bytes(stream.read())
+
+    def read_part(self, uri: str, begin: int, end: int) -> bytes:
+        """Bytes of an object, as far as it has them. Raises FileNotFoundError."""
+        with self.filesystem.open_input_file(self.path(uri)) as stream:
+            stream.seek(begin)
+            return bytes(stream.read(end - begin))
+
+    def size(self, uri: str) -> int:
+        """Bytes of an object. Raises FileNotFoundError."""
+        found = self.filesystem.get_file_info(self.path(uri))
+        if not found.is_file:
+            raise FileNotFoundError(uri)
+        return int(found.size)
 
     def list(self, uri: str) -> list[str]:
         """The addresses of the objects below a folder."""

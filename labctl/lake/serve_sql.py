@@ -9,20 +9,13 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import psycopg
-from pydantic import SecretStr
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_fixed
-
-from labctl.config.endpoints import ObjectStore
-from labctl.lake.lake import Lake
-from labctl.lake.table_cache import TableCache
-from labctl.lake.table_source import LakeSource, own_folders
-from sqlapi.pandas_left_out import leave_pandas_out
-from sqlapi.server import LOOPBACK, serve
-from sqlapi.settings import Settings
-from sqlapi.storage import Storage
+# Processes that run queries import this module again, and need none of what `main` does.
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
 
 __all__ = ["main"]
 
@@ -34,7 +27,20 @@ log = logging.getLogger("sqlapi")
 
 
 def main() -> None:
+    from sqlapi.pandas_left_out import leave_pandas_out
+
     leave_pandas_out()
+
+    from pydantic import SecretStr
+
+    from labctl.config.endpoints import ObjectStore
+    from labctl.lake.lake import Lake
+    from labctl.lake.table_cache import TableCache
+    from labctl.lake.table_source import LakeSource, own_folders
+    from sqlapi.server import LOOPBACK, serve
+    from sqlapi.settings import Settings
+    from sqlapi.storage import Storage
+
     parser = argparse.ArgumentParser(prog="python -m labctl.lake.serve_sql", description=__doc__)
     parser.add_argument("--secrets", type=Path, required=True, help="JSON: dsn and the key")
     parser.add_argument("--endpoint-url", required=True, help="of the object store")
@@ -43,6 +49,8 @@ def main() -> None:
     parser.add_argument("--bronze", default="topics", help="folders of the bucket, with commas")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--memory", required=True, help="for a query, as DuckDB writes sizes")
+    parser.add_argument("--workers", type=int, required=True, help="queries that run at once")
+    parser.add_argument("--scratch", type=Path, required=True, help="folder for files of queries")
     parser.add_argument("--in-container", action="store_true", help="listen on every address")
     given = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
@@ -61,17 +69,24 @@ def main() -> None:
         output=f"s3://{store.results}/",
         region=given.region,
         memory=given.memory,
+        concurrency=given.workers,
+        scratch=given.scratch,
     )
     _wait_for_postgres(settings.dsn)
     host = ANY_ADDRESS if given.in_container else LOOPBACK
     bronze = [folder for folder in given.bronze.split(",") if folder]
     storage = Storage(lake.storage.filesystem, own_folders(store.bucket, bronze))
-    source = LakeSource(lake, cache=TableCache(_CACHED_BYTES))
+    tables = given.scratch / "tables"
+    shutil.rmtree(tables, ignore_errors=True)
+    source = LakeSource(lake, cache=TableCache(tables, _CACHED_BYTES))
     serve(settings, source, storage, port=given.port, host=host)
 
 
 def _wait_for_postgres(dsn: str) -> None:
     """However long it takes: who ends again and again while it is away is given up."""
+    import psycopg
+    from tenacity import Retrying, retry_if_exception_type, wait_fixed
+
     retrying = Retrying(
         retry=retry_if_exception_type(psycopg.OperationalError),
         wait=wait_fixed(1),

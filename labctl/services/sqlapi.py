@@ -20,8 +20,10 @@ from labctl.tables import lab_tables
 __all__ = ["SECRETS_FILE", "SERVICE", "SqlApi", "api_client", "serve_argv"]
 
 SECRETS_FILE = "sqlapi.json"
-MEMORY = "512MB"
-"""What DuckDB may take for queries."""
+MEMORY = "256MB"
+"""What DuckDB may take for one query."""
+WORKERS = 3
+"""Queries that run at once, each in a process of its own."""
 _TIMEOUT_SECONDS = 10
 
 
@@ -77,6 +79,8 @@ def _process(context: Context) -> Process:
         port=context.ports["http"],
         memory=MEMORY,
         bronze=bronze_folders(context.project, context.config),
+        workers=WORKERS,
+        scratch=context.temp,
     )
     return Process(argv=tuple(argv), cwd=context.conf, env=_FEWER_POOLS)
 
@@ -91,13 +95,16 @@ def serve_argv(
     port: int,
     memory: str,
     bronze: str,
+    workers: int,
+    scratch: Path,
 ) -> list[str]:
     """The command line of the service. The file holds what `secrets_text` says."""
     return [
         *(python, "-m", "labctl.lake.serve_sql", "--secrets", str(secrets)),
         *("--endpoint-url", endpoint_url, "--bucket", bucket, "--region", region),
         *("--bronze", bronze),
-        *("--port", str(port), "--memory", memory),
+        *("--port", str(port), "--memory", memory, "--workers", str(workers)),
+        *("--scratch", str(scratch)),
     ]
 
 
@@ -170,7 +177,7 @@ SERVICE = Service(
     name="sqlapi",
     title="SQL API (Athena, Glue)",
     ports={"http": 8085},
-    native=NativeService(artifacts=(), memory_mib=280, prepare=_prepare, process=_process),
+    native=NativeService(artifacts=(), memory_mib=460, prepare=_prepare, process=_process),
     probe=_probe,
     endpoint=_endpoint,
     passwords=("sqlapi", "objectstore"),

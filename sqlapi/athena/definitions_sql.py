@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlapi.athena.outcome import Outcome, Work
@@ -11,13 +11,11 @@ from sqlapi.athena.statements import Statement
 from sqlapi.catalog.definitions import Definitions
 from sqlapi.catalog.glue import Glue
 from sqlapi.catalog.matching import matching_hive
-from sqlapi.catalog.reading import Reader
 from sqlapi.catalog.views import is_view, view_input, view_text
 from sqlapi.protocol.app import Members
 from sqlapi.protocol.errors import ApiError
 from sqlapi.sql.errors import SqlError
-from sqlapi.sql.translate import translate
-from sqlapi.storage import Storage
+from sqlapi.sql.types import Type
 
 __all__ = ["DefinitionStatements", "full_name"]
 
@@ -41,10 +39,9 @@ def _nothing() -> Outcome:
 class DefinitionStatements:
     """Each method answers a statement. Raises SqlError."""
 
-    def __init__(self, definitions: Definitions, storage: Storage, catalog: str) -> None:
+    def __init__(self, definitions: Definitions, catalog: str) -> None:
         self._all = definitions
         self._glue = Glue(definitions)
-        self._storage = storage
         self._catalog = catalog
 
     def answers(self) -> dict[str, Callable[[Statement, Work], Outcome]]:
@@ -60,7 +57,6 @@ class DefinitionStatements:
             "DESCRIBE": self.describe,
             "CREATE_DATABASE": self.create_database,
             "DROP_DATABASE": self.drop_database,
-            "CREATE_VIEW": self.create_view,
             "DROP_VIEW": self.drop_view,
             "ALTER_TABLE": self.alter_table,
             "DROP_TABLE": self.drop_table,
@@ -186,11 +182,12 @@ class DefinitionStatements:
                 raise SqlError("SCHEMA_NOT_FOUND", f"Database does not exist: {name}") from None
         return _nothing()
 
-    def create_view(self, statement: Statement, work: Work) -> Outcome:
+    def create_view(
+        self, statement: Statement, work: Work, columns: Sequence[tuple[str, Type]]
+    ) -> Outcome:
+        """`columns` are those of the view's query."""
         database, name = full_name(statement.names, work.database)
-        reader = Reader(self._all, self._storage, self._catalog)
-        made = translate(statement.query, reader, work.database)
-        labels = [label.lower() for label, _ in made.columns]
+        labels = [label.lower() for label, _ in columns]
         if len(set(labels)) < len(labels):
             raise SqlError("DUPLICATE_COLUMN_NAME", "Column name specified more than once")
         definition = view_input(
@@ -198,7 +195,7 @@ class DefinitionStatements:
             statement.query,
             catalog=self._catalog,
             database=work.database,
-            columns=made.columns,
+            columns=columns,
         )
         given = {"DatabaseName": database, "TableInput": definition}
         self._keep_view(given, replaces="replace" in statement.flags)

@@ -6,12 +6,12 @@ from datetime import timedelta
 from uuid import uuid4
 
 import psycopg
-import pyarrow as pa
 from psycopg.types.json import Jsonb
 
 from sqlapi.athena.executor import Executor
+from sqlapi.athena.layout import PAGE_ROWS
 from sqlapi.athena.outcome import Work
-from sqlapi.athena.results import Results
+from sqlapi.athena.results import Line, Page, Results
 from sqlapi.athena.statements import Statement, parse
 from sqlapi.athena.workgroups import ENGINE, Workgroups
 from sqlapi.catalog.definitions import page, seconds, with_token
@@ -24,7 +24,6 @@ from sqlapi.store import Row, Store
 
 __all__ = ["Executions"]
 
-_PAGE = 1000
 _LIST = 50
 _ON_THE_WAY = ("QUEUED", "RUNNING")
 _HELD_SECONDS = 0.1
@@ -75,14 +74,24 @@ class Executions:
         location = f"{self._output(group, given)}/{id_}{ending}"
         if reused := self._reused(given, statement):
             return self._copied(reused, id_, given, statement)
+        work = Work(
+            id_, location, (context.get("Database") or "default").strip("`").lower(),
+            group["Name"], tuple(given.get("ExecutionParameters") or ()),
+            group["Configuration"].get("BytesScannedCutoffPerQuery"),
+        )  # fmt: skip
+        with self._executor.place():
+            return self._started(statement, work, given)
+
+    def _started(self, statement: Statement, work: Work, given: Members) -> Members:
+        token = given.get("ClientRequestToken")
         try:
             self._store.run(
                 "INSERT INTO execution"
                 " (id, workgroup, token, request, state, kind, substatement, location)"
                 " VALUES (%s, %s, %s, %s, 'QUEUED', %s, %s, %s)",
                 [
-                    id_, group["Name"], token, Jsonb(given), statement.kind, statement.verb,
-                    location,
+                    work.id, work.workgroup, token, Jsonb(given), statement.kind, statement.verb,
+                    work.location,
                 ],
             )  # fmt: skip
         except psycopg.errors.UniqueViolation:
@@ -91,13 +100,8 @@ class Executions:
             if row is None:
                 raise
             return self._again(row, given)
-        work = Work(
-            id_, location, (context.get("Database") or "default").strip("`").lower(),
-            group["Name"], tuple(given.get("ExecutionParameters") or ()),
-            group["Configuration"].get("BytesScannedCutoffPerQuery"),
-        )  # fmt: skip
         self._executor.submit(statement, work)
-        return {"QueryExecutionId": id_}
+        return {"QueryExecutionId": work.id}
 
     @staticmethod
     def _refused(error: SqlError) -> ApiError:
@@ -262,30 +266,34 @@ class Executions:
                 else f"Query did not finish successfully. Final query state: {row['state']}",
                 AthenaErrorCode="INVALID_QUERY_EXECUTION_STATE",
             )
-        columns = row["columns"] or []
-        try:
-            rows = (
-                self._results.rows(row["location"], columns)
-                if columns and row["location"].endswith((".csv", ".txt"))
-                else pa.table({})
-            )
-        except OSError:
-            raise invalid_request(f"Could not find results: {row['location']}") from None
-        header = row["location"].endswith(".csv")
-        count = rows.num_rows + header
+        columns, location = row["columns"] or [], row["location"]
+        header = location.endswith(".csv")
         try:
             start = int(given.get("NextToken") or 0)
         except ValueError:
             start = -1
+        names = [info["Label"] for info in columns] if header and not start else None
+        wanted = given.get("MaxResults", PAGE_ROWS) - bool(names)
+        try:
+            page = (
+                self._results.page(location, columns, max(start - header, 0), wanted)
+                if columns and location.endswith((".csv", ".txt"))
+                else Page([], 0)
+            )
+        except (OSError, ValueError):
+            # the bucket is the client's: it may have other files there now
+            raise invalid_request(f"Could not find results: {location}") from None
+        count = page.rows + header
         if not 0 <= start <= count:
             raise invalid_request("NextToken is invalid")
-        end = min(start + given.get("MaxResults", _PAGE), count)
-        shown = _data(rows, max(start - header, 0), max(end - header, 0))
-        if header and start == 0 and end > 0:
-            shown.insert(0, {"Data": [{"VarCharValue": info["Label"]} for info in columns]})
+        lines = [names, *page.lines] if names is not None else page.lines
+        end = start + len(lines)
         answer: Members = {
             "UpdateCount": row["update_count"] or 0,
-            "ResultSet": {"Rows": shown, "ResultSetMetadata": {"ColumnInfo": columns}},
+            "ResultSet": {
+                "Rows": [_shown(line) for line in lines],
+                "ResultSetMetadata": {"ColumnInfo": columns},
+            },
         }
         return answer | ({"NextToken": str(end)} if end < count else {})
 
@@ -306,11 +314,5 @@ class Executions:
         return {"QueryRuntimeStatistics": {"Timeline": timeline, "Rows": rows}}
 
 
-def _data(rows: pa.Table, start: int, end: int) -> list[Members]:
-    if end <= start:
-        return []
-    columns = [column.to_pylist() for column in rows.slice(start, end - start).columns]
-    return [
-        {"Data": [{} if value is None else {"VarCharValue": value} for value in line]}
-        for line in zip(*columns, strict=True)
-    ]
+def _shown(line: Line) -> Members:
+    return {"Data": [{} if value is None else {"VarCharValue": value} for value in line]}

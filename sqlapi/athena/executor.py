@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,9 +21,10 @@ from sqlapi.athena.outcome import Outcome, Work
 from sqlapi.athena.queries import QueryStatements
 from sqlapi.athena.results import Results
 from sqlapi.athena.statements import Statement
-from sqlapi.sql.engine import Engine, Run, StoppedError
+from sqlapi.protocol.errors import ApiError
 from sqlapi.sql.errors import SqlError
 from sqlapi.store import Store
+from sqlapi.workers.run import Run, StoppedError
 
 __all__ = ["Executor"]
 
@@ -44,12 +46,16 @@ class Executor:
     """Takes executions that are stored as QUEUED. One executor has a store to itself."""
 
     def __init__(
-        self, store: Store, engine: Engine, results: Results,
-        queries: QueryStatements, definitions: DefinitionStatements, *, concurrency: int,
+        self, store: Store, results: Results, queries: QueryStatements,
+        definitions: DefinitionStatements, new_run: Callable[[], Run], *,
+        concurrency: int, queue: int,
     ) -> None:  # fmt: skip
         self._store = store
-        self._engine = engine
         self._results = results
+        self._new_run = new_run
+        self._most = concurrency + queue
+        self._places = 0
+        """Executions that wait or run, or are just being stored."""
         self._queries = queries.answers()
         self._definitions = definitions.answers()
         self._pool = ThreadPoolExecutor(concurrency, thread_name_prefix="query")
@@ -62,10 +68,33 @@ class Executor:
             [_LOST, Jsonb(_error(_SYSTEM, _LOST))],
         )
 
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """A place in the queue, to be kept by `submit`.
+
+        Raises ApiError (TooManyRequestsException) while there is none.
+        """
+        with self._lock:
+            if self._places >= self._most:
+                raise ApiError(
+                    "TooManyRequestsException",
+                    f"{self._places} queries are waiting or running. Start others when some have"
+                    " ended, or stop some.",
+                    Reason="CONCURRENT_QUERY_LIMIT_EXCEEDED",
+                )
+            self._places += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._places -= 1
+
     def submit(self, statement: Statement, work: Work) -> None:
-        live = _Live(self._engine.run())
+        """Run it when its turn comes; to be called within `place`."""
+        live = _Live(self._new_run())
         with self._lock:
             self._live[work.id] = live
+            self._places += 1
         self._pool.submit(self._execute, statement, work, live)
 
     def is_live(self, id_: str) -> bool:
@@ -128,6 +157,7 @@ class Executor:
         finally:
             with self._lock:
                 self._live.pop(work.id, None)
+                self._places -= 1
             live.ended.set()
 
     def _finish(self, statement: Statement, work: Work, live: _Live, started: float) -> None:
@@ -183,7 +213,7 @@ class Executor:
         }
         if outcome:
             made["InputRows"] = outcome.input_rows
-            made["OutputRows"] = outcome.output.rows.num_rows
+            made["OutputRows"] = outcome.output.rows
         if outcome and outcome.manifest:
             made["DataManifestLocation"] = outcome.manifest
         return made

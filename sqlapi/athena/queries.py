@@ -1,28 +1,25 @@
-"""SELECT, EXPLAIN, CTAS, UNLOAD, and prepared statements."""
+"""SELECT, EXPLAIN, CREATE VIEW, CTAS, UNLOAD, and prepared statements."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import pyarrow as pa
-
-from sqlapi.athena.definitions_sql import full_name
+from sqlapi.athena.definitions_sql import DefinitionStatements, full_name
 from sqlapi.athena.outcome import Outcome, Work
 from sqlapi.athena.partitions import check_keys
 from sqlapi.athena.results import Output
 from sqlapi.athena.statements import Statement, parse
-from sqlapi.athena.tables_written import FORMATS, Target, storage_descriptor, write
+from sqlapi.athena.tables_written import FORMATS, Target, storage_descriptor
 from sqlapi.catalog.definitions import Definitions
 from sqlapi.catalog.glue import Glue
-from sqlapi.catalog.reading import Reader
 from sqlapi.protocol.errors import ApiError
-from sqlapi.sql.engine import Run, StoppedError
 from sqlapi.sql.errors import SqlError
-from sqlapi.sql.translate import Translation, translate, with_parameters
 from sqlapi.sql.types import Type
 from sqlapi.storage import LocationError, Storage
+from sqlapi.workers.jobs import Answered, Describe, Explain, Select, Write
+from sqlapi.workers.run import Run
 
 __all__ = ["QueryStatements"]
 
@@ -34,8 +31,15 @@ Answer = Callable[[Statement, Work, Run], Outcome]
 class QueryStatements:
     """Each method answers a statement. Raises SqlError and StoppedError."""
 
-    def __init__(self, definitions: Definitions, storage: Storage, catalog: str) -> None:
+    def __init__(
+        self,
+        definitions: Definitions,
+        storage: Storage,
+        catalog: str,
+        statements: DefinitionStatements,
+    ) -> None:
         self._all = definitions
+        self._definitions = statements
         self._glue = Glue(definitions)
         self._store = definitions.store
         self._storage = storage
@@ -45,6 +49,7 @@ class QueryStatements:
         return {
             "SELECT": self.select,
             "EXPLAIN": self.explain,
+            "CREATE_VIEW": self.create_view,
             "CREATE_TABLE_AS_SELECT": self.create_table,
             "UNLOAD": self.unload,
             "PREPARE": self.prepare,
@@ -52,35 +57,28 @@ class QueryStatements:
             "DEALLOCATE": self.deallocate,
         }
 
-    def _rows(self, sql: str, work: Work, run: Run) -> tuple[Translation, pa.Table, Outcome]:
-        sql = with_parameters(sql, work.parameters)
-        reader = Reader(self._all, self._storage, self._catalog)
-        made = translate(sql, reader, work.database)
-        tables = reader.rows(made.read, run.where(made, reader.empty(made.read)))
-        if run.stopped:
-            raise StoppedError
-        scanned = sum(table.nbytes for table in tables.values())
-        if work.limit is not None and scanned > work.limit:
-            raise SqlError("EXCEEDED_SCAN_LIMIT", "Bytes scanned limit was exceeded")
-        rows = run.answer(made, tables)
-        outcome = Outcome(Output([], pa.table({})), scanned)
-        outcome.input_rows = sum(table.num_rows for table in tables.values())
-        return made, rows, outcome
+    def _columns(self, sql: str, work: Work, run: Run) -> list[tuple[str, Type]]:
+        """The columns of a query, in small letters."""
+        job = Describe(sql, work.database, work.parameters)
+        return [(label.lower(), kind) for label, kind in run.ask(job).columns]
 
     def select(self, statement: Statement, work: Work, run: Run) -> Outcome:
-        made, rows, outcome = self._rows(statement.query, work, run)
-        outcome.output = Output.of_query(rows, list(made.columns), self._catalog)
-        return outcome
+        told = run.ask(
+            Select(statement.query, work.database, work.parameters, work.location, work.limit)
+        )
+        output = Output.of_query(told.columns, self._catalog, told.layout, told.beginning)
+        return Outcome(output, told.scanned, input_rows=told.input_rows)
 
     def explain(self, statement: Statement, work: Work, run: Run) -> Outcome:
         inner = parse(statement.query)
         if inner.verb != "SELECT":
             raise SqlError("NOT_SUPPORTED", f"EXPLAIN of {inner.verb}")
-        reader = Reader(self._all, self._storage, self._catalog)
-        sql = with_parameters(inner.query, work.parameters)
-        made = translate(sql, reader, work.database)
-        plan = run.explain(made, reader.rows(made.read))
-        return Outcome(Output.of_lines(["Query Plan"], plan.split("\n")))
+        plan = run.ask(Explain(inner.query, work.database, work.parameters)).lines
+        return Outcome(Output.of_lines(["Query Plan"], list(plan)))
+
+    def create_view(self, statement: Statement, work: Work, run: Run) -> Outcome:
+        columns = run.ask(Describe(statement.query, work.database)).columns
+        return self._definitions.create_view(statement, work, columns)
 
     # files
 
@@ -100,8 +98,7 @@ class QueryStatements:
         given = _text(options["external_location"]) if "external_location" in options else ""
         location = given or f"{work.location.rpartition('/')[0]}/tables/{work.id}"
         target = self._target(options, location, _list(options.get("partitioned_by", "ARRAY[]")))
-        made, rows, outcome = self._rows(statement.query, work, run)
-        columns = [(label.lower(), kind) for label, kind in made.columns]
+        columns = self._columns(statement.query, work, run)
         labels = [label for label, _ in columns]
         if len(set(labels)) < len(labels):
             raise SqlError("DUPLICATE_COLUMN_NAME", "Column name specified more than once")
@@ -109,21 +106,18 @@ class QueryStatements:
             raise SqlError("MISSING_COLUMN_NAME", "Column name not specified")
         keys = list(target.partitioned_by)
         check_keys(columns, keys)
-        files = [] if "nodata" in statement.flags else self._write(target, rows, columns, work)
+        told = self._write(target, statement, work, run)
         plain = [c for c in columns if c[0] not in keys]
         definition: dict[str, Any] = {
             "Name": name,
             "TableType": "EXTERNAL_TABLE",
             "Parameters": {"EXTERNAL": "TRUE", "has_encrypted_data": "false",
-                           "auto.purge": "false", "numRows": str(rows.num_rows)},
+                           "auto.purge": "false", "numRows": str(told.rows)},
             "PartitionKeys": [{"Name": n, "Type": k.glue} for n, k in columns if n in keys],
             "StorageDescriptor": storage_descriptor(target, plain),
         }  # fmt: skip
-        self._register(database, name, definition, files, work)
-        outcome.output = Output.of_lines(["rows"], [])
-        outcome.update_count = rows.num_rows
-        outcome.manifest = self._manifest(files, work)
-        return outcome
+        self._register(database, name, definition, told.files, work)
+        return self._written(told, work)
 
     def _check_new(self, database: str, name: str, statement: Statement) -> None:
         try:
@@ -135,7 +129,7 @@ class QueryStatements:
 
     def _register(
         self, database: str, name: str, definition: dict[str, Any],
-        files: list[tuple[str, list[str]]], work: Work,
+        files: Sequence[tuple[str, list[str]]], work: Work,
     ) -> None:  # fmt: skip
         try:
             self._glue.create_table({"DatabaseName": database, "TableInput": definition})
@@ -164,17 +158,13 @@ class QueryStatements:
         target = self._target(
             options, statement.pattern or "", _list(options.get("partitioned_by", "ARRAY[]"))
         )
-        made, rows, outcome = self._rows(statement.query, work, run)
-        columns = [(label.lower(), kind) for label, kind in made.columns]
+        columns = self._columns(statement.query, work, run)
         if len({label for label, _ in columns}) < len(columns):
             raise SqlError("DUPLICATE_COLUMN_NAME", "Column name specified more than once")
         check_keys(columns, target.partitioned_by)
-        files = self._write(target, rows, columns, work)
+        told = self._write(target, statement, work, run)
         work.made.clear()
-        outcome.output = Output.of_lines(["rows"], [])
-        outcome.update_count = rows.num_rows
-        outcome.manifest = self._manifest(files, work)
-        return outcome
+        return self._written(told, work)
 
     def _target(self, options: dict[str, str], location: str, keys: tuple[str, ...]) -> Target:
         kind = _text(options.get("format", "'PARQUET'")).upper()
@@ -205,24 +195,27 @@ class QueryStatements:
             )
         return Target(location.rstrip("/"), kind, compression, delimiter, keys)
 
-    def _write(
-        self,
-        target: Target,
-        rows: pa.Table,
-        columns: list[tuple[str, Type]],
-        work: Work,
-    ) -> list[tuple[str, list[str]]]:
+    def _write(self, target: Target, statement: Statement, work: Work, run: Run) -> Answered:
+        name = "" if "nodata" in statement.flags else f"{work.id}_00000"
+        job = Write(
+            statement.query, work.database, work.parameters, target, name, work.limit
+        )  # fmt: skip
         try:
-            files = write(self._storage, target, rows, columns, f"{work.id}_00000")
+            told = run.ask(job)
         except Exception:
-            # Of several files some may be there.
-            written = self._storage.list(target.location)
-            work.made.extend(uri for uri in written if work.id in uri.rpartition("/")[2])
+            # Where the worker has ended, nobody else knows what it has written.
+            files = self._storage.list(target.location)
+            work.made.extend(uri for uri in files if work.id in uri.rpartition("/")[2])
             raise
-        work.made.extend(uri for uri, _ in files)
-        return files
+        work.made.extend(uri for uri, _ in told.files)
+        return told
 
-    def _manifest(self, files: list[tuple[str, list[str]]], work: Work) -> str:
+    def _written(self, told: Answered, work: Work) -> Outcome:
+        output = Output.of_lines(["rows"], [])
+        manifest = self._manifest(told.files, work)
+        return Outcome(output, told.scanned, manifest, told.rows, told.input_rows)
+
+    def _manifest(self, files: Sequence[tuple[str, list[str]]], work: Work) -> str:
         uri = f"{work.location.rpartition('/')[0]}/{work.id}-manifest.csv"
         self._storage.write(uri, "".join(f"{file}\n" for file, _ in files).encode())
         return uri

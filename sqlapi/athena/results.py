@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -12,39 +13,47 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv
 
-from sqlapi.sql.text import as_text
+from sqlapi.athena.layout import Layout
 from sqlapi.sql.types import Type
 from sqlapi.storage import Storage
 
-__all__ = ["Output", "Results", "column_info"]
+__all__ = ["Line", "Output", "Page", "Results", "column_info"]
 
-_KEPT = 256
-_KEPT_BYTES = 64 * 1024 * 1024
-"""Results are mostly read at once; later their files are read."""
+_KEPT_BYTES = 16 * 1024**2
+"""Results are mostly read at once, from their beginning; what is not kept is read from the file."""
+_PAGE_BYTES = 4 * 1024**2
+"""A page ends with the block that makes it as large."""
+Line = Sequence[str | None]
 
 
 @dataclass(frozen=True)
 class Output:
-    """What a statement gives back: rows as texts, and the description of their columns."""
+    """What a statement gives back."""
 
     columns: list[dict[str, Any]]
     """Athena's ColumnInfo."""
-    rows: pa.Table
-    """Texts, one column each, called c0, c1 and so on."""
-    header: bool = True
-    """Whether the names are the first row: of queries, not of utility statements."""
+    lines: tuple[str, ...] = ()
+    """Of a utility statement. As in Athena a row is one text, with tabs between columns."""
+    layout: Layout | None = None
+    """Of a query whose result is in the bucket already."""
+    beginning: bytes = b""
+    """The first block of that result."""
+
+    @property
+    def rows(self) -> int:
+        return self.layout.rows if self.layout else len(self.lines)
 
     @staticmethod
-    def of_query(rows: pa.Table, columns: list[tuple[str, Type]], catalog: str) -> Output:
-        texts = [as_text(rows.column(i), kind) for i, (_, kind) in enumerate(columns)]
-        named = pa.table(texts, names=[f"c{i}" for i in range(len(columns))])
-        return Output([column_info(name, kind, catalog) for name, kind in columns], named)
+    def of_query(
+        columns: Sequence[tuple[str, Type]], catalog: str, layout: Layout, beginning: bytes
+    ) -> Output:
+        infos = [column_info(name, kind, catalog) for name, kind in columns]
+        return Output(infos, layout=layout, beginning=beginning)
 
     @staticmethod
     def of_lines(names: list[str], lines: list[str]) -> Output:
-        """Of a utility statement. As in Athena a row is one text, with tabs between columns."""
         infos = [_info(name, "string", 0, 0) for name in names]
-        return Output(infos, _lines([line.replace("\n", "\\n") for line in lines]), header=False)
+        return Output(infos, tuple(line.replace("\n", "\\n") for line in lines))
 
 
 def column_info(name: str, kind: Type, catalog: str) -> dict[str, Any]:
@@ -76,8 +85,13 @@ def _info(
     }  # fmt: skip
 
 
-def _lines(lines: list[str]) -> pa.Table:
-    return pa.table({"c0": pa.array(lines, pa.string())})
+@dataclass(frozen=True)
+class Page:
+    """Some rows of a result, as texts."""
+
+    lines: list[Line]
+    rows: int
+    """All rows of the result."""
 
 
 class Results:
@@ -85,30 +99,22 @@ class Results:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self._kept: OrderedDict[str, tuple[pa.Table, int]] = OrderedDict()
-        """With their bytes, of which `_bytes` is the sum."""
+        self._kept: OrderedDict[str, tuple[Layout, bytes]] = OrderedDict()
+        """The beginnings of results, of which `_bytes` is the sum."""
         self._bytes = 0
         self._lock = Lock()
 
     def write(self, location: str, output: Output) -> None:
-        """The file at `location`, and `.metadata` beside it. Raises OSError."""
-        if output.header:
-            labels = [info["Label"] for info in output.columns]
-            sink = pa.BufferOutputStream()
-            options = csv.WriteOptions(include_header=False, quoting_style="all_valid")
-            header = pa.table(
-                [pa.array([label]) for label in labels], names=output.rows.column_names
-            )
-            csv.write_csv(header, sink, options)
-            csv.write_csv(output.rows, sink, options)
-            data = sink.getvalue().to_pybytes()
-        else:
-            data = "".join(f"{line}\n" for line in output.rows.column(0).to_pylist()).encode()
-        self._storage.write(location, data)
-        self._storage.write(
-            f"{location}.metadata", json.dumps({"ColumnInfo": output.columns}).encode()
-        )
-        self._keep(location, output.rows)
+        """The file at `location`, unless it is there, and `.metadata` beside it. Raises OSError."""
+        layout, beginning = output.layout, output.beginning
+        if layout is None:
+            data = "".join(f"{line}\n" for line in output.lines).encode()
+            self._storage.write(location, data)
+            layout = Layout(len(output.lines), len(data), ((0, 0),) if output.lines else ())
+            beginning = data
+        told = {"ColumnInfo": output.columns, "Layout": layout.as_json()}
+        self._storage.write(f"{location}.metadata", json.dumps(told).encode())
+        self._keep(location, layout, beginning)
 
     def check(self, location: str) -> None:
         """Raise LocationError for a folder that results may not be written to."""
@@ -121,40 +127,71 @@ class Results:
         self._storage.remove(location)
         self._storage.remove(f"{location}.metadata")
 
-    def _keep(self, location: str, rows: pa.Table) -> None:
-        size = rows.nbytes
+    def _keep(self, location: str, layout: Layout, beginning: bytes) -> None:
         with self._lock:
             self._forget(location)
-            self._kept[location] = (rows, size)
-            self._bytes += size
-            while len(self._kept) > _KEPT or (len(self._kept) > 1 and self._bytes > _KEPT_BYTES):
+            self._kept[location] = (layout, beginning)
+            self._bytes += _cost(layout, beginning)
+            while len(self._kept) > 1 and self._bytes > _KEPT_BYTES:
                 self._forget(next(iter(self._kept)))
 
     def _forget(self, location: str) -> None:
-        _, size = self._kept.pop(location, (None, 0))
-        self._bytes -= size
+        if kept := self._kept.pop(location, None):
+            self._bytes -= _cost(*kept)
 
-    def rows(self, location: str, columns: list[dict[str, Any]]) -> pa.Table:
-        """All rows as texts. Raises OSError when the file is gone."""
+    def page(self, location: str, columns: list[dict[str, Any]], start: int, count: int) -> Page:
+        """Up to `count` rows from row `start` on; fewer where they are large.
+
+        Raises OSError or ValueError when the file is gone, or is another one than was written.
+        """
         with self._lock:
-            if location in self._kept:
-                self._kept.move_to_end(location)
-                return self._kept[location][0]
-        names = [f"c{i}" for i in range(len(columns))]
-        data = self._storage.read(location)
-        if location.endswith(".csv"):
-            # a quoted '' is a text, an empty field is NULL
-            convert = csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
-                null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False,
-            )  # fmt: skip
-            rows = csv.read_csv(
-                io.BytesIO(data),
-                csv.ReadOptions(column_names=names, skip_rows_after_names=1),
-                csv.ParseOptions(newlines_in_values=True),
-                convert,
-            )
-        else:
-            rows = _lines(data.decode().split("\n")[:-1])
-        self._keep(location, rows)
-        return rows
+            layout, beginning = self._kept.get(location, (None, b""))
+        if layout is None:
+            layout = self._layout(location)
+        lines: list[Line] = []
+        size, end = 0, min(start + count, layout.rows)
+        while start + len(lines) < end and size < _PAGE_BYTES:
+            row = start + len(lines)
+            block = layout.block_of(row)
+            begins, ends = layout.place(block)
+            if block or not beginning:
+                data = self._storage.read_part(location, begins, ends)
+            else:
+                data = beginning
+            found = _lines(data, len(columns), is_csv=location.endswith(".csv")) if data else []
+            some = found[row - layout.first_row(block) : end - layout.first_row(block)]
+            if not some:
+                raise OSError(f"{location} has other rows than were written")
+            lines += some
+            size += len(data)
+        return Page(lines, layout.rows)
+
+    def _layout(self, location: str) -> Layout:
+        text = self._storage.read(f"{location}.metadata")
+        try:
+            layout = Layout.of_json(json.loads(text)["Layout"])
+        except (KeyError, TypeError, ValueError):
+            raise OSError(f"{location}.metadata does not tell where rows are") from None
+        self._keep(location, layout, b"")
+        return layout
+
+
+def _cost(layout: Layout, beginning: bytes) -> int:
+    return len(beginning) + 100 * (len(layout.blocks) + 1)
+
+
+def _lines(data: bytes, columns: int, *, is_csv: bool) -> list[Line]:
+    if not is_csv:
+        return [(line,) for line in data.decode().split("\n")[:-1]]
+    names = [f"c{index}" for index in range(columns)]
+    # a quoted '' is a text, an empty field is NULL, also where it is the only one of its line
+    rows = csv.read_csv(
+        io.BytesIO(data),
+        csv.ReadOptions(column_names=names, use_threads=False, block_size=len(data) + 1),
+        csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()),
+            null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False,
+        ),
+    )  # fmt: skip
+    return list(zip(*(column.to_pylist() for column in rows.columns), strict=True))

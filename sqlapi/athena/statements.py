@@ -6,10 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from sqlglot.tokenizer_core import TokenType
-
 from sqlapi.sql.budget import check_length
-from sqlapi.sql.dialect import tokens
 from sqlapi.sql.errors import SqlError
 
 __all__ = ["Statement", "parse"]
@@ -124,6 +121,11 @@ def _bare(text: str) -> str:
 
 def _in_brackets(sql: str, start: int) -> tuple[str, str]:
     """The text within the bracket that opens at `start`, and the text after it."""
+    # Here, as in `split`.
+    from sqlglot.tokenizer_core import TokenType
+
+    from sqlapi.sql.dialect import tokens
+
     depth, rest = 0, sql[start:]
     for token in tokens(rest):
         kind = token.token_type
@@ -191,6 +193,9 @@ def _properties(text: str) -> dict[str, str]:
 
 def split(text: str) -> Sequence[str]:
     """At the commas outside of brackets and quotes."""
+    # Here: most statements are translated elsewhere, and need no grammar in this process.
+    from sqlapi.sql.dialect import tokens
+
     parts, depth, start = [], 0, 0
     for token in tokens(text):
         depth += (token.text in ("(", "[")) - (token.text in (")", "]"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -60,6 +60,15 @@ class Definitions:
         found = self.source_name(database.lower(), name.lower())
         row = self.stored(database, name) if found else None
         return found if found and (row is None or _same(row["definition"], found[0])) else None
+
+    def calls(self) -> dict[str, Callable[..., Any]]:
+        """What is asked for queries, by name; see `sqlapi.catalog.reading.Described`."""
+        return {
+            "lake_table": self.lake_table,
+            "stored": self.stored,
+            "database": self.database,
+            "schema": self.source.schema,
+        }
 
     # databases
 

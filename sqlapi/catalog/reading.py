@@ -6,13 +6,12 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from sqlapi.catalog.definitions import SourceName
 from sqlapi.catalog.glue_types import of_glue
 from sqlapi.catalog.views import is_view, view_text
 from sqlapi.protocol.errors import ApiError
@@ -22,6 +21,9 @@ from sqlapi.sql.errors import SqlError
 from sqlapi.sql.scope import Table
 from sqlapi.sql.types import Type, of_arrow
 from sqlapi.storage import LocationError, Storage
+
+if TYPE_CHECKING:
+    from sqlapi.catalog.definitions import SourceName
 
 __all__ = ["Described", "Reader"]
 

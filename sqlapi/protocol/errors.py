@@ -17,12 +17,19 @@ class ApiError(Exception):
         self.status = status
         self.members = members
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.code, self.message, self.status, self.members)
+
     def body(self) -> dict[str, Any]:
         return {
             "__type": self.code,
             "message": self.message,
             "Message": self.message,
         } | self.members
+
+
+def _again(code: str, message: str, status: int, members: dict[str, Any]) -> ApiError:
+    return ApiError(code, message, status=status, **members)
 
 
 def invalid_request(message: str) -> ApiError:

@@ -1,10 +1,11 @@
-"""Runs what was translated in DuckDB, and can be stopped meanwhile."""
+"""Runs what was translated in DuckDB."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -19,30 +20,39 @@ from sqlapi.sql.pushdown import comparisons
 from sqlapi.sql.translate import Translation
 from sqlapi.sql.udfs import UDFS, null_safe
 
-__all__ = ["Engine", "Run", "StoppedError"]
+__all__ = ["Engine", "Run"]
 
 _FAILED = re.compile(f"{FAILURE}([A-Z_]+){FAILURE}(.*?){FAILURE}", re.DOTALL)
 _KINDS = {
-    "ConversionException": "INVALID_CAST_ARGUMENT",
-    "OutOfRangeException": "NUMERIC_VALUE_OUT_OF_RANGE",
-    "OutOfMemoryException": "EXCEEDED_LOCAL_MEMORY_LIMIT",
+    "Conversion Error": "INVALID_CAST_ARGUMENT",
+    "Out of Range Error": "NUMERIC_VALUE_OUT_OF_RANGE",
+    "Out of Memory Error": "EXCEEDED_LOCAL_MEMORY_LIMIT",
 }
 _UNGROUPED = re.compile(r"must appear in the GROUP BY clause|must be part of an aggregate")
-
-
-class StoppedError(Exception):
-    """The run was stopped."""
+_BATCH_ROWS = 8192
 
 
 class Engine:
     """One DuckDB in memory that sees nothing but the tables it is given."""
 
-    def __init__(self, *, memory: str = "1GB", threads: int = 2) -> None:
+    def __init__(
+        self,
+        *,
+        memory: str = "1GB",
+        threads: int = 2,
+        spill_folder: Path | None = None,
+        spill: str = "1GB",
+    ) -> None:
+        """Beyond `memory`, files in `spill_folder` take up to `spill`; DuckDB writes sizes so."""
         self._base = duckdb.connect(":memory:")
         self._base.execute(
             f"set TimeZone = 'UTC'; set memory_limit = '{memory}'; set threads = {threads};"
-            "set python_enable_replacements = false; set enable_external_access = false"
+            "set python_enable_replacements = false"
         )
+        if spill_folder:
+            self._base.execute("set temp_directory = ?", [str(spill_folder)])
+            self._base.execute("set max_temp_directory_size = ?", [spill])
+        self._base.execute("set enable_external_access = false")
         make: Any = self._base.create_function
         for name, (call, takes, gives) in UDFS.items():
             # a result may be NULL, which DuckDB takes only from functions that are given NULL, too
@@ -66,31 +76,38 @@ class Run:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
-        self._stopped = False
-        self._running = threading.Event()
         self._known: dict[str, duckdb.Statement] = {}
 
     def answer(self, translation: Translation, tables: Mapping[str, pa.Table]) -> pa.Table:
         """The rows, in columns c0, c1 and so on, of DuckDB's types.
 
-        Raises SqlError for what Trino refuses while it runs, and StoppedError.
+        Raises SqlError for what Trino refuses while it runs.
         """
         try:
             for name, table in tables.items():
                 self._connection.register(name, table)
-            if self._stopped:
-                raise StoppedError
-            self._running.set()
-            statement = self._statement(translation)
             with changing_nothing(self._connection):
-                rows: pa.Table = self._connection.sql(statement).to_arrow_table()
+                rows: pa.Table = self._connection.sql(self._statement(translation)).to_arrow_table()
             return rows
         except duckdb.Error as error:
-            if self._stopped or isinstance(error, duckdb.InterruptException):
-                raise StoppedError from None
             raise _explained(error) from error
         finally:
-            self._running.clear()
+            self.close(tables)
+
+    def batches(
+        self, translation: Translation, tables: Mapping[str, pa.Table]
+    ) -> Iterator[pa.RecordBatch]:
+        """The same, some rows at a time, while the query runs."""
+        try:
+            for name, table in tables.items():
+                self._connection.register(name, table)
+            statement = self._statement(translation)
+            with changing_nothing(self._connection):
+                yield from self._connection.sql(statement).to_arrow_reader(_BATCH_ROWS)
+        except (duckdb.Error, OSError) as error:
+            # Arrow has DuckDB's words in an error of its own.
+            raise _explained(error) from error
+        finally:
             self.close(tables)
 
     def where(
@@ -122,15 +139,6 @@ class Run:
             )
         return self._known[translation.sql]
 
-    def stop(self) -> None:
-        """Ends it at once. A run that has not begun will not."""
-        self._stopped = True
-        self._connection.interrupt()
-
-    @property
-    def stopped(self) -> bool:
-        return self._stopped
-
     def close(self, tables: Mapping[str, pa.Table]) -> None:
         for name in tables:
             try:
@@ -139,7 +147,7 @@ class Run:
                 return
 
 
-def _explained(error: duckdb.Error) -> SqlError:
+def _explained(error: duckdb.Error | OSError) -> SqlError:
     text = str(error)
     if found := _FAILED.search(text):
         return SqlError(found[1], found[2])
@@ -151,5 +159,5 @@ def _explained(error: duckdb.Error) -> SqlError:
         )
     if "Division by zero" in text:
         return SqlError("DIVISION_BY_ZERO", "Division by zero")
-    kind = _KINDS.get(type(error).__name__, "NOT_SUPPORTED")
+    kind = next((kind for start, kind in _KINDS.items() if text.startswith(start)), "NOT_SUPPORTED")
     return SqlError(kind, first)

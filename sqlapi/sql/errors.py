@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = ["SqlError"]
 
 
@@ -17,3 +19,10 @@ class SqlError(Exception):
         where = f"line {position[0]}:{position[1]}: " if position else ""
         super().__init__(f"{kind}: {where}{message}")
         self.message = message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.kind, self.message, self.position)
+
+
+def _again(kind: str, message: str, position: tuple[int, int] | None) -> SqlError:
+    return SqlError(kind, message, position=position)

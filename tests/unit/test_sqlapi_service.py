@@ -83,7 +83,9 @@ def test_its_container_runs_the_native_command_line() -> None:
         region="${LAB_REGION:-us-east-1}",
         port=SERVICE.ports["http"],
         bronze="${SQLAPI_BRONZE:-topics}",
-        memory="128MB",
+        memory="96MB",
+        workers=2,
+        scratch=Path("/tmp/sqlapi"),  # noqa: S108 - of the container
     )
     assert service["command"] == [*native, "--in-container"]
     assert set(service["depends_on"]) == {"secrets", *SERVICE.after}

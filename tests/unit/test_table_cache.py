@@ -1,9 +1,10 @@
-"""Tables kept in memory, by commit."""
+"""Tables kept in files, by commit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Event
 
 import pyarrow as pa
@@ -45,16 +46,16 @@ class Table:
         return values
 
 
-def test_a_commit_is_read_once_and_the_next_one_again() -> None:
-    cache, table = TableCache(LIMIT), Table()
+def test_a_commit_is_read_once_and_the_next_one_again(tmp_path: Path) -> None:
+    cache, table = TableCache(tmp_path, LIMIT), Table()
     assert table.ask(cache, "a") == table.ask(cache, "a") == [1] * 11
     table.commits += 1
     assert table.ask(cache, "a") == table.ask(cache, "a") == [2] * 12
     assert table.reads == [["a"], ["a"]]
 
 
-def test_columns_come_to_be_kept_together() -> None:
-    cache, table = TableCache(LIMIT), Table()
+def test_columns_come_to_be_kept_together(tmp_path: Path) -> None:
+    cache, table = TableCache(tmp_path, LIMIT), Table()
     for columns in (["a"], ["b"], ["b", "a"], ["a"]):
         assert len(table.ask(cache, *columns)) == 11
     assert table.reads == [["a"], ["b", "a"]]
@@ -63,8 +64,8 @@ def test_columns_come_to_be_kept_together() -> None:
     assert table.reads[-1] == ["c"], "a column of before may be there no more"
 
 
-def test_some_rows_are_enough_until_a_table_is_asked_for_again() -> None:
-    cache, table = TableCache(LIMIT), Table()
+def test_some_rows_are_enough_until_a_table_is_asked_for_again(tmp_path: Path) -> None:
+    cache, table = TableCache(tmp_path, LIMIT), Table()
     assert table.ask(cache, "a", some=True) == [1]
     assert (table.some, table.reads) == (1, [])
     for _ in range(2):
@@ -75,8 +76,8 @@ def test_some_rows_are_enough_until_a_table_is_asked_for_again() -> None:
     assert (table.some, len(table.reads)) == (2, 1)
 
 
-def test_what_was_asked_for_least_lately_goes_first() -> None:
-    cache = TableCache(LIMIT)
+def test_what_was_asked_for_least_lately_goes_first(tmp_path: Path) -> None:
+    cache = TableCache(tmp_path, LIMIT)
     tables = [Table(500) for _ in range(3)]  # of 4,000 bytes
     first, second, third = tables
     first.ask(cache, "a")
@@ -89,16 +90,16 @@ def test_what_was_asked_for_least_lately_goes_first() -> None:
     assert [len(table.reads) for table in tables] == [1, 2, 1]
 
 
-def test_a_table_that_is_too_large_is_read_each_time() -> None:
-    cache, table = TableCache(LIMIT), Table(LIMIT)
+def test_a_table_that_is_too_large_is_read_each_time(tmp_path: Path) -> None:
+    cache, table = TableCache(tmp_path, LIMIT), Table(LIMIT)
     for _ in range(2):
         assert len(table.ask(cache, "a")) == LIMIT + 1
     assert table.ask(cache, "a", some=True) == table.ask(cache, "a", some=True) == [1]
     assert (table.reads, table.some) == ([["a"], ["a"]], 2)
 
 
-def test_who_asks_at_the_same_time_waits_for_one_read() -> None:
-    cache, table, go = TableCache(LIMIT), Table(), Event()
+def test_who_asks_at_the_same_time_waits_for_one_read(tmp_path: Path) -> None:
+    cache, table, go = TableCache(tmp_path, LIMIT), Table(), Event()
 
     def read(columns: Sequence[str]) -> pa.Table:
         assert go.wait(30)

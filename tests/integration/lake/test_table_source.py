@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -18,8 +20,11 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("cache", [None, TableCache(1024**2)], ids=["plain", "cached"])
-def test_both_views_of_a_table(spark: SparkSession, lake: Lake, cache: TableCache | None) -> None:
+@pytest.mark.parametrize("cached", [False, True], ids=["plain", "cached"])
+def test_both_views_of_a_table(
+    spark: SparkSession, lake: Lake, cached: bool, tmp_path: Path
+) -> None:
+    cache = TableCache(tmp_path / "tables", 1024**2) if cached else None
     name = "for_sql_cached" if cache else "for_sql"
     table = HudiTable(spark, lake.storage.spark_uri, name, MOR)
     compacted(table)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pyarrow as pa
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
@@ -86,7 +87,11 @@ def test_what_ran_when_it_was_killed_has_failed(process: Process) -> None:
     long = athena.start(
         "SELECT count(*) FROM numbers a, numbers b, numbers c WHERE a.n + b.n + c.n = 1", "shop"
     )
+    assert process.process is not None
+    workers = psutil.Process(process.process.pid).children(recursive=True)
     process.end(signal.SIGKILL)
+    assert workers
+    assert not psutil.wait_procs(workers, 30)[1], "processes of queries end with the service"
     athena = process.start()
     execution = athena.ended(long)
     assert execution["Status"]["State"] == "FAILED"

@@ -1,0 +1,110 @@
+"""A worker: a process that does one job after the other until the service ends it."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import logging
+import multiprocessing
+import os
+import re
+import signal
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from sqlapi.source import SourceError
+from sqlapi.sql.engine import Engine
+from sqlapi.sql.errors import SqlError
+from sqlapi.workers.jobs import Answered, Call, Called, Failed, Job, Ready, Setup
+from sqlapi.workers.limits import MIB, limit_memory, prepare_process, private_bytes
+from sqlapi.workers.running import Jobs
+
+__all__ = ["work"]
+
+_GROWN = 96 * MIB
+"""A worker that keeps so much more after a job than it had before the first gives it back."""
+_ALLOWED = 2
+"""Times DuckDB's memory: beside it, the tables of a query that no cache has, and its texts."""
+_KEPT_FREE = 16 * MIB
+"""Less than this is not given back after a job: most jobs are small, and that takes time."""
+_UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+log = logging.getLogger("sqlapi")
+
+
+class _GivenUpError(Exception):
+    """The service has dropped the job, and knows why."""
+
+
+def work(connection: Connection, setup: Setup, folder: Path) -> None:
+    """Serve one service by `connection`; `folder` is this worker's own, for DuckDB's files."""
+    prepare_process()
+    os.chdir(folder)
+    # Ctrl-C is for the service, which then ends its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None and not parent.is_alive():
+        return
+    engine = Engine(
+        memory=setup.memory, threads=setup.threads, spill_folder=folder, spill=setup.spill
+    )
+    jobs = Jobs(setup, engine, _asking(connection))
+    _give_back()
+    allowed, at_first = _ALLOWED * _bytes(setup.memory), private_bytes()
+    try:
+        while private_bytes() < at_first + _GROWN:
+            # Again before each job: addresses that the last one has left are no memory in use.
+            limit_memory(allowed)
+            connection.send(Ready())
+            connection.send(_done(jobs, connection.recv()))
+            if private_bytes() > at_first + _KEPT_FREE:
+                _give_back()
+    except (EOFError, ConnectionError):
+        # The service has ended.
+        pass
+    # Without waiting for what the engine's threads do.
+    os._exit(0)
+
+
+def _done(jobs: Jobs, job: Job) -> Answered | Failed:
+    try:
+        return jobs.do(job)
+    except _GivenUpError:
+        return Failed(None)
+    except (SqlError, SourceError) as error:
+        return Failed(error)
+    except (EOFError, ConnectionError):
+        raise
+    except Exception as error:
+        log.exception("a job failed")
+        message = f"{type(error).__name__}: {error}"
+        return Failed(SqlError("GENERIC_INTERNAL_ERROR", message))
+
+
+def _asking(connection: Connection) -> Any:
+    def ask(name: str, *arguments: Any) -> Any:
+        connection.send(Call(name, arguments))
+        answer: Called = connection.recv()
+        if answer.gives_up:
+            raise _GivenUpError
+        if answer.error is not None:
+            raise answer.error
+        return answer.value
+
+    return ask
+
+
+def _give_back() -> None:
+    """Return free memory to the system."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def _bytes(size: str) -> int:
+    """A size as DuckDB writes it. Raises ValueError for another text."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmg]i?b)\s*", size, re.IGNORECASE)
+    if not found:
+        raise ValueError(f"not a size such as 512MB: {size}")
+    return int(float(found[1]) * _UNITS[found[2].lower()])
