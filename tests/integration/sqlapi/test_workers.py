@@ -30,7 +30,10 @@ from tests.integration.sqlserver.conftest import Postgres, eventually
 from tests.ports import free_port
 
 ENDLESS = "SELECT count(*) FROM many a, many b, many c WHERE a.n + b.n + c.n = -1"
-IN_PYTHON = "SELECT max(levenshtein_distance(rpad('', 9999, 'x'), rpad('', 9999, 'y'))) FROM many"
+IN_PYTHON = (
+    "SELECT max(levenshtein_distance(rpad(CAST(n AS varchar), 999, 'x'), rpad('', 999, 'y')))"
+    " FROM many"
+)
 """A function that holds the interpreter of its process."""
 ALL_PAIRS = "SELECT a.n, b.n FROM many a, many b"
 TOO_LARGE = "SELECT array_agg(a.n) FROM many a, many b"
