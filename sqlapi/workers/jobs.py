@@ -14,8 +14,8 @@ from sqlapi.sql.types import Type
 from sqlapi.storage import Storage
 
 __all__ = [
-    "Answered", "Call", "Called", "Describe", "Explain", "Failed", "Job", "Ready", "Select",
-    "Setup", "Write",
+    "Answered", "Begun", "Call", "Called", "Describe", "Explain", "Failed", "Job", "Ready",
+    "Select", "Setup", "Write",
 ]  # fmt: skip
 
 
@@ -97,6 +97,11 @@ class Called:
 @dataclass(frozen=True)
 class Ready:
     """The worker waits for a job."""
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The worker has the job. One that ends before was killed while it waited."""
 
 
 @dataclass(frozen=True)

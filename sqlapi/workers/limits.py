@@ -31,7 +31,9 @@ def limit_memory(more: int) -> None:
     not files that are mapped. What asks for more is refused, and sees an allocation that failed.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (_status("VmData") + more, hard))
+    wanted = _status("VmData") + more
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 
 
 def private_bytes(pid: int | None = None) -> int:

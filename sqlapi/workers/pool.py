@@ -18,9 +18,17 @@ from typing import Any
 from sqlapi.protocol.errors import ApiError
 from sqlapi.source import SourceError
 from sqlapi.sql.errors import SqlError
-from sqlapi.workers.jobs import Answered, Call, Called, Failed, Job, Ready, Setup
+from sqlapi.workers.jobs import Answered, Begun, Call, Called, Failed, Job, Ready, Setup
 
-__all__ = ["CatalogCalls", "Deadline", "EndedError", "LateError", "Worker", "Workers"]
+__all__ = [
+    "CatalogCalls",
+    "Deadline",
+    "EndedError",
+    "LateError",
+    "NotBegunError",
+    "Worker",
+    "Workers",
+]
 
 CatalogCalls = dict[str, Callable[..., Any]]
 """What a worker may ask the service, by name."""
@@ -35,6 +43,10 @@ log = logging.getLogger("sqlapi")
 
 class EndedError(Exception):
     """The process ended before its job did; the message says how."""
+
+
+class NotBegunError(Exception):
+    """The process was killed before it had the job: another worker can do it."""
 
 
 class LateError(Exception):
@@ -88,13 +100,17 @@ class Worker:
         return self._is_ready and not self._wait_for_end(0)
 
     def do(self, job: Job, calls: CatalogCalls, deadline: Deadline) -> Answered:
-        """Raises SqlError, EndedError, LateError, and what `calls` raise."""
+        """Raises SqlError, NotBegunError, EndedError, LateError, and what `calls` raise."""
         failed: Exception | None = None
         self._is_ready = False
         try:
             self._connection.send(job)
-        except OSError:
-            raise self._ended() from None
+            begun = isinstance(self._received(deadline), Begun)
+        except (EndedError, OSError):
+            begun = False
+        if not begun:
+            self.kill()
+            raise NotBegunError
         while True:
             told = self._received(deadline)
             match told:

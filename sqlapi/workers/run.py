@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 
 from sqlapi.sql.errors import SqlError
 from sqlapi.workers.jobs import Answered, Job
-from sqlapi.workers.pool import CatalogCalls, Deadline, EndedError, LateError, Worker, Workers
+from sqlapi.workers.pool import (
+    CatalogCalls,
+    Deadline,
+    EndedError,
+    LateError,
+    NotBegunError,
+    Worker,
+    Workers,
+)
 
 __all__ = ["Run", "StoppedError"]
+
+
+_ATTEMPTS = 5
+"""How many workers a job is given to, if each is killed while it waits."""
 
 
 class StoppedError(Exception):
@@ -32,20 +45,10 @@ class Run:
         """Do a job. Raises SqlError and StoppedError."""
         self._deadline = self._deadline or Deadline(self._seconds)
         try:
-            worker = self._workers.take()
-            try:
-                with self._lock:
-                    if self._stopped:
-                        raise StoppedError
-                    self._worker = worker
-                return worker.do(job, self._calls, self._deadline)
-            except LateError:
-                worker.kill()
-                raise
-            finally:
-                with self._lock:
-                    self._worker = None
-                self._workers.put_back(worker)
+            for _ in range(_ATTEMPTS):
+                with suppress(NotBegunError):
+                    return self._asked(job, self._deadline)
+            raise EndedError("could not be started")
         except EndedError as error:
             if self._stopped:
                 raise StoppedError from None
@@ -58,6 +61,22 @@ class Run:
                 "EXCEEDED_TIME_LIMIT",
                 f"Query exceeded the maximum run time of {self._seconds:g} s",
             ) from None
+
+    def _asked(self, job: Job, deadline: Deadline) -> Answered:
+        worker = self._workers.take()
+        try:
+            with self._lock:
+                if self._stopped:
+                    raise StoppedError
+                self._worker = worker
+            return worker.do(job, self._calls, deadline)
+        except LateError:
+            worker.kill()
+            raise
+        finally:
+            with self._lock:
+                self._worker = None
+            self._workers.put_back(worker)
 
     def stop(self) -> None:
         """End the job at once, and with it the process. A run that has not begun will not."""

@@ -16,7 +16,7 @@ from typing import Any
 from sqlapi.source import SourceError
 from sqlapi.sql.engine import Engine
 from sqlapi.sql.errors import SqlError
-from sqlapi.workers.jobs import Answered, Call, Called, Failed, Job, Ready, Setup
+from sqlapi.workers.jobs import Answered, Begun, Call, Called, Failed, Job, Ready, Setup
 from sqlapi.workers.limits import MIB, limit_memory, prepare_process, private_bytes
 from sqlapi.workers.running import Jobs
 
@@ -56,7 +56,9 @@ def work(connection: Connection, setup: Setup, folder: Path) -> None:
             # Again before each job: addresses that the last one has left are no memory in use.
             limit_memory(allowed)
             connection.send(Ready())
-            connection.send(_done(jobs, connection.recv()))
+            job = connection.recv()
+            connection.send(Begun())
+            connection.send(_done(jobs, job))
             if private_bytes() > at_first + _KEPT_FREE:
                 _give_back()
     except (EOFError, ConnectionError):
