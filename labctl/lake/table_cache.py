@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import logging
 import os
+import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -108,7 +109,7 @@ class _Kept:
             if {*columns} - {*reader.schema.names}:
                 return None
             with suppress(OSError):
-                os.utime(self._rows)
+                _note_use(self._rows)
             rows: pa.Table = reader.read_all()
             return rows.select(list(columns)).replace_schema_metadata()
 
@@ -136,6 +137,7 @@ class _Kept:
         try:
             with pa.OSFile(str(new), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
                 writer.write_table(rows)
+            _note_use(new)
             new.replace(self._rows)
         except OSError as error:
             log.warning("rows of a table are not kept: %s", error)
@@ -170,6 +172,12 @@ class _Kept:
             # The kernel gives it back for who is killed.
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+def _note_use(file: Path) -> None:
+    """Note the time exactly: the kernel's own notes may be the same for some milliseconds."""
+    now = time.time_ns()
+    os.utime(file, ns=(now, now))
 
 
 def _is_of(schema: pa.Schema, commit: str) -> bool:
