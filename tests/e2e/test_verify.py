@@ -10,7 +10,7 @@ from labctl.errors import ExitCode
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab
 from labctl.lab.verification import source_capture, verify_lab
-from labctl.sources import Source, TableRef
+from labctl.sources import Source, TableRef, connect_server
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Faults
 from labctl.verify import State
@@ -21,24 +21,22 @@ OPEN_SECONDS = 60.0
 
 
 @pytest.mark.parametrize("engine", ["postgres", "mysql", "sqlserver"])
-def test_capture_passes_the_end_of_every_log(
-    engine: str, lab: Lab, source: Callable[[str], Source], eventually: Eventually
-) -> None:
+def test_capture_passes_the_end_of_every_log(engine: str, lab: Lab, eventually: Eventually) -> None:
     table = next(table for table in lab.tables if table.engine == engine)
-    capture = source_capture(lab, table.engine, lambda: source(engine))
-    end = capture.end(TableRef(table.db_schema, table.source_name))
-    eventually(lambda: capture.state(end).waiting_for is None, seconds=RECOVERY_SECONDS)
+    with connect_server(lab.endpoints, engine) as server:
+        capture = source_capture(lab, table.engine, lambda: server)
+        end = capture.end(TableRef(table.db_schema, table.source_name))
+        eventually(lambda: capture.state(end).waiting_for is None, seconds=RECOVERY_SECONDS)
 
 
-def test_a_change_that_no_log_has_is_different(lab: Lab, source: Callable[[str], Source]) -> None:
-    mysql = source("mysql")
-    mysql.execute("SET SESSION sql_log_bin = 0")
-    mysql.execute("UPDATE ecomm.sale SET qtysold = qtysold + 1 WHERE salesid = 7")
-    try:
-        report = verify_lab(lab, ["sale"], timeout=OPEN_SECONDS)
-    finally:
-        mysql.execute("UPDATE ecomm.sale SET qtysold = qtysold - 1 WHERE salesid = 7")
-        mysql.close()
+def test_a_change_that_no_log_has_is_different(lab: Lab) -> None:
+    with connect_server(lab.endpoints, "mysql") as mysql:
+        mysql.execute("SET SESSION sql_log_bin = 0")
+        mysql.execute("UPDATE ecomm.sale SET qtysold = qtysold + 1 WHERE salesid = 7")
+        try:
+            report = verify_lab(lab, ["sale"], timeout=OPEN_SECONDS)
+        finally:
+            mysql.execute("UPDATE ecomm.sale SET qtysold = qtysold - 1 WHERE salesid = 7")
     (verdict,) = report.tables
     assert verdict.state is State.DIFFERENT, verdict
     assert verdict.diff is not None

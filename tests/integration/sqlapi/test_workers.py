@@ -185,7 +185,7 @@ def test_memory_is_limited_for_each_query(service: Service) -> None:
     assert "EXCEEDED_LOCAL_MEMORY_LIMIT" in status["StateChangeReason"]
     for worker in service.workers():
         limit = worker.rlimit(psutil.RLIMIT_DATA)[0]
-        assert limit < 2**30, "of the process, with its libraries and stacks"
+        assert limit != psutil.RLIM_INFINITY
         assert worker.memory_info().rss < limit
         assert (Path("/proc") / str(worker.pid) / "oom_score_adj").read_text().strip() == "1000"
 
