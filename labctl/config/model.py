@@ -76,7 +76,7 @@ class ServiceSettings(Section):
     """Its JVM's heap, `512m` or `2g`. Without it, the service's own."""
     memory: Memory | None = None
     """What the kernel lets each of its processes have, natively. Without it, twice what the service
-    takes, 512 MiB, and twice what `heap` adds."""
+    takes and what `heap` adds, 448 MiB, and 32 MiB for each core."""
     start_seconds: Annotated[int, Field(ge=1, le=86_400)] | None = None
     """How long it may take from its start until it is usable. Without it 60 s, for Connect and the
     Spark application 120 s; up to five times longer on a machine that has more to run than it has

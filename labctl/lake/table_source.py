@@ -13,13 +13,14 @@ from labctl.lake.column_comments import read_comments
 from labctl.lake.lake import Lake, TableInfo
 from labctl.lake.table_cache import TableCache
 from labctl.lake.view import LATEST, View
+from lakehouse.lake_folders import OWN_FOLDERS
 from sqlapi.source import Comparison, MergeView, SourceError, SourceTable
 from sqlapi.sources.filters import expressions
 from sqlapi.storage import OwnFolder
 
 __all__ = ["LakeSource", "own_folders"]
 
-_OF_SILVER = ("deadletter", "rebuild", "refill", "replay", "warehouse", "comments.json")
+_BESIDE = (*OWN_FOLDERS, "warehouse", "comments.json")
 """What lies beside silver in the bucket, and is written by the lab's other services."""
 
 
@@ -29,7 +30,7 @@ def own_folders(bucket: str, bronze: Sequence[str]) -> tuple[OwnFolder, ...]:
     return (
         OwnFolder(f"{lake}/silver", "the lake's tables", tables=True),
         *(OwnFolder(f"{lake}/{folder}", "the bronze files") for folder in bronze),
-        *(OwnFolder(f"{lake}/{name}", "the lab's own files") for name in _OF_SILVER),
+        *(OwnFolder(f"{lake}/{name}", "the lab's own files") for name in _BESIDE),
     )
 
 

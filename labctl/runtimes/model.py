@@ -43,12 +43,12 @@ OUT_OF_HEAP = "ran out of heap"
 OVER_LIMIT = "used all the memory that it may have"
 LAST_WORDS = {
     "Terminating due to java.lang.OutOfMemoryError": OUT_OF_HEAP,  # -XX:+ExitOnOutOfMemoryError
-    "There is insufficient memory for the Java Runtime": OVER_LIMIT,
+    "# There is insufficient memory for the Java Runtime": OVER_LIMIT,
     "fatal error: out of memory": OVER_LIMIT,  # Go's
     "fatal error: runtime: cannot allocate memory": OVER_LIMIT,
     "MemoryError": OVER_LIMIT,  # Python's
 }
-"""What a process says before it ends for lack of memory, and why that is."""
+"""How a line begins that a process says before it ends for lack of memory, and why that is."""
 
 
 class Level(StrEnum):

@@ -111,7 +111,7 @@ def serve_argv(
 def bronze_folders(project: Path, config: LabConfig) -> str:
     """The folders of the bucket that have bronze, as the service is told them."""
     roots = (table.properties.bronze_root for table in lab_tables(project, config))
-    return ",".join(sorted({root.partition("/")[0] for root in roots}))
+    return ",".join(sorted({root.partition("/")[0] for root in roots} or {"topics"}))
 
 
 def _compose_variables(project: Path, config: LabConfig) -> dict[str, str]:

@@ -11,6 +11,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.types import StructField, StructType
 
+from lakehouse.deletes import DELETED, MARK
 from lakehouse.errors import UnusableSchemaError
 from lakehouse.mapping import Field, WriterSchema
 from lakehouse.record_keys import key_problem
@@ -203,7 +204,12 @@ class Decoder:
             bad = bad | f.col(FLAG_SCHEMA).isin(unusable)
         if usable:
             wrong_key = f.expr(key_problem(self._keys, target, "row.`{}`".format)).isNotNull()
-            bad = bad | (f.col("row").isNotNull() & (wrong_key | ~f.col(f"row.{_EXACT}")))
+            # Of a row that is deleted the key alone counts.
+            gone = f.lit(False)
+            if DELETED in target.names:
+                gone = f.coalesce(f.col(f"row.{DELETED}") == MARK, f.lit(False))
+            inexact = ~f.col(f"row.{_EXACT}") & ~gone
+            bad = bad | (f.col("row").isNotNull() & (wrong_key | inexact))
         columns = {field.name: _column(field, decoded=bool(usable)) for field in target.fields}
         known = [f.expr(_literal(schema_id)) for schema_id in schema_ids]
         checked = {_OFFSET: _unless(bad | ~f.col(FLAG_SCHEMA).isin(known))}

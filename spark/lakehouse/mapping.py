@@ -16,8 +16,10 @@ from typing import Any
 __all__ = ["MAPPINGS", "Field", "Mapped", "WriterSchema"]
 
 _INSTANT = (
-    r"CASE WHEN {0} RLIKE '^[+-]?[0-9]{{4,6}}-[0-9]{{2}}-[0-9]{{2}}T[0-9]{{2}}:[0-9]{{2}}"
-    r"(:[0-9]{{2}}([.][0-9]{{1,6}}0*)?)?(Z|[+-][0-9]{{2}}:[0-9]{{2}})$' THEN to_timestamp({0}) END"
+    r"CASE WHEN {0} RLIKE '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}T[0-9]{{2}}:[0-9]{{2}}"
+    r"(:[0-9]{{2}}([.][0-9]{{1,6}}0*)?)?(Z|[+-][0-9]{{2}}:[0-9]{{2}})$' "
+    "AND unix_micros(to_timestamp({0})) BETWEEN -62135596800000000 AND 253402300799999999 "
+    "THEN to_timestamp({0}) END"
 )
 _DATE = "CASE WHEN unix_date({0}) BETWEEN -719162 AND 2932896 THEN {0} END"
 _TIMESTAMP = (

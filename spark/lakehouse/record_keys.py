@@ -1,7 +1,8 @@
 """Which keys Hudi can keep apart.
 
-It makes one text of a key: the value of a single column; of several `a:x,b:y`, with no escape. And
-it refuses an empty one, and with it the whole commit.
+It makes one text of a key: the value of a single column; of several `a:x,b:y`, with no escape, and
+with words of its own for an empty part and for null. It refuses a key without any content, and with
+it the whole commit.
 """
 
 from __future__ import annotations
@@ -21,10 +22,14 @@ def key_problem(keys: Sequence[str], columns: StructType, value: Callable[[str],
     """
     kinds = {name: columns[name].dataType for name in keys if name in columns.names}
     cases = [(f"{value(keys[0])} IS NULL", _text(f"its record key {keys[0]} is null"))]
-    for name, kind in kinds.items():
-        if isinstance(kind, StringType | BinaryType):
-            why = f"its record key {name} is empty, and Hudi keeps no row without a key"
-            cases.append((f"length({value(name)}) = 0", _text(why)))
+    if all(isinstance(kind, StringType | BinaryType) for kind in kinds.values()):
+        empty = " AND ".join(f"coalesce(length({value(name)}), 0) = 0" for name in kinds)
+        why = f"its record key {', '.join(kinds)} is empty, and Hudi keeps no row without a key"
+        cases.append((empty or "FALSE", _text(why)))
+    if len(keys) > 1:
+        for name in (name for name, kind in kinds.items() if isinstance(kind, StringType)):
+            why = f"its record key {name} is a word that Hudi writes for an empty text or for null"
+            cases.append((f"{value(name)} IN ('__empty__', '__null__')", _text(why)))
     for name, following in pairwise(keys):
         if isinstance(kinds.get(name), StringType):
             # Otherwise this key and another one could be the same text.

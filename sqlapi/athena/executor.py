@@ -23,6 +23,7 @@ from sqlapi.athena.results import Results
 from sqlapi.athena.statements import Statement
 from sqlapi.protocol.errors import ApiError
 from sqlapi.sql.errors import SqlError
+from sqlapi.storage import LocationError
 from sqlapi.store import Store
 from sqlapi.workers.run import Run, StoppedError
 
@@ -194,12 +195,11 @@ class Executor:
         return self._queries[statement.verb](statement, work, run)
 
     def _discard(self, work: Work) -> None:
-        try:
-            self._results.remove(work.location)
-            for uri in work.made:
+        for uri in (work.location, *work.made):
+            try:
                 self._results.remove(uri)
-        except OSError:
-            log.exception("files of execution %s are left", work.id)
+            except (OSError, LocationError):
+                log.exception("files of execution %s are left", work.id)
 
     def _statistics(self, live: _Live, started: float, outcome: Outcome | None) -> dict[str, Any]:
         now = time.monotonic()

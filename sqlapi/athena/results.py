@@ -19,6 +19,8 @@ from sqlapi.storage import Storage
 
 __all__ = ["Line", "Output", "Page", "Results", "column_info"]
 
+_LONGEST_NAME = 64
+"""Of a file that is put there: an execution's id, and an ending."""
 _KEPT_BYTES = 16 * 1024**2
 """Results are mostly read at once, from their beginning; what is not kept is read from the file."""
 _PAGE_BYTES = 4 * 1024**2
@@ -118,7 +120,7 @@ class Results:
 
     def check(self, location: str) -> None:
         """Raise LocationError for a folder that results may not be written to."""
-        self._storage.check(location)
+        self._storage.check(f"{location.rstrip('/')}/{'x' * _LONGEST_NAME}")
         self._storage.check_bucket(location)
 
     def remove(self, location: str) -> None:
@@ -171,7 +173,9 @@ class Results:
         try:
             layout = Layout.of_json(json.loads(text)["Layout"])
         except (KeyError, TypeError, ValueError):
-            raise OSError(f"{location}.metadata does not tell where rows are") from None
+            raise OSError(
+                f"{location}.metadata was written by an earlier version: run the query again"
+            ) from None
         self._keep(location, layout, b"")
         return layout
 

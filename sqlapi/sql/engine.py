@@ -52,6 +52,9 @@ class Engine:
         if spill_folder:
             self._base.execute("set temp_directory = ?", [str(spill_folder)])
             self._base.execute("set max_temp_directory_size = ?", [spill])
+        else:
+            # By itself it would make a folder in the working directory.
+            self._base.execute("set temp_directory = ''")
         self._base.execute("set enable_external_access = false")
         make: Any = self._base.create_function
         for name, (call, takes, gives) in UDFS.items():
@@ -149,6 +152,8 @@ class Run:
 
 def _explained(error: duckdb.Error | OSError) -> SqlError:
     text = str(error)
+    if isinstance(error, (duckdb.FatalException, duckdb.InternalException)):
+        return SqlError("GENERIC_INTERNAL_ERROR", text.splitlines()[0])
     if found := _FAILED.search(text):
         return SqlError(found[1], found[2])
     first = text.splitlines()[0].partition(" Error: ")[2] or text.splitlines()[0]

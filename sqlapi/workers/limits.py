@@ -9,7 +9,7 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["MIB", "limit_memory", "prepare_process", "private_bytes"]
+__all__ = ["MIB", "limit_memory", "mapped_bytes", "prepare_process", "private_bytes"]
 
 MIB = 1024**2
 _PR_SET_PDEATHSIG = 1
@@ -24,16 +24,21 @@ def prepare_process() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def limit_memory(more: int) -> None:
-    """Let this process take so many bytes more than it has now.
+def limit_memory(more: int, base: int | None = None) -> None:
+    """Let this process take so many bytes more than `base`, or than it has now.
 
     The kernel counts private writable memory (RLIMIT_DATA): heaps, anonymous mappings and stacks;
     not files that are mapped. What asks for more is refused, and sees an allocation that failed.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    wanted = _status("VmData") + more
+    wanted = (mapped_bytes() if base is None else base) + more
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+
+
+def mapped_bytes() -> int:
+    """Return what the limit counts of this process."""
+    return _status("VmData")
 
 
 def private_bytes(pid: int | None = None) -> int:

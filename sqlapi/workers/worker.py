@@ -17,7 +17,13 @@ from sqlapi.source import SourceError
 from sqlapi.sql.engine import Engine
 from sqlapi.sql.errors import SqlError
 from sqlapi.workers.jobs import Answered, Begun, Call, Called, Failed, Job, Ready, Setup
-from sqlapi.workers.limits import MIB, limit_memory, prepare_process, private_bytes
+from sqlapi.workers.limits import (
+    MIB,
+    limit_memory,
+    mapped_bytes,
+    prepare_process,
+    private_bytes,
+)
 from sqlapi.workers.running import Jobs
 
 __all__ = ["work"]
@@ -29,6 +35,7 @@ _ALLOWED = 2
 _KEPT_FREE = 16 * MIB
 """Less than this is not given back after a job: most jobs are small, and that takes time."""
 _UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+_UNKNOWN = "GENERIC_INTERNAL_ERROR"
 log = logging.getLogger("sqlapi")
 
 
@@ -50,15 +57,23 @@ def work(connection: Connection, setup: Setup, folder: Path) -> None:
     )
     jobs = Jobs(setup, engine, _asking(connection))
     _give_back()
-    allowed, at_first = _ALLOWED * _bytes(setup.memory), private_bytes()
+    allowed, at_first, mapped = _ALLOWED * _bytes(setup.memory), private_bytes(), mapped_bytes()
+    limit_memory(allowed, mapped)
+    is_sound = True
     try:
-        while private_bytes() < at_first + _GROWN:
-            # Again before each job: addresses that the last one has left are no memory in use.
-            limit_memory(allowed)
+        # Addresses that jobs have left count, too: another worker has them again.
+        while (
+            is_sound
+            and private_bytes() < at_first + _GROWN
+            and mapped_bytes() < mapped + allowed // 2
+        ):
             connection.send(Ready())
             job = connection.recv()
             connection.send(Begun())
-            connection.send(_done(jobs, job))
+            done = _done(jobs, job)
+            connection.send(done)
+            # After an error of its own the engine may refuse all that follows.
+            is_sound = not isinstance(done, Failed) or not _is_unknown(done.error)
             if private_bytes() > at_first + _KEPT_FREE:
                 _give_back()
     except (EOFError, ConnectionError):
@@ -66,6 +81,10 @@ def work(connection: Connection, setup: Setup, folder: Path) -> None:
         pass
     # Without waiting for what the engine's threads do.
     os._exit(0)
+
+
+def _is_unknown(error: Exception | None) -> bool:
+    return isinstance(error, SqlError) and error.kind == _UNKNOWN
 
 
 def _done(jobs: Jobs, job: Job) -> Answered | Failed:
@@ -80,7 +99,7 @@ def _done(jobs: Jobs, job: Job) -> Answered | Failed:
     except Exception as error:
         log.exception("a job failed")
         message = f"{type(error).__name__}: {error}"
-        return Failed(SqlError("GENERIC_INTERNAL_ERROR", message))
+        return Failed(SqlError(_UNKNOWN, message))
 
 
 def _asking(connection: Connection) -> Any:

@@ -141,6 +141,12 @@ def test_a_connector_that_would_read_null_as_a_default_is_told() -> None:
     assert kind.endswith('write "transforms.nulls.type": "labctl.NullStaysNull"')
     other = {"transforms": "unwrap, mine", "transforms.mine.type": "labctl.NullStaysNull"}
     assert said("mysql", **other, **{"transforms.nulls.type": None}) == []
+    (order,) = said("mysql", **{"transforms": "nulls,unwrap"})
+    assert order.endswith('write "transforms": "unwrap,nulls"')
+    theirs = {"transforms": "unwrap,nulls", "transforms.nulls.type": "org.example.Theirs"}
+    chain, kind = said("mysql", **theirs)
+    assert chain.endswith('write "transforms": "unwrap,labctl-nulls,nulls"')
+    assert kind.endswith('write "transforms.labctl-nulls.type": "labctl.NullStaysNull"')
 
 
 @pytest.mark.parametrize("side", ["key", "value"])

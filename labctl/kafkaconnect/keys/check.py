@@ -123,9 +123,11 @@ def null_keys(config: Mapping[str, str], unwrap: str) -> dict[str, str]:
     """
     aliases = names(config.get("transforms"))
     types = {alias: config.get(f"transforms.{alias}.type") for alias in aliases}
-    own = next((alias for alias, kind in types.items() if kind == _KEEPS_NULLS), "nulls")
+    free = "labctl-nulls" if "nulls" in types else "nulls"
+    own = next((alias for alias, kind in types.items() if kind == _KEEPS_NULLS), free)
     chain = config["transforms"]
-    if own not in aliases:
+    if own not in aliases or aliases.index(own) < aliases.index(unwrap):
+        aliases = [alias for alias in aliases if alias != own]
         aliases.insert(aliases.index(unwrap) + 1, own)
         chain = ",".join(aliases)
     return {

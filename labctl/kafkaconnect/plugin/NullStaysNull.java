@@ -38,7 +38,10 @@ public final class NullStaysNull<R extends ConnectRecord<R>> implements Transfor
         }
         Struct copy = new Struct(schema);
         for (Field field : schema.fields()) {
-            copy.put(field, row.getWithoutDefault(field.name()));
+            Object value = row.getWithoutDefault(field.name());
+            if (value != null) {
+                copy.put(field, value);
+            }
         }
         return record.newRecord(
                 record.topic(),

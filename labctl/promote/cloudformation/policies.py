@@ -17,9 +17,9 @@ from labctl.promote.names import Names, logical
 from labctl.promote.promotion import Promotion
 from labctl.promote.secrets import referenced
 from labctl.sinks import Sink
+from lakehouse.lake_folders import OWN_FOLDERS
 
 __all__ = [
-    "SPARK_FOLDERS",
     "allow",
     "connect_policies",
     "policy",
@@ -29,20 +29,6 @@ __all__ = [
 ]
 
 Json = dict[str, Any]
-
-SPARK_FOLDERS = (
-    "bronze-positions",
-    "bronze-topics",
-    "checkpoints",
-    "deadletter",
-    "rebuild",
-    "refill",
-    "replay",
-    "retire",
-    "retired",
-    "schemas",
-)
-"""The lake's folders besides bronze and silver in which the application keeps files."""
 
 
 def trust(service: str, account: str | None = None) -> Json:
@@ -188,7 +174,7 @@ def _lake_statements(promotion: Promotion) -> list[Json]:
     arn, bronze = _bucket(promotion, profile.lake.bucket), _bronze(promotion)
     written, read = {"silver"}, bronze
     if profile.emr.engine == "application":
-        written.update(SPARK_FOLDERS)
+        written.update(OWN_FOLDERS)
         if profile.connect.sink is None:
             written.update(bronze)
             read = set()

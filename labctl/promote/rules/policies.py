@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from labctl.promote.artifacts import LOGS
-from labctl.promote.cloudformation.policies import SPARK_FOLDERS
 from labctl.promote.rules.registry import Finding, Subject, rule
+from lakehouse.lake_folders import OWN_FOLDERS
 
 __all__: list[str] = []
 
@@ -86,7 +86,7 @@ def managed_policies(subject: Subject) -> Iterator[Finding]:
 def written_folders(subject: Subject) -> Iterator[Finding]:
     """Nobody replaces the programs that run, and files are deleted only by who writes silver."""
     lake = subject.promotion.profile.lake
-    deletable = {"silver", *SPARK_FOLDERS, *(s.topics_dir for s in subject.promotion.sinks)}
+    deletable = {"silver", *OWN_FOLDERS, *(s.topics_dir for s in subject.promotion.sinks)}
     for file, place, statement in _allowed(subject):
         for action in _texts(statement.get("Action", [])):
             if not action.startswith("s3:") or _READS.fullmatch(action):
@@ -112,7 +112,7 @@ def written_folders(subject: Subject) -> Iterator[Finding]:
 @rule
 def bronze_named(subject: Subject) -> Iterator[Finding]:
     """A policy allows writing in bronze's folder: its name is known, and it is no other folder."""
-    others = {"silver", *SPARK_FOLDERS}
+    others = {"silver", *OWN_FOLDERS}
     for sink in subject.promotion.sinks:
         if (first := sink.topics_dir.split("/")[0]) in others:
             yield Finding(

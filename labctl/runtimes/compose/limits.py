@@ -26,8 +26,8 @@ def cause_of_death(client: Any, container: Any, at: float) -> str:
     filters = {"container": container.id, "event": "oom"}
     if any(True for _ in client.events(**around, filters=filters, decode=True)):
         return OUT_OF_MEMORY
-    words: bytes = container.logs(**around, tail=200)
-    return next((cause for said, cause in LAST_WORDS.items() if said.encode() in words), "")
+    lines = b"\n" + container.logs(**around, tail=200)
+    return next((why for said, why in LAST_WORDS.items() if f"\n{said}".encode() in lines), "")
 
 
 def free_space_of(container: Any) -> DiskSpace | None:

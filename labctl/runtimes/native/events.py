@@ -139,7 +139,8 @@ class Listener:
         except OSError:
             return ""
         causes = self._causes.last_words.items()
-        return next((cause for phrase, cause in causes if phrase.encode() in words), "")
+        lines = b"\n" + words
+        return next((why for begins, why in causes if f"\n{begins}".encode() in lines), "")
 
     def _is_full(self, service: str) -> bool:
         try:

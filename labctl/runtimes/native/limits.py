@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 from labctl.config.model import ServiceSettings, mebibytes
@@ -9,8 +10,9 @@ from labctl.services.model import Context, Process, Service
 
 __all__ = ["data_limit_mib", "limited_process"]
 
-_SPARE_MIB = 512
-"""Address space that is taken but not used: above all the stacks of threads, up to 8 MiB each."""
+_SPARE_MIB, _SPARE_MIB_PER_CORE = 448, 32
+"""Address space that is taken but not used: above all the stacks of threads, up to 8 MiB each, of
+which many programs have some for each core."""
 
 
 def limited_process(service: Service, context: Context) -> Process:
@@ -30,4 +32,5 @@ def data_limit_mib(service: Service, settings: ServiceSettings) -> int:
     added = 0
     if service.heap is not None and settings.heap is not None:
         added = max(0, mebibytes(settings.heap) - mebibytes(service.heap))
-    return 2 * (service.native.memory_mib + added) + _SPARE_MIB
+    spare = _SPARE_MIB + _SPARE_MIB_PER_CORE * (os.cpu_count() or 1)
+    return 2 * (service.native.memory_mib + added) + spare

@@ -18,6 +18,7 @@ from pyspark.sql.types import StructType
 from lakehouse.bronze.files import records_in, schema_in
 from lakehouse.bronze.listing import ListedFile
 from lakehouse.decode import FLAG_BAD, column_values, columns_of, exactness
+from lakehouse.deletes import DELETED, MARK
 from lakehouse.errors import PermanentError
 from lakehouse.mapping import WriterSchema
 from lakehouse.record_keys import key_problem
@@ -120,7 +121,8 @@ class BronzeReader:
         values = column_values(group.schema, "", target)
         values[_TIMESTAMP] = f"unix_millis({_TIMESTAMP})"
         problem = key_problem(self._keys, target, lambda name: values.get(name, "NULL"))
-        bad = f"({problem}) IS NOT NULL OR NOT ({exactness(group.schema, '')})"
+        gone = f"coalesce({values[DELETED]} = '{MARK}', FALSE)" if DELETED in values else "FALSE"
+        bad = f"({problem}) IS NOT NULL OR NOT ({exactness(group.schema, '')} OR {gone})"
         files = (
             self._spark.read.format("avro")
             .option("avroSchema", group.schema.text)

@@ -12,9 +12,9 @@ import pytest
 import lakehouse
 from labctl.promote import Promotion
 from labctl.promote.artifacts import PROGRAMS
-from labctl.promote.cloudformation.policies import SPARK_FOLDERS
 from labctl.promote.plan import Plan, render
 from labctl.promote.plugins import plugin_of
+from lakehouse.lake_folders import OWN_FOLDERS
 from tests.unit.promote.bad_api_examples import API, HTTPS
 from tests.unit.promote.conftest import Promote
 
@@ -67,7 +67,7 @@ def test_who_may_write_and_delete(promote: Promote, shape: str) -> None:
     promotion = promote(HTTPS | SHAPES[shape], API)
     plan = render(promotion, None)
     silver = inside(LAKE, "silver")
-    own = silver if shape == "streamer" else silver | inside(LAKE, *SPARK_FOLDERS)
+    own = silver if shape == "streamer" else silver | inside(LAKE, *OWN_FOLDERS)
     by_connector = "sink" in shape or shape == "streamer"
     bronze = inside(LAKE, "topics")
     spark = own if by_connector else own | bronze
@@ -120,7 +120,7 @@ def test_the_application_may_write_where_it_writes() -> None:
         named |= set(re.findall(r"lake\}/([\w-]+)", text))
         named |= set(re.findall(r"base_path\.rstrip\('/'\)\}/([\w-]+)", text))
         named |= set(re.findall(r'^POSITIONS = "([\w-]+)"', text, re.MULTILINE))
-    assert named == set(SPARK_FOLDERS)
+    assert named == set(OWN_FOLDERS)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
