@@ -80,7 +80,7 @@ fuzz: $(VENV)/dev ## 100,000 statements each of Athena's SQL and T-SQL, 10,000 m
 		--out docs/benchmarks/fuzz/tds.json
 	LABCTL_FUZZ_EXAMPLES=10000 LABCTL_FUZZ_SEED=$(SEED) \
 		LABCTL_FUZZ_WRITE=docs/benchmarks/fuzz/inputs.json \
-		$(BIN)/pytest -n 0 tests/unit/test_inputs_fuzz.py tests/unit/test_snapshot_fuzz.py
+		$(BIN)/pytest -n 0 $(addprefix tests/unit/test_,inputs_fuzz.py snapshot_fuzz.py foreign.py)
 	$(BIN)/python -m tests.integration.sqlapi.fuzz --count 10000 --seed $(SEED) \
 		--out docs/benchmarks/fuzz/aws-requests.json
 

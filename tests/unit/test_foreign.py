@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from pglast import parse_sql
 from pglast.ast import CreateEnumStmt, CreateSchemaStmt, CreateStmt, DoStmt
@@ -22,6 +22,7 @@ from labctl.sources.mysql import MySqlSource
 from labctl.sources.postgres import PostgresSource
 from labctl.sources.scripts import split_script
 from labctl.sources.types import POSTGRES
+from tests.unit.test_inputs_fuzz import EXAMPLES, SEED
 
 HOSTILE = [
     "a: int);COPY(SELECT 1)TO PROGRAM'touch /tmp/x';/*",
@@ -92,7 +93,8 @@ def test_a_comment_of_mariadbs_is_no_part_of_a_type(kind: str, written: str) -> 
     assert why_left_out(described, "mysql") is None
 
 
-@settings(deadline=None, max_examples=300)
+@seed(SEED)
+@settings(deadline=None, max_examples=max(300, EXAMPLES), database=None)
 @given(
     schema=FILE_NAMES,
     name=FILE_NAMES,
@@ -102,6 +104,7 @@ def test_a_comment_of_mariadbs_is_no_part_of_a_type(kind: str, written: str) -> 
 def test_each_table_is_one_statement_with_the_same_names(
     schema: str, name: str, columns: list[tuple[str, str]], labels: list[str]
 ) -> None:
+    print(f"LABCTL_FUZZ_SEED={SEED}")
     columns = [("id", "integer"), *columns]
     made = table(TableRef(schema, name), columns, keys=["id"])
     assert why_left_out(made, "postgres") is None
