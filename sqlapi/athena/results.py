@@ -120,6 +120,7 @@ class Results:
 
     def check(self, location: str) -> None:
         """Raise LocationError for a folder that results may not be written to."""
+        self._storage.check(location)
         self._storage.check(f"{location.rstrip('/')}/{'x' * _LONGEST_NAME}")
         self._storage.check_bucket(location)
 

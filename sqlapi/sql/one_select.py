@@ -105,8 +105,6 @@ def _check_node(node: dict[str, Any], tables: Collection[str]) -> None:
         node["table_name"].lower() not in tables or node.get("at_clause") is not None
     ):
         raise UnknownStatementError(f"table {node['table_name']}")
-    if node.get("sample") or node.get("ref_type") in ("POSITIONAL", "ASOF"):
-        raise UnknownStatementError("another kind of join, or a sample,")
     if "function_name" in node and node["function_name"].lower() not in KNOWN_FUNCTIONS:
         raise UnknownStatementError(f"function {node['function_name']}")
     for key in ("schema", "catalog", "schema_name", "catalog_name", "materialized", "columns"):
