@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -75,6 +78,23 @@ def test_a_context_links_what_the_dockerfile_copies(tmp_path: Path) -> None:
     files = {str(p.relative_to(context)) for p in context.rglob("*") if p.is_file()}
     assert files == {"Dockerfile", "tools/run.sh", "wheels/some.whl"}
     assert (context / "wheels" / "some.whl").samefile(wheels / "some.whl")
+
+
+def test_the_builder_of_silver_has_every_module_that_fetching_imports(tmp_path: Path) -> None:
+    """It has no more of labctl than the Dockerfile copies before it fetches."""
+    text = (PROJECT / "compose/images/silver/Dockerfile").read_text(encoding="utf-8")
+    for line in text.partition("\nRUN parts=")[0].splitlines():
+        match line.split():
+            case ["COPY", *sources, target] if target.startswith("labctl"):
+                for source in sources:
+                    path, into = PROJECT / source, tmp_path / target
+                    if path.is_dir():
+                        shutil.copytree(path, into)
+                    else:
+                        into.mkdir(parents=True, exist_ok=True)
+                        shutil.copy(path, into)
+    program = "from labctl.artifacts import ArtifactStore; import labctl.artifacts.fetching"
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
 
 
 def test_a_context_without_its_artefact_says_how_to_get_it(tmp_path: Path) -> None:
