@@ -27,7 +27,9 @@ def homes() -> Iterator[list[str]]:
     ):
         yield [one, two]
         for home in (one, two):
-            assert begin(home, "destroy", "--yes").wait() == 0
+            ended = begin(home, "destroy", "--yes")
+            output, _ = ended.communicate()
+            assert ended.returncode == 0, output
 
 
 def begin(home: str, *words: str) -> subprocess.Popen[str]:
