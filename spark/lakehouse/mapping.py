@@ -15,17 +15,16 @@ from typing import Any
 
 __all__ = ["MAPPINGS", "Field", "Mapped", "WriterSchema"]
 
+_IN_YEARS = "BETWEEN -62135596800000000 AND 253402300799999999"
+"""Microseconds of years 1 to 9999, which all that reads a lake has. A source's infinity arrives as
+a far one."""
 _INSTANT = (
     r"CASE WHEN {0} RLIKE '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}T[0-9]{{2}}:[0-9]{{2}}"
     r"(:[0-9]{{2}}([.][0-9]{{1,6}}0*)?)?(Z|[+-][0-9]{{2}}:[0-9]{{2}})$' "
-    "AND unix_micros(to_timestamp({0})) BETWEEN -62135596800000000 AND 253402300799999999 "
-    "THEN to_timestamp({0}) END"
+    f"AND unix_micros(to_timestamp({{0}})) {_IN_YEARS} THEN to_timestamp({{0}}) END"
 )
 _DATE = "CASE WHEN unix_date({0}) BETWEEN -719162 AND 2932896 THEN {0} END"
-_TIMESTAMP = (
-    "CASE WHEN unix_micros({0}) BETWEEN -62135596800000000 AND 253402300799999999 THEN {0} END"
-)
-"""Years 1 to 9999, which all that reads a lake has. A source's infinity arrives as a far one."""
+_TIMESTAMP = f"CASE WHEN unix_micros({{0}}) {_IN_YEARS} THEN {{0}} END"
 _VARIABLE_DECIMAL = (
     "CASE WHEN {0}.scale <= 0 "
     "THEN concat(CAST({0}.value AS STRING), repeat('0', -{0}.scale)) "

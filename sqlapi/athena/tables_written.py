@@ -47,7 +47,7 @@ def write(
 ) -> list[tuple[str, list[str]]]:
     """Write the rows; return the addresses of the files, with the values of their partition.
 
-    Raises SqlError for columns that no table can have, LocationError, and OSError.
+    Raises SqlError for columns and partitions that no table can have, and OSError.
     """
     arrays = [named(rows.column(i), kind) for i, (_, kind) in enumerate(columns)]
     table = pa.table(arrays, names=[column for column, _ in columns])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import resource
 import signal
 from contextlib import suppress
@@ -24,14 +23,14 @@ def prepare_process() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def limit_memory(more: int, base: int | None = None) -> None:
-    """Let this process take so many bytes more than `base`, or than it has now.
+def limit_memory(more: int) -> None:
+    """Let this process take so many bytes more than it has now.
 
     The kernel counts private writable memory (RLIMIT_DATA): heaps, anonymous mappings and stacks;
     not files that are mapped. What asks for more is refused, and sees an allocation that failed.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    wanted = (mapped_bytes() if base is None else base) + more
+    wanted = mapped_bytes() + more
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 
@@ -41,16 +40,13 @@ def mapped_bytes() -> int:
     return _status("VmData")
 
 
-def private_bytes(pid: int | None = None) -> int:
-    """Memory of a process that no file backs and that is in use; 0 of one that has ended."""
-    try:
-        return _status("RssAnon", pid)
-    except OSError:
-        return 0
+def private_bytes() -> int:
+    """Return the memory of this process that no file backs and that is in use."""
+    return _status("RssAnon")
 
 
-def _status(name: str, pid: int | None = None) -> int:
-    text = Path(f"/proc/{pid or os.getpid()}/status").read_text(encoding="ascii")
+def _status(name: str) -> int:
+    text = Path("/proc/self/status").read_text(encoding="ascii")
     for line in text.splitlines():
         key, _, value = line.partition(":")
         if key == name:

@@ -14,7 +14,6 @@ from sqlapi.source import Comparison, MergeView, SourceTable, TableSource
 from sqlapi.sql.engine import Engine, Run
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.translate import Translation, translate, with_parameters
-from sqlapi.storage import LocationError
 from sqlapi.workers.jobs import Answered, Describe, Explain, Job, Select, Setup, Write
 
 if TYPE_CHECKING:
@@ -85,12 +84,7 @@ class Jobs:
         tables, scanned, input_rows = self._tables(made, reader, run, job.scan_limit)
         rows = run.answer(made, tables)
         small = [(label.lower(), kind) for label, kind in made.columns]
-        try:
-            files = (
-                write(self._setup.storage, job.target, rows, small, job.name) if job.name else []
-            )
-        except LocationError as error:
-            raise SqlError("HIVE_WRITER_OPEN_ERROR", str(error)) from None
+        files = write(self._setup.storage, job.target, rows, small, job.name) if job.name else []
         return Answered(list(made.columns), rows.num_rows, scanned, input_rows, files=files)
 
 

@@ -58,7 +58,7 @@ def work(connection: Connection, setup: Setup, folder: Path) -> None:
     jobs = Jobs(setup, engine, _asking(connection))
     _give_back()
     allowed, at_first, mapped = _ALLOWED * _bytes(setup.memory), private_bytes(), mapped_bytes()
-    limit_memory(allowed, mapped)
+    limit_memory(allowed)
     is_sound = True
     try:
         # Addresses that jobs have left count, too: another worker has them again.

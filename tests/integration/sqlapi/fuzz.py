@@ -5,7 +5,6 @@ python -m tests.integration.sqlapi.fuzz --count 10000 --seed 1 --out FILE
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import logging
@@ -29,6 +28,7 @@ from sqlapi.server import build
 from sqlapi.settings import Settings
 from sqlapi.sources.memory import MemorySource
 from sqlapi.storage import OwnFolder, Storage
+from tests.fuzz_figures import fuzz_options, write_figures
 from tests.integration.sqlapi.aws_requests import Generator, Sent
 from tests.integration.sqlapi.conftest import BUCKET, KEY, OUTPUT, SECRET, sales
 from tests.integration.sqlserver.conftest import Postgres, postgres_binaries
@@ -177,12 +177,7 @@ async def _answered(app: Starlette, sent: Sent) -> tuple[int, dict[str, Any]]:
 
 def main() -> None:
     """Send requests to a server of this process and write the figures as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, required=True)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
-    print(f"seed {options.seed}", file=sys.stderr)
+    options = fuzz_options(__doc__)
     logging.basicConfig(level=logging.CRITICAL)
     began = time.process_time()
     with tempfile.TemporaryDirectory() as name:
@@ -208,11 +203,7 @@ def main() -> None:
         "CPU seconds": round(time.process_time() - began, 1),
         "python": platform.python_version(),
     }
-    text = json.dumps(figures, indent=2) + "\n"
-    print(text, end="")
-    if options.out is not None:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(text, encoding="utf-8")
+    write_figures(figures, options.out)
     for wrong in run.wrong:
         print(wrong[:4000], file=sys.stderr)
     if run.wrong:

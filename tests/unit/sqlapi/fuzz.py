@@ -5,8 +5,6 @@ python -m tests.unit.sqlapi.fuzz --count 100000 --seed 1 --out FILE
 
 from __future__ import annotations
 
-import argparse
-import json
 import platform
 import random
 import resource
@@ -14,8 +12,8 @@ import sys
 import time
 from collections import Counter
 from importlib.metadata import version
-from pathlib import Path
 
+from tests.fuzz_figures import fuzz_options, write_figures
 from tests.unit.hanging import Watch
 from tests.unit.sqlapi.athena_statements import asked
 from tests.unit.sqlapi.translating import Translator
@@ -26,12 +24,7 @@ _MEMORY = 3 << 30
 
 def main() -> None:
     """Translate statements by chance and write the figures as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, required=True)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
-    print(f"seed {options.seed}", file=sys.stderr)
+    options = fuzz_options(__doc__)
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     began, first = time.process_time(), _peak()
     chance = random.Random(options.seed)  # noqa: S311 - chance, not secrets
@@ -62,11 +55,7 @@ def main() -> None:
         "CPU seconds": round(time.process_time() - began, 1),
         "python": platform.python_version(),
     }
-    text = json.dumps(figures, indent=2) + "\n"
-    print(text, end="")
-    if options.out is not None:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(text, encoding="utf-8")
+    write_figures(figures, options.out)
     if outcomes["escape or crash"]:
         sys.exit(1)
 

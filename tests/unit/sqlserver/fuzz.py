@@ -6,20 +6,18 @@ python -m tests.unit.sqlserver.fuzz tds --count 10000 --seed 1 --out FILE
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import json
 import platform
 import random
 import sys
 import time
 from collections.abc import Callable
 from importlib.metadata import version
-from pathlib import Path
 
 import pglast
 
 from labctl.sqlserver.wire.reader import ProtocolError
+from tests.fuzz_figures import fuzz_options, write_figures
 from tests.unit.hanging import Watch
 from tests.unit.sqlserver.postgres_grammar import EscapeError
 from tests.unit.sqlserver.test_wire_fuzz import CORPUS, HEADERS, PARSERS
@@ -119,13 +117,7 @@ _RUNS: dict[str, Callable[[int, random.Random], Figures]] = {"tsql": fuzz_tsql, 
 
 def main() -> None:
     """Run one kind of input and write the figures as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kind", choices=_RUNS)
-    parser.add_argument("--count", type=int, required=True)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
-    print(f"seed {options.seed}", file=sys.stderr)
+    options = fuzz_options(__doc__, tuple(_RUNS))
     began = time.process_time()
     chance = random.Random(options.seed)  # noqa: S311 - chance, not secrets
     figures: Figures = {
@@ -134,11 +126,7 @@ def main() -> None:
         "CPU seconds": round(time.process_time() - began, 1),
         "python": platform.python_version(),
     }
-    text = json.dumps(figures, indent=2) + "\n"
-    print(text, end="")
-    if options.out is not None:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(text, encoding="utf-8")
+    write_figures(figures, options.out)
     if figures.get("escapes") or figures.get("crashes"):
         sys.exit(1)
 
