@@ -30,7 +30,7 @@ from sqlapi.source import Comparison
 
 # hudi-rs is for rows: who asks for names, schemas and commits alone has none.
 if TYPE_CHECKING:
-    from hudi import HudiReadOptions, HudiTable
+    from hudi import HudiFileSlice, HudiReadOptions, HudiTable
 
 __all__ = ["SilverTable", "Snapshot", "reading"]
 
@@ -150,6 +150,10 @@ class SilverTable:
         read rightly.
         """
         return reading([self], lambda: Snapshot(self, view).read(columns, where))
+
+    def slices(self, view: View = LATEST) -> Sequence[HudiFileSlice]:
+        """The files from which the rows of a view are read."""
+        return reading([self], lambda: Snapshot(self, view).slices())
 
     def changes(self, begin: str, end: str) -> pa.Table:
         """Rows of the writes between two completion marks of the timeline, deleted ones included.
@@ -272,18 +276,24 @@ class Snapshot:
                 hint=f"Columns: {', '.join(schema.names)}.",
                 exit_code=ExitCode.USAGE,
             )
+        needed = [c for c in schema.names if c in columns or c in self._looked_at()]
+        options = self._options(projection=needed, filters=self._safe(where))
+        self._check_complete(options)
+        batches = self._table.read_stream(options)
+        return _to_table(batches, pa.schema([schema.field(c) for c in needed]))
+
+    def slices(self) -> Sequence[HudiFileSlice]:
+        return self._table.get_file_slices(self._options())
+
+    def _options(self, **given: Any) -> HudiReadOptions:
         from hudi import HudiReadOptions
 
-        needed = [c for c in schema.names if c in columns or c in self._looked_at()]
-        options = HudiReadOptions(projection=needed, filters=self._safe(where))
-        options = options.with_batch_size(_BATCH_ROWS)
+        options = HudiReadOptions(**given).with_batch_size(_BATCH_ROWS)
         if self._view.at:
             options = options.with_as_of_timestamp(self._view.at)
         if self._view.read_optimized:
             options = options.with_hudi_option(_READ_OPTIMIZED, "true")
-        self._check_complete(options)
-        batches = self._table.read_stream(options)
-        return _to_table(batches, pa.schema([schema.field(c) for c in needed]))
+        return options
 
     def _check_complete(self, options: HudiReadOptions) -> None:
         from hudi import HudiReadOptions
