@@ -8,9 +8,10 @@ from typing import Protocol
 
 import pyarrow as pa
 
-__all__ = ["Comparison", "MergeView", "SourceError", "SourceTable", "TableSource"]
+__all__ = ["PATH", "Comparison", "MergeView", "SourceError", "SourceTable", "TableSource"]
 
-
+PATH = "$path"
+"""A column of every table: the address of the file that a row is in, `s3://…`."""
 Comparison = tuple[str, str, str]
 """Column, operator (`=`, `<`, `<=`, `>`, `>=`) and a whole number."""
 
@@ -82,7 +83,7 @@ class TableSource(Protocol):
         view: MergeView,
         where: Sequence[Comparison] = (),
     ) -> pa.Table:
-        """Those columns of all rows the view shows; deleted rows are not.
+        """Those columns, PATH perhaps among them, of all rows the view shows; deleted rows are not.
 
         Rows that do not meet all of `where` may be left out, where that saves work. Raises
         SourceError.

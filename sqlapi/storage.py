@@ -82,6 +82,11 @@ class Storage:
             raise LocationError(f"outputLocation is not a valid S3 path: {shown!a}: {why}")
         return "/".join([bucket, *names])
 
+    @staticmethod
+    def uri(path: str) -> str:
+        """The address of what the file system calls `path`."""
+        return f"s3://{path}"
+
     def check(self, uri: str) -> str:
         """The path of a location that a client names; LocationError unless it may be written to.
 
@@ -170,7 +175,7 @@ class Storage:
         """The addresses of the objects below a folder."""
         selector = fs.FileSelector(self.path(uri), allow_not_found=True, recursive=True)
         found = self.filesystem.get_file_info(selector)
-        return sorted(f"s3://{entry.path}" for entry in found if entry.is_file)
+        return sorted(self.uri(entry.path) for entry in found if entry.is_file)
 
     def remove(self, uri: str) -> None:
         """Delete an object, if it is there. Raises LocationError, OSError."""

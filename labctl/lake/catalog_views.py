@@ -20,6 +20,7 @@ from labctl.lake.table_source import LakeSource
 from labctl.lake.view import View
 from sqlapi.catalog.definitions import SourceName
 from sqlapi.catalog.hudi import names_of
+from sqlapi.catalog.information_schema import Asked
 from sqlapi.catalog.reading import Reader
 from sqlapi.catalog.views import is_view, view_text
 from sqlapi.protocol.errors import ApiError
@@ -94,6 +95,8 @@ class CatalogViews:
         for table, columns in made.read.items():
             if not catalog.is_whole(table):
                 raise SqlError("NOT_SUPPORTED", f"It reads {table}, which is no table of silver")
+            if hidden := sorted(columns.keys() & made.tables[table].hidden.keys()):
+                raise SqlError("NOT_SUPPORTED", f"It reads {hidden[0]}, which Spark has not")
             for column, kind in columns.items():
                 spark_type(f"{table}.{column}", kind)
         text = spark_tree(told["originalSql"], reader, told["schema"])
@@ -143,6 +146,9 @@ class _Catalog:
     def has(self, key: str) -> bool:
         """Whether `database.name` is a table of the lake."""
         return key in self._of_lake
+
+    def information(self, catalog: str, table: str, asked: Asked) -> pa.Table:
+        raise SqlError("NOT_SUPPORTED", "information_schema is read by labctl athena run alone")
 
     def lake_table(self, database: str, name: str) -> SourceName | None:
         return self._of_lake.get(f"{database}.{name}".lower())

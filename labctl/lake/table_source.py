@@ -14,7 +14,8 @@ from labctl.lake.lake import Lake, TableInfo
 from labctl.lake.table_cache import TableCache
 from labctl.lake.view import LATEST, View
 from lakehouse.lake_folders import OWN_FOLDERS
-from sqlapi.source import Comparison, MergeView, SourceError, SourceTable
+from sqlapi.source import PATH, Comparison, MergeView, SourceError, SourceTable
+from sqlapi.sources.file_slices import rows_with_paths
 from sqlapi.sources.filters import expressions
 from sqlapi.storage import OwnFolder
 
@@ -104,6 +105,14 @@ class LakeSource:
         where: Sequence[Comparison] = (),
     ) -> pa.Table:
         shown, name = self._view(view), table.full_name
+        if PATH in columns:
+            with _explained():
+                return rows_with_paths(
+                    table,
+                    columns,
+                    lambda: self._lake.table(name).slices(shown),
+                    lambda wanted: self.read(table, wanted, view, where),
+                )
 
         def read(wanted: Sequence[str], only: Sequence[Comparison] = ()) -> pa.Table:
             return self._lake.read(name, wanted, shown, only)

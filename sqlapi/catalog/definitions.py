@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +12,8 @@ import pyarrow as pa
 from psycopg.types.json import Jsonb
 
 from sqlapi.catalog.hudi import names_of, place_of, s3_place, table_input
+from sqlapi.catalog.information_schema import Asked
+from sqlapi.catalog.information_schema import rows as information_rows
 from sqlapi.protocol.errors import ApiError
 from sqlapi.source import MergeView, SourceError, SourceTable, TableSource
 from sqlapi.store import Row, Store
@@ -18,6 +21,7 @@ from sqlapi.store import Row, Store
 __all__ = ["Definitions", "SourceName"]
 
 _SECONDS = 1.0
+_PARALLEL = 8
 _COMMIT = "last_commit_completion_time_sync"
 """The parameter of a table in which Hudi's own catalog sync notes its last commit."""
 SourceName = tuple[SourceTable, MergeView]
@@ -59,7 +63,7 @@ class Definitions:
         """
         found = self.source_name(database.lower(), name.lower())
         row = self.stored(database, name) if found else None
-        return found if found and (row is None or _same(row["definition"], found[0])) else None
+        return found if found and _is_of(found[0], row and row["definition"]) else None
 
     def calls(self) -> dict[str, Callable[..., Any]]:
         """What is asked for queries, by name; see `sqlapi.catalog.reading.Described`."""
@@ -68,6 +72,7 @@ class Definitions:
             "stored": self.stored,
             "database": self.database,
             "schema": self.source.schema,
+            "information": self.information,
         }
 
     # databases
@@ -139,6 +144,54 @@ class Definitions:
     def tables(self, database: str) -> list[dict[str, Any]]:
         return [self.table(database, name) for name in self.names(database)]
 
+    def listed(
+        self, wanted: Callable[[str, str], bool]
+    ) -> list[tuple[str, str, Mapping[str, Any] | None]]:
+        """All tables whose database and name are `wanted`, in order, and what is stored of them.
+
+        The definition of a table of the lake is None: it follows from the table's files.
+        """
+        stored = {
+            (row["database"], row["name"]): row["definition"]
+            for row in self.store.rows("SELECT database, name, definition FROM glue_table")
+            if wanted(row["database"], row["name"])
+        }
+        source = {
+            (database, name): found[0]
+            for database, names in self._safe_source().items()
+            for name, found in names.items()
+            if wanted(database, name)
+        }
+        return [
+            (*place, None if _is_of(source.get(place), stored.get(place)) else stored[place])
+            for place in sorted({*stored, *source})
+        ]
+
+    def described(
+        self, wanted: Callable[[str, str], bool]
+    ) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+        """The same, each with its definition. Raises SourceError."""
+        listed = self.listed(wanted)
+        names = self._safe_source()
+        lake = {
+            found[0].full_name: found[0]
+            for database, name, definition in listed
+            if definition is None and (found := names.get(database, {}).get(name))
+        }
+        with ThreadPoolExecutor(_PARALLEL) as pool:
+            read = pool.map(lambda t: self._schema(t, self.source.last_commit(t)), lake.values())
+            schemas = dict(zip(lake, read, strict=True))
+        for database, name, definition in listed:
+            if definition is not None:
+                yield database, name, definition
+            elif found := names.get(database, {}).get(name):
+                table, view = found
+                yield database, name, table_input(name, table, view, schemas[table.full_name])
+
+    def information(self, catalog: str, table: str, asked: Asked) -> pa.Table:
+        """The rows of a table of `information_schema`."""
+        return information_rows(self, catalog, table, asked)
+
     def shown(self, row: Row) -> dict[str, Any]:
         """A stored table as GetTable answers it."""
         made = {
@@ -174,6 +227,11 @@ class Definitions:
         if commit:
             self._schemas[table.database, table.name] = (commit, schema)
         return schema
+
+
+def _is_of(source: SourceTable | None, definition: Mapping[str, Any] | None) -> bool:
+    """Whether a name means the source's table: see `Definitions.lake_table`."""
+    return source is not None and (definition is None or _same(definition, source))
 
 
 def _same(definition: Mapping[str, Any], source: SourceTable) -> bool:

@@ -24,7 +24,7 @@ from sqlapi.sql.types import (
     row,
 )
 
-__all__ = ["of_glue"]
+__all__ = ["of_glue", "shown_type"]
 
 _DEEPEST = 30
 """Types in each other."""
@@ -41,25 +41,33 @@ def of_glue(text: str) -> Type:
     return _of_glue(text, text, _DEEPEST)
 
 
-def _of_glue(text: str, whole: str, deeper: int) -> Type:
+def shown_type(text: str) -> str:
+    """Return Trino's name of the type, with the lengths of its texts.
+
+    Queries take these texts as they are: of_glue gives none of them a length. Raises SqlError.
+    """
+    return str(_of_glue(text, text, _DEEPEST, lengths=True))
+
+
+def _of_glue(text: str, whole: str, deeper: int, *, lengths: bool = False) -> Type:
     kind = text.strip().lower()
     if kind in _PLAIN:
         return _PLAIN[kind]
     if found := re.fullmatch(r"decimal(?:\(([0-9]{1,4})\s*(?:,\s*([0-9]{1,4}))?\))?", kind):
         return decimal(int(found[1] or 10), int(found[2] or 0))
-    if found := re.fullmatch(r"(?:varchar|char)\((\d+)\)", kind):
-        return VARCHAR
+    if found := re.fullmatch(r"(varchar|char)\(([0-9]{1,5})\)", kind):
+        return Type(found[1], size=int(found[2])) if lengths else VARCHAR
     head, _, rest = kind.partition("<")
     if rest.endswith(">") and deeper:
         inside = _parts(rest[:-1])
         if head == "array" and len(inside) == 1:
-            return array(_of_glue(inside[0], whole, deeper - 1))
+            return array(_of_glue(inside[0], whole, deeper - 1, lengths=lengths))
         if head == "map" and len(inside) == 2:
-            key, value = (_of_glue(one, whole, deeper - 1) for one in inside)
+            key, value = (_of_glue(one, whole, deeper - 1, lengths=lengths) for one in inside)
             return map_of(key, value)
         if head == "struct":
             pairs = [part.partition(":") for part in inside]
-            kinds = tuple(_of_glue(one, whole, deeper - 1) for *_, one in pairs)
+            kinds = tuple(_of_glue(one, whole, deeper - 1, lengths=lengths) for *_, one in pairs)
             return row(kinds, tuple(name.strip() for name, *_ in pairs))
     raise SqlError("NOT_SUPPORTED", f"Unsupported column type: {whole[:_SHOWN]}")
 

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 from pyarrow import dataset, fs
 
-from sqlapi.source import Comparison, MergeView, SourceError, SourceTable
+from sqlapi.source import PATH, Comparison, MergeView, SourceError, SourceTable
+from sqlapi.sources.file_slices import Slice, rows_with_paths
 from sqlapi.sources.filters import expressions
+from sqlapi.sources.parquet_rows import parquet_rows
 from sqlapi.storage import Storage
 
 __all__ = ["BucketSource"]
@@ -114,15 +116,20 @@ class BucketSource:
             found = self._dataset(table)
             for condition in expressions(where):
                 found = found.filter(condition)
-            return found.to_table(columns=list(columns))
-        from hudi import HudiReadOptions
-
+            with_path = PATH in columns and PATH not in found.schema.names
+            plain = [column for column in columns if not with_path or column != PATH]
+            return parquet_rows(found, plain, with_path=with_path).select(list(columns))
+        if PATH in columns:
+            return rows_with_paths(
+                table,
+                columns,
+                lambda: self._slices(table, view),
+                lambda wanted: self.read(table, wanted, view, where),
+            )
         hudi = self._hudi(table)
         schema = hudi.get_schema_with_meta_fields()
         needed = [n for n in schema.names if n in columns or n == _DELETED]
-        options = HudiReadOptions(projection=needed)
-        if view.read_optimized:
-            options = options.with_hudi_option("hoodie.read.use.read_optimized.mode", "true")
+        options = self._options_of(view, needed)
         wanted = pa.schema([schema.field(n) for n in needed])
         rows = pa.Table.from_batches(
             [pa.record_batch(b.select(needed)) for b in hudi.read(options)] or [], wanted
@@ -133,6 +140,19 @@ class BucketSource:
             marked = pc.field(_DELETED).cast(pa.string())
             rows = rows.filter(marked.is_null() | (marked != _MARK))
         return rows.select(list(columns))
+
+    @staticmethod
+    def _options_of(view: MergeView, needed: list[str] | None = None):  # type: ignore[no-untyped-def]
+        from hudi import HudiReadOptions
+
+        options = HudiReadOptions(projection=needed)
+        if view.read_optimized:
+            options = options.with_hudi_option("hoodie.read.use.read_optimized.mode", "true")
+        return options
+
+    def _slices(self, table: SourceTable, view: MergeView) -> Sequence[Slice]:
+        found: Sequence[Slice] = self._hudi(table).get_file_slices(self._options_of(view))
+        return found
 
     def _dataset(self, table: SourceTable) -> dataset.Dataset:
         try:

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from sqlapi.source import Comparison, MergeView, SourceTable
+from sqlapi.source import PATH, Comparison, MergeView, SourceTable
 from sqlapi.sources.filters import expressions
 
 __all__ = ["MemorySource"]
@@ -61,4 +61,7 @@ class MemorySource:
         rows = self._rows(table, view)
         for condition in expressions(where):
             rows = rows.filter(condition)
+        if PATH in columns and PATH not in rows.column_names:
+            paths = [f"{table.location}/rows.parquet"] * len(rows)
+            rows = rows.append_column(PATH, pa.array(paths, pa.string()))
         return rows.select(list(columns))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -9,7 +11,7 @@ import pyarrow as pa
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.types import Type
 
-__all__ = ["arrow_type", "named", "positional"]
+__all__ = ["arrow_type", "named", "of_texts", "positional"]
 
 _PLAIN: dict[str, pa.DataType] = {
     "boolean": pa.bool_(), "tinyint": pa.int8(), "smallint": pa.int16(), "integer": pa.int32(),
@@ -34,6 +36,21 @@ def arrow_type(kind: Type) -> pa.DataType:
             names = [n or f"field{i}" for i, n in enumerate(kind.fields)]
             return pa.struct([(n, arrow_type(t)) for n, t in zip(names, kind.args, strict=True)])
     raise SqlError("NOT_SUPPORTED", f"Unsupported Hive type: {kind}")
+
+
+def of_texts(
+    column: pa.ChunkedArray[Any], value: Callable[[str], Any], kind: pa.DataType
+) -> pa.ChunkedArray[Any]:
+    """A column of what `value` makes of each text; it is asked once for each that there is."""
+    made = cache(value)
+    chunks: list[Any] = []
+    for chunk in column.dictionary_encode().chunks:
+        encoded: Any = chunk
+        values: Any = pa.array([made(text) for text in encoded.dictionary.to_pylist()], kind)
+        chunks.append(values.take(encoded.indices))
+    whole: Any = pa.chunked_array
+    column_of: pa.ChunkedArray[Any] = whole(chunks, kind)
+    return column_of
 
 
 def positional(column: pa.ChunkedArray[Any], kind: Type) -> pa.ChunkedArray[Any]:

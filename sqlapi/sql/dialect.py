@@ -134,6 +134,7 @@ def _parse(sql: str) -> list[exp.Expr]:
     given = tokens(sql)
     _check_depth(given)
     _check_numbers(sql, given)
+    _check_names(given)
     try:
         return [tree for tree in sqlglot.parse(sql, read=AthenaText) if tree is not None]
     except SqlError:
@@ -177,3 +178,11 @@ def _check_numbers(sql: str, tokens: list[Any]) -> None:
         ):
             found = token.text + following.text
             raise SqlError("NOT_SUPPORTED", f"Number {found} is not supported")
+
+
+def _check_names(tokens: list[Any]) -> None:
+    """Raises SqlError (SYNTAX_ERROR) for a name with `$` that is not in quotes: Trino has none."""
+    for token in tokens:
+        if token.token_type == TokenType.VAR and "$" in token.text:
+            position = (token.line, token.col - len(token.text) + 1)
+            raise SqlError("SYNTAX_ERROR", "mismatched input '$'", position=position)

@@ -16,7 +16,7 @@ from sqlapi.sql.code import FAILURE
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.macros import MACROS
 from sqlapi.sql.one_select import changing_nothing, one_select
-from sqlapi.sql.pushdown import comparisons
+from sqlapi.sql.pushdown import comparisons, texts
 from sqlapi.sql.translate import Translation
 from sqlapi.sql.udfs import UDFS, null_safe
 
@@ -119,6 +119,13 @@ class Run:
         """What all rows that count must meet, by table; see `sqlapi.sql.pushdown`."""
         self._statement(translation)
         return comparisons(self._connection, translation, rows)
+
+    def texts(
+        self, translation: Translation, rows: Mapping[str, pa.Table]
+    ) -> dict[str, dict[str, frozenset[str]]]:
+        """The texts of which a column has one in all rows that count, by table."""
+        self._statement(translation)
+        return texts(self._connection, translation, rows)
 
     def explain(self, translation: Translation, tables: Mapping[str, pa.Table]) -> str:
         """DuckDB's plan."""

@@ -1,4 +1,4 @@
-"""Conditions as DuckDB's `json_serialize_sql` tells them: which of them compare a whole number."""
+"""Conditions as DuckDB's `json_serialize_sql` tells them: which compare a number or a text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlapi.source import Comparison
 
-__all__ = ["whole_number_comparisons"]
+__all__ = ["texts_of", "whole_number_comparisons"]
 
 _OPERATORS = {
     "COMPARE_EQUAL": "=", "COMPARE_LESSTHAN": "<", "COMPARE_LESSTHANOREQUALTO": "<=",
@@ -22,6 +22,30 @@ def whole_number_comparisons(condition: Mapping[str, Any]) -> Iterator[Compariso
             yield from whole_number_comparisons(child)
     elif found := _comparison(condition):
         yield found
+
+
+def texts_of(condition: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+    """By column, the texts of which every row that meets `condition` has one there."""
+    kind, children = condition["type"], condition.get("children") or []
+    if kind == "CONJUNCTION_AND":
+        both: dict[str, frozenset[str]] = {}
+        for found in map(texts_of, children):
+            for column, values in found.items():
+                both[column] = both[column] & values if column in both else values
+        return both
+    if kind == "CONJUNCTION_OR" and children:
+        first, *others = map(texts_of, children)
+        return {
+            column: values.union(*(other[column] for other in others))
+            for column, values in first.items()
+            if all(column in other for other in others)
+        }
+    if kind != "COMPARE_EQUAL" or condition["left"]["type"] != "COLUMN_REF":
+        return {}
+    literal = condition["right"].get("literal", {})
+    if literal.get("kind") != "STRING":
+        return {}
+    return {str(condition["left"]["column_names"][-1]): frozenset([str(literal["text"])])}
 
 
 def _comparison(term: Mapping[str, Any]) -> Comparison | None:

@@ -1,4 +1,4 @@
-"""Which rows a query needs at most, as far as it compares whole numbers: known before it is run.
+"""Which rows a query needs at most, as far as it compares numbers or texts: known before it runs.
 
 DuckDB tells it as the text of the filter above a scan, when it plans over no rows. What that filter
 drops takes no part in the answer, so that a source may as well not read it.
@@ -14,10 +14,11 @@ import duckdb
 import pyarrow as pa
 
 from sqlapi.source import Comparison
-from sqlapi.sql.plan_conditions import whole_number_comparisons
+from sqlapi.sql.plan_conditions import texts_of, whole_number_comparisons
 from sqlapi.sql.translate import Translation
+from sqlapi.sql.types import Type
 
-__all__ = ["comparisons"]
+__all__ = ["comparisons", "texts"]
 
 _WHOLE = ("tinyint", "smallint", "integer", "bigint")
 
@@ -29,37 +30,72 @@ def comparisons(
 
     `rows` are that table without rows, in the columns and types of the query's run.
     """
-    if len(translation.read) != 1 or " WHERE " not in translation.sql:
+    only = _only_table(translation)
+    if only is None:
         return {}
-    ((name, columns),) = translation.read.items()
+    name, columns = only
     whole = [column for column, kind in columns.items() if kind.name in _WHOLE]
     if not whole:
         return {}
-    try:
-        connection.register(name, rows[name])
-        found = connection.execute(f"EXPLAIN (FORMAT json) {translation.sql}").fetchall()
-        terms = list(_terms(connection, json.loads(found[0][1])))
-    except duckdb.Error:
-        # what is wrong with it is found out, and said, when it runs
-        return {}
-    finally:
-        connection.unregister(name)
+    condition = _condition(connection, translation, name, rows[name])
+    terms = whole_number_comparisons(condition) if condition else ()
     return {name: [term for term in terms if term[0] in whole]}
 
 
-def _terms(connection: duckdb.DuckDBPyConnection, plan: Any) -> Iterator[Comparison]:
+def texts(
+    connection: duckdb.DuckDBPyConnection, translation: Translation, rows: Mapping[str, pa.Table]
+) -> dict[str, dict[str, frozenset[str]]]:
+    """The texts of which a column has one in every row that counts; of the query's only table."""
+    only = _only_table(translation)
+    if only is None:
+        return {}
+    name, columns = only
+    condition = _condition(connection, translation, name, rows[name])
+    found = texts_of(condition) if condition else {}
+    return {
+        name: {
+            column: values
+            for column, values in found.items()
+            if column in columns and columns[column].name == "varchar"
+        }
+    }
+
+
+def _only_table(translation: Translation) -> tuple[str, Mapping[str, Type]] | None:
+    if len(translation.read) != 1 or " WHERE " not in translation.sql:
+        return None
+    (only,) = translation.read.items()
+    return only
+
+
+def _condition(
+    connection: duckdb.DuckDBPyConnection, translation: Translation, name: str, rows: pa.Table
+) -> dict[str, Any] | None:
+    """What every row of the only table must meet; None where that is not known."""
+    try:
+        connection.register(name, rows)
+        found = connection.execute(f"EXPLAIN (FORMAT json) {translation.sql}").fetchall()
+        return _filter(connection, json.loads(found[0][1]))
+    except duckdb.Error:
+        # what is wrong with it is found out, and said, when it runs
+        return None
+    finally:
+        connection.unregister(name)
+
+
+def _filter(connection: duckdb.DuckDBPyConnection, plan: Any) -> dict[str, Any] | None:
     nodes = list(_nodes(plan))
     scans = [node for node in nodes if "ARROW_SCAN" in str(node.get("name"))]
     above = [node for node in nodes if node.get("children") == scans]
     if len(scans) != 1 or len(above) != 1 or str(above[0].get("name")).strip() != "FILTER":
-        return
+        return None
     text = f"SELECT {above[0]['extra_info']['Expression']}"
     ((told,),) = connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [text]).fetchall()
     tree = json.loads(told)
     if tree.get("error"):
-        return
+        return None
     (condition,) = tree["statements"][0]["node"]["select_list"]
-    yield from whole_number_comparisons(condition)
+    return dict(condition)
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:

@@ -134,11 +134,13 @@ class Relations(ABC):
                 f"{unique}.{identifier(column)}",
                 kind,
                 partial(self.context.use, table, column),
+                column not in table.columns,
             )
-            for column, kind in table.columns.items()
+            for column, kind in {**table.hidden, **table.columns}.items()
         )
         given = tree.args.get("alias")
         if given is not None and given.columns:
+            made = tuple(column for column in made if not column.hidden)
             if len(given.columns) != len(made):
                 raise SqlError("MISMATCHED_COLUMN_ALIASES", f"Column alias list of {name}")
             made = tuple(

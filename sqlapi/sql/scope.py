@@ -31,6 +31,11 @@ class Table:
     view: str | None = None
     """The SELECT of a view."""
     view_database: str = ""
+    hidden: Mapping[str, Type] = field(default_factory=dict)
+    """Columns that `*` does not show, but which can be named."""
+
+    def type_of(self, column: str) -> Type:
+        return self.columns.get(column) or self.hidden[column]
 
 
 class Schema(Protocol):
@@ -49,6 +54,8 @@ class Column:
     sql: str
     type: Type
     used: Callable[[], None] = lambda: None
+    hidden: bool = False
+    """Whether `*` leaves it out."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,7 @@ class Scope:
         if alias is not None:
             for relation in self.relations:
                 if relation.alias == alias:
-                    return list(relation.columns)
+                    return [column for column in relation.columns if not column.hidden]
             if self.outer:
                 return self.outer.columns(alias)
             raise SqlError("SYNTAX_ERROR", f"Unable to resolve reference {alias}")
@@ -93,7 +100,7 @@ class Scope:
             column
             for relation in self.relations
             for column in relation.columns
-            if (relation.alias, column.name) not in self.hidden
+            if not column.hidden and (relation.alias, column.name) not in self.hidden
         ]
         return [*self.merged, *rest]
 
@@ -167,4 +174,4 @@ class Context:
         return f"{prefix}{self._names}"
 
     def use(self, table: Table, column: str) -> None:
-        self.read.setdefault(table.key, {})[column] = table.columns[column]
+        self.read.setdefault(table.key, {})[column] = table.type_of(column)

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from sqlapi.athena.result_writer import ResultWriter
 from sqlapi.athena.tables_written import write
+from sqlapi.catalog.information_schema import Asked
 from sqlapi.catalog.reading import Reader
 from sqlapi.source import Comparison, MergeView, SourceTable, TableSource
 from sqlapi.sql.engine import Engine, Run
@@ -61,8 +62,12 @@ class Jobs:
         raise TypeError(f"no such job: {type(job).__name__}")
 
     def _tables(self, made: Translation, reader: Reader, run: Run, limit: int | None) -> _Read:
-        tables = reader.rows(made.read, run.where(made, reader.empty(made.read)))
-        scanned = sum(table.nbytes for table in tables.values())
+        empty = reader.empty(made.read)
+        texts = run.texts(made, empty) if any(map(reader.is_information, made.read)) else {}
+        tables = reader.rows(made.read, run.where(made, empty), texts)
+        scanned = sum(
+            table.nbytes for key, table in tables.items() if not reader.is_information(key)
+        )
         if limit is not None and scanned > limit:
             raise SqlError("EXCEEDED_SCAN_LIMIT", "Bytes scanned limit was exceeded")
         return tables, scanned, sum(table.num_rows for table in tables.values())
@@ -114,6 +119,10 @@ class _Catalog:
 
     def database(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = self._ask("database", name)
+        return found
+
+    def information(self, catalog: str, table: str, asked: Asked) -> pa.Table:
+        found: pa.Table = self._ask("information", catalog, table, asked)
         return found
 
 

@@ -7,12 +7,14 @@ from typing import Any
 from urllib.parse import quote_plus
 
 import boto3
+import pandas as pd
 import pytest
 import sqlalchemy
 from pyathena import connect
 from pyathena.cursor import DictCursor
 from pyathena.error import OperationalError
 from pyathena.pandas.cursor import PandasCursor
+from pyathena.pandas.util import to_sql
 
 from tests.integration.sqlapi.conftest import KEY, OUTPUT, REGION, SECRET, Endpoint
 
@@ -81,3 +83,24 @@ def test_sqlalchemy(addresses: Endpoint) -> None:
         query = sqlalchemy.select(sale.c.id).where(sale.c.qty > 1).order_by(sale.c.id)
         assert connection.execute(query).scalars().all() == [1, 3]
     engine.dispose()
+
+
+def test_what_is_asked_of_information_schema(addresses: Endpoint) -> None:
+    """When a frame is written, and when the dialect cannot describe a table otherwise."""
+    frame = pd.DataFrame({"id": [1]})
+    with pytest.raises(OperationalError, match="already exists"):
+        to_sql(frame, "Sale", _connect(), f"{OUTPUT}frame/", schema="tickit", if_exists="fail")
+    engine = sqlalchemy.create_engine(
+        f"awsathena+rest://{KEY}:{SECRET}@athena.{REGION}.amazonaws.com:443/tickit"
+        f"?s3_staging_dir={quote_plus(OUTPUT)}"
+    )
+    dialect: Any = engine.dialect
+    with engine.connect() as connection:
+        raw = connection.connection
+        found = dialect._columns_from_information_schema(raw, "MoMA", "Artists")
+        described = dialect.get_columns(connection, "artists", "moma")
+    engine.dispose()
+    assert [column["name"] for column in found] == ["id", "name"]
+    names = [(column["name"], str(column["type"])) for column in found]
+    assert names == [(column["name"], str(column["type"])) for column in described]
+    assert found[1]["dialect_options"]["awsathena_partition"] is True

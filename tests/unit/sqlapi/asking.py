@@ -6,6 +6,8 @@ from functools import cache
 
 import pyarrow as pa
 
+from sqlapi.catalog import information_schema
+from sqlapi.catalog.file_columns import FILE_COLUMNS
 from sqlapi.sql.arrow import positional
 from sqlapi.sql.engine import Engine
 from sqlapi.sql.errors import SqlError
@@ -18,16 +20,19 @@ __all__ = ["Tables", "answer", "ask", "translated"]
 
 
 class Tables:
-    """Arrow tables of database `default`, by name."""
+    """Arrow tables of database `default`, by name, beside `information_schema` without rows."""
 
     def __init__(self, **tables: pa.Table) -> None:
         self._tables = tables
 
     def table(self, catalog: str | None, database: str, name: str, as_of: str | None) -> Table:
+        if database == information_schema.SCHEMA and name in information_schema.TABLES:
+            shape = information_schema.TABLES[name]
+            return Table(f"{database}.{name}", database, name, shape.columns, hidden=shape.hidden)
         if name not in self._tables:
             raise SqlError("TABLE_NOT_FOUND", f"Table '{database}.{name}' does not exist")
         columns = {f.name.lower(): of_arrow(f.type) for f in self._tables[name].schema}
-        return Table(name, database, name, columns)
+        return Table(name, database, name, columns, hidden=FILE_COLUMNS)
 
     def rows(self, made: Translation) -> dict[str, pa.Table]:
         """The columns that are read, and no others."""

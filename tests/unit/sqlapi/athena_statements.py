@@ -294,6 +294,9 @@ t as {name} left join t as {name} using (a)
 t full join t as y using (a, s)
 t, lateral (select {any}) as {name} (x)
 t tablesample bernoulli ({int_})
+information_schema.tables
+awsdatacatalog.information_schema.columns as {name}
+"INFORMATION_SCHEMA".{name}
 {name}.{name}.{name}
 {function}({any})
 """.strip().splitlines()
@@ -434,6 +437,8 @@ class _Writer:
         chosen = self._chance.random()
         if chosen < 0.6:
             return self._pick(("a", "b", "s", "d", "l1", "r", "t.a", "r.a", "x", "y", "value"))
+        if chosen < 0.65:
+            return self._pick(('"$path"', 't."$file_size"', "table_schema", "comment"))
         return '"q""; drop table t; --"' if chosen < 0.7 else self._dotted()
 
     def _string(self) -> str:

@@ -13,6 +13,7 @@ from pyarrow import fs
 
 from sqlapi.athena.partitions import NO_VALUE, check_keys, escaped
 from sqlapi.athena.tables_written import Target, storage_descriptor, write
+from sqlapi.catalog.information_schema import Asked
 from sqlapi.catalog.reading import Reader
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.types import DATE, DOUBLE, INTEGER, VARCHAR, Type, decimal
@@ -46,6 +47,9 @@ class _Catalog:
 
     def database(self, name: str) -> dict[str, Any]:
         return {}
+
+    def information(self, catalog: str, table: str, asked: Asked) -> pa.Table:
+        raise AssertionError(table)
 
 
 def _written(

@@ -63,6 +63,38 @@ def test_comparisons_that_all_rows_must_meet(sql: str, found: Sequence[Compariso
     assert told(sql) == found
 
 
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("note = 'a'", {"note": {"a"}}),
+        ("'it''s' = note AND id = 3", {"note": {"it's"}}),
+        ("note IN ('a', 'b') AND qty IS NOT NULL", {"note": {"a", "b"}}),
+        ("note = 'a' AND more = 'b'", {"note": {"a"}, "more": {"b"}}),
+        ("(note = 'a' AND more = 'x') OR (more = 'y' AND note = 'b')",
+         {"note": {"a", "b"}, "more": {"x", "y"}}),
+        ("note = 'a' OR more = 'b'", {}),
+        ("note = 'a' OR id = 3", {}),
+        ("NOT (note = 'a')", {}),
+        ("note <> 'a'", {}),
+        ("note LIKE 'a%'", {}),
+        ("lower(note) = 'a'", {}),
+        ("note = more", {}),
+        ("note > 'a'", {}),
+        ("note IS NULL OR note = 'a'", {}),
+        ("coalesce(note, 'a') = 'a'", {}),
+    ],
+)  # fmt: skip
+def test_texts_that_all_rows_must_have(condition: str, found: dict[str, set[str]]) -> None:
+    engine = Engine()
+    rows = SALES.append_column("more", SALES["note"])
+    try:
+        made = translate(f"SELECT * FROM sale WHERE {condition}", Tables(sale=rows), "tickit")
+        told = engine.run().texts(made, {"sale": rows.schema.empty_table()})["sale"]
+    finally:
+        engine.close()
+    assert told == found
+
+
 def test_a_lake_leaves_out_by_keys_alone(tmp_path: Path) -> None:
     rows = pa.table({"id": pa.array(range(1000), pa.int32()),
                      "qty": pa.array([7] * 1000, pa.int32())})  # fmt: skip

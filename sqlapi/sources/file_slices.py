@@ -1,0 +1,98 @@
+"""Which file each row of a Hudi table is read from: the column `$path` of Athena."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sqlapi.source import PATH, SourceError, SourceTable
+from sqlapi.sql.arrow import of_texts
+
+__all__ = ["Slice", "rows_with_paths"]
+
+_PARTITION, _FILE = "_hoodie_partition_path", "_hoodie_file_name"
+_SEPARATOR = "\n"
+_ATTEMPTS = 5
+_LOG = re.compile(r"_([0-9]+)\.log\.([0-9]+)")
+"""In the name of a log file, its instant and its number."""
+_Files = Mapping[tuple[str, str], str]
+"""By partition and file group, the file that a split of Athena's is named after."""
+
+
+class Slice(Protocol):
+    """A file group as a view of the table shows it: what hudi-rs calls a file slice."""
+
+    @property
+    def partition_path(self) -> str: ...
+
+    @property
+    def file_id(self) -> str: ...
+
+    @property
+    def base_file_name(self) -> str: ...
+
+    @property
+    def log_file_names(self) -> Sequence[str]: ...
+
+
+def rows_with_paths(
+    table: SourceTable,
+    columns: Sequence[str],
+    slices: Callable[[], Iterable[Slice]],
+    read: Callable[[Sequence[str]], pa.Table],
+) -> pa.Table:
+    """Rows with `columns`, one of which is PATH.
+
+    A row that was changed since the last compaction is in a log file; its path is that of the base
+    file of its file group or, where there is none, of the last log file: Hudi's input format,
+    by which Athena reads, names splits so. Raises SourceError.
+    """
+    plain = [column for column in columns if column != PATH]
+    for _ in range(_ATTEMPTS):
+        before = _files(slices())
+        rows = read(list(dict.fromkeys([*plain, _PARTITION, _FILE])))
+        paths = _paths(table, rows, before, _files(slices()))
+        if paths is not None:
+            return rows.append_column(PATH, paths).select(list(columns))
+    raise SourceError(f"{table.full_name} changes while it is read; ask for $path again")
+
+
+def _files(slices: Iterable[Slice]) -> _Files:
+    return {
+        (one.partition_path or "", one.file_id): one.base_file_name
+        or max(one.log_file_names, key=_order)
+        for one in slices
+    }
+
+
+def _order(name: str) -> tuple[str, int]:
+    found = _LOG.search(name)
+    return (found[1], int(found[2])) if found else ("", 0)
+
+
+def _paths(
+    table: SourceTable, rows: pa.Table, before: _Files, after: _Files
+) -> pa.ChunkedArray[Any] | None:
+    """The path of each row; None if that is not known, as the table changed while it was read."""
+    if rows[_FILE].null_count or rows[_PARTITION].null_count:
+        raise SourceError(f"{table.full_name} has rows without {_FILE}: it has no $path")
+    join: Any = pc.binary_join_element_wise
+    places = join(rows[_PARTITION].cast(pa.string()), rows[_FILE].cast(pa.string()), _SEPARATOR)
+    paths = of_texts(places, lambda place: _path(table.location, place, before, after), pa.string())
+    return None if paths.null_count else paths
+
+
+def _path(location: str, place: str, before: _Files, after: _Files) -> str | None:
+    """`place` is what the row says: its partition, and its base file or, of a log, its group."""
+    partition, _, name = place.partition(_SEPARATOR)
+    group = partition, name.partition("_")[0]
+    file = name
+    if name not in (before.get(group), after.get(group)):
+        if group not in before or before[group] != after.get(group):
+            return None
+        file = before[group]
+    return "/".join(part for part in (location, partition, file) if part)
