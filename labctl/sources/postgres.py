@@ -27,6 +27,7 @@ from labctl.sources.base import (
     not_reached,
     statement_failed,
 )
+from labctl.sources.replica_identity import OPTIONS, OPTIONS_OF_18, identity_statement
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["PostgresSource", "ensure_database"]
 
 _CONNECT_TIMEOUT = 10
+_VERSION_18 = 180000
 _COLUMNS = """
     SELECT c.column_name,
            CASE c.data_type WHEN 'USER-DEFINED' THEN t.typtype::text ELSE c.data_type END,
@@ -215,22 +217,37 @@ class PostgresSource(Source):
 
     def capture(self, refs: Sequence[TableRef], publication: str) -> None:
         # As the tables' owner, so that the connector's user need not own them.
-        if not self.execute("SELECT 1 FROM pg_publication WHERE pubname = %s", (publication,)):
-            self.execute(f"CREATE PUBLICATION {self.quote(publication)}")
+        self._ensure_publication(publication)
+        if refs:
+            self.execute(identity_statement(refs))
         published = self.captured(publication)
         for ref in refs:
-            # With the whole old row a delete tells what was deleted.
-            if self._identity(ref) != "f":
-                self.execute(f"ALTER TABLE {self.qualified(ref)} REPLICA IDENTITY FULL")
             if ref not in published:
                 self.execute(
                     f"ALTER PUBLICATION {self.quote(publication)} ADD TABLE {self.qualified(ref)}"
                 )
 
-    def captured(self, publication: str) -> set[TableRef]:
-        rows = self.execute(
-            "SELECT schemaname, tablename FROM pg_publication_tables WHERE pubname = %s",
+    def _ensure_publication(self, publication: str) -> None:
+        """Create the publication, or give one of an earlier labctl the options it needs."""
+        options = OPTIONS_OF_18 if self._connection.server_version >= _VERSION_18 else OPTIONS
+        found = self.execute(
+            "SELECT pubviaroot AND coalesce(to_jsonb(p) ->> 'pubgencols', 's') = 's'"
+            " FROM pg_publication p WHERE pubname = %s",
             (publication,),
+        )
+        if not found:
+            self.execute(f"CREATE PUBLICATION {self.quote(publication)} WITH ({options})")
+        elif not found[0][0]:
+            self.execute(f"ALTER PUBLICATION {self.quote(publication)} SET ({options})")
+
+    def captured(self, publication: str) -> set[TableRef]:
+        # The view lists a partitioned table, or its partitions; a member it is by itself.
+        rows = self.execute(
+            "SELECT schemaname, tablename FROM pg_publication_tables WHERE pubname = %s"
+            " UNION SELECT nspname, relname FROM pg_publication p"
+            " JOIN pg_publication_rel r ON r.prpubid = p.oid JOIN pg_class c ON c.oid = r.prrelid"
+            " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE pubname = %s",
+            (publication, publication),
         )
         return {TableRef(schema, name) for schema, name in rows}
 
@@ -239,13 +256,6 @@ class PostgresSource(Source):
             self.execute(
                 f"ALTER PUBLICATION {self.quote(publication)} DROP TABLE {self.qualified(ref)}"
             )
-
-    def _identity(self, ref: TableRef) -> str:
-        """What the log has of an old row: `d` its key, `f` everything."""
-        ((identity,),) = self.execute(
-            "SELECT relreplident FROM pg_class WHERE oid = %s::regclass", (self.qualified(ref),)
-        )
-        return str(identity)
 
     def let_read(self, user: str, schema: str) -> None:
         role, owned = self.quote(user), self.quote(schema)

@@ -13,6 +13,7 @@ from labctl.kafkaconnect.files import POSTGRES as CONNECTOR
 from labctl.sources.base import Source, TableRef, quoted
 from labctl.sources.change_log import PostgresLog
 from labctl.sources.engine import Engine, Preparation, Rds
+from labctl.sources.replica_identity import OPTIONS, OPTIONS_OF_18, identity_statement
 
 if TYPE_CHECKING:
     from labctl.sources.types import TypeRule
@@ -36,9 +37,8 @@ def _parameters(connectors: int) -> Mapping[str, str]:
 def _preparation(source: Preparation) -> str:
     user = source.user
     database, publication = source.database, source.publication
-    named = [_named(table) for table in source.tables]
     published = ", ".join(map(_named, source.published))
-    identity = "".join(f"ALTER TABLE {name} REPLICA IDENTITY FULL;\n" for name in named)
+    identity = f"{identity_statement(source.tables)};\n" if source.tables else ""
     rights = "".join(
         f"""\
 GRANT USAGE ON SCHEMA {schema} TO {user};
@@ -64,12 +64,18 @@ END $$;
 ALTER ROLE {user} PASSWORD :'cdc_password';
 GRANT rds_replication TO {user};
 GRANT CONNECT ON DATABASE {_quoted(database)} TO {user};
-{rights}{identity}\
+{rights}\
 DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM pg_publication WHERE pubname = '{publication}') THEN
         CREATE PUBLICATION {publication};
     END IF;
+    IF current_setting('server_version_num')::integer >= 180000 THEN
+        ALTER PUBLICATION {publication} SET ({OPTIONS_OF_18});
+    ELSE
+        ALTER PUBLICATION {publication} SET ({OPTIONS});
+    END IF;
 END $$;
+{identity}\
 {f"ALTER PUBLICATION {publication} SET TABLE {published};" if published else ""}
 """
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from pglast import parse_sql
-from pglast.ast import AlterTableStmt
+from pglast.ast import AlterPublicationStmt, DoStmt
 
 from labctl.config.model import SourceEngine
 from labctl.sources import ENGINES, Preparation, TableRef
+from labctl.sources.replica_identity import identity_statement
 
 HOSTILE = TableRef("s`]\"'; DROP TABLE t; --", "t\"`]'; DROP TABLE t; --")
 PLAIN = TableRef("s", "t")
@@ -49,7 +50,24 @@ def test_a_name_is_no_more_than_a_name(engine: SourceEngine) -> None:
 def test_tables_keep_their_names_in_postgresql() -> None:
     lines = [x for x in prepared("postgres", HOSTILE).splitlines() if not x.startswith("\\connect")]
     statements: Any = parse_sql("\n".join(lines).replace(":'cdc_password'", "'x'"))
-    altered: list[Any] = [
-        one.stmt.relation for one in statements if isinstance(one.stmt, AlterTableStmt)
+    published: list[Any] = [
+        member.pubtable.relation
+        for one in statements
+        if isinstance(one.stmt, AlterPublicationStmt)
+        for member in one.stmt.pubobjects or ()
     ]
-    assert [(one.schemaname, one.relname) for one in altered] == [(HOSTILE.schema, HOSTILE.name)]
+    assert [(one.schemaname, one.relname) for one in published] == [(HOSTILE.schema, HOSTILE.name)]
+    blocks = [
+        argument.arg.sval
+        for one in statements
+        if isinstance(one.stmt, DoStmt)
+        for argument in one.stmt.args or ()
+    ]
+    schema, name = (part.replace('"', '""') for part in (HOSTILE.schema, HOSTILE.name))
+    quoted = f'"{schema}"."{name}"'.replace("'", "''")
+    assert sum(f"ARRAY['{quoted}']" in block for block in blocks) == 1
+
+
+def test_a_table_called_as_the_blocks_mark_does_not_end_it() -> None:
+    assert identity_statement([TableRef("s", "$labctl$")]).endswith("END $labctl_$")
+    assert identity_statement([TableRef("{mark}", "{tables}")]).count("{tables}") == 1

@@ -1,0 +1,253 @@
+"""Capturing a PostgreSQL table changes the outcome of no statement of its application."""
+
+from __future__ import annotations
+
+import io
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import psycopg2
+import pytest
+
+from labctl.config.endpoints import Endpoints
+from labctl.errors import LabError
+from labctl.sources import ENGINES, Preparation, Source, TableRef, connect
+from labctl.sources.postgres import PostgresSource
+from tests.integration.test_owner import administrator
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of table: its columns, and what stands in its schema besides."""
+
+    columns: str
+    more: tuple[str, ...] = ()
+    """Statements; `{schema}` stands for the schema's name."""
+    identity: str | None = "f"
+    """The replica identity once it is captured; None where capture refuses the table."""
+    key: str = "id"
+    copies: bool = field(default=True)
+
+
+KEYED = "id integer PRIMARY KEY, v text"
+OTHERS = "CREATE PUBLICATION {schema}_other FOR TABLE {schema}.t"
+KINDS = {
+    "plain": Kind(KEYED),
+    "no key": Kind("id integer, v text"),
+    "odd names": Kind('id integer PRIMARY KEY, v text, "Odd ""%s name" text'),
+    "stored": Kind(f"{KEYED}, g text GENERATED ALWAYS AS (upper(v)) STORED"),
+    "virtual": Kind(f"{KEYED}, g text GENERATED ALWAYS AS (upper(v)) VIRTUAL", identity="d"),
+    "virtual with FULL": Kind(
+        f"{KEYED}, g text GENERATED ALWAYS AS (upper(v)) VIRTUAL",
+        ("ALTER TABLE {schema}.t REPLICA IDENTITY FULL",),
+        identity="d",
+    ),
+    "virtual without key": Kind("id int, v text, g int GENERATED ALWAYS AS (id) VIRTUAL", (), None),
+    "identity column": Kind(
+        "id integer PRIMARY KEY, v text, n bigint GENERATED ALWAYS AS IDENTITY, s serial"
+    ),
+    "partitioned": Kind(
+        f"{KEYED}) PARTITION BY RANGE (id",
+        (
+            "CREATE TABLE {schema}.low PARTITION OF {schema}.t FOR VALUES FROM (0) TO (100)",
+            "CREATE TABLE {schema}.high PARTITION OF {schema}.t FOR VALUES FROM (100) TO (999)",
+        ),
+    ),
+    "partitioned, virtual": Kind(
+        f"{KEYED}, g text GENERATED ALWAYS AS (upper(v)) VIRTUAL) PARTITION BY RANGE (id",
+        ("CREATE TABLE {schema}.low PARTITION OF {schema}.t FOR VALUES FROM (0) TO (999)",),
+        identity="d",
+    ),
+    "inherited": Kind(KEYED, ("CREATE TABLE {schema}.child () INHERITS ({schema}.t)",)),
+    "domain": Kind(
+        "id {schema}.positive PRIMARY KEY, v text",
+        ("CREATE DOMAIN {schema}.positive AS integer CHECK (VALUE > 0)",),
+    ),
+    "unlogged": Kind(KEYED, ("ALTER TABLE {schema}.t SET UNLOGGED",), identity=None),
+    "identity FULL": Kind(KEYED, ("ALTER TABLE {schema}.t REPLICA IDENTITY FULL",)),
+    "identity NOTHING": Kind(KEYED, ("ALTER TABLE {schema}.t REPLICA IDENTITY NOTHING",)),
+    "identity INDEX": Kind(
+        "id integer PRIMARY KEY, v text NOT NULL, CONSTRAINT own UNIQUE (id, v)",
+        ("ALTER TABLE {schema}.t REPLICA IDENTITY USING INDEX own",),
+    ),
+    "published elsewhere": Kind(KEYED, (OTHERS,)),
+    "columns published elsewhere": Kind(f"{KEYED}, n int", (f"{OTHERS} (id, v)",), identity="d"),
+    "stored, published elsewhere": Kind(
+        f"{KEYED}, g text GENERATED ALWAYS AS (upper(v)) STORED", (OTHERS,), identity="d"
+    ),
+    "stored, inserts published elsewhere": Kind(
+        f"{KEYED}, g text GENERATED ALWAYS AS (upper(v)) STORED",
+        (f"{OTHERS} WITH (publish = 'insert')",),
+    ),
+    "rows published elsewhere": Kind(KEYED, (f"{OTHERS} WHERE (id > 1)",)),
+    "schema published elsewhere": Kind(
+        f"{KEYED}, g text GENERATED ALWAYS AS (upper(v)) STORED",
+        ("ADMIN CREATE PUBLICATION {schema}_other FOR TABLES IN SCHEMA {schema}",),
+        identity="d",
+    ),
+}
+STATEMENTS = (
+    "INSERT INTO {t} (id, v) VALUES (1, 'a'), (2, 'b'), (3, 'c') RETURNING v",
+    "UPDATE {t} SET v = 'x' WHERE id = 1",
+    "UPDATE {t} SET id = 150 WHERE id = 2",
+    "INSERT INTO {t} (id, v) VALUES (1, 'up') ON CONFLICT (id) DO UPDATE SET v = excluded.v",
+    "COPY {t} (id, v) FROM STDIN",
+    "MERGE INTO {t} USING (VALUES (3, 'm'), (7, 'n')) s (id, v) ON {t}.id = s.id"
+    " WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)",
+    "MERGE INTO {t} USING (VALUES (7)) s (id) ON {t}.id = s.id WHEN MATCHED THEN DELETE",
+    "DELETE FROM {t} WHERE id = 150",
+    "UPDATE {t} SET v = v",
+    "DELETE FROM {t} WHERE id = 3",
+    "TRUNCATE {t}",
+    "INSERT INTO {t} (id, v) VALUES (9, 'last')",
+)
+
+
+def outcomes(source: Source, schema: str) -> list[object]:
+    """What each statement answers, and what the table has then."""
+    assert isinstance(source, PostgresSource)
+    found: list[object] = []
+    table = f"{schema}.t"
+    for statement in STATEMENTS:
+        with source._connection.cursor() as cursor:
+            try:
+                if statement.startswith("COPY"):
+                    cursor.copy_expert(statement.format(t=table), io.StringIO("5\tcopied\n"))
+                else:
+                    cursor.execute(statement.format(t=table))
+                found.append(cursor.rowcount)
+            except psycopg2.Error as error:
+                found.append(str(error).replace(schema, "").splitlines()[0])
+            cursor.execute(f"SELECT * FROM {table} ORDER BY id, v")
+            found.append(cursor.fetchall())
+    return found
+
+
+@pytest.fixture
+def source(endpoints: Endpoints) -> Iterator[Source]:
+    with connect(endpoints, "postgres") as opened:
+        yield opened
+
+
+@pytest.fixture
+def schemas(endpoints: Endpoints, source: Source) -> Iterator[tuple[str, str]]:
+    """Two schemas; what is made in them, and their publications, goes after the test."""
+    names = f"a_{uuid.uuid4().hex[:8]}", f"b_{uuid.uuid4().hex[:8]}"
+    for name in names:
+        source.execute(f"CREATE SCHEMA {name}")
+    yield names
+    with administrator(endpoints, "postgres") as admin:
+        for name in names:
+            for (publication,) in admin.execute(
+                "SELECT pubname FROM pg_publication WHERE pubname LIKE %s", (f"{name}%",)
+            ):
+                admin.execute(f"DROP PUBLICATION {publication}")
+            admin.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+def make(endpoints: Endpoints, source: Source, kind: Kind, schema: str) -> None:
+    """Make a table of a kind. What its columns need comes before it, all else behind."""
+    more = [statement.format(schema=schema) for statement in kind.more]
+    for statement in (one for one in more if "DOMAIN" in one):
+        source.execute(statement)
+    source.execute(f"CREATE TABLE {schema}.t ({kind.columns.replace('{schema}', schema)})")
+    for statement in (one for one in more if "DOMAIN" not in one):
+        if statement.startswith("ADMIN "):
+            with administrator(endpoints, "postgres") as admin:
+                admin.execute(statement.removeprefix("ADMIN "))
+        else:
+            source.execute(statement)
+
+
+def identities(source: Source, schema: str) -> set[str]:
+    return {
+        identity
+        for (identity,) in source.execute(
+            "SELECT relreplident FROM pg_class WHERE relnamespace = %s::regnamespace"
+            " AND (relname = 't' OR relispartition) AND relkind IN ('r', 'p')",
+            (schema,),
+        )
+    }
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("by", ["labctl", "the SQL for RDS"])
+def test_no_statement_fails_that_worked_before(
+    name: str, by: str, endpoints: Endpoints, source: Source, schemas: tuple[str, str]
+) -> None:
+    kind, (plain, captured) = KINDS[name], schemas
+    for schema in schemas:
+        make(endpoints, source, kind, schema)
+    before = identities(source, captured)
+    ref, publication = TableRef(captured, "t"), f"{captured}_debezium"
+    assert before == identities(source, plain)
+    try:
+        for _ in range(2):
+            if by == "labctl":
+                source.capture([ref], publication)
+            else:
+                run_prepared(endpoints, source, ref, publication)
+    except LabError:
+        assert kind.identity is None
+        if name != "virtual without key":
+            assert identities(source, captured) <= before | {"f"}
+    else:
+        assert identities(source, captured) == {kind.identity}
+        assert ref in (source.captured(publication) or ())
+    expected = outcomes(source, plain)
+    # Only there, PostgreSQL itself refuses what the other publication does not show.
+    if name != "virtual with FULL":
+        assert not any("replica identity" in str(one) for one in expected)
+    assert outcomes(source, captured) == expected
+
+
+def run_prepared(endpoints: Endpoints, source: Source, ref: TableRef, publication: str) -> None:
+    """Run what `labctl promote` writes for PostgreSQL, but for the login and its rights."""
+    text = ENGINES["postgres"].preparation(
+        Preparation(
+            database=endpoints.sources["postgres"].database,
+            schemas=(ref.schema,),
+            tables=(ref,),
+            user="debezium",
+            publication=publication,
+            published=(ref,),
+            multi_az=False,
+        )
+    )
+    blocks = text[text.index("DO $$ BEGIN\n    IF NOT EXISTS (SELECT FROM pg_publication") :]
+    source.execute(blocks)
+
+
+def test_a_publication_of_an_earlier_labctl_gets_what_it_lacks(
+    endpoints: Endpoints, source: Source, schemas: tuple[str, str]
+) -> None:
+    """It had FULL for every table: with a generated column, UPDATE failed."""
+    schema, _ = schemas
+    make(endpoints, source, KINDS["stored"], schema)
+    publication = f"{schema}_debezium"
+    source.execute(f"CREATE PUBLICATION {publication} FOR TABLE {schema}.t")
+    source.execute(f"ALTER TABLE {schema}.t REPLICA IDENTITY FULL")
+    source.execute(f"INSERT INTO {schema}.t VALUES (1, 'a')")
+    with pytest.raises(LabError, match="unpublished generated columns"):
+        source.execute(f"UPDATE {schema}.t SET v = 'b'")
+    source.capture([TableRef(schema, "t")], publication)
+    assert source.affect(f"UPDATE {schema}.t SET v = 'b'") == 1
+
+
+def test_a_partitioned_table_is_captured_as_one(
+    endpoints: Endpoints, source: Source, schemas: tuple[str, str]
+) -> None:
+    schema, _ = schemas
+    make(endpoints, source, KINDS["partitioned"], schema)
+    ref, publication = TableRef(schema, "t"), f"{schema}_debezium"
+    # An earlier labctl published the table so that its partitions had the changes.
+    source.execute(f"CREATE PUBLICATION {publication} FOR TABLE {schema}.t")
+    for _ in range(2):
+        source.capture([ref], publication)
+    listed = "SELECT tablename FROM pg_publication_tables WHERE pubname = %s"
+    assert source.execute(listed, (publication,)) == [("t",)]
+    assert source.captured(publication) == {ref}
+    for _ in range(2):
+        source.release(ref, publication)
+    assert source.captured(publication) == set()
