@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,10 +33,12 @@ from labctl.lab.connectors import (
     snapshot_again,
     wait_running,
 )
+from labctl.lab.failed_capture import why_failed
 from labctl.lab.lab import Lab
 from labctl.lab.references import offered_keys
 from labctl.lab.source_files import source_files
 from labctl.lab.starting_over import apply_and_start_over
+from labctl.lab.table_fitness import require_fit_sources
 from lakehouse.references import reference
 
 __all__ = ["app"]
@@ -144,7 +147,8 @@ def apply_command(
 def validate_command(invocation: Invocation, names: Names = None) -> None:
     """Check the files' keys, and have Connect check their values. Changes nothing.
 
-    Without names also that each table is captured by its connector and written by a sink.
+    Also that each of their tables can be captured; without names also that each table is captured
+    by its connector and written by a sink.
     """
     lab, client = _open(invocation)
     files = _selected(lab, names)
@@ -153,6 +157,7 @@ def validate_command(invocation: Invocation, names: Names = None) -> None:
         check_sink_files(lab)
     _tell_older_keys(files)
     validate_connectors(client, files, lab.config.connectors.allow)
+    require_fit_sources(lab, files)
     print_result(
         invocation.format,
         {"valid": [file.name for file in files]},
@@ -175,10 +180,10 @@ def status_command(invocation: Invocation, names: Names = None) -> None:
 )
 def restart_command(invocation: Invocation, name: Name) -> None:
     """Restart a connector and its tasks; it goes on where it was."""
-    _, client = _open(invocation)
+    lab, client = _open(invocation)
     _require(client, name)
     client.act(name, "restart")
-    wait_running(client, [name], restarted=True)
+    wait_running(client, [name], restarted=True, explain=partial(why_failed, lab))
     print_result(invocation.format, {"restarted": name}, lambda: f"{name}: running")
 
 

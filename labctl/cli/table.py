@@ -14,8 +14,9 @@ from labctl.cli.output import print_result, stderr
 from labctl.cli.progress import ConsoleProgress
 from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
+from labctl.lab.table_fitness import FitTable
 from labctl.lab.table_stations import TableCheck, check_tables
-from labctl.scaffolding.tables import add_table, remove_table
+from labctl.scaffolding.tables import add_table, check_columns, remove_table
 from labctl.tables import LabTable
 
 __all__ = ["add_command", "check_command", "list_command", "remove_command"]
@@ -81,18 +82,39 @@ def remove_command(
     )
 
 
-@command(app, "check", example="labctl table check")
+@command(app, "check", example="labctl table check orders.public.invoice")
 def check_command(
     invocation: Invocation,
-    names: Annotated[list[str] | None, typer.Argument(help="Silver tables [default: all].")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Silver tables, or SOURCE.SCHEMA.TABLE of ones to be [default: all silver tables]."
+        ),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(metavar="NAME", help="All tables that a source's connector reads.")
+    ] = None,
 ) -> None:
     """Say where each table stands from its source to silver, and what is missing.
 
-    Exits 3 if something is missing.
+    Of SOURCE.SCHEMA.TABLE, captured or not, and with --source: what becomes of each column, and
+    the key that changes it. Exits 3 if something is missing, 2 if a table cannot be captured.
     """
     lab = invocation.lab().require_running()
-    checks = check_tables(lab, [lab.table(name) for name in names or ()] or lab.tables)
-    print_result(invocation.format, {"tables": checks}, lambda: _checks(invocation, checks))
+    known = {name for table in lab.tables for name in (table.name, table.properties.table)}
+    silver = [name for name in names or () if name in known]
+    columns = [name for name in names or () if name not in known]
+    fit = check_columns(lab, columns, source)
+    checks = [] if fit and not silver else check_tables(lab, [lab.table(n) for n in silver])
+    data = {"tables": checks, "columns": [one.data() for one in fit]}
+    parts = [_columns(invocation, one) for one in fit]
+    print_result(
+        invocation.format,
+        data,
+        lambda: Group(*parts, *([_checks(invocation, checks)] if checks else [])),
+    )
+    if any(one.refusals for one in fit):
+        raise typer.Exit(int(ExitCode.USAGE))
     if any(check.missing for check in checks):
         raise typer.Exit(int(ExitCode.NOT_READY))
 
@@ -118,6 +140,17 @@ def _table(rows: list[dict[str, Any]]) -> RenderableType:
     for row in rows:
         shown.add_row(*row.values())
     return shown
+
+
+def _columns(invocation: Invocation, table: FitTable) -> RenderableType:
+    shown = Table(box=None, pad_edge=False)
+    for title in ("column", "verdict", "silver", "how"):
+        shown.add_column(title, overflow="fold")
+    for one in table.findings:
+        how = "; ".join(filter(None, (one.why, one.change)))
+        shown.add_row(Text(one.column or "the table"), one.verdict, one.silver, Text(how))
+    key = "" if table.has_key else ": it has no primary key, and cannot be captured"
+    return Group(Text(invocation.addressed(f"{table.source} {table.ref}{key}")), shown, "")
 
 
 def _checks(invocation: Invocation, checks: list[TableCheck]) -> RenderableType:

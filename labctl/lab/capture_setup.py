@@ -13,6 +13,7 @@ from labctl.config.model import Source as SourceSettings
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.lab.lab import Lab
+from labctl.lab.table_fitness import require_fit_sources
 from labctl.sources import CDC_USER, Source, TableRef, connect
 from labctl.tables import PROPERTIES
 
@@ -23,19 +24,23 @@ def set_up_capture(lab: Lab, files: Iterable[ConnectorFile]) -> dict[str, tuple[
     """Let each of these connectors read what it captures. Safe to repeat.
 
     Of tables, those with a properties file that are there; what to say of the others, by connector:
-    a table may still be to be made. Raises LabError (USAGE) naming a schema
-    that its database does not have. Of a promoted lab, the plan's SQL does all of it.
+    a table may still be to be made. Raises LabError (USAGE) naming a schema that its database does
+    not have, or tables that cannot be captured. Of a promoted lab, the plan's SQL does all of it.
     """
     if isinstance(lab.config.profiles[lab.profile], AwsProfile):
         return {}
     missing: dict[str, tuple[str, ...]] = {}
     by_name = {file.name: file for file in files}
     for name, settings in lab.config.sources.items():
+        if settings.connector in by_name:
+            with connect(lab.endpoints, name) as database:
+                _require_schemas(lab, name, settings, database)
+    require_fit_sources(lab, by_name.values())
+    for name, settings in lab.config.sources.items():
         file = by_name.get(settings.connector)
         if file is None:
             continue
         with connect(lab.endpoints, name) as database:
-            _require_schemas(lab, name, settings, database)
             there = {ref for schema in settings.schemas for ref in database.tables(schema)}
             wanted = [
                 (table, TableRef(table.db_schema, table.source_name))

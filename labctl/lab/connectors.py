@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from labctl.errors import ExitCode, LabError
@@ -17,6 +19,7 @@ from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.traces import cause, needs_snapshot
 from labctl.lab.busy import when_busy
 from labctl.lab.capture_setup import set_up_capture
+from labctl.lab.failed_capture import why_failed
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import bronze_writer
 from labctl.lab.slots import drop_slot, slot_of
@@ -34,6 +37,7 @@ __all__ = [
     "is_running",
     "lab_files",
     "older_keys",
+    "require_not_failed",
     "restart_failed_tasks",
     "snapshot_again",
     "source_files",
@@ -101,7 +105,7 @@ def apply_and_wait(lab: Lab, files: list[ConnectorFile] | None = None) -> list[A
         lab.config.connectors.allow,
         prepare=lambda: without_table.update(set_up_capture(lab, files)),
     )
-    wait_running(client, names)
+    wait_running(client, names, explain=partial(why_failed, lab))
     return [replace(one, without_table=without_table.get(one.name, ())) for one in applied]
 
 
@@ -138,7 +142,7 @@ def snapshot_again(lab: Lab, name: str, *, start_over: bool = False) -> None:
     if (found := _slot(lab, name)) is not None:
         drop_slot(lab, *found)
     client.act(name, "resume")
-    wait_running(client, [name])
+    wait_running(client, [name], explain=partial(why_failed, lab))
     for table in tables if start_over else ():
         refill_table(lab, table.name)
 
@@ -181,10 +185,26 @@ def _has_failed(status: dict[str, Any]) -> bool:
     return any(part["state"] == "FAILED" for part in (status["connector"], *status["tasks"]))
 
 
-def wait_running(client: ConnectClient, names: list[str], *, restarted: bool = False) -> None:
+def require_not_failed(lab: Lab, name: str) -> None:
+    """Raise LabError (NOT_READY) where a connector, or a task of it, has failed."""
+    status = connect_client(lab.endpoints.connect).statuses().get(name)
+    if status is not None and _has_failed(status):
+        parts = [status["connector"], *status["tasks"]]
+        trace = next((part["trace"] for part in parts if part.get("trace")), "")
+        raise _not_running(name, "failed", trace, partial(why_failed, lab))
+
+
+def wait_running(
+    client: ConnectClient,
+    names: list[str],
+    *,
+    restarted: bool = False,
+    explain: Callable[[str, str], str] = cause,
+) -> None:
     """Wait until every connector in `names` runs; LabError with its trace when one failed.
 
-    Of one that was just `restarted`, Connect tells the old failure for a moment longer.
+    Of one that was just `restarted`, Connect tells the old failure for a moment longer. `explain`
+    makes one sentence of a trace and the connector's name.
     """
     begun = time.monotonic()
     seconds = when_busy(START_SECONDS)
@@ -199,15 +219,19 @@ def wait_running(client: ConnectClient, names: list[str], *, restarted: bool = F
             if failed or time.monotonic() > deadline:
                 trace = (failed or {}).get("trace", "")
                 what = "failed" if failed else f"does not run after {seconds:.0f} s"
-                raise LabError(
-                    f"Connector {name} {what}",
-                    details=(cause(trace, name),) if trace else (),
-                    hint=f"labctl connectors snapshot {name}"
-                    if needs_snapshot(trace)
-                    else "labctl logs connect",
-                    exit_code=ExitCode.NOT_READY,
-                )
+                raise _not_running(name, what, trace, explain)
             time.sleep(POLL_SECONDS)
+
+
+def _not_running(name: str, what: str, trace: str, explain: Callable[[str, str], str]) -> LabError:
+    return LabError(
+        f"Connector {name} {what}",
+        details=(explain(trace, name),) if trace else (),
+        hint=f"labctl connectors snapshot {name}"
+        if needs_snapshot(trace)
+        else "labctl logs connect",
+        exit_code=ExitCode.NOT_READY,
+    )
 
 
 def _status(client: ConnectClient, name: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import requests
@@ -13,7 +14,7 @@ from labctl.errors import LabError
 from labctl.kafka.offsets import EndOffsets, end_offsets
 from labctl.kafkaconnect.client import RebalanceError
 from labctl.kafkaconnect.opening import connect_client
-from labctl.kafkaconnect.traces import cause
+from labctl.lab.failed_capture import why_failed
 from labctl.lab.flow import silent_connectors
 from labctl.lab.lab import Lab
 from labctl.lab.slots import Slot, read_slots
@@ -160,7 +161,8 @@ def read_pipeline(lab: Lab) -> PipelineStatus:
     in_use = bool(lab.state.load().get("seeded") or connectors.result()) or any(
         table.last_commit_at for table in tables
     )
-    found = _connectors(connectors.result(), _wanted(lab, bronze) if in_use else [])
+    wanted = _wanted(lab, bronze) if in_use else []
+    found = _connectors(connectors.result(), wanted, partial(why_failed, lab))
     running = [c.name for c in found if _is_sound(c)]
     silent = silent_connectors(lab, running, ends.result())
     wrong = source_problems(lab, running, ends.result())
@@ -274,24 +276,28 @@ def _wanted(lab: Lab, bronze: BronzeStatus | None) -> list[str]:
 
 
 def _connectors(
-    statuses: Mapping[str, Mapping[str, Any]] | None, wanted: Iterable[str]
+    statuses: Mapping[str, Mapping[str, Any]] | None,
+    wanted: Iterable[str],
+    explain: Callable[[str, str], str],
 ) -> list[ConnectorStatus]:
     """What Connect runs, and what it should; nothing when it does not answer."""
     if statuses is None:
         return []
-    found = [_connector(name, status) for name, status in statuses.items()]
+    found = [_connector(name, status, explain) for name, status in statuses.items()]
     missing = [ConnectorStatus(name, NOT_APPLIED, []) for name in wanted if name not in statuses]
     return sorted([*found, *missing], key=lambda connector: connector.name)
 
 
-def _connector(name: str, status: Mapping[str, Any]) -> ConnectorStatus:
+def _connector(
+    name: str, status: Mapping[str, Any], explain: Callable[[str, str], str]
+) -> ConnectorStatus:
     parts = [status["connector"], *status["tasks"]]
     trace = next((part["trace"] for part in parts if part.get("trace")), None)
     return ConnectorStatus(
         name,
         status["connector"]["state"],
         [task["state"] for task in status["tasks"]],
-        None if trace is None else cause(trace, name),
+        None if trace is None else explain(trace, name),
     )
 
 

@@ -28,6 +28,7 @@ from labctl.lake.deadletters import DeadLetter
 from labctl.lake.instants import to_datetime
 from labctl.lake.records import Record
 from labctl.sources import SourceColumn, TableRef, connect, connect_server
+from labctl.sources.fitness import silver_column
 from labctl.tables import LabTable
 from labctl.verify import CaptureState
 from lakehouse.deletes import is_deleted
@@ -217,7 +218,7 @@ def _source_row(
 ) -> tuple[Mapping[str, Any] | None, CaptureState | str]:
     ref = TableRef(table.db_schema, table.source_name)
     with connect(lab.endpoints, table.source) as source:
-        columns = {column.name: column for column in source.describe(ref).columns}
+        columns = {silver_column(c.name): c for c in source.describe(ref).columns}
         names = list(columns)
         if unknown := [name for name in key if name not in names]:
             raise LabError(
@@ -225,8 +226,8 @@ def _source_row(
                 hint=f"columns: {', '.join(names)}",
                 exit_code=ExitCode.USAGE,
             )
-        where = " AND ".join(f"{source.quote(name)} = %s" for name in key)
-        shown = ", ".join(source.quote(name) for name in names)
+        where = " AND ".join(f"{source.quote(columns[name].name)} = %s" for name in key)
+        shown = ", ".join(source.quote(column.name) for column in columns.values())
         rows = source.execute(
             f"SELECT {shown} FROM {source.qualified(ref)} WHERE {where}",  # noqa: S608
             tuple(typed_as(columns[name], value) for name, value in key.items()),

@@ -6,12 +6,15 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import requests
+
 from labctl.errors import ExitCode, LabError
 from labctl.kafka.offsets import EndOffsets, end_offsets
 from labctl.kafkaconnect.files import ConnectorFile
+from labctl.lab.connectors import require_not_failed
 from labctl.lab.in_flight import records_behind
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import HELD_UP, NOT_APPLIED, PipelineStatus, read_pipeline
+from labctl.lab.pipeline import HELD_UP, NOT_APPLIED, PipelineStatus, read_pipeline, silver_status
 from labctl.lab.source_files import source_file
 from labctl.lab.source_problems import KEY_COLUMNS
 from labctl.lake import Lake
@@ -24,6 +27,8 @@ __all__ = ["TableCheck", "check_tables", "silver_rows", "wait_for_rows"]
 
 _WAIT_SECONDS = 180.0
 _POLL_SECONDS = 0.2
+_ASK_SECONDS = 1.0
+"""Between two looks at whether a part has failed."""
 
 
 @dataclass(frozen=True)
@@ -146,13 +151,20 @@ def wait_for_rows(
 ) -> int:
     """Wait until silver has all of the topic, and so many rows; how many it has then.
 
-    With `seconds` 0: how many it has now. Raises LabError (NOT_READY) when the time is up.
+    With `seconds` 0: how many it has now. Raises LabError (NOT_READY) when the time is up, or when
+    its connector or silver has failed.
     """
     begun = time.monotonic()
+    connector = lab.config.sources[table.source].connector
+    asked = begun
     while True:
         rows = silver_rows(lab, table)
         if not seconds or (rows >= at_least and _caught_up(lab, table)):
             return rows
+        if time.monotonic() - asked > _ASK_SECONDS:
+            require_not_failed(lab, connector)
+            _require_not_failed(lab, table)
+            asked = time.monotonic()
         if time.monotonic() - begun > seconds:
             raise LabError(
                 f"{table.name} has {rows:,} rows in silver after {seconds:.0f} s, and its topic "
@@ -161,6 +173,18 @@ def wait_for_rows(
                 exit_code=ExitCode.NOT_READY,
             )
         time.sleep(_POLL_SECONDS)
+
+
+def _require_not_failed(lab: Lab, table: LabTable) -> None:
+    """Raise LabError where silver has given the table up."""
+    try:
+        state = silver_status(lab)["tables"].get(table.name, {})
+    except requests.RequestException:
+        return
+    if state.get("state") == "failed":
+        raise LabError(
+            f"{table.name} has failed in silver: {state['error']}", hint="labctl logs silver"
+        )
 
 
 def _caught_up(lab: Lab, table: LabTable) -> bool:

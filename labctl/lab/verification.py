@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import pyarrow as pa
 
@@ -16,6 +17,8 @@ from labctl.lab.source_files import source_file
 from labctl.lake import Lake
 from labctl.runtimes.model import SilentSupervisorError
 from labctl.sources import Source, TableRef
+from labctl.sources.column_filters import is_taken
+from labctl.tables import LabTable
 from labctl.verify import (
     Captured,
     NotAnsweringError,
@@ -67,7 +70,7 @@ def verify_lab(
 
     with open_pairs(
         lab.endpoints,
-        [Captured(t.source, TableRef(t.db_schema, t.source_name), silver=t.name) for t in tables],
+        [_captured(lab, table) for table in tables],
         read_silver,
         in_flight=in_flight,
         capture=lambda name, source: source_capture(lab, name, source),
@@ -80,6 +83,12 @@ def verify_lab(
             on_verdict=on_verdict,
             on_wait=on_wait,
         )
+
+
+def _captured(lab: Lab, table: LabTable) -> Captured:
+    ref = TableRef(table.db_schema, table.source_name)
+    config = source_file(lab, table.source).config
+    return Captured(table.source, ref, silver=table.name, takes=partial(is_taken, config, ref))
 
 
 def source_capture(lab: Lab, name: str, source: Callable[[], Source]) -> Capture:

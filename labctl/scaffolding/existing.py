@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr
@@ -11,9 +12,11 @@ from pydantic import SecretStr
 from labctl.config.endpoints import Database
 from labctl.config.model import NOT_SOURCES, SourceEngine
 from labctl.errors import ExitCode, LabError
+from labctl.scaffolding.connectors import source_text
 from labctl.scaffolding.foreign import label_literal, type_text, value_literal, why_left_out
 from labctl.scaffolding.model import ENGINE_NAMES, NewSource, NewTable
 from labctl.sources import ENGINES, Source, SourceTable, TableRef
+from labctl.sources.fitness import silver_column, table_findings
 
 __all__ = ["existing_source", "parse_dsn", "schema_statements"]
 
@@ -67,18 +70,19 @@ def existing_source(dsn: str, *, name: str | None = None, copy_rows: int = 0) ->
             error.what, hint="check the address given to --from-database", exit_code=ExitCode.USAGE
         ) from None
     with database:
+        source = name or _source_name(endpoint.database)
         found = _tables(database, engine, endpoint)
-        tables = [table for table in found if why_left_out(table, engine) is None]
+        left_out = _left_out(source, engine, found)
+        tables = [table for table in found if table.ref not in left_out]
         keyed = [table for table in tables if table.keys]
         if not keyed:
             raise LabError(
                 f"{endpoint.database} at {endpoint.host}:{endpoint.port} has no table with a "
                 f"primary key that {endpoint.user} may read and labctl can write",
                 hint="name another database, or another user",
-                details=tuple(_notes(found, engine)),
+                details=tuple(_notes(found, left_out, engine)),
                 exit_code=ExitCode.USAGE,
             )
-        source = name or _source_name(endpoint.database)
         rows = _rows(database, keyed, copy_rows) if copy_rows else None
         schema = schema_statements(database, source, tables)
     return NewSource(
@@ -86,10 +90,10 @@ def existing_source(dsn: str, *, name: str | None = None, copy_rows: int = 0) ->
         engine,
         None if engine == "mysql" else endpoint.database,
         tuple(dict.fromkeys(table.ref.schema for table in tables)),
-        tuple(NewTable(table.ref, table.keys) for table in keyed),
+        tuple(NewTable(t.ref, tuple(map(silver_column, t.keys))) for t in keyed),
         schema,
         rows,
-        tuple(_notes(found, engine)),
+        tuple(_notes(found, left_out, engine)),
     )
 
 
@@ -109,9 +113,32 @@ def _source_name(database: str) -> str:
     return name if name and name not in NOT_SOURCES else "source"
 
 
-def _notes(tables: Sequence[SourceTable], engine: SourceEngine) -> Iterator[str]:
+def _left_out(
+    source: str, engine: SourceEngine, tables: Sequence[SourceTable]
+) -> dict[TableRef, str]:
+    """Why tables do not come along: labctl cannot write them, or could not capture them."""
+    found = {table.ref: why_left_out(table, engine) for table in tables}
+    config: dict[str, str] = json.loads(source_text(source, engine, ["x"]))
+    refs = [table.ref for table in tables if found[table.ref] is None]
     for table in tables:
-        if reason := why_left_out(table, engine):
+        if found[table.ref] is None:
+            refused = [
+                finding.why
+                for finding in table_findings(table, engine, config, refs)
+                # A table without a key is made, and not captured.
+                if finding.verdict == "refused" and (table.keys or finding.stops_connector)
+            ]
+            if refused:
+                found[table.ref] = "; ".join(refused)
+                refs.remove(table.ref)
+    return {ref: why for ref, why in found.items() if why is not None}
+
+
+def _notes(
+    tables: Sequence[SourceTable], left_out: Mapping[TableRef, str], engine: SourceEngine
+) -> Iterator[str]:
+    for table in tables:
+        if reason := left_out.get(table.ref):
             yield f"{str(table.ref)!r} is left out: {reason}"
             continue
         if not table.keys:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_file
 from labctl.lab.starting import UpReporter
 from labctl.lab.table_filters import left_out_by
+from labctl.lab.table_fitness import FitTable, fit_tables, require_fit
 from labctl.lab.table_stations import wait_for_rows
 from labctl.lab.up import up
 from labctl.scaffolding.filters import with_table, without_table
@@ -23,11 +24,12 @@ from labctl.scaffolding.foreign import require_plain_names
 from labctl.scaffolding.properties import BASE, base_text, free_table_name, silver_name, table_text
 from labctl.sinks import Sink, sink_files
 from labctl.sources import Source, SourceTable, TableRef, connect
+from labctl.sources.fitness import silver_column
 from labctl.tables import LabTable
 from lakehouse.bronze.sink_config import topics_taken
 from lakehouse.properties import DATABASE_KEY, read_properties
 
-__all__ = ["Added", "Removed", "add_table", "named_table", "remove_table"]
+__all__ = ["Added", "Removed", "add_table", "check_columns", "named_table", "remove_table"]
 
 Say = Callable[[str], None]
 
@@ -83,17 +85,35 @@ def named_table(lab: Lab, text: str) -> tuple[str, TableRef]:
     )
 
 
+def check_columns(lab: Lab, names: Sequence[str], source: str | None = None) -> list[FitTable]:
+    """Say what becomes of the columns of named tables, and of all that a source's connector reads.
+
+    Raises LabError (USAGE) for a name that is no table's.
+    """
+    found = []
+    for text in names:
+        name, ref = named_table(lab, text)
+        with connect(lab.endpoints, name) as database:
+            _require_there(database, name, ref)
+            found += fit_tables(lab, name, database, [ref])
+    if source is not None:
+        with connect(lab.endpoints, source) as database:
+            found += fit_tables(lab, source, database)
+    return found
+
+
 def add_table(lab: Lab, text: str, reporter: UpReporter, *, say: Say = lambda _: None) -> Added:
     """Capture one more table, and wait until its first rows are in silver. Safe to repeat.
 
     Raises LabError (USAGE), and changes nothing, for a table that is not there, has no primary key,
-    or that a filter or sink of the project keeps away. The project's files are as before, too, when
-    the Spark application or the connector does not start with it.
+    cannot be captured as it is, or that a filter or sink of the project keeps away. The project's
+    files are as before, too, when the Spark application or the connector does not start with it.
     """
     lab.require_running()
     name, ref = named_table(lab, text)
     with connect(lab.endpoints, name) as database:
         described = _described(database, name, ref)
+        require_fit(lab, name, database, described)
         rows = database.count(ref)
         recorded = database.captured(source_file(lab, name).publication)
     files = _new_files(lab, name, described)
@@ -188,14 +208,7 @@ def _is(table: LabTable, source: str, ref: TableRef) -> bool:
 
 def _described(database: Source, source: str, ref: TableRef) -> SourceTable:
     """The table in its database. Raises LabError (USAGE) where it cannot be captured."""
-    there = database.tables(ref.schema)
-    if ref not in there:
-        names = ", ".join(f"{source}.{one}" for one in there) or "none"
-        raise LabError(
-            f"sources.{source} has no table {ref}",
-            hint=f"create it first; tables there: {names}",
-            exit_code=ExitCode.USAGE,
-        )
+    _require_there(database, source, ref)
     described = database.describe(ref)
     if not described.keys:
         raise LabError(
@@ -205,6 +218,17 @@ def _described(database: Source, source: str, ref: TableRef) -> SourceTable:
         )
     require_plain_names(described)
     return described
+
+
+def _require_there(database: Source, source: str, ref: TableRef) -> None:
+    there = database.tables(ref.schema)
+    if ref not in there:
+        names = ", ".join(f"{source}.{one}" for one in there) or "none"
+        raise LabError(
+            f"sources.{source} has no table {ref}",
+            hint=f"create it first; tables there: {names}",
+            exit_code=ExitCode.USAGE,
+        )
 
 
 def _new_files(lab: Lab, name: str, described: SourceTable) -> dict[Path, bytes | None]:
@@ -247,7 +271,7 @@ def _properties_files(lab: Lab, name: str, described: SourceTable) -> dict[Path,
     text = table_text(
         topic=topic,
         table=table,
-        keys=described.keys,
+        keys=[silver_column(key) for key in described.keys],
         database=other,
         topics_dir=_sink_of(lab, topic).topics_dir,
         base=os.path.relpath(base, folder),

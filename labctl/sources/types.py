@@ -34,6 +34,8 @@ class TypeRule:
     """SQL that sends the value as that text; `{0}` is the quoted column."""
     note: str = ""
     """What a reader of silver should know."""
+    loss: bool = False
+    """Whether silver has less of some values than the source."""
 
     def silver_type(self, declared: Declared) -> pa.DataType:
         """The Arrow type of a column declared so."""
@@ -151,6 +153,7 @@ MYSQL: Mapping[str, TypeRule] = MappingProxyType(
             pa.float64(),
             "CAST({0} AS DOUBLE)",
             "Debezium's first load sees six digits, as MySQL shows it; streaming sees the value",
+            loss=True,
         ),
         "double": TypeRule(pa.float64()),
         "char": TypeRule(pa.string(), note="without trailing blanks, as MySQL returns it"),
@@ -221,7 +224,9 @@ SQLSERVER: Mapping[str, TypeRule] = MappingProxyType(
         "datetime2": TypeRule(_datetime2, note=f"{_TIMESTAMP_NOTE}; {_NANOSECONDS_NOTE}"),
         "datetimeoffset": TypeRule(
             pa.timestamp("us", "UTC"),
-            note=f"{_INSTANT_NOTE}; Debezium shifts what lies before 15 October 1582",
+            note=f"{_INSTANT_NOTE}: the offset is lost; Debezium shifts what lies before 15 "
+            "October 1582",
+            loss=True,
         ),
         "time": TypeRule(pa.int64(), note=f"microseconds since midnight; {_NANOSECONDS_NOTE}"),
     }

@@ -12,6 +12,7 @@ import pyarrow as pa
 from labctl.config.endpoints import Endpoints
 from labctl.errors import ExitCode, LabError
 from labctl.sources import Source, TableRef, connect, connect_server, endpoint_of
+from labctl.sources.fitness import silver_column
 from labctl.verify.run import CaptureState, NotAnsweringError, Pair, Rows
 
 __all__ = ["Captured", "SourceCapture", "open_pairs"]
@@ -26,6 +27,8 @@ class Captured:
     ref: TableRef
     silver: str
     """Name of the silver table."""
+    takes: Callable[[str], bool] = lambda _: True
+    """Whether its connector lets a column through, by its name at the source."""
 
 
 class SourceCapture(Protocol):
@@ -68,13 +71,26 @@ class _Connection:
                 raise
             raise NotAnsweringError(self._service(), error.what) from None
 
-    def read(self, ref: TableRef) -> Rows:
-        """All rows. Raises NotAnsweringError, or LabError where the table cannot be compared."""
+    def read(self, ref: TableRef, takes: Callable[[str], bool]) -> Rows:
+        """Read all rows, in the columns that `takes` lets through, called as in silver.
+
+        Raises NotAnsweringError, or LabError where the table cannot be compared.
+        """
         with self.answering():
             table = self.open().describe(ref)
             if not table.keys:
                 raise LabError("the table has no primary key, so its rows cannot be told apart")
-            return Rows(self.open().read(ref), table.keys, tuple(map(str, table.unread)))
+            rows = self.open().read(ref)
+            rows = rows.select([name for name in rows.column_names if takes(name)])
+            return Rows(
+                rows.rename_columns([silver_column(name) for name in rows.column_names]),
+                tuple(map(silver_column, table.keys)),
+                tuple(
+                    f"{silver_column(one.name)}: {one.type}"
+                    for one in table.unread
+                    if takes(one.name)
+                ),
+            )
 
     def _service(self) -> str:
         """The service that does not answer: the source's server."""
@@ -127,7 +143,7 @@ def open_pairs(
         return Pair(
             source_name=f"{table.source} {table.ref}",
             silver_name=table.silver,
-            read_source=lambda: connection.read(table.ref),
+            read_source=lambda: connection.read(table.ref, table.takes),
             read_silver=lambda: read_silver(table.silver),
             in_flight=lambda: in_flight(table.silver),
             capture=_TableCapture(captured, servers[table.source], table.ref) if captured else None,

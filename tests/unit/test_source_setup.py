@@ -5,18 +5,19 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
-from labctl.lab import capture_setup, source_problems
+from labctl.lab import capture_setup, source_problems, table_fitness
 from labctl.lab.capture_setup import set_up_capture
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import PipelineStatus, SilverTableStatus
 from labctl.lab.source_files import source_files
-from labctl.sources import TableRef
+from labctl.sources import SourceTable, TableRef
+from labctl.sources.base import Declared
+from labctl.sources.types import POSTGRES
 from tests.unit.service_context import PROJECT
 
 CONNECTOR = "source_connector_moma_postgres_kafka"
@@ -30,6 +31,7 @@ class Database:
     def __init__(self, *tables: TableRef, schemas: tuple[str, ...] = ("public",)) -> None:
         self._tables = tables
         self._schemas = schemas
+        self.columns: tuple[str, ...] = ()
         self.captured: list[TableRef] = []
         self.granted: list[str] = []
 
@@ -42,8 +44,10 @@ class Database:
     def keyed_tables(self, schema: str) -> set[TableRef]:
         return set(self.tables(schema))
 
-    def describe(self, _ref: TableRef) -> SimpleNamespace:
-        return SimpleNamespace(keys=("id",))
+    def describe(self, ref: TableRef) -> SourceTable:
+        id_ = ("id", Declared("integer", "integer"), False)
+        twins = [(name, Declared("text", "text"), True) for name in self.columns]
+        return SourceTable.of(ref, POSTGRES, [id_, *twins], ("id",))
 
     def capture(self, refs: list[TableRef], _publication: str) -> None:
         self.captured += refs
@@ -59,6 +63,11 @@ def lab(state_home: object) -> Lab:
     return lab
 
 
+def connect_to(monkeypatch: pytest.MonkeyPatch, database: Database) -> None:
+    for module in (capture_setup, table_fitness):
+        monkeypatch.setattr(module, "connect", lambda *_: nullcontext(database))
+
+
 def files_of(lab: Lab) -> list[ConnectorFile]:
     return [file for file in source_files(lab) if file.name == CONNECTOR]
 
@@ -67,7 +76,7 @@ def test_a_schema_that_does_not_exist_is_told_before_anything_is_set_up(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = Database(ARTISTS, schemas=("museum",))
-    monkeypatch.setattr(capture_setup, "connect", lambda *_: nullcontext(database))
+    connect_to(monkeypatch, database)
     with pytest.raises(LabError, match=r"sources\.moma\.schemas: database moma has no") as raised:
         set_up_capture(lab, files_of(lab))
     assert "'public'" in raised.value.what
@@ -79,7 +88,7 @@ def test_a_topic_without_a_table_is_told_with_file_and_line_and_the_others_are_c
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = Database(ARTWORKS)
-    monkeypatch.setattr(capture_setup, "connect", lambda *_: nullcontext(database))
+    connect_to(monkeypatch, database)
     said = set_up_capture(lab, files_of(lab))[CONNECTOR]
     assert (database.captured, database.granted) == ([ARTWORKS], ["public"])
     # In both of its silver tables.
@@ -90,6 +99,22 @@ def test_a_topic_without_a_table_is_told_with_file_and_line_and_the_others_are_c
         lines = Path(path).read_text(encoding="utf-8").splitlines()
         assert lines[int(line) - 1].endswith(f"={TOPIC_OF_ARTISTS}")
         assert "public.artists, a table that sources.moma does not have" in rest
+
+
+def test_a_table_that_would_stop_its_connector_is_refused_before_anything_is_set_up(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All tables at once, those without a properties file too: the connector reads them."""
+    database = Database(ARTISTS, ARTWORKS, TableRef("public", "other"))
+    database.columns = ("unit price", "unit_price")
+    connect_to(monkeypatch, database)
+    with pytest.raises(LabError, match="its columns 'unit price' and 'unit_price'") as raised:
+        set_up_capture(lab, files_of(lab))
+    told = "\n".join((raised.value.what, *raised.value.details))
+    for table in ("artists", "artworks", "other"):
+        assert f'"(?-i)public\\\\.{table}\\\\.unit_price"' in told
+    assert raised.value.exit_code is ExitCode.USAGE
+    assert (database.captured, database.granted) == ([], [])
 
 
 @pytest.mark.parametrize(

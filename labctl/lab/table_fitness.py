@@ -1,0 +1,135 @@
+"""Whether tables can be captured, asked of their databases before anything is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from labctl.config.aws import AwsProfile
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.files import ConnectorFile
+from labctl.lab.lab import Lab
+from labctl.lab.source_files import source_file
+from labctl.lab.table_filters import lets_through
+from labctl.sources import Source, SourceTable, TableRef, connect
+from labctl.sources.fitness import Finding, table_findings
+
+__all__ = ["FitTable", "fit_tables", "require_fit", "require_fit_sources", "stopping"]
+
+
+@dataclass(frozen=True)
+class FitTable:
+    """A table of a source, and what becomes of its columns."""
+
+    source: str
+    ref: TableRef
+    has_key: bool
+    findings: tuple[Finding, ...]
+
+    @property
+    def refusals(self) -> list[Finding]:
+        """Findings for which the table cannot be captured."""
+        return [finding for finding in self.findings if finding.verdict == "refused"]
+
+    def data(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "source": self.source,
+            "table": str(self.ref),
+            "has_key": self.has_key,
+            "columns": [asdict(finding) for finding in self.findings],
+        }
+
+
+def fit_tables(
+    lab: Lab, name: str, database: Source, refs: Collection[TableRef] = ()
+) -> list[FitTable]:
+    """Look at tables of a source: `refs`, or all that its connector lets through."""
+    file, engine = source_file(lab, name), lab.config.sources[name].engine
+    read = _read_by(lab, name, file, database)
+    found = []
+    for ref in refs or read:
+        table = database.describe(ref)
+        findings = table_findings(table, engine, file.config, read)
+        found.append(FitTable(name, ref, bool(table.keys), findings))
+    return found
+
+
+def require_fit(lab: Lab, name: str, database: Source, adding: SourceTable) -> None:
+    """Raise LabError (USAGE) where one more table cannot be captured, or its connector not run."""
+    file = source_file(lab, name)
+    _raise(
+        [
+            *_refusals(lab, name, database, [adding.ref]),
+            *_stopping(lab, name, database, but=[adding.ref]),
+        ],
+        [file],
+    )
+
+
+def require_fit_sources(lab: Lab, files: Iterable[ConnectorFile]) -> None:
+    """Raise LabError (USAGE) with all that keeps these connectors, or their tables, from silver.
+
+    A connector reads each table that its filters let through, not only those with a properties
+    file: one that it cannot write stops it. A promoted lab's databases are out of reach.
+    """
+    if isinstance(lab.config.profiles[lab.profile], AwsProfile):
+        return
+    by_name = {file.name: file for file in files}
+    problems: list[str] = []
+    for name, settings in lab.config.sources.items():
+        if settings.connector not in by_name:
+            continue
+        with connect(lab.endpoints, name) as database:
+            there = {ref for schema in settings.schemas for ref in database.tables(schema)}
+            captured = _captured(lab, name) & there
+            problems += _refusals(lab, name, database, sorted(captured, key=str))
+            problems += _stopping(lab, name, database, but=captured)
+    _raise(problems, list(by_name.values()))
+
+
+def stopping(lab: Lab, name: str) -> list[str]:
+    """Return why the connector of a source fails, one sentence per table that stops it."""
+    with connect(lab.endpoints, name) as database:
+        return list(_stopping(lab, name, database))
+
+
+def _captured(lab: Lab, name: str) -> set[TableRef]:
+    return {TableRef(t.db_schema, t.source_name) for t in lab.tables if t.source == name}
+
+
+def _read_by(lab: Lab, name: str, file: ConnectorFile, database: Source) -> list[TableRef]:
+    settings = lab.config.sources[name]
+    return [
+        ref
+        for schema in settings.schemas
+        for ref in database.tables(schema)
+        if lets_through(file.config, settings.engine, ref)
+    ]
+
+
+def _refusals(lab: Lab, name: str, database: Source, refs: Sequence[TableRef]) -> Iterator[str]:
+    if refs:
+        for table in fit_tables(lab, name, database, refs):
+            yield from (finding.sentence(table.ref) for finding in table.refusals)
+
+
+def _stopping(
+    lab: Lab, name: str, database: Source, but: Collection[TableRef] = ()
+) -> Iterator[str]:
+    for table in fit_tables(lab, name, database):
+        if table.ref not in but:
+            yield from (f.sentence(table.ref) for f in table.refusals if f.stops_connector)
+
+
+def _raise(problems: Sequence[str], files: Sequence[ConnectorFile]) -> None:
+    if problems:
+        where = ", ".join(file.path.name for file in files if file.is_source)
+        raise LabError(
+            f"A table cannot be captured: {problems[0]}",
+            details=tuple(problems[1:]),
+            hint=f"nothing was changed; keys belong into {where}; `labctl table check "
+            "SOURCE.SCHEMA.TABLE` tells it of each column",
+            exit_code=ExitCode.USAGE,
+        )

@@ -1,0 +1,67 @@
+"""Debezium's filters of columns: expressions of `schema.table.column`, in any case.
+
+MySQL's schema is its database. An expression that begins with `(?-i)` tells cases apart.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from labctl.sources.base import TableRef
+
+__all__ = ["excluding", "is_taken", "pattern_of"]
+
+INCLUDED, EXCLUDED = "column.include.list", "column.exclude.list"
+_EXACT_CASE = "(?-i)"
+
+
+def is_taken(config: Mapping[str, str], ref: TableRef, column: str) -> bool:
+    """Whether a connector's filters let a column through; also where only Java can tell."""
+    name = f"{ref}.{column}"
+    if config.get(INCLUDED):
+        return _matches(config[INCLUDED], name, unknown=True)
+    return not _matches(config.get(EXCLUDED, ""), name, unknown=False)
+
+
+def pattern_of(ref: TableRef) -> str:
+    """Return the expression of a table alone, as JSON has it between quotation marks."""
+    return _in_json(f"{_literal(ref.schema)}\\.{_literal(ref.name)}")
+
+
+def excluding(ref: TableRef, column: str) -> str:
+    """Return the expression of a column alone, as JSON has it between quotation marks."""
+    exact = f"{_literal(ref.schema)}\\.{_literal(ref.name)}\\.{_literal(column)}"
+    return _in_json(f"{_EXACT_CASE}{exact}")
+
+
+def _literal(name: str) -> str:
+    """A name as an expression. A comma would end it: any one character stands for that."""
+    return re.sub(
+        r"[^A-Za-z0-9_ ]", lambda m: "." if m[0] == "," or m[0] > "~" else f"\\{m[0]}", name
+    )
+
+
+def _in_json(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _matches(listed: str, name: str, *, unknown: bool) -> bool:
+    for entry in _entries(listed):
+        exact = entry.startswith(_EXACT_CASE)
+        try:
+            found = re.fullmatch(
+                entry.removeprefix(_EXACT_CASE), name, re.NOFLAG if exact else re.IGNORECASE
+            )
+        except re.error:
+            if unknown:
+                return True
+            continue
+        if found:
+            return True
+    return False
+
+
+def _entries(listed: str) -> Iterator[str]:
+    return filter(None, map(str.strip, listed.split(",")))

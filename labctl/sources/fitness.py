@@ -1,0 +1,223 @@
+"""What becomes of a table's columns on their way to silver, told before it is captured.
+
+`table_findings` takes a table as its database describes it and the configuration of the connector
+that is to read it. An engine's own findings are functions in `ENGINE_CHECKS`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from labctl.config.model import SourceEngine
+from labctl.sources.base import SourceColumn, SourceTable, TableRef
+from labctl.sources.column_filters import excluding, is_taken, pattern_of
+from labctl.sources.uncompared import arrival
+
+__all__ = ["ENGINE_CHECKS", "Check", "Finding", "Verdict", "silver_column", "table_findings"]
+
+Verdict = Literal["exact", "as text", "lossy", "not compared", "not captured", "refused"]
+"""`not compared`: it arrives, and nothing proves that it does so exactly."""
+
+_UNWRAP = "io.debezium.transforms.ExtractNewRecordState"
+_DELETED = "__deleted"
+_BOOKKEEPING = ("__", "_hoodie_")
+"""What the names of columns begin with that the connector, the application and Hudi add."""
+_TEXT_TYPES = re.compile(r"(?:n?(?:var)?char|n?text|(?:tiny|medium|long)text|character.*|enum|set)")
+_TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What becomes of one column, or of the whole table."""
+
+    column: str
+    """Empty for the table."""
+    verdict: Verdict
+    silver: str = ""
+    """The column's name in silver; empty where it does not come there."""
+    why: str = ""
+    change: str = ""
+    """The setting that changes it."""
+    stops_connector: bool = False
+    """Whether its connector fails for it, and all other tables with it."""
+
+    def sentence(self, ref: TableRef) -> str:
+        """Return a refusal as one sentence, with the setting that changes it."""
+        return f"{ref}: {self.why}" + (f"; {self.change}" if self.change else "")
+
+
+Check = Callable[[SourceTable, Mapping[str, str]], Iterable[Finding]]
+"""Findings of one engine: of a table, read by a connector with that configuration."""
+
+ENGINE_CHECKS: dict[SourceEngine, tuple[Check, ...]] = {
+    "postgres": (),
+    "mysql": (),
+    "sqlserver": (),
+}
+"""Findings that only one engine has. They stand before the general ones of the same column."""
+
+
+def silver_column(name: str) -> str:
+    """Return the name under which Debezium writes a column to Avro, and silver has it."""
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return f"_{plain}" if name[:1].isdigit() else plain
+
+
+def table_findings(
+    table: SourceTable,
+    engine: SourceEngine,
+    config: Mapping[str, str],
+    beside: Sequence[TableRef] = (),
+) -> tuple[Finding, ...]:
+    """Return one finding or more per column, and those of the table; refusals come first.
+
+    `beside` are the other tables that the connector reads.
+    """
+    names = [*(c.name for c in table.columns), *(c.name for c in table.unread)]
+    taken = {name for name in names if is_taken(config, table.ref, name)}
+    refused = [
+        *_topic_problems(table.ref, beside),
+        *_key_problems(table, engine, set(names) - taken),
+        *_name_problems(table.ref, [name for name in names if name in taken], config),
+        *(f for check in ENGINE_CHECKS[engine] for f in check(table, config)),
+    ]
+    told = {finding.column for finding in refused}
+    plain = [
+        *(_readable(column) for column in table.columns if column.name in taken),
+        *(
+            Finding(name, verdict, silver_column(name) if verdict != "not captured" else "", why)
+            for name, (verdict, why) in (
+                (column.name, arrival(engine, column.type))
+                for column in table.unread
+                if column.name in taken
+            )
+        ),
+        *(
+            Finding(name, "not captured", why=f"its connector leaves it out by {_filter(config)}")
+            for name in names
+            if name not in taken
+        ),
+    ]
+    order = {name: number for number, name in enumerate(names)}
+    others = sorted((f for f in plain if f.column not in told), key=lambda f: order[f.column])
+    return (*refused, *others)
+
+
+def _filter(config: Mapping[str, str]) -> str:
+    return "column.include.list" if config.get("column.include.list") else "column.exclude.list"
+
+
+def _readable(column: SourceColumn) -> Finding:
+    """The finding of a column that `labctl verify` compares."""
+    rule, kind = column.rule, column.declared.name
+    silver = silver_column(column.name)
+    notes = [rule.note] if rule.note else []
+    if silver != column.name:
+        notes.insert(0, f"called {silver} in silver")
+    why = "; ".join(notes)
+    if rule.loss:
+        return Finding(column.name, "lossy", silver, why)
+    if str(column.arrow) == "string" and _TEXT_TYPES.fullmatch(kind) is None:
+        return Finding(column.name, "as text", silver, why)
+    return Finding(column.name, "exact", silver, why)
+
+
+def _topic_problems(ref: TableRef, beside: Sequence[TableRef]) -> Iterator[Finding]:
+    """Names that Debezium changes in a topic's name, or that Kafka takes for the same."""
+    odd = next((name for name in (ref.schema, ref.name) if not _TOPIC_NAME.fullmatch(name)), None)
+    if odd is not None:
+        yield Finding(
+            "",
+            "refused",
+            why=f"the name {odd!r} is another one in its topic: a topic has only letters of ASCII, "
+            "digits, `.`, `_` and `-`",
+            change="rename it at the source",
+        )
+    for other in beside:
+        if other != ref and _topic(other) == _topic(ref):
+            yield Finding(
+                "",
+                "refused",
+                why=f"its topic and that of {other} are called alike: the rows of both would be in "
+                "one",
+                change=f'leave one out: "table.exclude.list": "{pattern_of(other)}"',
+                stops_connector=True,
+            )
+
+
+def _topic(ref: TableRef) -> str:
+    """What Kafka tells topics apart by."""
+    return re.sub(r"[^A-Za-z0-9-]", "_", str(ref))
+
+
+def _key_problems(
+    table: SourceTable, engine: SourceEngine, left_out: set[str]
+) -> Iterator[Finding]:
+    unread = {column.name: column.type for column in table.unread}
+    for key in table.keys:
+        lost = key in unread and arrival(engine, unread[key])[0] == "not captured"
+        if lost or key in left_out:
+            why = f"its type is {unread[key]}" if lost else "the connector leaves it out"
+            yield Finding(
+                key,
+                "refused",
+                why=f"its key column {key!r} does not come along: {why}",
+                change="give the table another primary key" if lost else "let the column through",
+            )
+
+
+def _name_problems(
+    ref: TableRef, names: Sequence[str], config: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Columns that get the name of another, or one that is not theirs to have."""
+    added = {silver_column(name) for name in _added(config)}
+    for name in names:
+        silver = silver_column(name)
+        if silver in added:
+            yield _refused(ref, name, f"the connector adds a column {silver} of its own", True)
+        elif silver.lower().startswith(_BOOKKEEPING):
+            kept = "Hudi's" if silver.lower().startswith("_hoodie_") else "labctl's bookkeeping"
+            yield _refused(ref, name, f"in silver, names that begin so are {kept}", False)
+    for number, name in enumerate(names):
+        silver = silver_column(name)
+        for other in names[:number]:
+            if silver_column(other) == silver:
+                yield _twins(ref, name, other, f"both become {silver}", True)
+            elif silver_column(other).lower() == silver.lower():
+                yield _twins(ref, name, other, "silver tells no upper case from lower case", False)
+
+
+def _refused(ref: TableRef, name: str, why: str, stops: bool) -> Finding:
+    return Finding(
+        name,
+        "refused",
+        why=f"its column {name!r}: {why}",
+        change=f'leave it out: "column.exclude.list": "{excluding(ref, name)}"',
+        stops_connector=stops,
+    )
+
+
+def _twins(ref: TableRef, name: str, other: str, why: str, stops: bool) -> Finding:
+    return Finding(
+        name,
+        "refused",
+        why=f"its columns {other!r} and {name!r}: {why}",
+        change=f'leave one out: "column.exclude.list": "{excluding(ref, name)}"',
+        stops_connector=stops,
+    )
+
+
+def _added(config: Mapping[str, str]) -> Iterator[str]:
+    """Names of the columns that the connector's transforms add to each row."""
+    for alias in filter(None, map(str.strip, config.get("transforms", "").split(","))):
+        begin = f"transforms.{alias}."
+        if config.get(f"{begin}type") != _UNWRAP:
+            continue
+        yield _DELETED
+        prefix = config.get(f"{begin}add.fields.prefix", "__")
+        for field in filter(None, map(str.strip, config.get(f"{begin}add.fields", "").split(","))):
+            source, _, renamed = field.partition(":")
+            yield prefix + (renamed or source).replace(".", "_")

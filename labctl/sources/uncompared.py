@@ -1,0 +1,59 @@
+"""How types arrive that `labctl verify` has no rule for: as Debezium 3.3 was seen to write them."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from labctl.config.model import SourceEngine
+
+__all__ = ["arrival"]
+
+_Verdict = Literal["as text", "lossy", "not captured", "not compared"]
+_UNSEEN: tuple[_Verdict, str] = (
+    "not captured",
+    "Debezium leaves a type out that it does not know; `labctl verify` cannot compare it",
+)
+_NOT_COMPARED = "; `labctl verify` cannot compare it"
+
+_ARRIVALS: dict[SourceEngine, tuple[tuple[str, _Verdict, str], ...]] = {
+    "postgres": (
+        (r".*multirange", "not captured", "Debezium leaves multiranges out"),
+        (r"(?:pg_lsn|polygon|circle|path|line|lseg|box|jsonpath|tsquery|txid_snapshot)(?:\[\])?",
+         "not captured", "Debezium leaves this type out"),
+        (r"time(?:\(\d\))? with time zone", "lossy",
+         "text; the time of day in UTC: its offset is lost"),
+        (r".*\[\]", "not compared", "an array"),
+        (r"point|geometry.*|geography.*", "not compared", "a struct with its bytes in WKB"),
+        (r"bit.*", "not compared", "bytes, least significant first"),
+        (r".*range|inet|cidr|macaddr8?|xml|tsvector|ltree|citext|name|\"char\"|interval.*",
+         "as text", "as Debezium writes it"),
+        (r"oid", "not compared", "a number"),
+        (r"hstore", "as text", "JSON"),
+        (r".*vector.*", "not compared", "numbers"),
+    ),
+    "mysql": (
+        (r"bigint.* unsigned.*", "lossy",
+         "a value above 9223372036854775807 becomes negative, unless the connector has "
+         "\"bigint.unsigned.handling.mode\": \"precise\""),
+        (r"geo.*|.*(?:point|linestring|polygon)", "not compared", "a struct with its bytes in WKB"),
+        (r"bit.*", "not compared", "bytes, least significant first"),
+        (r"json", "as text", "JSON, as Debezium writes it; the first load may order it otherwise"),
+        (r"vector.*", "not compared", "numbers"),
+    ),
+    "sqlserver": (
+        (r"sql_variant|hierarchyid|geometry|geography", "not captured",
+         "Debezium leaves this type out"),
+        (r"xml", "as text", "as Debezium writes it"),
+        (r"(?:timestamp|rowversion)", "not compared", "bytes"),
+    ),
+}  # fmt: skip
+"""By engine, expressions of types as the catalogue shows them; the first that matches counts."""
+
+
+def arrival(engine: SourceEngine, type_text: str) -> tuple[_Verdict, str]:
+    """Return what becomes of a column of a type without a rule, and how."""
+    for pattern, verdict, how in _ARRIVALS[engine]:
+        if re.fullmatch(pattern, type_text.lower(), re.DOTALL):
+            return verdict, how if verdict == "not captured" else how + _NOT_COMPARED
+    return _UNSEEN
