@@ -10,7 +10,13 @@ mkdir -p "$plugins/apicurio"
 ln -s /lab/plugin "$plugins/labctl"
 ln -s /kafka/external_libs/apicurio "$plugins/apicurio/jars"
 ln -s /lab/converter/manifest.jar "$plugins/apicurio/"
-for plugin in /kafka/connect/debezium-connector-{postgres,mysql,sqlserver} /kafka/sink/*/; do
+# Debezium finds a converter of columns only among its own jars.
+for plugin in /kafka/connect/debezium-connector-{postgres,mysql,sqlserver}; do
+  mkdir "$plugins/${plugin##*/}"
+  ln -s "$plugin" "$plugins/${plugin##*/}/jars"
+  ln -s /lab/plugin/labctl-connect.jar "$plugins/${plugin##*/}/"
+done
+for plugin in /kafka/sink/*/; do
   [ ! -d "$plugin" ] || ln -s "${plugin%/}" "$plugins/"
 done
 properties=/tmp/worker.properties

@@ -50,7 +50,9 @@ def source_text(source: str, engine: SourceEngine, schemas: Sequence[str]) -> st
     }
     config |= {key: value for key, value in changed.items() if key in config}
     # TICKIT's. A column of the same type may hold other numbers than 0 and 1.
-    for key in ("converters", "boolean.type", "boolean.selector"):
+    if "converters" in config:
+        config["converters"] = config["converters"].removesuffix(",boolean")
+    for key in ("boolean.type", "boolean.selector"):
         config.pop(key, None)
     return json.dumps(config, indent=2, ensure_ascii=False) + "\n"
 

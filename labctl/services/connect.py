@@ -52,7 +52,8 @@ CONVERTER = "apicurio-converter"
 CONVERTER_MANIFEST = Path(__file__).parents[1] / "kafkaconnect" / "converter" / "manifest.jar"
 """By which Connect finds the converter: its own jars do not name it."""
 PLUGIN = Path(__file__).parents[1] / "kafkaconnect" / "plugin"
-"""Classes of labctl's own, with their sources: what answers references, and a transform."""
+"""Classes of labctl's own, with their sources: what answers references, a transform, and a
+converter of columns."""
 WORKER_FILE = "connectors/worker.properties"
 """What is the same for the worker wherever it runs."""
 PLUGIN_JAR = PLUGIN / "labctl-connect.jar"
@@ -143,12 +144,13 @@ def _link_plugins(context: Context) -> None:
     plugins = context.conf / "plugins"
     shutil.rmtree(plugins, ignore_errors=True)
     plugins.mkdir(parents=True, mode=0o700)
-    for name in PLUGINS:
-        (plugins / name).symlink_to(context.artifacts.path(name), target_is_directory=True)
-    converter = plugins / CONVERTER
-    converter.mkdir(mode=0o700)
-    (converter / "jars").symlink_to(context.artifacts.path(CONVERTER), target_is_directory=True)
-    (converter / "manifest.jar").symlink_to(CONVERTER_MANIFEST)
+    # Debezium finds a converter of columns only among its own jars.
+    beside = {CONVERTER: CONVERTER_MANIFEST} | dict.fromkeys(PLUGINS, PLUGIN_JAR)
+    for name, jar in beside.items():
+        folder = plugins / name
+        folder.mkdir(mode=0o700)
+        (folder / "jars").symlink_to(context.artifacts.path(name), target_is_directory=True)
+        (folder / jar.name).symlink_to(jar)
     (plugins / "labctl").symlink_to(PLUGIN, target_is_directory=True)
 
 

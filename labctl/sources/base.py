@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from labctl.sources.types import TypeRule
 
 __all__ = [
+    "JSON_MARK",
     "LOCK_SECONDS",
     "NOT_ALLOWED_HINT",
     "Parameter",
@@ -41,6 +42,8 @@ Row = tuple[Any, ...]
 """Values as the driver gives them."""
 Parameter = object
 
+JSON_MARK = b"labctl.json"
+"""In the metadata of a column whose values are compared as JSON."""
 LOCK_SECONDS = 60
 """How long a statement may wait for a lock: a first load takes its own for a moment only."""
 _LOCKED_OUT = re.compile(r"lock (wait timeout|request time out|timeout)", re.IGNORECASE)
@@ -110,6 +113,14 @@ class SourceColumn:
         return self.rule.silver_type(self.declared)
 
     @property
+    def field(self) -> pa.Field[Any]:
+        """The column of a table of such values; marked where values are compared as JSON."""
+        import pyarrow as pa
+
+        marks = {JSON_MARK: b"1"} if self.rule.is_json else None
+        return pa.field(self.name, self.arrow, self.nullable, marks)
+
+    @property
     def wire(self) -> pa.DataType:
         """The type of the text in which the database sends the values."""
         return self.rule.wire or self.arrow
@@ -166,7 +177,7 @@ class SourceTable:
         """Schema of the rows that `Source.read` returns."""
         import pyarrow as pa
 
-        return pa.schema([pa.field(c.name, c.arrow, nullable=c.nullable) for c in self.columns])
+        return pa.schema([column.field for column in self.columns])
 
 
 class Source(ABC):
@@ -300,6 +311,15 @@ class Source(ABC):
     @abstractmethod
     def read(self, ref: TableRef) -> pa.Table:
         """All rows in one consistent snapshot, schema `describe(ref).arrow`, in no order."""
+
+    def count_lost(self, table: SourceTable, rows: pa.Table) -> dict[str, int]:
+        """By column of `table`, how many values silver has no form for; `rows` are its rows."""
+        asked = [c for c in table.columns if c.rule.lost and rows[c.name].null_count]
+        if not asked:
+            return {}
+        counts = ", ".join(f"SUM({c.rule.lost.format(self.quote(c.name))})" for c in asked)
+        ((*sums,),) = self.execute(f"SELECT {counts} FROM {self.qualified(table.ref)}")  # noqa: S608
+        return {c.name: int(n) for c, n in zip(asked, sums, strict=True) if n}
 
     @abstractmethod
     def sample(self, table: SourceTable, count: int) -> list[tuple[str, ...]]:

@@ -118,7 +118,7 @@ def _readable(column: SourceColumn) -> Finding:
     if silver != column.name:
         notes.insert(0, f"called {silver} in silver")
     why = "; ".join(notes)
-    if rule.loss:
+    if rule.is_lossy or rule.lost:
         return Finding(column.name, "lossy", silver, why)
     if str(column.arrow) == "string" and _TEXT_TYPES.fullmatch(kind) is None:
         return Finding(column.name, "as text", silver, why)

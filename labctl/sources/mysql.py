@@ -35,7 +35,8 @@ __all__ = ["MySqlSource", "allow", "ensure_database"]
 
 _CONNECT_TIMEOUT = 10
 _SESSION = (
-    "SET time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE',"
+    # Not NO_ZERO_DATE: a table of a project may have zero dates where they are written out.
+    "SET time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES',"
     f" lock_wait_timeout = {LOCK_SECONDS}, innodb_lock_wait_timeout = {LOCK_SECONDS}"
 )
 _COLUMNS = """
@@ -183,8 +184,9 @@ class MySqlSource(Source):
         import pyarrow as pa
 
         name = self.quote(column.name)
-        if pa.types.is_binary(column.arrow):
-            return f"IF({name} IS NULL, 'NULL', CONCAT('x', QUOTE(HEX({name}))))"
+        if pa.types.is_binary(column.arrow) or column.declared.name == "bit(1)":
+            digits = f"HEX(CAST({name} AS BINARY))"
+            return f"IF({name} IS NULL, 'NULL', CONCAT('x', QUOTE({digits})))"
         exact = column.rule.expression.format(name) if column.declared.name == "float" else name
         return f"QUOTE({exact})"
 
@@ -239,6 +241,6 @@ class MySqlSource(Source):
 
 def _type_name(kind: str, full: str) -> str:
     """The name that `MYSQL` knows a type by."""
-    if full == "tinyint(1)":
+    if full in ("tinyint(1)", "bit(1)"):
         return full
-    return f"{kind} unsigned" if full.endswith("unsigned") else kind
+    return f"{kind} unsigned" if "unsigned" in full.split() else kind

@@ -33,7 +33,7 @@ def from_csv(data: bytes, columns: Sequence[SourceColumn]) -> pa.Table:
     """
     if data and not data.endswith(b"\n"):
         raise ValueError("the last row has no newline at its end")
-    schema = pa.schema([pa.field(c.name, c.arrow, nullable=c.nullable) for c in columns])
+    schema = pa.schema([column.field for column in columns])
     if not data:
         return schema.empty_table()
     wire = {c.name: c.wire for c in columns}

@@ -34,8 +34,12 @@ class TypeRule:
     """SQL that sends the value as that text; `{0}` is the quoted column."""
     note: str = ""
     """What a reader of silver should know."""
-    loss: bool = False
+    is_lossy: bool = False
     """Whether silver has less of some values than the source."""
+    is_json: bool = False
+    """Whether values are the same when they are the same as JSON, whatever their text."""
+    lost: str = ""
+    """SQL condition of a value that silver has no form for: it is NULL there, and read as NULL."""
 
     def silver_type(self, declared: Declared) -> pa.DataType:
         """The Arrow type of a column declared so."""
@@ -127,6 +131,31 @@ POSTGRES: Mapping[str, TypeRule] = MappingProxyType(
 """By `data_type` of PostgreSQL's `information_schema.columns`, or `enum`."""
 
 _MICROSECONDS = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {0})"
+_WHOLE_DATE = "YEAR({0}) AND MONTH({0}) AND DAY({0})"
+_ZERO_NOTE = "a zero date (`0000-00-00`, a day, month or year 0) is NULL, and `verify` names it"
+_MYSQL_JULIAN_NOTE = (
+    "Debezium's first load shows 5 to 14 October 1582 ten days later, streaming does not"
+)
+
+
+def _unless_zero(silver: pa.DataType, number: str, note: str) -> TypeRule:
+    """Return the rule of a type that may hold zero dates, for which silver has NULL."""
+    return TypeRule(
+        silver,
+        pa.int32() if pa.types.is_date32(silver) else pa.int64(),
+        f"IF({_WHOLE_DATE}, {number}, NULL)",
+        note,
+        lost=f"NOT ({_WHOLE_DATE})",
+    )
+
+
+_MYSQL_FLOAT = TypeRule(
+    pa.float32(),
+    pa.float64(),
+    "CAST({0} AS DOUBLE)",
+    "Debezium's first load sees six digits, as MySQL shows it; streaming sees the value",
+    is_lossy=True,
+)
 
 MYSQL: Mapping[str, TypeRule] = MappingProxyType(
     {
@@ -145,17 +174,23 @@ MYSQL: Mapping[str, TypeRule] = MappingProxyType(
         "int": _INT,
         "int unsigned": _LONG,
         "bigint": _LONG,
+        "bigint unsigned": TypeRule(
+            pa.decimal128(20, 0), note="with `bigint.unsigned.handling.mode=precise`"
+        ),
+        "bit(1)": TypeRule(pa.bool_(), expression="CAST({0} AS UNSIGNED)", note="boolean"),
+        "bit": TypeRule(
+            pa.binary(),
+            pa.string(),
+            "HEX(REVERSE(CAST({0} AS BINARY)))",
+            "the bits, least significant byte first",
+        ),
         "decimal": _DECIMAL,
         "decimal unsigned": _DECIMAL,
         # As text MySQL rounds a float to six digits; as a double it is sent as it is.
-        "float": TypeRule(
-            pa.float32(),
-            pa.float64(),
-            "CAST({0} AS DOUBLE)",
-            "Debezium's first load sees six digits, as MySQL shows it; streaming sees the value",
-            loss=True,
-        ),
+        "float": _MYSQL_FLOAT,
+        "float unsigned": _MYSQL_FLOAT,
         "double": TypeRule(pa.float64()),
+        "double unsigned": TypeRule(pa.float64()),
         "char": TypeRule(pa.string(), note="without trailing blanks, as MySQL returns it"),
         "varchar": _TEXT,
         "tinytext": _TEXT,
@@ -170,10 +205,22 @@ MYSQL: Mapping[str, TypeRule] = MappingProxyType(
         "blob": TypeRule(pa.binary(), pa.string(), "HEX({0})"),
         "mediumblob": TypeRule(pa.binary(), pa.string(), "HEX({0})"),
         "longblob": TypeRule(pa.binary(), pa.string(), "HEX({0})"),
+        "json": TypeRule(
+            pa.string(),
+            note="compared as JSON: the first load has MySQL's text, streaming Debezium's; a time "
+            "in it has six digits in the first load and no zeros at its end in streaming",
+            is_json=True,
+        ),
         "year": _INT,
-        "date": TypeRule(pa.date32(), pa.int32(), "DATEDIFF({0}, '1970-01-01')"),
-        "datetime": TypeRule(pa.timestamp("us"), pa.int64(), _MICROSECONDS, _TIMESTAMP_NOTE),
-        "timestamp": TypeRule(pa.timestamp("us", "UTC"), pa.int64(), _MICROSECONDS, _INSTANT_NOTE),
+        "date": _unless_zero(pa.date32(), "DATEDIFF({0}, '1970-01-01')", _ZERO_NOTE),
+        "datetime": _unless_zero(
+            pa.timestamp("us"),
+            _MICROSECONDS,
+            f"{_TIMESTAMP_NOTE}; {_ZERO_NOTE}; {_MYSQL_JULIAN_NOTE}",
+        ),
+        "timestamp": _unless_zero(
+            pa.timestamp("us", "UTC"), _MICROSECONDS, f"{_INSTANT_NOTE}; {_ZERO_NOTE}"
+        ),
         "time": TypeRule(
             pa.int64(),
             pa.int64(),
@@ -182,7 +229,7 @@ MYSQL: Mapping[str, TypeRule] = MappingProxyType(
         ),
     }
 )
-"""By type name of MySQL's catalogue, `unsigned` and the boolean `tinyint(1)` told apart."""
+"""By type name of MySQL's catalogue; `unsigned`, `tinyint(1)` and `bit(1)` told apart."""
 
 _NANOSECONDS_NOTE = "with seven digits (the default) nanoseconds, as a number"
 
@@ -226,7 +273,7 @@ SQLSERVER: Mapping[str, TypeRule] = MappingProxyType(
             pa.timestamp("us", "UTC"),
             note=f"{_INSTANT_NOTE}: the offset is lost; Debezium shifts what lies before 15 "
             "October 1582",
-            loss=True,
+            is_lossy=True,
         ),
         "time": TypeRule(pa.int64(), note=f"microseconds since midnight; {_NANOSECONDS_NOTE}"),
     }

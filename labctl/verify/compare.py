@@ -19,8 +19,10 @@ import pyarrow.compute as pc
 
 from labctl.errors import LabError
 from labctl.lake.view import live_rows
+from labctl.sources.base import JSON_MARK
 from labctl.verify.alike import AnyColumn, alike
 from labctl.verify.diff import Cell, RowChange, TableDiff, cell
+from labctl.verify.json_values import as_json
 
 __all__ = ["changes_between", "verify_table"]
 
@@ -35,19 +37,21 @@ def verify_table(
     keys: Sequence[str],
     *,
     unread: Sequence[str] = (),
+    lost: Sequence[str] = (),
     shown: int = _SHOWN,
 ) -> TableDiff:
     """Compares a source table with its silver table.
 
     Columns of bookkeeping (`__…`, `_hoodie_…`) are left out, and silver rows marked deleted count
     as absent. `unread` are columns that `source` lacks because they cannot be read exactly, as
-    `name: type`. At most `shown` rows of each kind are named, in key order; the counts are
+    `name: type`, and `lost` those with values that silver has no form for: these are read as NULL.
+    At most `shown` rows of each kind are named, in key order; the counts are
     complete. Raises `LabError` when a key column is missing or when the source's keys repeat.
     """
     silver = live_rows(silver)
     _require(source, keys, "source")
     _require(silver, keys, "silver")
-    comparison = _Comparison(source, silver, keys, unread)
+    comparison = _Comparison(source, silver, keys, unread, lost)
     with duckdb.connect(":memory:") as engine:
         return comparison.run(engine, shown)
 
@@ -85,6 +89,7 @@ class _Comparison:
         silver: pa.Table,
         keys: Sequence[str],
         unread: Sequence[str] = (),
+        lost: Sequence[str] = (),
     ) -> None:
         self.source, self.silver, self.keys = source, silver, list(keys)
         left_out = {column.partition(":")[0] for column in unread}
@@ -95,12 +100,14 @@ class _Comparison:
         ]
         self.missing = tuple(n for n in source.column_names if n not in theirs)
         self.extra = tuple(n for n in theirs if n not in source.column_names)
-        self.incomparable = list(unread)
+        self.incomparable = [*unread, *lost]
         self.compared: list[str] = []
         left: dict[str, AnyColumn] = {}
         right: dict[str, AnyColumn] = {}
         for name in (n for n in source.column_names if n in theirs):
             pair = alike(source[name], silver[name])
+            if pair is not None and JSON_MARK in (source.schema.field(name).metadata or {}):
+                pair = as_json(pair[0]), as_json(pair[1])
             if pair is None:
                 types = f"{name}: {source[name].type}, {silver[name].type}"
                 self.incomparable.append(types)

@@ -66,7 +66,8 @@ class TableDiff:
     Told, but no difference: silver keeps what it was given."""
     columns_incomparable: tuple[str, ...] = ()
     """Columns whose types cannot hold the same values, as `name: source type, silver type`, and
-    those of the source that no exact form is known for, as `name: type`."""
+    those of the source that no exact form is known for, as `name: type`. Columns too that were
+    compared, and have values that silver has no form for: `name: how many`."""
 
     @property
     def equal(self) -> bool:

@@ -81,6 +81,12 @@ class _Connection:
             if not table.keys:
                 raise LabError("the table has no primary key, so its rows cannot be told apart")
             rows = self.open().read(ref)
+            # Counted before columns are left out: their names are the source's here.
+            lost = tuple(
+                f"{silver_column(name)}: {count:,} zero date{'s' * (count > 1)}, NULL in silver"
+                for name, count in self.open().count_lost(table, rows).items()
+                if takes(name)
+            )
             rows = rows.select([name for name in rows.column_names if takes(name)])
             return Rows(
                 rows.rename_columns([silver_column(name) for name in rows.column_names]),
@@ -90,6 +96,7 @@ class _Connection:
                     for one in table.unread
                     if takes(one.name)
                 ),
+                lost,
             )
 
     def _service(self) -> str:

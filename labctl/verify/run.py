@@ -90,6 +90,8 @@ class Rows:
     keys: tuple[str, ...]
     unread: tuple[str, ...] = ()
     """Columns that no exact form is known for, as `name: type`."""
+    lost: tuple[str, ...] = ()
+    """Columns with values that silver has no form for, as `name: how many and why`."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +244,9 @@ class _Watched:
             self.reads += 1
             if silver is None:
                 silver = source.table.schema.empty_table()
-            diff = verify_table(source.table, silver, source.keys, unread=source.unread)
+            diff = verify_table(
+                source.table, silver, source.keys, unread=source.unread, lost=source.lost
+            )
         except NotAnsweringError as error:
             self.seen = replace(self.seen, silent=error)
         except LabError as error:

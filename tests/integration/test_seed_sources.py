@@ -522,13 +522,62 @@ def test_catalogue(source: Source, schemas: str) -> None:
 def test_a_column_without_an_exact_form_is_told_and_the_others_are_read(
     engine: str, endpoints: Endpoints, schemas: str
 ) -> None:
-    odd = {"postgres": "text[]", "mysql": "json"}[engine]
+    odd = {"postgres": "text[]", "mysql": "point"}[engine]
     ref = TableRef(schemas, "odd")
     with connect(endpoints, engine) as source:
         source.execute(f"CREATE TABLE {source.qualified(ref)} (id integer PRIMARY KEY, v {odd})")
         source.execute(f"INSERT INTO {source.qualified(ref)} (id) VALUES (1)")
         assert source.describe(ref).unread == (UnreadColumn("v", odd),)
         assert source.read(ref).to_pydict() == {"id": [1]}
+
+
+def test_mysql_types_that_have_several_forms_are_read_in_silvers(
+    endpoints: Endpoints, schemas: str
+) -> None:
+    ref = TableRef(schemas, "forms")
+    with connect(endpoints, "mysql") as source:
+        name = source.qualified(ref)
+        source.execute(
+            f"CREATE TABLE {name} (id integer PRIMARY KEY, bu bigint unsigned, z int(6) unsigned"
+            " zerofill, b1 bit(1), b9 bit(9), j json, fu float unsigned, du double unsigned)"
+        )
+        source.execute(
+            f"INSERT INTO {name} VALUES"
+            " (1, 18446744073709551615, 4294967295, b'1', b'100000011', '[1]', 0.5, 1.5),"
+            " (2, 0, 42, b'0', b'0', 'null', 0, 0), (3, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
+        )
+        assert source.read(ref).to_pydict() == {
+            "id": [1, 2, 3],
+            "bu": [2**64 - 1, 0, None],
+            "z": [2**32 - 1, 42, None],
+            "b1": [True, False, None],
+            "b9": [b"\x03\x01", b"\0\0", None],
+            "j": ["[1]", "null", None],
+            "fu": [0.5, 0.0, None],
+            "du": [1.5, 0.0, None],
+        }
+        bits = [row[3:5] for row in source.sample(source.describe(ref), 3)]
+        assert bits == [("x'01'", "x'0103'"), ("x'00'", "x'0000'"), ("NULL", "NULL")]
+
+
+def test_mysql_zero_dates_are_read_as_null_and_counted(endpoints: Endpoints, schemas: str) -> None:
+    ref = TableRef(schemas, "zeros")
+    with connect(endpoints, "mysql") as source:
+        name = source.qualified(ref)
+        source.execute(
+            f"CREATE TABLE {name} (id integer PRIMARY KEY, d date NOT NULL, n datetime(6),"
+            " t timestamp NOT NULL, e date NOT NULL, y year NOT NULL)"
+        )
+        source.execute(
+            f"INSERT INTO {name} VALUES (1, '0000-00-00', '2024-00-10', '0000-00-00', '1970-01-01',"
+            " 0), (2, '2024-02-00', NULL, '1970-01-01 00:00:01', '0001-01-01', 1901)"
+        )
+        rows = source.read(ref)
+        assert rows["d"].null_count == rows["n"].null_count == 2
+        assert rows["t"].null_count == 1
+        assert rows["e"].null_count == 0
+        assert rows["y"].to_pylist() == [0, 1901]
+        assert source.count_lost(source.describe(ref), rows) == {"d": 2, "n": 1, "t": 1}
 
 
 def test_a_bad_statement_says_which(source: Source) -> None:

@@ -16,11 +16,12 @@ from tests.unit.jdk import needs_jdk_17
 @needs_jdk_17
 def test_the_jar_is_made_of_the_sources_beside_it(tmp_path: Path) -> None:
     try:
-        jars = ArtifactStore().path("kafka")
+        jars = [ArtifactStore().path(part) for part in ("kafka", "debezium-mysql")]
     except LabError:
-        pytest.skip("Kafka is not in the cache")
+        pytest.skip("Kafka, or Debezium, is not in the cache")
     made = tmp_path / "made.jar"
-    subprocess.run([str(PLUGIN / "build"), str(jars), str(made)], check=True)
+    command = [PLUGIN / "build", jars[0], jars[1] / "debezium-connector-mysql", made]
+    subprocess.run(command, check=True)
     assert made.read_bytes() == PLUGIN_JAR.read_bytes()
 
 

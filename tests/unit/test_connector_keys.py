@@ -149,6 +149,16 @@ def test_a_connector_that_would_read_null_as_a_default_is_told() -> None:
     assert kind.endswith('write "transforms.labctl-nulls.type": "labctl.NullStaysNull"')
 
 
+def test_a_connector_that_would_send_zero_dates_as_other_dates_is_told() -> None:
+    listed, kind = said("mysql", **{"converters": "boolean", "zeros.type": None})
+    assert listed.endswith('write "converters": "zeros,boolean"')
+    assert kind.endswith('write "zeros.type": "labctl.ZeroDates"')
+    (driver,) = said("mysql", **{"driver.yearIsDateType": None})
+    assert driver.endswith('write "driver.yearIsDateType": "false"')
+    other = {"converters": "mine", "mine.type": "labctl.ZeroDates", "zeros.type": None}
+    assert said("mysql", **other, **{"boolean.type": None, "boolean.selector": None}) == []
+
+
 @pytest.mark.parametrize("side", ["key", "value"])
 def test_a_connector_whose_ids_would_be_taken_for_others_is_told(side: str) -> None:
     registry = f"{side}.converter.apicurio.registry."

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labctl.errors import LabError
+from labctl.sources.base import JSON_MARK
 from labctl.verify import RowChange, changes_between, verify_table
 
 Rows = dict[int, str | None]
@@ -115,6 +116,55 @@ def test_different_by_the_smallest_thing(ours: pa.Table, theirs: pa.Table) -> No
 def test_types_that_cannot_be_compared_are_named() -> None:
     diff = verify_table(of(pa.int32(), 1), of(pa.string(), "1"), ["id"])
     assert diff.columns_incomparable == ("v: int32, string",)
+    assert not diff.equal
+
+
+def json_of(text: str) -> pa.Table:
+    plain = of(pa.string(), text)
+    marked = plain.schema.field("v").with_metadata({JSON_MARK: b"1"})
+    return plain.cast(plain.schema.set(plain.schema.get_field_index("v"), marked))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ('{"b": 1.10, "a": [1, null]}', '{"a":[1,null],"b":1.1}'),
+        ("1e15", "1000000000000000"),
+        ("1e100", str(int(1e100))),
+        ("0.1", "0.1000000000000000055511151231257827021181583404541015625"),
+        ('"\\u0041"', '"A"'),
+        ("-0.0", "-0"),
+    ],
+)
+def test_json_is_equal_whatever_its_text(ours: str, theirs: str) -> None:
+    assert verify_table(json_of(ours), of(pa.string(), theirs), ["id"]).equal
+    assert verify_table(of(pa.string(), ours), of(pa.string(), theirs), ["id"]).different == 1
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("1", '"1"'),
+        ('"n1"', "1"),
+        ("0.0", "-0.0"),
+        ("9223372036854775808", "9223372036854776000"),
+        ("18446744073709551615", "18446744073709551616"),
+        ("1.12345678901234567890", "1.12345678901234567891"),
+        ("[1, 2]", "[2, 1]"),
+        ("null", "{}"),
+        ('{"a": null}', "{}"),
+        ("[]", "no JSON"),
+        ("true", "1"),
+    ],
+)
+def test_json_differs_by_the_smallest_thing(ours: str, theirs: str) -> None:
+    assert verify_table(json_of(ours), of(pa.string(), theirs), ["id"]).different == 1
+
+
+def test_values_that_silver_has_no_form_for_are_named() -> None:
+    diff = verify_table(of(pa.int32(), None), of(pa.int32(), None), ["id"], lost=["v: 1 zero date"])
+    assert diff.columns_incomparable == ("v: 1 zero date",)
+    assert diff.rows_equal
     assert not diff.equal
 
 

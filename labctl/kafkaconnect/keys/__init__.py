@@ -7,7 +7,13 @@ those its documentation lists, because the connector is in no package registry.
 
 from __future__ import annotations
 
-from labctl.kafkaconnect.keys.check import history_login, null_keys, unwrapping, wrong_keys
+from labctl.kafkaconnect.keys.check import (
+    history_login,
+    null_keys,
+    unwrapping,
+    wrong_keys,
+    zero_keys,
+)
 from labctl.kafkaconnect.keys.older import as_today
 
-__all__ = ["as_today", "history_login", "null_keys", "unwrapping", "wrong_keys"]
+__all__ = ["as_today", "history_login", "null_keys", "unwrapping", "wrong_keys", "zero_keys"]
