@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from enum import IntEnum
 
-__all__ = ["ExitCode", "LabError"]
+__all__ = ["ExitCode", "LabError", "did_you_mean"]
 
 
 class ExitCode(IntEnum):
@@ -55,3 +57,13 @@ class LabError(Exception):
 
     def __str__(self) -> str:
         return f"{self.what} ({self.hint})" if self.hint else self.what
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the beginning of a hint with the known name that is like `name`; "" for none.
+
+    A name without its database is compared with names without theirs.
+    """
+    full = {(one if "." in name else one.rpartition(".")[2]): one for one in known}
+    close = get_close_matches(name, full, n=1)
+    return f"did you mean {full[close[0]]}? " if close else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labctl.config.model import LabConfig, Source, SourceEngine
-from labctl.errors import ExitCode, LabError
+from labctl.errors import ExitCode, LabError, did_you_mean
 from labctl.kafkaconnect.files import read_connector
 from labctl.kafkaconnect.topic_names import table_of, topic_of
 from lakehouse.errors import ConfigurationError
@@ -76,7 +76,7 @@ def full_name(name: str, names: Iterable[str], *, word: str = "table", place: st
     if full is None:
         raise LabError(
             f"There is no {word} {name!r}{place}",
-            hint=f"{word}s: {', '.join(known) or 'none yet'}",
+            hint=f"{did_you_mean(name, known)}{word}s: {', '.join(known) or 'none yet'}",
             exit_code=ExitCode.USAGE,
         )
     return full

@@ -21,7 +21,7 @@ from confluent_kafka import (
 )
 
 from labctl.config.kafka_clients import client_settings
-from labctl.errors import ExitCode, LabError
+from labctl.errors import ExitCode, LabError, did_you_mean
 from labctl.kafka.offsets import NO_LOG, partition_ranges
 from labctl.lake.records import Record
 from labctl.lake.schemas import Schemas, UnknownSchemaError
@@ -176,7 +176,7 @@ def _bounds(consumer: Consumer, topic: str) -> dict[int, tuple[int, int]]:
         names = sorted(name for name in known if not name.startswith("__"))
         raise LabError(
             f"There is no topic '{topic}'.",
-            hint=f"Topics: {', '.join(names) or 'none yet'}.",
+            hint=f"{did_you_mean(topic, names)}Topics: {', '.join(names) or 'none yet'}.",
             exit_code=ExitCode.USAGE,
         )
     return partition_ranges(consumer, topic, known[topic].partitions, seconds=_TIMEOUT)

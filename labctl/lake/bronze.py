@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import fastavro
 from pyarrow import fs
 
-from labctl.errors import ExitCode, LabError
+from labctl.errors import ExitCode, LabError, did_you_mean
 from labctl.lake.objectstore import LakeStorage
 from labctl.lake.records import Record, converters, readable
 from lakehouse.bronze.files import FileName
@@ -75,9 +75,10 @@ class Bronze:
             if entry.is_file and (name := FileName.parse(entry.base_name))
         ]
         if not found:
+            topics = self.topics()
             raise LabError(
                 f"There are no bronze files of topic '{topic}'.",
-                hint=f"Topics: {', '.join(self.topics()) or 'none yet'}.",
+                hint=f"{did_you_mean(topic, topics)}Topics: {', '.join(topics) or 'none yet'}.",
                 exit_code=ExitCode.USAGE,
             )
         return sorted(found, key=lambda o: (o.modified or _EPOCH, o.start_offset), reverse=True)

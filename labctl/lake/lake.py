@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import pyarrow as pa
 from pyarrow import fs
 
-from labctl.errors import ExitCode, LabError
+from labctl.errors import ExitCode, LabError, did_you_mean
 from labctl.lake.objectstore import LakeStorage
 from labctl.lake.silver import SilverTable, Snapshot, reading
 from labctl.lake.timeline import Instant, Timeline
@@ -141,7 +141,7 @@ class Lake:
         if full is None:
             raise LabError(
                 f"There is no silver table '{name}'.",
-                hint=f"Tables: {', '.join(names) or 'none yet'}.",
+                hint=f"{did_you_mean(name, names)}Tables: {', '.join(names) or 'none yet'}.",
                 exit_code=ExitCode.USAGE,
             )
         return self._table(full)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from labctl.lab.lab import Lab
+from labctl.testing.names import known_table
 from labctl.testing.trace import trace_row
 
 __all__ = ["Eventually", "StuckError"]
@@ -43,8 +44,11 @@ class Eventually:
 
         An AssertionError in `condition` means not yet; any other exception ends the wait. `row`
         (`("sale", {"salesid": 200})`) is what the account of a failure follows from the source
-        through topic and bronze to silver. Raises StuckError after `seconds`.
+        through topic and bronze to silver. Raises StuckError after `seconds`, LabError (USAGE) at
+        once for the row of a table that there is not.
         """
+        if row is not None:
+            known_table(self.lab, row[0])
         deadline = time.monotonic() + seconds
         failure: str
         while True:

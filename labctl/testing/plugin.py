@@ -20,6 +20,7 @@ from labctl.sources import Source, connect
 from labctl.testing.account import add_account, failures_with_lab, write_page
 from labctl.testing.eventually import Eventually
 from labctl.testing.faults import Faults
+from labctl.testing.names import known_table
 from labctl.testing.session_lab import SessionLab, make_lab, plainly, running_lab
 from labctl.testing.workers import take_ports, worker_name
 from lakehouse.table_names import quoted, tables_called
@@ -190,16 +191,17 @@ def source(endpoints: Endpoints) -> Iterator[Callable[[str], Source]]:
 
 
 @pytest.fixture(scope="session")
-def silver(lake: Lake) -> SilverReader:
+def silver(lab: Lab, lake: Lake) -> SilverReader:
     """`silver("sale", "salesid = 200")` returns rows of a silver table, as dictionaries.
 
     Write `moma_cow.artists` if several tables have the name. Other arguments are those of
     `labctl.lake.View`: `deleted=True` adds rows that the source has deleted. A table without a
-    commit has no rows.
+    commit has no rows; a name that neither the project nor the lake has is an error.
     """
 
     def read(table: str, where: str = "true", **view: object) -> list[dict[str, object]]:
         if not tables_called(table, lake.table_names()):
+            known_table(lab, table)
             return []
         found = lake.table(table)
         if found.timeline().latest is None:

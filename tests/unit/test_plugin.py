@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -11,15 +12,15 @@ from typing import Any, cast
 
 import pytest
 
-from labctl.errors import LabError
+from labctl.errors import ExitCode, LabError, did_you_mean
 from labctl.home.sockets import RANGE_VARIABLE, own_range
 from labctl.home.state import lab_names
 from labctl.lab.lab import Lab
 from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.project import new_project, write_project
-from labctl.testing import account, session_lab
+from labctl.testing import account, plugin, session_lab
 from labctl.testing.account import add_account, failures_with_lab, write_page
-from labctl.testing.eventually import StuckError
+from labctl.testing.eventually import Eventually, StuckError
 from labctl.testing.plugin import pytest_configure
 from labctl.testing.session_lab import SessionLab, make_lab, running_lab
 from labctl.testing.workers import take_ports
@@ -51,6 +52,42 @@ def test_without_a_lab_it_says_what_to_run(project: Path, pytestconfig: pytest.C
     with pytest.raises(LabError) as other:
         running_lab("other", project, pytestconfig)
     assert "`labctl up --lab other` starts it" in (other.value.hint or "")
+
+
+class NothingWritten:
+    """A lake without a table."""
+
+    def table_names(self) -> list[str]:
+        return []
+
+
+def test_a_misspelt_table_is_an_error_and_one_without_a_commit_is_empty(project: Path) -> None:
+    lab = Lab.find(project=project)
+    silver = inspect.unwrap(plugin.silver)(lab, NothingWritten())
+    assert silver("customer") == []
+    with pytest.raises(LabError, match="There is no table 'custmer' in this lab") as caught:
+        silver("custmer")
+    assert caught.value.exit_code is ExitCode.USAGE
+    assert (caught.value.hint or "").startswith("did you mean shop.customer? tables: ")
+    with pytest.raises(LabError, match="There is no table 'custmer'"):
+        Eventually(lab)(lambda: True, row=("custmer", {"id": 1}))
+    added = project / "spark" / "properties" / "orders.public.invoice.properties"
+    (customer,) = added.parent.glob("orders.public.*.properties")
+    added.write_text(customer.read_text().replace("customer", "invoice"))
+    assert silver("invoice") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("sael", "did you mean tickit.sale? "),
+        ("tickit.sael", "did you mean tickit.sale? "),
+        ("tickt.sale", "did you mean tickit.sale? "),
+        ("xyz", ""),
+    ],
+)
+def test_a_name_that_is_like_another_is_asked_about(name: str, hint: str) -> None:
+    assert did_you_mean(name, ["tickit.sale", "moma.artists"]) == hint
 
 
 def config_of(**options: str) -> pytest.Config:
