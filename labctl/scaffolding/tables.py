@@ -29,7 +29,15 @@ from labctl.tables import LabTable
 from lakehouse.bronze.sink_config import topics_taken
 from lakehouse.properties import DATABASE_KEY, read_properties
 
-__all__ = ["Added", "Removed", "add_table", "check_columns", "named_table", "remove_table"]
+__all__ = [
+    "Added",
+    "Removed",
+    "add_table",
+    "check_columns",
+    "named_table",
+    "new_files",
+    "remove_table",
+]
 
 Say = Callable[[str], None]
 
@@ -112,11 +120,9 @@ def add_table(lab: Lab, text: str, reporter: UpReporter, *, say: Say = lambda _:
     lab.require_running()
     name, ref = named_table(lab, text)
     with connect(lab.endpoints, name) as database:
-        described = _described(database, name, ref)
-        require_fit(lab, name, database, described)
+        files = new_files(lab, name, database, ref)
         rows = database.count(ref)
         recorded = database.captured(source_file(lab, name).publication)
-    files = _new_files(lab, name, described)
     with changed_files(lab.project, files):
         lab = replace(lab)  # what it has read by now is of before
         check_files(lab)
@@ -135,6 +141,16 @@ def add_table(lab: Lab, text: str, reporter: UpReporter, *, say: Say = lambda _:
     say("waiting for its rows" if rows else "waiting for the table")
     found = wait_for_rows(lab, table, at_least=min(rows, 1))
     return Added(table, tuple(files), rows, found)
+
+
+def new_files(lab: Lab, source: str, database: Source, ref: TableRef) -> dict[Path, bytes | None]:
+    """Return the files that `add_table` would write for a table, by path, and write none.
+
+    Raises LabError (USAGE) for a table that `add_table` refuses by what the table is.
+    """
+    described = _described(database, source, ref)
+    require_fit(lab, source, database, described)
+    return _new_files(lab, source, described)
 
 
 def remove_table(lab: Lab, text: str, reporter: UpReporter) -> Removed:
