@@ -85,7 +85,7 @@ def layers() -> str:
     picture = Drawing(760, 470, "Imports go one way, from the top to the bottom")
     rows = (
         ("cli", "one file per command"),
-        ("testing, latency, soak, promote, importing, watching", "built on a lab"),
+        ("testing, latency, soak, promote, importing, watching, conformance", "built on a lab"),
         ("lab", "up, down, status, seeding, connectors, snapshots"),
         ("runtimes, images", "processes, containers, managed services"),
         ("services, sources, datasets", "one record per service, engine, data set"),

@@ -22,8 +22,9 @@ class ExitCode(IntEnum):
     """The lab, or a service that the command needs, does not run or is not usable. From `status`:
     something keeps changes from silver or bronze right now."""
     DIFFERENT = 4
-    """`verify` found rows that differ, `bronze check` found damaged files, or `latency` or `soak`
-    found changes that are lost, wrong or there twice."""
+    """`verify` found rows that differ, `bronze check` found damaged files, `latency` or `soak`
+    found changes that are lost, wrong or there twice, or `conformance` found a table that is
+    neither equal nor named."""
     ENVIRONMENT = 5
     """This machine lacks something that the lab needs: memory, disk, a port, a part."""
     BUSY = 6

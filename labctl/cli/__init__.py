@@ -58,6 +58,7 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
         "bench": _Command("bench", "Measure this machine: start, first load, one row."),
         "latency": _Command("latency", "Measure a change's way from commit to query, by hop."),
         "soak": _Command("soak", "Make faults under load, and count what was lost."),
+        "conformance": _Command("conformance", "Prove it on generated tables and histories."),
         "promote": _Command("promote", "Plan, check and apply the same files on AWS."),
         "demo": _Command("demo", "Start, seed, change a row, and read it back."),
     }

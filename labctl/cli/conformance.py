@@ -1,0 +1,101 @@
+"""`labctl conformance`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from labctl.cli.app import Invocation, command, root
+from labctl.cli.output import print_result, stderr
+from labctl.cli.reports import write_file
+from labctl.config.model import SourceEngine
+from labctl.errors import ExitCode, LabError
+
+if TYPE_CHECKING:
+    from labctl.conformance.report import ConformanceReport
+
+__all__ = ["conformance_command"]
+
+
+@command(root, "conformance", example="labctl conformance --seeds 60 --json conformance.json")
+def conformance_command(
+    invocation: Invocation,
+    engine: Annotated[
+        list[str] | None, typer.Option(help="Engine; repeatable [default: those of the lab].")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="How many tables, all engines together.")] = 60,
+    start: Annotated[int, typer.Option(min=0, help="The first seed of each engine.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Only this seed: one table per engine.")
+    ] = None,
+    batch: Annotated[int, typer.Option(min=1, help="Tables in the lab at a time.")] = 30,
+    faults: Annotated[
+        bool, typer.Option("--faults", help="Kill Connect or Spark within each history.")
+    ] = False,
+    shrink: Annotated[int, typer.Option(min=0, help="How many failures to make smaller.")] = 10,
+    json: Annotated[Path | None, typer.Option(help="Write the report (JSON) to it.")] = None,
+) -> None:
+    """Generate tables and histories, and prove that each is equal in silver or named.
+
+    Takes a running lab, uses databases of its own, and removes them again; your project's files and
+    tables stay as they are. Each table has to be equal by two comparisons, refused before capture,
+    or put aside by name. Exits 4 if one is not, and prints its seed and the smallest form of it.
+    """
+    from labctl.conformance.run import Plan, run_conformance
+
+    engines = tuple(map(_engine, engine or ()))
+    lab = invocation.lab()
+    count = seeds
+    if seed is not None:
+        count = len(engines) or len({source.engine for source in lab.config.sources.values()})
+    plan = Plan(engines, start if seed is None else seed, count, batch, faults, shrink)
+    report = run_conformance(lab, plan, say=lambda line: stderr.print(line, highlight=False))
+    if json is not None:
+        write_file(json, report.to_json())
+    print_result(invocation.format, report.model_dump(mode="json"), lambda: _summary(report))
+    if not report.sound:
+        raise typer.Exit(int(ExitCode.DIFFERENT))
+
+
+def _engine(text: str) -> SourceEngine:
+    from labctl.scaffolding.model import ENGINE_NAMES
+
+    if text not in ENGINE_NAMES:
+        raise LabError(
+            f"{text!r} names no engine",
+            hint=f"one of {', '.join(dict.fromkeys(ENGINE_NAMES.values()))}",
+            exit_code=ExitCode.USAGE,
+        )
+    return ENGINE_NAMES[text]
+
+
+def _summary(report: ConformanceReport) -> RenderableType:
+    table = Table(box=None, pad_edge=False)
+    titles = ("equal", "uncompared", "refused", "put aside", "failed", "invalid")
+    for title in ("engine", *titles):
+        table.add_column(title, justify="left" if title == "engine" else "right")
+    for engine, counts in report.engines.items():
+        numbers = (getattr(counts, title.replace(" ", "_")) for title in titles)
+        table.add_row(engine, *map(str, numbers))
+    lines: list[RenderableType] = [table, ""]
+    for one in report.named:
+        lines.append(Text(f"{one.engine} seed {one.seed} {one.end}: {one.reason}"))
+    for failure in report.failures:
+        where = f" after its {failure.phase}" if failure.phase else ""
+        lines.append(
+            Text(f"\n{failure.engine} seed {failure.seed} failed{where}: {failure.reason}")
+        )
+        lines += [Text(f"    {statement}") for statement in failure.statements]
+        lines.append(Text(f"    again: {failure.reproduce}"))
+    lines.append(
+        Text(
+            f"{report.tables} tables in {report.seconds:.0f} s, "
+            f"{report.tables_per_minute:.0f} per minute without making failures smaller"
+        )
+    )
+    return Group(*lines)

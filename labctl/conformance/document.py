@@ -1,0 +1,129 @@
+# ruff: noqa: E501 - a row of a table is one line
+"""Writes docs/conformance.md: `python -m labctl.conformance.document > docs/conformance.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from labctl.config.model import SourceEngine
+from labctl.conformance.judging import End, Phase
+from labctl.conformance.matrix import MatrixCell
+from labctl.conformance.model import ValueClass
+from labctl.conformance.report import ConformanceReport
+from labctl.sources import ENGINES
+
+__all__ = ["REPORT", "render"]
+
+REPORT = Path("docs", "benchmarks", "conformance.json")
+"""The run that the page shows."""
+_MARKS = {
+    End.EQUAL: "=",
+    End.UNCOMPARED: "~",
+    End.REFUSED: "refused",
+    End.PUT_ASIDE: "aside",
+    End.FAILED: "**failed**",
+    End.INVALID: "-",
+}
+_INTRODUCTION = """\
+# Conformance: which values arrive
+
+`labctl conformance` makes tables at random, loads them into a running lab, changes them while they
+stream, and compares each with its source twice: by `labctl verify`, and by a second comparison that
+shares no code with it. Each table has to end in one of these states:
+
+| state | what it means |
+| --- | --- |
+| equal (`=`) | both comparisons find each row and value of the source in silver |
+| uncompared (`~`) | equal, but for columns of types that `labctl verify` names because it cannot compare them ([types.md](types.md)) |
+| refused | `labctl table add` says why it does not capture the table, before anything is captured |
+| put aside (`aside`) | the record is put aside by name ([bad-records.md](bad-records.md)), or the table stops with its column named |
+| **failed** | none of these |
+
+The same seed makes the same table: `labctl conformance --engine mysql --seed 12` repeats one.
+Failing tables are made smaller, by columns, rows and steps of their history, and are printed as
+SQL. The command uses databases of its own, and removes them again with topics, files and
+connectors. Your project's files and tables stay as they are; the Spark application restarts for
+each batch. `--faults` kills Kafka Connect or the Spark application within each history.
+"""
+_NAMES = {
+    ValueClass.NULL: "null",
+    ValueClass.DEFAULT: "default",
+    ValueClass.EXTREME: "extreme",
+    ValueClass.SPECIAL: "special",
+    ValueClass.BEYOND: "beyond",
+}
+
+
+def render(report: ConformanceReport) -> str:
+    """Return the whole page."""
+    return "\n".join([_INTRODUCTION, *_run(report), *_matrices(report), *_failures(report)])
+
+
+def _run(report: ConformanceReport) -> Iterator[str]:
+    where = report.environment
+    yield "## The run that this page shows\n"
+    yield (
+        f"Made by `python -m labctl.conformance.document > docs/conformance.md` from\n"
+        f"[conformance.json](benchmarks/conformance.json): {report.tables} tables from seed "
+        f"{report.first_seed} on, {where.at[:10]}, commit {where.commit},\n{where.cores} cores, "
+        f"load {where.load_1_5_15[0]:.0f} before. {report.tables_per_minute:.0f} tables per minute."
+        "\n"
+    )
+    yield "| engine | equal | uncompared | refused | put aside | failed |"
+    yield "| --- | --: | --: | --: | --: | --: |"
+    for engine, counts in report.engines.items():
+        numbers = (counts.equal, counts.uncompared, counts.refused, counts.put_aside, counts.failed)
+        cells = " | ".join(map(str, numbers))
+        yield f"| {ENGINES[engine].title} | {cells} |"
+    for engine, types in report.missing_types.items():
+        if types:
+            listed = ", ".join(f"`{one}`" for one in types)
+            yield f"\nThe lab's {ENGINES[engine].title} does not have {listed}."
+    yield ""
+
+
+def _matrices(report: ConformanceReport) -> Iterator[str]:
+    yield "## By type\n"
+    yield (
+        "Each cell has the worst that a table showed: in the first load, then in the stream. An\n"
+        "empty one was in no table that tells something of it. *Beyond* are values that silver\n"
+        "cannot hold, such as PostgreSQL's `infinity`.\n"
+    )
+    for engine in report.engines:
+        yield f"### {ENGINES[engine].title}\n"
+        yield f"| type | {' | '.join(_NAMES.values())} |"
+        yield f"| --- |{' --- |' * len(_NAMES)}"
+        cells = {(c.type, c.values, c.phase): c for c in report.matrix if c.engine == engine}
+        for declared in dict.fromkeys(c.type for c in report.matrix if c.engine == engine):
+            row = " | ".join(_pair(cells, declared, values) for values in _NAMES)
+            yield f"| `{declared.replace('|', '&#124;')}` | {row} |"
+        yield ""
+
+
+def _pair(
+    cells: dict[tuple[str, ValueClass, Phase], MatrixCell], declared: str, values: ValueClass
+) -> str:
+    found = [cells.get((declared, values, phase)) for phase in Phase]
+    if not any(found):
+        return ""
+    return " ".join(_MARKS[cell.end] if cell else "·" for cell in found)
+
+
+def _failures(report: ConformanceReport) -> Iterator[str]:
+    counts: dict[tuple[SourceEngine, str], list[int]] = {}
+    for failure in report.failures:
+        counts.setdefault((failure.engine, failure.reason), []).append(failure.seed)
+    yield "## Failures\n"
+    if not counts:
+        yield "None.\n"
+        return
+    for (engine, reason), seeds in counts.items():
+        listed = ", ".join(map(str, seeds))
+        text = " ".join(reason.split())[:300].replace("`", "'")
+        yield f"- {ENGINES[engine].title}, seed {listed}: `{text}`"
+    yield ""
+
+
+if __name__ == "__main__":
+    print(render(ConformanceReport.load(REPORT)), end="")

@@ -1,0 +1,170 @@
+"""Canonical forms of values, for a comparison that shares nothing with `labctl.verify`.
+
+A source's value comes as the text of a cast of this module's own, silver's as Arrow has it. Both
+become one Python value by the form of the column's type. What has no such form stays as it came,
+and then equals nothing of the other side.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+import re
+import struct
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from labctl.config.model import SourceEngine
+
+__all__ = ["FORMS", "silver_value", "source_field", "source_value"]
+
+_TIME = re.compile(r"(-?)(\d+):(\d\d):(\d\d)(?:\.(\d+))?")
+_INSTANT = re.compile(
+    r"(\d{4,}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?(?: ?([+-]\d\d)(?::?(\d\d))?)?"
+)
+_EPOCH = dt.datetime(1970, 1, 1)
+
+
+def source_field(engine: SourceEngine, form: str | None, quoted: str) -> str:
+    """Return the SQL that reads a column as text."""
+    if engine == "postgres":
+        casts = {"bytes": "encode({0}, 'hex')", "padded": "textin(bpcharout({0}))"}
+        return casts.get(form or "", "{0}::text").format(quoted)
+    if engine == "mysql":
+        if form == "bytes":
+            return f"HEX({quoted})"
+        if form in ("float32", "float64"):
+            return f"CONCAT({quoted} + 0E0)"
+        return f"CAST({quoted} AS CHAR)" if form else f"HEX({quoted})"
+    if form in ("timestamp", "instant", "nanoseconds"):
+        return f"CONVERT(varchar(40), {quoted}, 121)"
+    return quoted
+
+
+def _integer(value: Any) -> Any:
+    return int(value)
+
+
+def _decimal(value: Any) -> Any:
+    number = value if isinstance(value, Decimal) else Decimal(str(value))
+    return number if number.is_finite() else str(value)
+
+
+def _float32(value: Any) -> Any:
+    number = float(value)
+    return "nan" if math.isnan(number) else struct.pack(">f", number).hex()
+
+
+def _float64(value: Any) -> Any:
+    number = float(value)
+    return "nan" if math.isnan(number) else struct.pack(">d", number).hex()
+
+
+def _boolean(value: Any) -> Any:
+    return {"true": True, "false": False, "1": True, "0": False}[str(value).lower()]
+
+
+def _text(value: Any) -> Any:
+    return str(value)
+
+
+def _upper(value: Any) -> Any:
+    return str(value).upper()
+
+
+def _bytes(value: Any) -> Any:
+    return value.hex() if isinstance(value, bytes | bytearray) else str(value).lower()
+
+
+def _date(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, dt.date) else str(value)
+
+
+def _microseconds(value: Any) -> Any:
+    """Since 1970, of a text or of Arrow's number."""
+    if isinstance(value, int):
+        return value
+    match = _INSTANT.fullmatch(str(value))
+    if match is None:
+        return f"not between the years 1 and 9999: {value}"
+    day, clock, fraction, hours, minutes = match.groups()
+    whole = dt.datetime.fromisoformat(f"{day}T{clock}")
+    micros = int((fraction or "").ljust(6, "0")[:6])
+    since = (whole - _EPOCH) // dt.timedelta(microseconds=1) + micros
+    shift = 0
+    if hours:
+        sign = -1 if hours.startswith("-") else 1
+        shift = sign * (abs(int(hours)) * 60 + int(minutes or 0))
+    return since - shift * 60_000_000
+
+
+def _nanoseconds(value: Any) -> Any:
+    if isinstance(value, int):
+        return value
+    micros = _microseconds(value)
+    return micros * 1000 if isinstance(micros, int) else micros
+
+
+def _time(value: Any) -> Any:
+    if isinstance(value, int):
+        return value
+    if isinstance(value, dt.time):
+        value = value.isoformat()
+    match = _TIME.fullmatch(str(value))
+    if match is None:
+        return str(value)
+    sign, hours, minutes, seconds, fraction = match.groups()
+    whole = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * 1_000_000
+    micros = whole + int((fraction or "").ljust(6, "0")[:6])
+    return -micros if sign else micros
+
+
+def _time_ns(value: Any) -> Any:
+    micros = _time(value)
+    return value if isinstance(value, int) else micros * 1000 if isinstance(micros, int) else micros
+
+
+def _json(value: Any) -> Any:
+    return json.dumps(json.loads(str(value), parse_float=str, parse_int=str), sort_keys=True)
+
+
+FORMS: Mapping[str, Callable[[Any], Any]] = {
+    "integer": _integer,
+    "decimal": _decimal,
+    "float32": _float32,
+    "float64": _float64,
+    "boolean": _boolean,
+    "text": _text,
+    "padded": _text,
+    "upper": _upper,
+    "bytes": _bytes,
+    "date": _date,
+    "timestamp": _microseconds,
+    "instant": _microseconds,
+    "nanoseconds": _nanoseconds,
+    "time": _time,
+    "time_ns": _time_ns,
+    "json": _json,
+}
+"""By the name that a type gives (`Kind.form`)."""
+
+
+def _canonical(form: str, value: Any, side: str) -> Any:
+    if value is None:
+        return None
+    try:
+        return FORMS[form](value)
+    except (ValueError, KeyError, TypeError, OverflowError, InvalidOperation):
+        return f"{side} has {value!r}"
+
+
+def source_value(form: str, value: Any) -> Any:
+    """Return the canonical value of what the driver gave."""
+    return _canonical(form, value, "source")
+
+
+def silver_value(form: str, value: Any) -> Any:
+    """Return the canonical value of what Arrow gave."""
+    return _canonical(form, value, "silver")

@@ -1,0 +1,114 @@
+"""How a table ended, by all that the product and the other comparison say of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from labctl.conformance.model import Case
+from labctl.verify import State, TableVerdict
+
+__all__ = ["End", "Phase", "Result", "judged"]
+
+
+class End(StrEnum):
+    """How a table can end."""
+
+    EQUAL = "equal"
+    UNCOMPARED = "uncompared"
+    """Equal but for columns that `labctl verify` names as ones that it cannot compare."""
+    REFUSED = "refused"
+    PUT_ASIDE = "put aside"
+    FAILED = "failed"
+    INVALID = "invalid"
+    """The database refused the table itself: a fault of the generator."""
+
+
+class Phase(StrEnum):
+    """When a table was compared."""
+
+    LOAD = "load"
+    STREAM = "stream"
+
+
+@dataclass
+class Result:
+    """What became of one case."""
+
+    case: Case
+    end: End
+    phase: Phase | None = None
+    """The last phase that it was judged in."""
+    reason: str = ""
+    declined: list[str] = field(default_factory=list)
+    """Statements that the database itself refused."""
+    seconds: float = 0.0
+
+
+def judged(
+    names: Sequence[str],
+    verdict: TableVerdict | None,
+    independent: Sequence[str],
+    state: Mapping[str, object],
+    letters: Sequence[str],
+) -> tuple[End, str]:
+    """Say how a table ended, by all that was found out about it."""
+    said = [str(text) for text in (state.get("error"), *letters) if text]
+    alike = _alike(verdict)
+    if alike is not None and independent:
+        return End.FAILED, f"verify finds no difference; the other: {independent[0]}"
+    if alike is not None:
+        return (End.UNCOMPARED, alike) if alike else (End.EQUAL, "")
+    wrong = verdict.diff.rows if verdict is not None and verdict.diff is not None else 0
+    if (named := _named(names, said)) and (state.get("error") or wrong <= len(letters)):
+        return End.PUT_ASIDE, named
+    words = list(said)
+    if verdict is not None:
+        words = [str(verdict.state), verdict.reason or "", _difference(verdict), *said]
+    return End.FAILED, "; ".join(word for word in [*words, *independent[:2]] if word)
+
+
+def _alike(verdict: TableVerdict | None) -> str | None:
+    """Which columns verify could not compare, where it found no difference; None where it did."""
+    if verdict is None:
+        return None
+    if verdict.state is State.EQUAL:
+        return ""
+    diff = verdict.diff
+    if verdict.state is State.CANNOT_COMPARE and diff is not None and diff.rows_equal:
+        return ", ".join(diff.columns_incomparable)
+    return None
+
+
+def _named(names: Sequence[str], said: Sequence[str]) -> str | None:
+    """What the product says of a value that it put aside, where that names the column."""
+    if not said:
+        return None
+    for text in said:
+        if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names):
+            return None
+    return said[0]
+
+
+def _difference(verdict: TableVerdict) -> str:
+    diff = verdict.diff
+    if diff is None or diff.rows_equal:
+        return ""
+    parts = [
+        f"{number} {word}"
+        for word, number in (
+            ("missing", diff.missing),
+            ("extra", diff.extra),
+            ("different", diff.different),
+            ("duplicated", diff.duplicated),
+        )
+        if number
+    ]
+    if diff.columns_missing:
+        parts.append(f"silver lacks columns {', '.join(diff.columns_missing)}")
+    for change in diff.changes[:1]:
+        for name, (left, right) in list(change.columns.items())[:2]:
+            parts.append(f"{name}: {str(left)[:60]!r} became {str(right)[:60]!r}")
+    return ", ".join(parts)

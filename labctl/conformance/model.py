@@ -1,0 +1,141 @@
+"""Generated tables: their columns, rows and histories, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from labctl.config.model import SourceEngine
+
+__all__ = ["Case", "Cell", "Change", "Column", "Kind", "Row", "ValueClass"]
+
+
+class ValueClass(StrEnum):
+    """The kinds of values that the matrix tells apart."""
+
+    NULL = "null"
+    DEFAULT = "default"
+    """The column is left out of the INSERT."""
+    EXTREME = "extreme"
+    SPECIAL = "special"
+    BEYOND = "beyond"
+    """A value that silver cannot hold: its row is put aside by name, or its table refused."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A declared column type, with values as SQL literals."""
+
+    declared: str
+    form: str | None
+    """The canonical form of its values (`labctl.conformance.forms`); None where none is known."""
+    typical: str
+    extreme: tuple[str, ...]
+    special: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    """Distinct values for a primary key; empty for a type that cannot be one."""
+    setup: tuple[str, ...] = ()
+    """Statements that make the type, once per database."""
+    has_default: bool = True
+    """Whether the engine allows a DEFAULT for the type."""
+    wider: str | None = None
+    """A type that holds all of its values."""
+    narrower: str | None = None
+    """A type that holds some of its values."""
+    other: str | None = None
+    """Another type that its values can be converted to."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a generated table."""
+
+    name: str
+    kind: Kind
+    nullable: bool = True
+    default: bool = False
+    generated: str | None = None
+    """How it is computed, in the engine's own SQL."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value as it is written, and its class."""
+
+    kind: ValueClass
+    literal: str
+
+
+Row = Mapping[str, Cell]
+"""Cells by column. A column with the class `default` is left out of the INSERT."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One step of a history. Columns are named as at first, whatever they are called by then."""
+
+    what: str
+    """insert, update, rekey, delete, truncate, add, drop, rename, retype, default, fault"""
+    row: int | None = None
+    """The number of the row."""
+    cells: Row = field(default_factory=dict)
+    column: Column | None = None
+    """The column that is added or changed."""
+    text: str = ""
+    """A new name, a new type, or the part that is killed."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table with its rows and its history. The same engine and seed give the same one."""
+
+    engine: SourceEngine
+    seed: int
+    name: str
+    columns: tuple[Column, ...]
+    keys: tuple[str, ...]
+    rows: tuple[tuple[int, Row], ...]
+    """Loaded before capture, by number."""
+    history: tuple[Change, ...]
+    """Run while changes stream."""
+    of: str = ""
+    """What a shrunk case keeps of the one that it was made from."""
+
+    @property
+    def label(self) -> str:
+        """The engine and the seed."""
+        return f"{self.engine} seed {self.seed}{f' ({self.of})' if self.of else ''}"
+
+    def with_columns(self, names: Collection[str]) -> Case:
+        """Return the case with its keys and these columns only."""
+        kept = {*names, *self.keys}
+
+        def cells(row: Row) -> dict[str, Cell]:
+            return {name: cell for name, cell in row.items() if name in kept}
+
+        changes = tuple(
+            replace(change, cells=cells(change.cells))
+            for change in self.history
+            if change.column is None or change.what == "add" or change.column.name in kept
+        )
+        return replace(
+            self,
+            columns=tuple(column for column in self.columns if column.name in kept),
+            rows=tuple((number, cells(row)) for number, row in self.rows),
+            history=tuple(c for c in changes if c.what != "update" or c.cells),
+        )
+
+    def with_rows(self, numbers: Collection[int]) -> Case:
+        """Return the case with these rows of its load only."""
+        return replace(self, rows=tuple(r for r in self.rows if r[0] in numbers))
+
+    def with_history(self, changes: tuple[Change, ...]) -> Case:
+        """Return the case with this history."""
+        return replace(self, history=changes)
+
+    @property
+    def size(self) -> int:
+        """How much there is of it: the smaller, the clearer."""
+        return len(self.columns) + len(self.rows) + len(self.history)

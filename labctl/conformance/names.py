@@ -1,0 +1,62 @@
+"""Names that parts on the way may give a meaning to."""
+
+from __future__ import annotations
+
+from labctl.config.model import SourceEngine
+
+__all__ = ["COLUMN_NAMES", "LONGEST", "TABLE_NAMES"]
+
+COLUMN_NAMES = (
+    "Mixed Case",
+    "a.dot",
+    "doll$ar",
+    'quo"te',
+    "it's",
+    "back`tick",
+    "brack]et",
+    "ümläut",
+    "emoji 😀",
+    "select",
+    "order",
+    "user",
+    "table",
+    "timestamp",
+    "1digit",
+    "under_score",
+    "dash-ed",
+    "per%cent",
+    "com,ma",
+    "sl/ash",
+    "co:lon",
+    "eq=ual",
+    "ha#sh",
+    "_hidden",
+    "__op",
+    "_hoodie_record_key",
+    "UPPER",
+)
+"""For columns."""
+
+TABLE_NAMES = (
+    "Mixed {0} Case",
+    "a.dot{0}",
+    "doll$ar{0}",
+    'quo"te{0}',
+    "it's{0}",
+    "ümläut{0}",
+    "emoji😀{0}",
+    "dash-ed-{0}",
+    "UPPER{0}",
+    "per%cent{0}",
+    "com,ma{0}",
+    "reg.*ex{0}",
+    "(paren{0})",
+    "order_{0}",
+    "ha#sh{0}",
+    "eq=ual{0}",
+    "{0}" + "x" * 200,
+)
+"""For tables: `{0}` is what keeps them apart. Cut to the longest that the engine takes."""
+
+LONGEST: dict[SourceEngine, int] = {"postgres": 63, "mysql": 64, "sqlserver": 128}
+"""Characters in a name; for PostgreSQL bytes."""

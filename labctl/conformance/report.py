@@ -1,0 +1,136 @@
+"""The report of a run, as it is printed and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from labctl.config.model import SourceEngine
+from labctl.conformance.judging import End, Phase, Result
+from labctl.conformance.matrix import MatrixCell
+from labctl.conformance.stage import Stage
+from labctl.conformance.statements import Script
+from labctl.latency.environment import Environment
+
+__all__ = ["ConformanceReport", "Counts", "Failure", "Named", "counts_of", "failure_of", "named_of"]
+
+_LONGEST = 2000
+
+
+class Counts(BaseModel):
+    """How the tables of one engine ended."""
+
+    model_config = ConfigDict(frozen=True)
+
+    equal: int = 0
+    uncompared: int = 0
+    """Equal, but for columns that `labctl verify` names because it cannot compare them."""
+    refused: int = 0
+    put_aside: int = 0
+    failed: int = 0
+    invalid: int = 0
+    """Tables that the database itself refused: a fault of the generator."""
+
+
+class Named(BaseModel):
+    """A table that the product refused, or put rows of aside, and what it said."""
+
+    model_config = ConfigDict(frozen=True)
+
+    engine: SourceEngine
+    seed: int
+    end: End
+    reason: str
+
+
+class Failure(BaseModel):
+    """A table that is neither equal nor named, as small as it still fails."""
+
+    model_config = ConfigDict(frozen=True)
+
+    engine: SourceEngine
+    seed: int
+    phase: Phase | None
+    reason: str
+    kept: str
+    """What shrinking left of the seed's table."""
+    statements: tuple[str, ...]
+    """The table, its rows, and its history."""
+    reproduce: str
+
+
+class ConformanceReport(BaseModel):
+    """What a run found out."""
+
+    model_config = ConfigDict(frozen=True)
+
+    environment: Environment
+    first_seed: int
+    tables: int
+    faults: bool
+    seconds: float
+    """All of it, shrinking included."""
+    tables_per_minute: float
+    """Without shrinking."""
+    engines: dict[SourceEngine, Counts]
+    missing_types: dict[SourceEngine, list[str]]
+    """Types that the generator knows, and this server does not have."""
+    failures: tuple[Failure, ...]
+    named: tuple[Named, ...]
+    matrix: tuple[MatrixCell, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether each table ended as it may."""
+        return not any(counts.failed or counts.invalid for counts in self.engines.values())
+
+    @classmethod
+    def load(cls, path: Path) -> ConformanceReport:
+        """Read a report that was kept."""
+        return cls.model_validate_json(path.read_text(encoding="utf-8"))
+
+    def to_json(self) -> str:
+        """Return it as it is kept."""
+        return self.model_dump_json(indent=2) + "\n"
+
+
+def counts_of(results: Iterable[Result]) -> dict[SourceEngine, Counts]:
+    """Count the ends by engine."""
+    ends: dict[SourceEngine, dict[str, int]] = {}
+    for result in results:
+        of_engine = ends.setdefault(result.case.engine, {})
+        name = result.end.replace(" ", "_")
+        of_engine[name] = of_engine.get(name, 0) + 1
+    return {engine: Counts(**found) for engine, found in ends.items()}
+
+
+def failure_of(result: Result) -> Failure:
+    """Return what is kept of a failed case."""
+    case = result.case
+    script = Script(case, Stage.ref(case.engine, case.name.replace("{0}", "t")))
+    lines = [script.create(), *script.load(), *map(script.change, case.history)]
+    return Failure(
+        engine=case.engine,
+        seed=case.seed,
+        phase=result.phase,
+        reason=result.reason[:_LONGEST],
+        kept=case.of,
+        statements=tuple(line[:_LONGEST] for line in lines if line),
+        reproduce=f"labctl conformance --engine {case.engine} --seed {case.seed}",
+    )
+
+
+def named_of(results: Sequence[Result]) -> tuple[Named, ...]:
+    """Return the tables that were refused or put aside."""
+    return tuple(
+        Named(
+            engine=result.case.engine,
+            seed=result.case.seed,
+            end=result.end,
+            reason=result.reason[:_LONGEST],
+        )
+        for result in results
+        if result.end in (End.REFUSED, End.PUT_ASIDE, End.INVALID)
+    )

@@ -1,0 +1,136 @@
+"""A whole run: batches of generated tables, failures shrunk, and the report."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+
+import psutil
+
+from labctl.config.model import SourceEngine
+from labctl.conformance.batch import Batches
+from labctl.conformance.generate import generate
+from labctl.conformance.judging import End, Result
+from labctl.conformance.matrix import matrix_of
+from labctl.conformance.model import Case
+from labctl.conformance.report import ConformanceReport, counts_of, failure_of, named_of
+from labctl.conformance.shrink import shrink
+from labctl.conformance.stage import staged
+from labctl.errors import ExitCode, LabError
+from labctl.lab.lab import Lab
+from labctl.lab.status import service_versions
+from labctl.latency.environment import describe
+
+__all__ = ["Plan", "planned_cases", "run_conformance"]
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run."""
+
+    engines: tuple[SourceEngine, ...] = ()
+    """All that the lab has sources of, where none is named."""
+    first_seed: int = 0
+    tables: int = 20
+    batch: int = 20
+    """Tables in the lab at a time."""
+    faults: bool = False
+    shrink: int = 10
+    """So many failures of a run are made smaller."""
+
+
+def planned_cases(plan: Plan, engines: Sequence[SourceEngine]) -> list[Case]:
+    """Return the tables of a run, the engines in turn, each with seeds from the first one on."""
+    return [
+        generate(
+            engines[number % len(engines)],
+            plan.first_seed + number // len(engines),
+            faults=plan.faults,
+        )
+        for number in range(plan.tables)
+    ]
+
+
+def run_conformance(lab: Lab, plan: Plan, say: Say = lambda _: None) -> ConformanceReport:
+    """Run generated tables on a running lab. Everything that it makes is removed afterwards.
+
+    Raises LabError (USAGE) for an engine that the lab has no source of.
+    """
+    load = psutil.getloadavg()
+    engines = _engines(lab, plan)
+    begun = time.monotonic()
+    with _interruptible(), staged(lab, engines) as stage, Batches(stage, say) as batches:
+        cases = planned_cases(plan, engines)
+        results: list[Result] = []
+        for start in range(0, len(cases), plan.batch):
+            results += batches.run(cases[start : start + plan.batch])
+            say(f"{len(results)} of {len(cases)} tables: {_counted(results)}")
+        ran = time.monotonic() - begun
+        failures = [result for result in results if result.end is End.FAILED]
+        if failures and plan.shrink:
+            say(f"making {min(len(failures), plan.shrink)} failing tables smaller")
+        shrunk = _shrunk(failures, plan.shrink, batches, plan.batch)
+        missing = batches.missing_kinds
+    return ConformanceReport(
+        environment=describe(lab.project, service_versions(lab), load),
+        first_seed=plan.first_seed,
+        tables=len(cases),
+        faults=plan.faults,
+        seconds=round(time.monotonic() - begun, 1),
+        tables_per_minute=round(len(cases) * 60 / ran, 1),
+        engines=counts_of(results),
+        missing_types=missing,
+        failures=tuple(map(failure_of, shrunk)),
+        named=named_of(results),
+        matrix=tuple(matrix_of(results, shrunk)),
+    )
+
+
+def _shrunk(failures: Sequence[Result], count: int, batches: Batches, batch: int) -> list[Result]:
+    """The failures, the first of them as small as they still fail."""
+
+    def run(cases: Sequence[Case]) -> list[Result]:
+        found: list[Result] = []
+        for start in range(0, len(cases), batch):
+            found += batches.run(cases[start : start + batch])
+        return found
+
+    first = list(failures[:count])
+    return [*(shrink(first, run) if first else []), *failures[count:]]
+
+
+def _engines(lab: Lab, plan: Plan) -> list[SourceEngine]:
+    there = list(dict.fromkeys(source.engine for source in lab.config.sources.values()))
+    for engine in plan.engines:
+        if engine not in there:
+            raise LabError(
+                f"Lab {lab.name!r} has no source with the engine {engine!r}",
+                hint=f"its engines: {', '.join(there)}",
+                exit_code=ExitCode.USAGE,
+            )
+    return list(plan.engines) or there
+
+
+def _counted(results: Sequence[Result]) -> str:
+    counts = {end: sum(result.end is end for result in results) for end in End}
+    return ", ".join(f"{count} {end}" for end, count in counts.items() if count)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Have a request to end clean up, too, as Ctrl-C does."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

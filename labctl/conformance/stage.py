@@ -1,0 +1,250 @@
+"""The running lab with sources of the suite's own, and nothing else changed.
+
+The user's project stays as it is: the lab runs for a copy of it, in a temporary folder, which has
+one more source per engine. What is in those databases, topics and folders of the lake is removed
+at the end, and the lab runs for the user's project again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import mkdtemp
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from labctl.config.kafka_clients import client_settings
+from labctl.config.model import Source as SourceSettings
+from labctl.config.model import SourceEngine
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.opening import connect_client
+from labctl.lab.connectors import apply_and_wait, delete_connector, snapshot_again
+from labctl.lab.lab import Lab
+from labctl.lab.source_files import source_file
+from labctl.lab.starting import SilentReporter
+from labctl.lab.up import up
+from labctl.lake.objectstore import s3_client
+from labctl.scaffolding.connectors import connector_name, sink_text, source_text
+from labctl.scaffolding.properties import BASE, base_text, table_text
+from labctl.sources import connect, connect_server, ensure_database
+from labctl.sources.base import TableRef
+from labctl.tables import CONNECTORS, LabTable
+
+__all__ = ["SILVER", "Stage", "staged"]
+
+SILVER = "conformance"
+"""The database of its silver tables, and of its sources."""
+_PROPERTIES = "conformance-tables/properties"
+"""Beside, not in it, is what they include: alone in its folder, that would be a table's file."""
+_WAITING = "waiting"
+"""A table that is never made: a folder without any properties file is refused."""
+_SINK = "sink_connector_conformance"
+_SCHEMAS: dict[SourceEngine, str] = {
+    "postgres": "public",
+    "mysql": "conformance",
+    "sqlserver": "dbo",
+}
+
+
+@dataclass
+class Stage:
+    """What a run has of the lab."""
+
+    user_lab: Lab
+    lab: Lab
+    """The same lab, for the copy of the project."""
+    engines: tuple[SourceEngine, ...]
+    topics: set[str] = field(default_factory=set)
+    """Topics that tables of the run were written to."""
+
+    @staticmethod
+    def source(engine: SourceEngine) -> str:
+        """The name of the suite's source of an engine."""
+        return f"conformance-{engine}"
+
+    @staticmethod
+    def ref(engine: SourceEngine, name: str) -> TableRef:
+        """A table of the suite's schema."""
+        return TableRef(_SCHEMAS[engine], name)
+
+    def fresh(self) -> Lab:
+        """Return the lab with the files as they are now."""
+        self.lab = replace(self.lab)
+        return self.lab
+
+    @property
+    def folder(self) -> Path:
+        """Where the suite's properties files are."""
+        return self.lab.project / _PROPERTIES
+
+    def own_tables(self) -> list[LabTable]:
+        """The suite's tables by the files as they are now."""
+        names = {self.source(engine) for engine in self.engines}
+        tables = [table for table in self.fresh().tables if table.source in names]
+        return [table for table in tables if table.source_name != _WAITING]
+
+    def capture(self, engines: Iterable[SourceEngine]) -> dict[SourceEngine, LabError]:
+        """Start the Spark application and connectors with the tables there are, from a new load.
+
+        Returns the errors of connectors by engine.
+        """
+        lab = self.fresh()
+        self.topics |= {table.topic for table in self.own_tables()}
+        up(lab, SilentReporter())
+        failed = {}
+        for engine in engines:
+            file = source_file(lab, self.source(engine))
+            try:
+                was_there = file.name in connect_client(lab.endpoints.connect).names()
+                apply_and_wait(lab, [file])
+                if was_there:
+                    snapshot_again(lab, file.name)
+            except LabError as error:
+                failed[engine] = error
+        return failed
+
+    def clear(self) -> None:
+        """Take the tables of a batch out of the project. The databases keep theirs."""
+        for path in self.folder.glob("*.properties"):
+            if not path.stem.endswith(f".{_WAITING}"):
+                path.unlink()
+
+    def drop_connector(self, engine: SourceEngine) -> None:
+        """Remove a connector whose position is of no more use."""
+        with suppress(LabError):
+            delete_connector(self.fresh(), connector_name(self.source(engine)))
+
+
+@contextmanager
+def staged(user_lab: Lab, engines: Sequence[SourceEngine]) -> Iterator[Stage]:
+    """Have the running lab run with the suite's sources until the block ends, however it does."""
+    user_lab.require_here().require_running()
+    _require_free(user_lab)
+    folder = Path(mkdtemp(prefix="labctl-conformance-"))
+    _copy(user_lab, folder)
+    stage = Stage(user_lab, _with_sources(user_lab, folder, engines), tuple(engines))
+    try:
+        _move(user_lab, folder)
+        stage.lab.runtime.write_secrets()
+        for engine in engines:
+            ensure_database(stage.lab.endpoints, stage.source(engine))
+        yield stage
+    finally:
+        _end(stage)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _require_free(lab: Lab) -> None:
+    if taken := [name for name in lab.config.sources if name.startswith("conformance-")]:
+        raise LabError(
+            f"sources.{taken[0]} has a name that this command needs for its own sources",
+            hint="rename that source in lab.toml, and run `labctl up`",
+            exit_code=ExitCode.USAGE,
+        )
+
+
+def _copy(lab: Lab, folder: Path) -> None:
+    """Make the copy: links to all that is only read, and a folder of connectors of its own."""
+    for entry in lab.project.iterdir():
+        if entry.name != str(CONNECTORS):
+            (folder / entry.name).symlink_to(entry)
+    shutil.copytree(lab.project / CONNECTORS, folder / CONNECTORS)
+    properties = folder / _PROPERTIES
+    properties.mkdir(parents=True)
+    # What cannot be taken in is put aside by name, and does not stop the rest of its table.
+    base = base_text(SILVER).replace("lab.on.bad.record=stop", "lab.on.bad.record=deadletter")
+    (properties.parent / BASE).write_text(base, encoding="utf-8")
+
+
+def _with_sources(lab: Lab, folder: Path, engines: Sequence[SourceEngine]) -> Lab:
+    sources = dict(lab.config.sources)
+    names = []
+    for engine in engines:
+        name = Stage.source(engine)
+        names.append(name)
+        connector = connector_name(name)
+        sources[name] = SourceSettings(
+            engine=engine,
+            database=None if engine == "mysql" else SILVER,
+            schemas=(_SCHEMAS[engine],),
+            connector=connector,
+        )
+        text = source_text(name, engine, [_SCHEMAS[engine]])
+        (folder / CONNECTORS / f"{connector}.json").write_text(text, encoding="utf-8")
+    (folder / CONNECTORS / f"{_SINK}.json").write_text(sink_text(names), encoding="utf-8")
+    topic = f"{names[0]}.{_SCHEMAS[engines[0]]}.{_WAITING}"
+    text = table_text(
+        topic=topic, table=_WAITING, keys=["id"], topics_dir="topics", base=f"../{BASE}"
+    )
+    (folder / _PROPERTIES / f"{topic}.properties").write_text(text, encoding="utf-8")
+    silver = lab.config.silver.model_copy(
+        update={"properties": (_PROPERTIES, *lab.config.silver.properties)}
+    )
+    config = lab.config.model_copy(update={"sources": sources, "silver": silver})
+    return replace(lab, project=folder, config=config)
+
+
+def _move(lab: Lab, project: Path) -> None:
+    """Have the running lab belong to another folder."""
+    lab.state.save(project=str(project))
+
+
+def _end(stage: Stage) -> None:
+    """Remove what the run made, and have the lab run for the user's project again."""
+    lab = stage.lab
+    for engine in stage.engines:
+        stage.drop_connector(engine)
+    stage.clear()
+    _move(lab, stage.user_lab.project)
+    up(replace(stage.user_lab), SilentReporter())
+    _delete_topics(stage)
+    _delete_files(stage)
+    _delete_checkpoints(lab)
+    for engine in stage.engines:
+        with suppress(LabError):
+            _drop_database(lab, engine)
+
+
+def _delete_topics(stage: Stage) -> None:
+    admin = AdminClient(client_settings(stage.lab.endpoints.kafka))
+    with suppress(KafkaException):
+        known = admin.list_topics(timeout=10).topics
+        own = [t for t in known if "conformance-" in t and t.startswith(_PREFIXES)]
+        for done in (admin.delete_topics(own) if own else {}).values():
+            with suppress(KafkaException):
+                done.result()
+
+
+_PREFIXES = ("conformance-", "schema-history.conformance-")
+
+
+def _delete_files(stage: Stage) -> None:
+    """Remove silver tables, bronze files and dead letters."""
+    store = stage.lab.endpoints.objectstore
+    client = s3_client(store)
+    pages = client.get_paginator("list_objects_v2")
+    for prefix in (f"silver/{SILVER}/", "topics/conformance-", "deadletter/conformance-"):
+        for page in pages.paginate(Bucket=store.bucket, Prefix=prefix):
+            for entry in page.get("Contents", []):
+                client.delete_object(Bucket=store.bucket, Key=entry["Key"])
+
+
+def _delete_checkpoints(lab: Lab) -> None:
+    """Remove how far the Spark application had come with the tables, natively."""
+    folder = lab.state.data("silver") / "checkpoints"
+    for path in folder.glob(f"{SILVER}.*"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _drop_database(lab: Lab, engine: SourceEngine) -> None:
+    name = Stage.source(engine)
+    if engine == "mysql":
+        with connect(lab.endpoints, name) as source:
+            source.execute(f"DROP DATABASE {source.quote(_SCHEMAS['mysql'])}")
+        return
+    with connect_server(lab.endpoints, name) as server:
+        server.execute(f"DROP DATABASE {server.quote(SILVER)} WITH (FORCE)")

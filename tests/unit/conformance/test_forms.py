@@ -1,0 +1,73 @@
+"""The second comparison: values of both sides in one form."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from labctl.conformance.forms import silver_value, source_field, source_value
+from labctl.conformance.reading import differences
+
+
+@pytest.mark.parametrize(
+    ("form", "source", "silver"),
+    [
+        ("integer", "7", 7),
+        ("decimal", "1.10", Decimal("1.1000")),
+        ("decimal", "1.5", "1.50"),
+        ("float32", "3.4028235e+38", 3.4028234663852886e38),
+        ("float64", "NaN", float("nan")),
+        ("boolean", "true", True),
+        ("bytes", "00FF", b"\x00\xff"),
+        ("date", "2008-02-29", dt.date(2008, 2, 29)),
+        ("timestamp", "1969-12-31 23:59:59.999999", -1),
+        ("instant", "2008-03-30 02:30:00+00", 1_206_844_200_000_000),
+        ("instant", "2008-03-30 02:30:00.0000000 +05:45", 1_206_823_500_000_000),
+        ("nanoseconds", "1970-01-01 00:00:00.000001", 1000),
+        ("time", "-00:00:01", -1_000_000),
+        ("time", "838:59:59", 3_020_399_000_000),
+        ("json", '{"b": 1, "a": 1.0}', '{"a":1.0,"b":1}'),
+        ("text", None, None),
+    ],
+)
+def test_equal_values_have_one_form(form: str, source: Any, silver: Any) -> None:
+    assert source_value(form, source) == silver_value(form, silver)
+
+
+@pytest.mark.parametrize(
+    ("form", "source", "silver"),
+    [
+        ("float64", "-0", 0.0),
+        ("date", "infinity", dt.date(9999, 12, 31)),
+        ("date", "0044-03-15 BC", dt.date(44, 3, 15)),
+        ("timestamp", "infinity", 9_223_372_036_854_775_807),
+        ("text", "a ", "a"),
+        ("text", "", None),
+        ("decimal", "NaN", None),
+        ("integer", "7", "seven"),
+    ],
+)
+def test_other_values_have_another_form(form: str, source: Any, silver: Any) -> None:
+    assert source_value(form, source) != silver_value(form, silver)
+
+
+def test_text_that_postgresql_pads_is_read_with_its_blanks() -> None:
+    assert source_field("postgres", "padded", '"c"') == 'textin(bpcharout("c"))'
+
+
+def test_differences_are_named_by_row_and_column() -> None:
+    source = {("1",): {"id": 1, "a": "x"}, ("2",): {"id": 2, "a": "y"}}
+    assert differences(source, source) == []
+    silver = {("1",): {"id": 1, "a": "z"}, ("3",): {"id": 3, "a": "y"}}
+    assert differences(source, silver) == [
+        "row 2 is missing in silver",
+        "row 3 is only in silver",
+        "row 1, column a: x in the source, z in silver",
+    ]
+
+
+def test_true_is_not_one() -> None:
+    assert differences({("1",): {"a": 1}}, {("1",): {"a": True}})

@@ -1,0 +1,124 @@
+"""How a table ended, how it is made smaller, and what the matrix says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from labctl.conformance.generate import generate
+from labctl.conformance.judging import End, Phase, Result, judged
+from labctl.conformance.matrix import matrix_of
+from labctl.conformance.model import Case
+from labctl.conformance.report import counts_of, failure_of
+from labctl.conformance.shrink import shrink
+from labctl.verify import State, TableVerdict
+from labctl.verify.diff import TableDiff
+
+EQUAL = TableDiff(3, 3)
+DIFFERENT = TableDiff(3, 2, missing=1)
+UNREAD = TableDiff(3, 3, columns_incomparable=("a: money",))
+
+
+def verdict(state: State, diff: TableDiff | None) -> TableVerdict:
+    return TableVerdict("s", "t", state, diff, None, 0, 1, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("state", "diff", "independent", "said", "letters", "end"),
+    [
+        (State.EQUAL, EQUAL, [], {}, [], End.EQUAL),
+        (State.EQUAL, EQUAL, ["row 1 is missing in silver"], {}, [], End.FAILED),
+        (State.CANNOT_COMPARE, UNREAD, [], {}, [], End.UNCOMPARED),
+        (State.CANNOT_COMPARE, UNREAD, ["row 1"], {}, [], End.FAILED),
+        (State.DIFFERENT, DIFFERENT, ["row 1"], {}, [], End.FAILED),
+        (State.DIFFERENT, DIFFERENT, ["row 1"], {}, ["column a: infinity"], End.PUT_ASIDE),
+        (State.DIFFERENT, DIFFERENT, ["row 1"], {}, ["no column named"], End.FAILED),
+        (State.IN_FLIGHT, DIFFERENT, [], {"error": "column a is too long"}, [], End.PUT_ASIDE),
+        (State.IN_FLIGHT, DIFFERENT, [], {"error": "precision exceeds 38"}, [], End.FAILED),
+        (State.CANNOT_COMPARE, None, [], {}, [], End.FAILED),
+    ],
+)
+def test_a_table_is_equal_named_or_failed(
+    state: State,
+    diff: TableDiff | None,
+    independent: list[str],
+    said: dict[str, object],
+    letters: list[str],
+    end: End,
+) -> None:
+    assert judged(["id", "a"], verdict(state, diff), independent, said, letters)[0] is end
+
+
+def test_a_table_that_was_not_compared_has_failed() -> None:
+    assert judged(["a"], None, [], {}, [])[0] is End.FAILED
+
+
+def failing(needed: str, step: str) -> list[Result]:
+    """A failure of each case that has one column and one kind of step."""
+    case = next(
+        case
+        for case in (generate("postgres", seed) for seed in range(100))
+        if any(c.name == needed for c in case.columns)
+        and any(change.what == step for change in case.history)
+        and case.keys == ("id",)
+    )
+    return [Result(case, End.FAILED, Phase.STREAM, f"{needed} is wrong")]
+
+
+def test_a_failure_is_made_smaller_as_long_as_it_fails() -> None:
+    rounds = 0
+
+    def run(cases: Sequence[Case]) -> list[Result]:
+        nonlocal rounds
+        rounds += 1
+        return [
+            Result(
+                case,
+                End.FAILED
+                if any(c.name == "c2" for c in case.columns)
+                and any(change.what == "delete" for change in case.history)
+                else End.EQUAL,
+                Phase.STREAM,
+                "c2 is wrong",
+            )
+            for case in cases
+        ]
+
+    (smallest,) = shrink(failing("c2", "delete"), run)
+    assert [column.name for column in smallest.case.columns] == ["id", "c2"]
+    assert [change.what for change in smallest.case.history] == ["delete"]
+    assert rounds <= 5
+
+
+def test_a_failure_that_no_smaller_table_shows_stays_as_it_is() -> None:
+    failures = failing("c2", "delete")
+    assert shrink(failures, lambda cases: [Result(case, End.EQUAL) for case in cases]) == failures
+
+
+def test_the_matrix_blames_what_is_left_when_a_failure_is_shrunk() -> None:
+    (failure,) = failing("c2", "update")
+    smaller = Result(failure.case.with_columns(["c2"]), End.FAILED, Phase.STREAM, "c2")
+    cells = matrix_of([failure], [smaller])
+    wrong = next(c.kind.declared for c in failure.case.columns if c.name == "c2")
+    assert {cell.type for cell in cells} == {wrong}
+    assert {cell.phase for cell in cells} == {Phase.STREAM}
+    assert {cell.end for cell in cells} == {End.FAILED}
+
+
+def test_the_matrix_keeps_the_worst_of_what_tables_showed() -> None:
+    case = generate("postgres", 5)
+    name = next(c.name for c in case.columns if c.name not in case.keys)
+    aside = Result(case, End.PUT_ASIDE, Phase.STREAM, f"column {name}: infinity")
+    cells = matrix_of([Result(case, End.EQUAL, Phase.STREAM), aside], [])
+    declared = next(c.kind.declared for c in case.columns if c.name == name)
+    assert {c.end for c in cells if c.type == declared} == {End.PUT_ASIDE}
+    assert End.EQUAL in {cell.end for cell in cells}
+
+
+def test_a_failure_is_kept_as_sql_with_the_command_that_repeats_it() -> None:
+    (failure,) = failing("c2", "delete")
+    kept = failure_of(failure)
+    assert kept.statements[0].startswith("CREATE TABLE ")
+    assert kept.reproduce == f"labctl conformance --engine postgres --seed {failure.case.seed}"
+    assert counts_of([failure])["postgres"].failed == 1
