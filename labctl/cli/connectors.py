@@ -20,6 +20,7 @@ from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.apply import applied_config, runs_otherwise, validate_connectors
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile, read_connector
+from labctl.kafkaconnect.keys import missing_truncates
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.redaction import shown_value
 from labctl.kafkaconnect.traces import cause
@@ -132,6 +133,7 @@ def apply_command(
     else:
         files = _selected(lab, names)
         _tell_older_keys(files)
+        _tell_missing(files)
         applied = apply_and_wait(lab, files)
     print_result(
         invocation.format,
@@ -156,6 +158,7 @@ def validate_command(invocation: Invocation, names: Names = None) -> None:
         check_files(lab)
         check_sink_files(lab)
     _tell_older_keys(files)
+    _tell_missing(files)
     validate_connectors(client, files, lab.config.connectors.allow)
     require_fit_sources(lab, files)
     print_result(
@@ -319,6 +322,12 @@ def _tell_older_keys(files: list[ConnectorFile]) -> None:
     for file in files:
         for sentence in file.older_keys:
             stderr.print(Text(sentence))
+
+
+def _tell_missing(files: list[ConnectorFile]) -> None:
+    for file in files:
+        for sentence in missing_truncates(file.config):
+            stderr.print(Text(f"{file.path.name}: {sentence}"))
 
 
 def _require(client: ConnectClient, name: str) -> None:

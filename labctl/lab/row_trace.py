@@ -31,7 +31,7 @@ from labctl.sources import SourceColumn, TableRef, connect, connect_server
 from labctl.sources.fitness import silver_column
 from labctl.tables import LabTable
 from labctl.verify import CaptureState
-from lakehouse.deletes import is_deleted
+from lakehouse.deletes import TRUNCATED, is_deleted
 from lakehouse.table_names import quoted
 
 __all__ = [
@@ -321,7 +321,7 @@ def _beside(
 ) -> tuple[State, str | None]:
     """What a station has beside the topic's newest record, and why it does not have that one."""
     lacks = isinstance(record, Record) and (
-        value is None or (offset is not None and offset < record.offset)
+        not _is_truncate(record) if value is None else offset is not None and offset < record.offset
     )
     if value is None:
         state = State.MISSING
@@ -330,6 +330,11 @@ def _beside(
     else:
         state = State.DELETED if is_deleted(value) else State.CURRENT
     return state, why() if lacks else None
+
+
+def _is_truncate(record: Record) -> bool:
+    """Whether a record removed all rows: a station without the row then lacks nothing."""
+    return TRUNCATED in record.value
 
 
 def _at(station: Station, record: Record, before: str) -> Station:

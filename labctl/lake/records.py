@@ -12,6 +12,8 @@ from typing import Any
 import fastavro
 import pyarrow as pa
 
+from lakehouse.deletes import TRUNCATED
+
 __all__ = ["AvroDecoder", "Record", "converters", "readable", "to_table"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -36,7 +38,12 @@ class Record:
     """The bronze object it was read from, relative to the bucket."""
 
     def matches(self, wanted: Mapping[str, object]) -> bool:
-        """Whether the value (else the key) has all `wanted` fields; '200' stands for 200 too."""
+        """Whether the value (else the key) has all `wanted` fields; '200' stands for 200 too.
+
+        The record of a TRUNCATE removes every row, and so the wanted one.
+        """
+        if isinstance(self.value, dict) and TRUNCATED in self.value:
+            return True
         fields = {
             **(self.key if isinstance(self.key, dict) else {}),
             **(self.value if isinstance(self.value, dict) else {}),

@@ -17,6 +17,7 @@ from lakehouse.mapping import Field, WriterSchema
 from lakehouse.record_keys import key_problem
 from lakehouse.registry import SchemaRegistry
 from lakehouse.schema import POSITION_COLUMNS
+from lakehouse.truncates import Truncate, UnorderedError
 from lakehouse.wire import (
     NO_SCHEMA,
     SCHEMA_ID_BYTES,
@@ -125,7 +126,7 @@ class Decoder:
         return [self._columns_of(schema_id) for schema_id in self.usable(schema_ids)]
 
     def usable(self, schema_ids: Iterable[bytes]) -> list[bytes]:
-        """Those of `schema_ids` that the registry has, of records; the others' rows are bad.
+        """Those of `schema_ids` that the registry has, of rows; the others' records are bad.
 
         Raises OSError when the registry does not answer: then nothing is known of them.
         """
@@ -133,10 +134,23 @@ class Decoder:
 
     def _is_usable(self, schema_id: bytes) -> bool:
         try:
-            self._schema(schema_id)
+            return not self._schema(schema_id).is_truncate
         except UnusableSchemaError:
             return False
-        return True
+
+    def truncates(self, rows: DataFrame, schema_ids: Iterable[bytes]) -> list[Truncate]:
+        """Return the records of a TRUNCATE among decoded `rows`, which have these schemas."""
+        marks = [f.expr(_literal(one)) for one in schema_ids if self._is_truncate(one)]
+        if not marks:
+            return []
+        found = rows.where(f.col(FLAG_SCHEMA).isin(marks)).select(*POSITION_COLUMNS.names)
+        return [Truncate(*row) for row in found.collect()]
+
+    def _is_truncate(self, schema_id: bytes) -> bool:
+        try:
+            return self._schema(schema_id).is_truncate
+        except UnusableSchemaError:
+            return False
 
     def _columns_of(self, schema_id: bytes) -> StructType:
         known = self._columns.get(schema_id)
@@ -262,6 +276,8 @@ class Decoder:
         number = _number(schema_id)
         try:
             schema = self._schema(schema_id)
+            if schema.is_truncate:
+                raise UnorderedError(f"schema {number}")
         except UnusableSchemaError as error:
             return error.what
         one = self._spark.range(1).select(

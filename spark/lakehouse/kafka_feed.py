@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql.types import StructType
 
 from lakehouse.batch_limit import Spans
 from lakehouse.deadletter import DeadLetters
@@ -21,6 +23,7 @@ from lakehouse.table import TableWriter
 from lakehouse.table_batch import BatchPart, summarize, unseen
 from lakehouse.tombstones import LOOK_BACK, Change, lost_deletes, unexplained
 from lakehouse.topic_identity import TopicState
+from lakehouse.truncates import Truncate, UnorderedError, last_of
 
 __all__ = ["KafkaFeed"]
 
@@ -101,6 +104,9 @@ class KafkaFeed(KafkaQuery):
             self._schema_ids = self._decoder.schema_ids(records)
         if self._schema_ids and self._try_unchecked(records, spans[self.topic]):
             return
+        self._inspect(records)
+
+    def _inspect(self, records: DataFrame) -> None:
         while not self._try(records):
             """The batch has other schemas than the one before: now they are known."""
 
@@ -134,10 +140,37 @@ class KafkaFeed(KafkaQuery):
                 self._schema_ids = seen
                 return False
             self._schema_ids = self._decoder.usable(seen) or ids
+            truncates = self._decoder.truncates(rows, seen)
+            if last := self._last_of(truncates, target):
+                self._take_around(records, truncates, last)
+                return True
             self._writer.ingest(rows, parts, lambda bad: self._explain(records, parts, bad))
             return True
         finally:
             rows.unpersist()
+
+    def _last_of(self, truncates: Sequence[Truncate], target: StructType) -> Truncate | None:
+        """Return the last of `truncates`; None where they are bad records, as others are."""
+        if not truncates:
+            return None
+        partitions = self._kafka.partitions(self._topics)[self.topic]
+        try:
+            return last_of(truncates, target, len(partitions))
+        except UnorderedError:
+            return None
+
+    def _take_around(
+        self, records: DataFrame, truncates: Sequence[Truncate], last: Truncate
+    ) -> None:
+        """Take in the rows before the last TRUNCATE of a batch, then it, then the rows behind it.
+
+        Each is a commit of its own, which says how far the table is: after a crash it continues
+        there.
+        """
+        own = [one.offset for one in truncates]
+        self._inspect(records.where((f.col("offset") < last.offset) & ~f.col("offset").isin(own)))
+        self._writer.truncate(last)
+        self._inspect(records.where(f.col("offset") > last.offset))
 
     def _explain(
         self, records: DataFrame, parts: Sequence[BatchPart], bad: DataFrame

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lakehouse.deletes import TRUNCATED
+
 __all__ = ["MAPPINGS", "Field", "Mapped", "WriterSchema"]
 
 _IN_YEARS = "BETWEEN -62135596800000000 AND 253402300799999999"
@@ -138,6 +140,11 @@ class WriterSchema:
     text: str
     """The annotated schema: decodes the same bytes, into exact types."""
     fields: tuple[Field, ...]
+
+    @property
+    def is_truncate(self) -> bool:
+        """Whether its records are no rows, but each a TRUNCATE of the table."""
+        return any(field.name == TRUNCATED for field in self.fields)
 
     @classmethod
     def parse(cls, text: str) -> WriterSchema:

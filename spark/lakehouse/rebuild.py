@@ -21,6 +21,7 @@ from lakehouse.rebuild_request import ASKED, refusal, refused
 from lakehouse.schema import merge_schemas
 from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import next_offsets, summarize
+from lakehouse.truncates import Truncate, emptied, last_of
 
 __all__ = ["Rebuilder"]
 
@@ -89,6 +90,8 @@ class Rebuilder:
             )
         self._reader.check_whole(files)
         groups = self._reader.by_schema(files)
+        truncates = self._reader.truncates(groups)
+        groups = [group for group in groups if not group.schema.is_truncate]
         columns = [self._reader.columns(group.schema) for group in groups]
         state = self._table.state()
         current = state.schema
@@ -105,6 +108,7 @@ class Rebuilder:
         except SchemaChangeError:
             check_columns(config, None, target)
             current = None
+        last = last_of(truncates, target, len({file.partition for file in files}))
         rows = self._reader.rows(groups, target).persist(StorageLevel.DISK_ONLY)
         try:
             try:
@@ -117,13 +121,16 @@ class Rebuilder:
                 _log.warning("%s: bronze rows that no column can hold are left out", config.name)
             if current is None:
                 self._table.clear()
-            self._table.overwrite(self._latest(rows), next_offsets(parts), topic_id)
+            self._table.overwrite(self._latest(rows, last), next_offsets(parts), topic_id)
         finally:
             rows.unpersist()
         _log.info("%s: rebuilt from %d bronze files", config.name, len(files))
 
-    def _latest(self, rows: DataFrame) -> DataFrame:
-        """Every key's last row; none for a key that was deleted, where deletes are hard."""
+    def _latest(self, rows: DataFrame, truncate: Truncate | None) -> DataFrame:
+        """Every key's last row; none for a key that was deleted, where deletes are hard.
+
+        The `truncate` has deleted all keys that no record behind it has.
+        """
         config = self._table.config
         columns = [name for name in rows.columns if name != FLAG_BAD]
         latest = (
@@ -132,6 +139,8 @@ class Rebuilder:
             .agg(f.max_by(f.struct(*columns), config.ordering_field).alias("row"))
             .select("row.*")
         )
+        if truncate is not None:
+            latest = emptied(latest, truncate, where=f.col("__kafka_offset") < truncate.offset)
         if config.deletes == "hard":
             latest = latest.where(LIVE)
         return latest

@@ -12,6 +12,7 @@ from lakehouse.catalog_sync import CatalogSync
 from lakehouse.clock import PutBackError
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import FLAG_BAD, UNEXPECTED, Undecodable
+from lakehouse.deletes import LIVE
 from lakehouse.errors import BadRecordError
 from lakehouse.hudi import HudiTable
 from lakehouse.maintenance import Maintenance
@@ -22,6 +23,7 @@ from lakehouse.schema import merge_schemas
 from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import BatchPart, next_offsets
 from lakehouse.topic_identity import RemadeTopicError, TopicState, why_not_to_go_on
+from lakehouse.truncates import Truncate, emptied
 
 __all__ = ["TableWriter"]
 
@@ -133,6 +135,21 @@ class TableWriter:
             good = good.select(*names)
         self._commit(good, count, next_offsets(parts))
 
+    def truncate(self, at: Truncate) -> None:
+        """Commit that all rows are gone, and that the table has everything up to `at`.
+
+        Where deletes are soft, each row stays, marked. What the table has taken in already is
+        left out.
+        """
+        if at.offset < self._next_offsets.get(at.partition, 0):
+            return
+        if self._schema is None:
+            self._has_taken({**self._next_offsets, at.partition: at.offset + 1}, 0)
+            return
+        rows = self.table.rows().select(*(f.col(f"`{name}`") for name in self._schema.names))
+        gone = emptied(rows.where(LIVE), at)
+        self._commit(gone, gone.count(), {at.partition: at.offset + 1})
+
     def take_back(self, rows: DataFrame, count: int) -> None:
         """Commit rows from before `next_offsets` that were left out; later ones of a key win."""
         columns = [name for name in rows.columns if not name.startswith("__lab_")]
@@ -200,7 +217,10 @@ class TableWriter:
             if before != self._schema or partitions != self._partitions():
                 self._register()
             self.progress.set(last_commit_at=now())
-        self._next_offsets = merged
+        self._has_taken(merged, count)
+
+    def _has_taken(self, next_offsets: dict[int, int], count: int) -> None:
+        self._next_offsets = next_offsets
         self.progress.committed(count, offsets=self._shown_offsets(), error=None)
 
     def _write(self, rows: DataFrame, count: int, offsets: Mapping[int, int]) -> None:

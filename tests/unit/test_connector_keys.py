@@ -14,7 +14,12 @@ from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apply import check_keys
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile, connector_files
-from labctl.kafkaconnect.keys import history_login, wrong_keys
+from labctl.kafkaconnect.keys import (
+    history_login,
+    missing_truncates,
+    truncate_keys,
+    wrong_keys,
+)
 from labctl.kafkaconnect.keys.table import key_table
 from labctl.kafkaconnect.redaction import hide_secrets
 
@@ -107,7 +112,10 @@ def test_a_key_that_a_plugin_reads_passes(engine: str, key: str) -> None:
 
 
 def test_a_part_of_another_makers_decides_on_its_own_keys() -> None:
-    changes = {"transforms": "unwrap,nulls,mine", "transforms.mine.type": "org.example.Mine"}
+    changes = {
+        "transforms": "truncates,unwrap,nulls,mine",
+        "transforms.mine.type": "org.example.Mine",
+    }
     assert said("mysql", **changes, **{"transforms.mine.anything": "1"}) == []
     assert list(wrong_keys({"connector.class": "org.example.Source", "any.key": "1"})) == []
 
@@ -136,16 +144,19 @@ def test_a_connector_whose_deletes_would_be_empty_records_is_told() -> None:
 def test_a_connector_that_would_read_null_as_a_default_is_told() -> None:
     (unwraps,) = said("mysql", **{"transforms.unwrap.replace.null.with.default": "true"})
     assert unwraps.startswith("transforms.unwrap.replace.null.with.default: NULL would arrive as")
-    chain, kind = said("mysql", **{"transforms": "unwrap", "transforms.nulls.type": None})
-    assert chain.endswith('write "transforms": "unwrap,nulls"')
+    chain, kind = said("mysql", **{"transforms": "truncates,unwrap", "transforms.nulls.type": None})
+    assert chain.endswith('write "transforms": "truncates,unwrap,nulls"')
     assert kind.endswith('write "transforms.nulls.type": "labctl.NullStaysNull"')
-    other = {"transforms": "unwrap, mine", "transforms.mine.type": "labctl.NullStaysNull"}
+    other = {
+        "transforms": "truncates, unwrap, mine",
+        "transforms.mine.type": "labctl.NullStaysNull",
+    }
     assert said("mysql", **other, **{"transforms.nulls.type": None}) == []
-    (order,) = said("mysql", **{"transforms": "nulls,unwrap"})
-    assert order.endswith('write "transforms": "unwrap,nulls"')
-    theirs = {"transforms": "unwrap,nulls", "transforms.nulls.type": "org.example.Theirs"}
+    (order,) = said("mysql", **{"transforms": "truncates,nulls,unwrap"})
+    assert order.endswith('write "transforms": "truncates,unwrap,nulls"')
+    theirs = {"transforms": "truncates,unwrap,nulls", "transforms.nulls.type": "org.example.Theirs"}
     chain, kind = said("mysql", **theirs)
-    assert chain.endswith('write "transforms": "unwrap,labctl-nulls,nulls"')
+    assert chain.endswith('write "transforms": "truncates,unwrap,labctl-nulls,nulls"')
     assert kind.endswith('write "transforms.labctl-nulls.type": "labctl.NullStaysNull"')
 
 
@@ -157,6 +168,30 @@ def test_a_connector_that_would_send_zero_dates_as_other_dates_is_told() -> None
     assert driver.endswith('write "driver.yearIsDateType": "false"')
     other = {"converters": "mine", "mine.type": "labctl.ZeroDates", "zeros.type": None}
     assert said("mysql", **other, **{"boolean.type": None, "boolean.selector": None}) == []
+
+
+@pytest.mark.parametrize("engine", ["postgres", "mysql", "mssql"])
+def test_files_that_labctl_comes_with_lack_nothing_for_truncates(engine: str) -> None:
+    assert list(missing_truncates(BY_ENGINE[engine])) == []
+
+
+def test_a_connector_that_leaves_truncates_out_is_told_the_keys() -> None:
+    config = dict(BY_ENGINE["postgres"]) | {"transforms": "unwrap,truncates,nulls"}
+    (order,) = missing_truncates(config)
+    assert order.endswith('write "transforms": "truncates,unwrap,nulls"')
+    config["transforms"] = "unwrap,nulls"
+    del config["skipped.operations"], config["transforms.truncates.type"]
+    assert truncate_keys(config, "unwrap") == {
+        "skipped.operations": "none",
+        "transforms": "truncates,unwrap,nulls",
+        "transforms.truncates.type": "labctl.TruncateStays",
+    }
+    theirs = config | {"skipped.operations": "t,d", "transforms.truncates.type": "org.example.T"}
+    assert truncate_keys(theirs | {"transforms": "unwrap,truncates"}, "unwrap") == {
+        "skipped.operations": "d",
+        "transforms": "labctl-truncates,unwrap,truncates",
+        "transforms.labctl-truncates.type": "labctl.TruncateStays",
+    }
 
 
 @pytest.mark.parametrize("side", ["key", "value"])

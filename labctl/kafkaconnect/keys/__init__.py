@@ -15,5 +15,15 @@ from labctl.kafkaconnect.keys.check import (
     zero_keys,
 )
 from labctl.kafkaconnect.keys.older import as_today
+from labctl.kafkaconnect.keys.truncates import missing_truncates, truncate_keys
 
-__all__ = ["as_today", "history_login", "null_keys", "unwrapping", "wrong_keys", "zero_keys"]
+__all__ = [
+    "as_today",
+    "history_login",
+    "missing_truncates",
+    "null_keys",
+    "truncate_keys",
+    "unwrapping",
+    "wrong_keys",
+    "zero_keys",
+]

@@ -21,9 +21,11 @@ from lakehouse.storage import LakeFiles
 from lakehouse.table import TableWriter
 from lakehouse.table_batch import BatchPart, summarize
 from lakehouse.topic_identity import TopicState
+from lakehouse.truncates import Truncate, last_of
 
 __all__ = ["BronzeFeed"]
 
+_OFFSET = "__kafka_offset"
 _POLL_SECONDS = 1.0
 """Between two looks for new files, where nobody reports them."""
 _SURVEY_SECONDS = 30.0
@@ -175,10 +177,16 @@ class BronzeFeed:
     def _ingest(self, batch: Sequence[ListedFile]) -> None:
         contents = self._reader.small(batch)
         groups = self._reader.by_schema(batch, contents)
-        target = self._writer.schema_with(self._reader.columns(group.schema) for group in groups)
-        rows = self._reader.rows(groups, target)
-        parts = parts_in(contents.values())
-        if not ((parts and self._try_unchecked(rows, parts)) or self._try(batch, rows)):
+        of_rows = [group for group in groups if not group.schema.is_truncate]
+        target = self._writer.schema_with(self._reader.columns(group.schema) for group in of_rows)
+        rows = self._reader.rows(of_rows, target)
+        if truncates := self._reader.truncates(groups):
+            partitions = {file.partition for file in self._listing.every_file()}
+            taken = self._try(batch, rows, last_of(truncates, target, len(partitions)))
+        else:
+            parts = parts_in(contents.values())
+            taken = bool(parts and self._try_unchecked(rows, parts)) or self._try(batch, rows)
+        if not taken:
             return
         self._backlog = self._backlog[len(batch) :]
         self._taken |= {file.partition: file.start_offset for file in batch}
@@ -193,8 +201,13 @@ class BronzeFeed:
             return False
         return self._writer.try_unchecked(none_that(f.col(FLAG_BAD), rows), parts)
 
-    def _try(self, batch: Sequence[ListedFile], rows: DataFrame) -> bool:
-        """Look through a batch and take it in, unless files before it were overlooked."""
+    def _try(
+        self, batch: Sequence[ListedFile], rows: DataFrame, truncate: Truncate | None = None
+    ) -> bool:
+        """Look through a batch and take it in, unless files before it were overlooked.
+
+        `truncate` is the last TRUNCATE in it; only rows behind that one stay.
+        """
         rows = rows.persist(StorageLevel.MEMORY_AND_DISK_DESER)
         try:
             parts = summarize(rows)
@@ -203,6 +216,12 @@ class BronzeFeed:
                     {*overlooked, *self._backlog}, key=lambda x: (x.partition, x.start_offset)
                 )
                 return False
+            if truncate is not None:
+                before = rows.where(f.col(_OFFSET) < truncate.offset)
+                self._writer.ingest(before, summarize(before), self._explain)
+                self._writer.truncate(truncate)
+                rows = rows.where(f.col(_OFFSET) > truncate.offset)
+                parts = summarize(rows)
             self._writer.ingest(rows, parts, self._explain)
             return True
         finally:

@@ -25,6 +25,7 @@ from lakehouse.record_keys import key_problem
 from lakehouse.schema import POSITION_COLUMNS
 from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import BatchPart, unseen
+from lakehouse.truncates import Truncate
 
 __all__ = ["BronzeReader", "FilesOfSchema", "parts_in"]
 
@@ -113,9 +114,23 @@ class BronzeReader:
             self._columns[schema.text] = known
         return known
 
+    def truncates(self, groups: Iterable[FilesOfSchema]) -> list[Truncate]:
+        """Return the records of a TRUNCATE in the files. Those of other schemas are not read."""
+        return [
+            Truncate(*row)
+            for group in groups
+            if group.schema.is_truncate
+            for row in self._read(group)
+            .selectExpr(_PARTITION, _OFFSET, f"unix_millis({_TIMESTAMP})")
+            .collect()
+        ]
+
     def rows(self, groups: Iterable[FilesOfSchema], target: StructType) -> DataFrame:
         """All rows of the files as rows of `target`, with `FLAG_BAD`."""
-        return reduce(DataFrame.unionAll, [self._rows(group, target) for group in groups])
+        found = [self._rows(group, target) for group in groups]
+        if not found:
+            return self._spark.createDataFrame([], target.add(FLAG_BAD, "boolean"))
+        return reduce(DataFrame.unionAll, found)
 
     def _rows(self, group: FilesOfSchema, target: StructType) -> DataFrame:
         values = column_values(group.schema, "", target)
@@ -123,7 +138,12 @@ class BronzeReader:
         problem = key_problem(self._keys, target, lambda name: values.get(name, "NULL"))
         gone = f"coalesce({values[DELETED]} = '{MARK}', FALSE)" if DELETED in values else "FALSE"
         bad = f"({problem}) IS NOT NULL OR NOT ({exactness(group.schema, '')} OR {gone})"
-        files = (
+        return self._read(group).selectExpr(
+            *(f"{value} AS `{name}`" for name, value in values.items()), f"{bad} AS {FLAG_BAD}"
+        )
+
+    def _read(self, group: FilesOfSchema) -> DataFrame:
+        return (
             self._spark.read.format("avro")
             .option("avroSchema", group.schema.text)
             .option("datetimeRebaseMode", "CORRECTED")
@@ -131,9 +151,6 @@ class BronzeReader:
             # Folders may be named after any value: a path is what it is, and no pattern.
             .option("__globPaths__", "false")
             .load(list(group.paths))
-        )
-        return files.selectExpr(
-            *(f"{value} AS `{name}`" for name, value in values.items()), f"{bad} AS {FLAG_BAD}"
         )
 
     def _schema_text(self, file: ListedFile, content: bytes | None) -> str:

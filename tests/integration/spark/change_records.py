@@ -17,6 +17,7 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 from labctl.config.endpoints import Kafka
 from labctl.config.kafka_clients import client_settings
+from lakehouse.deletes import TRUNCATED
 from lakehouse.wire import VALUE_HEADER
 
 __all__ = ["DECIMAL", "MICRO_TIMESTAMP", "Topics", "column", "debezium", "nullable"]
@@ -57,6 +58,10 @@ def decimal(precision: int, scale: int) -> dict[str, Any]:
 
 DECIMAL = decimal(8, 2)
 MICRO_TIMESTAMP = debezium("time.MicroTimestamp", "long")
+
+
+def _optional(kind: Any) -> Any:
+    return kind if isinstance(kind, list) else nullable(kind)
 
 
 @dataclass
@@ -129,12 +134,21 @@ class Topics:
         fastavro.schemaless_writer(value, fastavro.parse_schema(json.loads(text)), full)
         return self._register(topic, text), value.getvalue()
 
+    def truncate(self, topic: str, columns: Sequence[Mapping[str, Any]]) -> None:
+        """Write what `labctl.TruncateStays` makes of a TRUNCATE of a table with these columns."""
+        empty = [column(one["name"], _optional(one["type"])) for one in columns]
+        mark = column(TRUNCATED, nullable("string"))
+        row = {"__op": "t", "__deleted": "true", TRUNCATED: "true"}
+        schema_id, value = self.encoded(topic, [*empty, mark], row)
+        self.write_raw(topic, value, key=None, schema_id=schema_id)
+        self.flush()
+
     def write_raw(
         self,
         topic: str,
         value: bytes | None,
         *,
-        key: str = "0",
+        key: str | None = "0",
         schema_id: int | None = None,
         partition: int = 0,
         timestamp_ms: int | None = None,
@@ -148,7 +162,7 @@ class Topics:
                 self._producer.produce(
                     topic,
                     value=value,
-                    key=key.encode(),
+                    key=None if key is None else key.encode(),
                     headers=headers,
                     partition=partition,
                     timestamp=timestamp_ms or 0,
