@@ -10,6 +10,7 @@ from sqlapi.athena.results import Output
 from sqlapi.athena.statements import Statement
 from sqlapi.catalog.definitions import Definitions
 from sqlapi.catalog.glue import Glue
+from sqlapi.catalog.information_schema import SCHEMA
 from sqlapi.catalog.matching import matching_hive
 from sqlapi.catalog.views import is_view, view_input, view_text
 from sqlapi.protocol.app import Members
@@ -156,6 +157,8 @@ class DefinitionStatements:
 
     def create_database(self, statement: Statement, work: Work) -> Outcome:
         try:
+            if statement.names[-1] == SCHEMA:
+                raise ApiError("AlreadyExistsException", "It is there in every catalog.")
             self._glue.create_database({"DatabaseInput": {"Name": statement.names[-1]}})
         except ApiError as error:
             if error.code != "AlreadyExistsException":

@@ -209,6 +209,7 @@ def test_what_is_not_there_gives_no_rows(athena: Athena, condition: str) -> None
         ("SELECT * FROM sqlite_master", "does not exist"),
         ("DROP TABLE information_schema.tables", "does not exist"),
         ("CREATE VIEW information_schema.x AS SELECT 1 AS a", "not found"),
+        ("CREATE DATABASE information_schema", "already exists"),
     ],
 )  # fmt: skip
 def test_nothing_else_is_there(athena: Athena, sql: str, error: str) -> None:
