@@ -5,19 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 from labctl.lake import Lake
 from labctl.lake.table_cache import TableCache
 from labctl.lake.table_source import LakeSource
 from labctl.lake.view import View
-from sqlapi.source import MergeView, SourceError, SourceTable
-from tests.integration.lake.tables import EVOLVED, MOR, HudiTable, compacted
+from sqlapi.source import PATH, MergeView, SourceError, SourceTable
+from tests.integration.lake.tables import BUCKETS, COW, EVOLVED, MOR, HudiTable, compacted, plain
 
 pytestmark = [
     pytest.mark.long,
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
 ]
+
+FILE = "_hoodie_file_name"
 
 
 @pytest.mark.parametrize("cached", [False, True], ids=["plain", "cached"])
@@ -61,3 +64,30 @@ def test_both_views_of_a_table(
     assert source.last_commit(SourceTable("tickit", "none", "s3://x/none")) is None
     with pytest.raises(SourceError):
         source.read(SourceTable("tickit", "none", "s3://x/none"), ["salesid"], MergeView())
+
+
+@pytest.mark.parametrize("kind", [COW, MOR])
+def test_each_row_is_in_the_file_that_its_path_names(
+    kind: str, spark: SparkSession, lake: Lake
+) -> None:
+    name = f"paths_{kind.lower()}"
+    table = HudiTable(spark, lake.storage.spark_uri, name, kind, dict(BUCKETS))
+    (compacted if kind == MOR else plain)(table)
+    source = LakeSource(lake)
+    (found,) = [t for t in source.tables() if t.name == name]
+    rows = source.read(found, ["salesid", FILE, PATH], MergeView()).to_pylist()
+    assert len({row[PATH] for row in rows}) == 4
+    # Rows that were changed since the compaction are in log files, and name no file.
+    in_logs = [row for row in rows if not row[FILE].endswith(".parquet")]
+    assert bool(in_logs) == (kind == MOR)
+    for row in rows:
+        if row not in in_logs:
+            assert row[PATH] == f"{found.location}/{row[FILE]}"
+    for path in {row[PATH] for row in rows}:
+        place = f"{lake.storage.root}/{path.removeprefix(lake.storage.uri).lstrip('/')}"
+        stored = parquet.read_table(place, columns=["salesid"])["salesid"].to_pylist()
+        shown = {row["salesid"] for row in rows if row[PATH] == path}
+        assert shown - {400} <= set(stored)
+    compacted_only = MergeView(read_optimized=True)
+    for row in source.read(found, [FILE, PATH], compacted_only).to_pylist():
+        assert row[PATH] == f"{found.location}/{row[FILE]}"
