@@ -22,12 +22,14 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError, TokenError
 
+import lakehouse
 from labctl.errors import ExitCode, LabError
 from labctl.jvm_flags import FIRST_TIER
 from labctl.lake.lake import SparkView, Views
 from labctl.lake.silver import SilverTable
 from labctl.lake.timeline import State, Timeline
 from labctl.lake.view import View
+from lakehouse.options import JAR
 from lakehouse.table_names import tables_called
 
 __all__ = ["NOT_A_QUERY", "SparkEngine", "described", "others", "read_answer"]
@@ -35,6 +37,7 @@ __all__ = ["NOT_A_QUERY", "SparkEngine", "described", "others", "read_answer"]
 _LOG_LINES = 30
 # A query over a lab's rows is over before the second compiler has paid for itself.
 _JVM_OPTIONS = " ".join(("-Duser.timezone=UTC", "-XX:+UseSerialGC", *FIRST_TIER))
+_OWN_JAR = Path(lakehouse.__path__[0]) / JAR
 NOT_A_QUERY = "NOT_A_QUERY"
 """The error that the job reports of SQL that does more than read; the message says what."""
 
@@ -102,7 +105,7 @@ class SparkEngine:
             "spark.driver.host": "127.0.0.1",
             "spark.authenticate": "true",
             "spark.driver.extraJavaOptions": _JVM_OPTIONS,
-            "spark.driver.extraClassPath": ":".join(str(jar) for jar in self.jars),
+            "spark.driver.extraClassPath": ":".join(map(str, (*self.jars, _OWN_JAR))),
             "spark.local.dir": str(folder / "local"),
             "spark.sql.warehouse.dir": (folder / "warehouse").as_uri(),
             "spark.sql.session.timeZone": "UTC",

@@ -16,6 +16,7 @@ from labctl.promote.secrets import known_values
 from labctl.services.connect import WORKER_FILE
 from labctl.services.silver import APPLICATION
 from labctl.shipped import own_or_shipped
+from lakehouse.options import JAR
 
 __all__ = [
     "ARCHIVE",
@@ -26,6 +27,7 @@ __all__ = [
     "bootstrap",
     "jar_parts",
     "jar_uploads",
+    "own_jars",
     "project_archive",
     "python_package",
     "spark_uploads",
@@ -71,12 +73,23 @@ def application(promotion: Promotion) -> Upload:
 
 def python_package(promotion: Promotion) -> Upload:
     """The package beside it, for `--py-files`."""
-    own = promotion.project / "spark"
-    # The project's own; else the package that is installed.
-    root = own if (own / "lakehouse").is_dir() else Path(lakehouse.__path__[0]).parent
+    root = _root(promotion)
     modules = sorted((root / "lakehouse").rglob("*.py"))
     content = {path.relative_to(root).as_posix(): path.read_bytes() for path in modules}
     return _upload("lakehouse.zip", zip_bytes(content))
+
+
+def own_jars(promotion: Promotion) -> list[Upload]:
+    """The package's classes in Java. They are compiled for the locked Hudi alone."""
+    if promotion.profile.emr.hudi != "lock":
+        return []
+    return [_upload("lakehouse.jar", (_root(promotion) / "lakehouse" / JAR).read_bytes())]
+
+
+def _root(promotion: Promotion) -> Path:
+    """The folder of the package: the project's own, else where it is installed."""
+    own = promotion.project / "spark"
+    return own if (own / "lakehouse").is_dir() else Path(lakehouse.__path__[0]).parent
 
 
 def project_archive(promotion: Promotion) -> Upload:
@@ -177,6 +190,7 @@ def spark_uploads(promotion: Promotion) -> Mapping[str, Upload]:
         "package": python_package(promotion),
         "archive": project_archive(promotion),
     }
+    uploads |= {jar.key: jar for jar in own_jars(promotion)}
     if promotion.profile.emr.kind == "ec2":
         uploads["bootstrap"] = bootstrap(promotion)
     return uploads

@@ -9,6 +9,7 @@ from labctl.promote.artifacts import (
     LOGS,
     application,
     jar_uploads,
+    own_jars,
     project_archive,
     python_package,
     url,
@@ -110,7 +111,7 @@ def submit_options(promotion: Promotion) -> list[str]:
     if promotion.profile.emr.kind == "serverless":
         bucket = promotion.profile.lake.artifacts
         archives.append(f"s3://{bucket}/{environment_key()}#environment")
-    jars = [url(promotion, jar) for jar in jar_uploads(promotion, None)]
+    jars = [url(promotion, jar) for jar in (*jar_uploads(promotion, None), *own_jars(promotion))]
     if promotion.profile.emr.hudi == "release":
         jars += ["/usr/lib/hudi/hudi-spark-bundle.jar", "/usr/lib/hudi/hudi-aws-bundle.jar"]
     conf = [part for key, value in spark_conf(promotion).items() for part in conf_pair(key, value)]

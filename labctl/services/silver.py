@@ -33,7 +33,7 @@ from labctl.shipped import own_or_shipped, shipped
 from labctl.sinks import sink_files, used_sinks
 from labctl.tables import GOLD, lab_tables
 from lakehouse.gold_definition import written_definitions
-from lakehouse.options import KAFKA_CONF_PREFIX, Options, submit_argv
+from lakehouse.options import JAR, KAFKA_CONF_PREFIX, Options, submit_argv
 
 __all__ = [
     "APPLICATION",
@@ -42,6 +42,7 @@ __all__ = [
     "SPARK_DEFAULTS",
     "gold_text",
     "options",
+    "own_jar",
     "process",
     "session_settings",
     "spark_settings",
@@ -75,7 +76,8 @@ def _prepare(context: Context) -> None:
 def _session_properties(context: Context) -> str:
     """Spark's properties file. Holds secrets."""
     shared = own_or_shipped(context.project, SPARK_DEFAULTS).read_text(encoding="utf-8")
-    class_path = {"spark.driver.extraClassPath": f"{context.artifacts.path('spark-packages')}/*"}
+    jars = (f"{context.artifacts.path('spark-packages')}/*", own_jar(context.project))
+    class_path = {"spark.driver.extraClassPath": ":".join(map(str, jars))}
     local = spark_settings(context) | class_path
     lines = "".join(f"{key} {value}\n" for key, value in local.items())
     return f"{shared}\n{lines}"
@@ -97,9 +99,19 @@ def _session_files(project: Path) -> Iterator[Path]:
     application = own_or_shipped(project, APPLICATION)
     yield application
     yield own_or_shipped(project, LOG4J2)
-    own = application.parent / "lakehouse"
-    package = own if own.is_dir() else Path(lakehouse.__path__[0])
-    yield from sorted(package.rglob("*.py"))
+    yield from sorted(_package(project).rglob("*.py"))
+    yield own_jar(project)
+
+
+def own_jar(project: Path) -> Path:
+    """The application's own classes in Java, for Spark's class path."""
+    return _package(project) / JAR
+
+
+def _package(project: Path) -> Path:
+    """The application's package: the project's own, else the one that is installed."""
+    own = own_or_shipped(project, APPLICATION).parent / "lakehouse"
+    return own if own.is_dir() else Path(lakehouse.__path__[0])
 
 
 def gold_text(project: Path, config: LabConfig) -> str:

@@ -13,7 +13,7 @@ from labctl.home.sockets import LOOPBACK
 from labctl.home.state import write_private
 from labctl.services.metastore import Metastore
 from labctl.services.model import Context, NativeService, Process, Service, Site
-from labctl.services.silver import SPARK_DEFAULTS, session_settings, submit_environment
+from labctl.services.silver import SPARK_DEFAULTS, own_jar, session_settings, submit_environment
 from labctl.shipped import own_or_shipped
 
 __all__ = ["SERVICE", "USER", "ThriftServer", "log_in", "process"]
@@ -66,7 +66,8 @@ def _settings(context: Context) -> dict[str, str]:
         "spark.driver.extraJavaOptions": " ".join(
             (settings["spark.driver.extraJavaOptions"], *options)
         ),
-        "spark.driver.extraClassPath": f"{context.artifacts.path('spark-packages')}/*:{LAB_JAR}",
+        "spark.driver.extraClassPath": f"{context.artifacts.path('spark-packages')}/*:{LAB_JAR}:"
+        f"{own_jar(context.project)}",
         "spark.sql.catalogImplementation": "hive",
         "spark.hadoop.hive.metastore.uris": metastore.uri,
     }

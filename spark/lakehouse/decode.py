@@ -14,7 +14,7 @@ from pyspark.sql.types import StructField, StructType
 from lakehouse.deletes import DELETED, MARK
 from lakehouse.errors import UnusableSchemaError
 from lakehouse.mapping import Field, WriterSchema
-from lakehouse.record_keys import key_problem
+from lakehouse.record_keys import RecordKeys
 from lakehouse.registry import SchemaRegistry
 from lakehouse.schema import POSITION_COLUMNS
 from lakehouse.truncates import Truncate, UnorderedError
@@ -84,16 +84,13 @@ class Undecodable:
 class _Decoding:
     """How records become rows: made once, for making it costs more than decoding a small batch."""
 
-    schema_ids: tuple[bytes, ...]
-    target: StructType
+    made_for: tuple[tuple[bytes, ...], StructType, bool]
+    """The schemas, the columns they become, and whether the table keeps all keys apart."""
     steps: tuple[list[Column], ...]
     flagged: list[Column]
     """The last step, where rows are to be inspected: the target's columns and the flags."""
     sound: list[Column]
     """The last step, where a row that is not as expected is to end what reads it."""
-
-    def is_for(self, schema_ids: Sequence[bytes], target: StructType) -> bool:
-        return self.schema_ids == tuple(schema_ids) and self.target == target
 
     def apply(self, records: DataFrame, last: list[Column]) -> DataFrame:
         # Each step is analysed again in every batch, some milliseconds: so there are few.
@@ -110,8 +107,7 @@ class Decoder:
     both forms.
     """
 
-    def __init__(self, spark: SparkSession, registry: SchemaRegistry, keys: Sequence[str]) -> None:
-        """`keys` are the columns of the record key."""
+    def __init__(self, spark: SparkSession, registry: SchemaRegistry, keys: RecordKeys) -> None:
         self._spark = spark
         self._registry = registry
         self._keys = keys
@@ -193,11 +189,14 @@ class Decoder:
         return decoding.apply(records, decoding.sound)
 
     def _decoding_for(self, schema_ids: Sequence[bytes], target: StructType) -> _Decoding:
-        if self._decoding is None or not self._decoding.is_for(schema_ids, target):
-            self._decoding = self._plan(tuple(schema_ids), target)
+        wanted = (tuple(schema_ids), target, self._keys.are_distinct)
+        if self._decoding is None or self._decoding.made_for != wanted:
+            self._decoding = self._plan(*wanted)
         return self._decoding
 
-    def _plan(self, schema_ids: tuple[bytes, ...], target: StructType) -> _Decoding:
+    def _plan(
+        self, schema_ids: tuple[bytes, ...], target: StructType, are_distinct: bool
+    ) -> _Decoding:
         usable = self.usable(schema_ids)
         positioned = [
             f.expr(f"{VALUE_TAG_SQL} AS {FLAG_SCHEMA}"),
@@ -217,7 +216,7 @@ class Decoder:
         if unusable := [f.expr(_literal(one)) for one in schema_ids if one not in usable]:
             bad = bad | f.col(FLAG_SCHEMA).isin(unusable)
         if usable:
-            wrong_key = f.expr(key_problem(self._keys, target, "row.`{}`".format)).isNotNull()
+            wrong_key = f.expr(self._keys.problem(target, "row.`{}`".format)).isNotNull()
             # Of a row that is deleted the key alone counts.
             gone = f.lit(False)
             if DELETED in target.names:
@@ -228,8 +227,7 @@ class Decoder:
         known = [f.expr(_literal(schema_id)) for schema_id in schema_ids]
         checked = {_OFFSET: _unless(bad | ~f.col(FLAG_SCHEMA).isin(known))}
         return _Decoding(
-            schema_ids,
-            target,
+            (schema_ids, target, are_distinct),
             steps=(
                 positioned,
                 [f.col(name) for name in (FLAG_SCHEMA, *POSITION_COLUMNS.names)]
@@ -291,7 +289,7 @@ class Decoder:
             if field.expression
         ]
         values = column_values(schema, "record", columns := self._columns_of(schema_id))
-        problem = key_problem(self._keys, columns, lambda name: values.get(name, "NULL"))
+        problem = self._keys.problem(columns, lambda name: values.get(name, "NULL"))
         try:
             found = one.selectExpr(f"{problem} AS `{FLAG_BAD}`", *inexact).collect()[0]
         except Exception as error:

@@ -67,8 +67,9 @@ class GoldDefinition:
 
     @property
     def digest(self) -> str:
-        """Of all that is said of it."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+        """Of all that is said of it, and of how its keys are written."""
+        said = asdict(self) | {"row_key": "escaped"}
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
     def table_config(self, like: TableConfig, overrides: Mapping[str, str]) -> TableConfig:
         """How Hudi keeps it: as it keeps a silver table, but for what is its own.

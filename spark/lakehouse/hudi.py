@@ -15,6 +15,7 @@ from pyspark.sql.types import StructField, StructType
 from lakehouse.clock import InstantClock
 from lakehouse.deletes import DELETED, MARK
 from lakehouse.earlier_layout import move_in
+from lakehouse.key_generator import KeyGenerator
 from lakehouse.layout import Layout, check_layout
 from lakehouse.placement import MOVED
 from lakehouse.progress import moment
@@ -90,12 +91,14 @@ class HudiTable:
         self._jvm: Any = spark.sparkContext._jvm
         self._options = _write_options(config)
         self._clock = InstantClock(config.name, self._jvm)
+        self.key_generator = KeyGenerator(self._jvm, config)
 
     def described_by(self, config: TableConfig) -> HudiTable:
         """The same table by other properties, with the same locks: it still has one writer."""
         other = copy.copy(self)
         other.config = config
         other._options = _write_options(config)
+        other.key_generator = self.key_generator.described_by(config)
         return other
 
     @property
@@ -121,12 +124,15 @@ class HudiTable:
         with self.lock:
             LakeFiles(self._spark).delete(self.path)
             self._clock.forget()
+            self.key_generator.forget()
 
     def state(self) -> TableState:
         """Read the table's timeline: schema, offsets, and how far compaction lags behind."""
         if not self.exists():
+            self.key_generator.forget()
             return TableState(None, {})
         meta = self.meta_client()
+        self.key_generator.read(meta.getTableConfig())
         active = meta.getActiveTimeline()
         if (last := active.lastInstant()).isPresent():
             self._clock.has(last.get().requestedTime())
@@ -238,8 +244,15 @@ class HudiTable:
         }
         with self.lock:
             self._clock.take()
+            options |= self._class_of_keys(rows.schema)
             rows.write.format("hudi").options(**options).mode("append").save(self.path)
             self._clock.made()
+            self.key_generator.written(rows.schema)
+
+    def _class_of_keys(self, columns: StructType) -> dict[str, str]:
+        if not self.key_generator.is_known and self.exists():
+            self.key_generator.read(self.meta_client().getTableConfig())
+        return self.key_generator.options(columns)
 
     def readable(self) -> list[str]:
         """The completed writes whose rows can be read as they left them, the oldest first.

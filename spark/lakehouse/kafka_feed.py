@@ -64,7 +64,7 @@ class KafkaFeed(KafkaQuery):
         )
         self.topic = config.topic
         self._writer = writer
-        self._decoder = Decoder(spark, registry, config.key_fields)
+        self._decoder = Decoder(spark, registry, writer.table.key_generator.keys)
         self._replay = Replay(spark, kafka, self._decoder, writer, dead_letters)
         self._replay_request_path = replay_request_path
         self._other_replay_requests = other_replay_requests

@@ -17,6 +17,7 @@ __all__ = [
     "GLUE",
     "GLUE_SYNC_TOOL",
     "HIVE",
+    "JAR",
     "KAFKA_CONF_PREFIX",
     "REPLAYED",
     "THRIFT",
@@ -38,6 +39,9 @@ HIVE = "hive"
 """A catalog: the metastore that Spark's own configuration names. On EMR that may be Glue, too."""
 THRIFT = "thrift://"
 """What a catalog begins with that is the address of a Hive metastore."""
+
+JAR = "java/lakehouse.jar"
+"""The package's own classes in Java, for Spark's class path (lakehouse/key_generator.py)."""
 
 REPLAYED = "replayed"
 """Folder, below a topic's dead letters, of those that were put into their table after all."""

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from lakehouse.errors import ConfigurationError
 
 __all__ = [
+    "COMPLEX",
     "FIELDS",
     "KEY_GENERATOR",
     "LAYOUT",
     "NONPARTITIONED",
+    "SIMPLE",
     "key_generator",
     "partition_fields",
     "partition_options",
@@ -24,7 +26,7 @@ LAYOUT = (
 )
 """Keys that are `true` for every table in partitions."""
 _PACKAGE = "org.apache.hudi.keygen."
-_SIMPLE, _COMPLEX = f"{_PACKAGE}SimpleKeyGenerator", f"{_PACKAGE}ComplexKeyGenerator"
+SIMPLE, COMPLEX = f"{_PACKAGE}SimpleKeyGenerator", f"{_PACKAGE}ComplexKeyGenerator"
 NONPARTITIONED = f"{_PACKAGE}NonpartitionedKeyGenerator"
 _INDEX = "hoodie.index.type"
 
@@ -36,7 +38,7 @@ def partition_fields(hoodie: Mapping[str, str]) -> tuple[str, ...]:
 
 def key_generator(fields: Sequence[str], keys: Sequence[str]) -> str:
     """The class by which a table with these partition columns and key columns has partitions."""
-    return _SIMPLE if len(fields) == len(keys) == 1 else _COMPLEX
+    return SIMPLE if len(fields) == len(keys) == 1 else COMPLEX
 
 
 def partition_options(
@@ -57,7 +59,7 @@ def partition_options(
             hint=f"Name it in {FIELDS}, or use {NONPARTITIONED}",
         )
     wanted = key_generator(fields, keys)
-    if generator not in (wanted, _COMPLEX):
+    if generator not in (wanted, COMPLEX):
         raise ConfigurationError(
             f"{place(FIELDS)}: {FIELDS}={','.join(fields)} has no effect with {KEY_GENERATOR}="
             f"{generator}",

@@ -187,8 +187,10 @@ class Placement:
         )
 
     def _key(self, row: Any) -> _Key:
-        fields = self._config.key_fields
-        return row[fields[0]] if len(fields) == 1 else tuple(row[name] for name in fields)
+        values = (row[name] for name in self._config.key_fields)
+        # Spark has bytes in a form that can change.
+        key = tuple(bytes(value) if isinstance(value, bytearray) else value for value in values)
+        return key[0] if len(key) == 1 else key
 
     def _place(self, row: Any) -> _Place:
         values = (row[name] for name in self._config.partition_fields)

@@ -18,6 +18,7 @@ from lakehouse.hudi import HudiTable
 from lakehouse.layout import Layout
 from lakehouse.placement import check_columns
 from lakehouse.rebuild_request import ASKED, refusal, refused
+from lakehouse.record_keys import RecordKeys
 from lakehouse.schema import merge_schemas
 from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import next_offsets, summarize
@@ -50,7 +51,8 @@ class Rebuilder:
         self._table = table
         self._folder = f"{bronze_base_path.rstrip('/')}/{config.bronze_root}"
         self._listing = BronzeListing(storage, self._folder)
-        self._reader = BronzeReader(spark, storage, config.key_fields)
+        keys = RecordKeys(config.key_fields, table.key_generator.can_be_distinct)
+        self._reader = BronzeReader(spark, storage, keys)
         self._request_path = request_path
         self._bronze_topics = bronze_topics
 
@@ -79,7 +81,8 @@ class Rebuilder:
         """Rebuild in one commit; what was in the table stays reachable by time travel.
 
         It is removed first only when columns have changed so that the table cannot hold both, when
-        its layout has changed, or when its last commits are from a clock that was ahead.
+        its layout has changed or the class that makes its keys, or when its last commits are from
+        a clock that was ahead.
         """
         config = self._table.config
         files = self._listing.files_before(self._bronze_topics.position_of(config.topic))
@@ -109,6 +112,8 @@ class Rebuilder:
             check_columns(config, None, target)
             current = None
         last = last_of(truncates, target, len({file.partition for file in files}))
+        if not self._table.key_generator.is_as_new(target):
+            current = None
         rows = self._reader.rows(groups, target).persist(StorageLevel.DISK_ONLY)
         try:
             try:

@@ -1,43 +1,111 @@
-"""Which keys Hudi can keep apart.
+"""Which keys a table can keep apart, and the class that makes one text of each.
 
-It makes one text of a key: the value of a single column; of several `a:x,b:y`, with no escape, and
-with words of its own for an empty part and for null. It refuses a key without any content, and with
-it the whole commit.
+Hudi's own classes write the value of a single column, and `a:x,b:y` of several, with no escape, and
+with words of their own for an empty part and for null. They refuse a key without any content, and
+with it the whole commit; and of some texts with commas and colons, Hudi's bucket index never finds
+the end. The classes in `java` write the same, but escape what would be taken for something else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
-from pyspark.sql.types import BinaryType, StringType, StructType
+from pyspark.sql.types import BinaryType, DataType, StringType, StructType
 
-__all__ = ["key_problem"]
+from lakehouse.partitions import COMPLEX, NONPARTITIONED, SIMPLE
+
+__all__ = ["RecordKeys", "distinct_generator", "endless", "have_text", "is_distinct"]
+
+_DISTINCT = {
+    "": "lakehouse.NonpartitionedKeys",
+    NONPARTITIONED: "lakehouse.NonpartitionedKeys",
+    SIMPLE: "lakehouse.SimpleKeys",
+    COMPLEX: "lakehouse.ComplexKeys",
+}
+"""By Hudi's class, the one that keeps all keys apart."""
 
 
-def key_problem(keys: Sequence[str], columns: StructType, value: Callable[[str], str]) -> str:
-    """Return Spark SQL of what is wrong with a row's key, as a text; null where nothing is.
+def distinct_generator(generator: str) -> str:
+    """The class that writes what Hudi's class `generator` does, but keeps all keys apart."""
+    return _DISTINCT[generator]
 
-    `columns` has the types of the rows, `value` gives Spark SQL for the value of one of them.
+
+def is_distinct(generator: str) -> bool:
+    """Whether a class of that name keeps all keys apart."""
+    return generator in _DISTINCT.values()
+
+
+def endless(*, is_alone: bool) -> str:
+    """The pattern of texts with a comma whose end Hudi's bucket index looks for for ever.
+
+    It takes each colon to end a column's name, and then goes on behind the last comma before the
+    next colon. `is_alone`: the text is the whole key. Else it is the last of several columns.
     """
-    kinds = {name: columns[name].dataType for name in keys if name in columns.names}
-    cases = [(f"{value(keys[0])} IS NULL", _text(f"its record key {keys[0]} is null"))]
+    begin = "^[^:]*:" if is_alone else "^[^,]*,[^:]*:"
+    return f"{begin}([^,]*,[^:]*:)*[^,]*:[^,]*(,[^:]*)?$"
+
+
+def have_text(keys: Sequence[str], columns: StructType) -> bool:
+    """Whether a key's text may have to be escaped: only text, or bytes, may be."""
+    kinds = _kinds(keys, columns).values()
+    return any(isinstance(kind, StringType | BinaryType) for kind in kinds)
+
+
+@dataclass
+class RecordKeys:
+    """The record keys of one table."""
+
+    columns: tuple[str, ...]
+    are_distinct: bool = True
+    """Whether the table's class keeps all of them apart. A table that Hudi's own class has begun
+    goes on with it: with the other one, a row of it could be written a second time."""
+
+    def problem(self, columns: StructType, value: Callable[[str], str]) -> str:
+        """Return Spark SQL of what is wrong with a row's key, as a text; null where nothing is.
+
+        `columns` has the types of the rows, `value` gives Spark SQL for the value of one of them.
+        """
+        first = self.columns[0]
+        cases = [(f"{value(first)} IS NULL", _text(f"its record key {first} is null"))]
+        if not self.are_distinct:
+            cases += _mixed_up(self.columns, _kinds(self.columns, columns), value)
+        return f"CASE {' '.join(f'WHEN {test} THEN {why}' for test, why in cases)} END"
+
+
+def _kinds(keys: Sequence[str], columns: StructType) -> dict[str, DataType]:
+    return {name: columns[name].dataType for name in keys if name in columns.names}
+
+
+def _mixed_up(
+    keys: Sequence[str], kinds: Mapping[str, DataType], value: Callable[[str], str]
+) -> list[tuple[str, str]]:
+    """What Hudi's own classes cannot keep apart: conditions, each with the reason, in Spark SQL."""
+    cases = []
+    again = "`labctl rebuild` writes the table with keys that are kept apart"
     if all(isinstance(kind, StringType | BinaryType) for kind in kinds.values()):
         empty = " AND ".join(f"coalesce(length({value(name)}), 0) = 0" for name in kinds)
-        why = f"its record key {', '.join(kinds)} is empty, and Hudi keeps no row without a key"
+        why = f"its record key {', '.join(kinds)} is empty, which Hudi refuses: {again}"
         cases.append((empty or "FALSE", _text(why)))
     if len(keys) > 1:
         for name in (name for name, kind in kinds.items() if isinstance(kind, StringType)):
             why = f"its record key {name} is a word that Hudi writes for an empty text or for null"
-            cases.append((f"{value(name)} IN ('__empty__', '__null__')", _text(why)))
+            cases.append((f"{value(name)} IN ('__empty__', '__null__')", _text(f"{why}: {again}")))
     for name, following in pairwise(keys):
         if isinstance(kinds.get(name), StringType):
             # Otherwise this key and another one could be the same text.
             end = _text(f",{following}:")
-            told = _text(f", and Hudi cannot tell where it ends and {following} begins")
-            shown = f"concat({_text(f'its record key {name} is ')}, {value(name)}, {told})"
+            told = f", and Hudi cannot tell where it ends and {following} begins: {again}"
+            shown = f"concat({_text(f'its record key {name} is ')}, {value(name)}, {_text(told)})"
             cases.append((f"instr({value(name)}, {end}) > 0", shown))
-    return f"CASE {' '.join(f'WHEN {test} THEN {why}' for test, why in cases)} END"
+    if isinstance(kinds.get(keys[-1]), StringType):
+        last = value(keys[-1])
+        told = f", and Hudi would never find where it ends: {again}"
+        shown = f"concat({_text(f'its record key {keys[-1]} is ')}, {last}, {_text(told)})"
+        pattern = _text(endless(is_alone=len(keys) == 1))
+        cases.append((f"instr({last}, ',') > 0 AND {last} RLIKE {pattern}", shown))
+    return cases
 
 
 def _text(value: str) -> str:

@@ -61,7 +61,7 @@ class BronzeFeed:
         self._writer = writer
         self._folder = f"{base_path.rstrip('/')}/{config.bronze_root}"
         self._listing = BronzeListing(storage, self._folder)
-        self._reader = BronzeReader(spark, storage, config.key_fields)
+        self._reader = BronzeReader(spark, storage, writer.table.key_generator.keys)
         self._arrived = arrived
         self._bronze_topics = bronze_topics
         self._once = once

@@ -21,7 +21,7 @@ from lakehouse.decode import FLAG_BAD, column_values, columns_of, exactness
 from lakehouse.deletes import DELETED, MARK
 from lakehouse.errors import PermanentError
 from lakehouse.mapping import WriterSchema
-from lakehouse.record_keys import key_problem
+from lakehouse.record_keys import RecordKeys
 from lakehouse.schema import POSITION_COLUMNS
 from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import BatchPart, unseen
@@ -48,8 +48,7 @@ class FilesOfSchema:
 class BronzeReader:
     """Reads files of one topic, whatever schemas they were written with."""
 
-    def __init__(self, spark: SparkSession, storage: LakeFiles, keys: Sequence[str]) -> None:
-        """`keys` are the columns of the record key."""
+    def __init__(self, spark: SparkSession, storage: LakeFiles, keys: RecordKeys) -> None:
         self._spark = spark
         self._storage = storage
         self._keys = keys
@@ -135,7 +134,7 @@ class BronzeReader:
     def _rows(self, group: FilesOfSchema, target: StructType) -> DataFrame:
         values = column_values(group.schema, "", target)
         values[_TIMESTAMP] = f"unix_millis({_TIMESTAMP})"
-        problem = key_problem(self._keys, target, lambda name: values.get(name, "NULL"))
+        problem = self._keys.problem(target, lambda name: values.get(name, "NULL"))
         gone = f"coalesce({values[DELETED]} = '{MARK}', FALSE)" if DELETED in values else "FALSE"
         bad = f"({problem}) IS NOT NULL OR NOT ({exactness(group.schema, '')} OR {gone})"
         return self._read(group).selectExpr(

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakehouse.decode import FLAG_BAD, Decoder
 from lakehouse.mapping import WriterSchema
+from lakehouse.record_keys import RecordKeys
 from lakehouse.registry import SchemaRegistry
 from lakehouse.wire import VALUE_HEADER
 from tests.integration.spark.change_records import column, debezium, nullable
@@ -90,7 +91,7 @@ def test_a_moment_outside_of_years_1_to_9999_is_put_aside_by_name(
         "name": "Value",
         "fields": [column("id", "int"), column("moment", nullable(kind["type"]))],
     }
-    decoder = Decoder(spark, cast(SchemaRegistry, registry), ["id"])
+    decoder = Decoder(spark, cast(SchemaRegistry, registry), RecordKeys(("id",)))
     moments = [*held, *too_far]
     sent = records(spark, plain, [{"id": n, "moment": m} for n, m in enumerate(moments)])
     (target,) = decoder.columns([TAG])
@@ -104,11 +105,15 @@ def test_a_moment_outside_of_years_1_to_9999_is_put_aside_by_name(
 @pytest.mark.parametrize(
     ("keys", "sound", "wrong"),
     [
-        (["a"], [("x,b:y", ""), ("__empty__", ""), (" ", "")], [("", "z"), (None, "z")]),
+        (
+            ["a"],
+            [("x,b:y", ""), ("__empty__", ""), (" ", ""), ("a:b:c", ""), ("a:b,c", "")],
+            [("", "z"), (None, "z"), ("urn:a:b,c", "z")],
+        ),
         (
             ["a", "b"],
-            [("x", "y,b:z"), ("x,b", ":y"), ("b:", "a:"), ("x", ""), ("", "x")],
-            [("x,b:y", "z"), ("", ""), ("__empty__", "x"), ("x", "__null__")],
+            [("x", "y,b:z"), ("x,b", ":y"), ("b:", "a:"), ("x", ""), ("", "x"), ("x", "p,q:r")],
+            [("x,b:y", "z"), ("", ""), ("__empty__", "x"), ("x", "__null__"), ("x", "p,q:r:s")],
         ),
     ],
 )
@@ -117,11 +122,15 @@ def test_a_key_that_hudi_could_not_keep_apart_is_put_aside_by_name(
 ) -> None:
     kind = nullable("string")
     registry = OneSchema([column("a", kind), column("b", kind)])
-    decoder = Decoder(spark, cast(SchemaRegistry, registry), keys)
+    record_keys = RecordKeys(tuple(keys))
+    decoder = Decoder(spark, cast(SchemaRegistry, registry), record_keys)
     sent = records(
         spark, registry.avro, [dict(zip("ab", row, strict=True)) for row in [*sound, *wrong]]
     )
     (target,) = decoder.columns([TAG])
+    of_null = {n for n, row in enumerate([*sound, *wrong]) if row[0] is None}
+    assert offsets_of(decoder.decode(sent, [TAG], target).where(FLAG_BAD)) == of_null
+    record_keys.are_distinct = False  # As of a table that Hudi's own class has begun.
     bad = decoder.decode(sent, [TAG], target).where(FLAG_BAD)
     assert offsets_of(bad) == set(range(len(sound), len(sound) + len(wrong)))
     reasons = [undecodable.reason for undecodable in decoder.explain(sent, bad)]
@@ -136,7 +145,7 @@ def test_of_a_row_that_is_deleted_the_key_alone_counts(spark: SparkSession) -> N
         "name": "Value",
         "fields": [column("id", "int"), column("moment", nullable("int")), deleted],
     }
-    decoder = Decoder(spark, cast(SchemaRegistry, registry), ["id"])
+    decoder = Decoder(spark, cast(SchemaRegistry, registry), RecordKeys(("id",)))
     rows = [{"id": 0, "moment": 2**31 - 1, "__deleted": mark} for mark in ("true", "false", None)]
     sent = records(spark, plain, rows)
     (target,) = decoder.columns([TAG])

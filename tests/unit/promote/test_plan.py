@@ -20,12 +20,12 @@ from labctl.config.model import LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.promote import load_promotion
 from labctl.promote.archive import zip_bytes
-from labctl.promote.artifacts import project_archive
+from labctl.promote.artifacts import project_archive, spark_uploads
 from labctl.promote.kafka import Login, java_client
 from labctl.promote.plan import Plan, render, write_plan
 from labctl.promote.plugins import build_plugin, plugin_of
 from labctl.promote.secrets import known_values, referenced
-from labctl.promote.spark import application_arguments
+from labctl.promote.spark import application_arguments, submit_options
 from labctl.sources import ENGINES, Engine
 from lakehouse.bronze.sink_config import load_sink_config
 from lakehouse.options import Options
@@ -197,6 +197,22 @@ def test_the_application_reads_its_own_command_line(promote: Promote) -> None:
     assert options.hoodie_conf["hoodie.write.table.version"] == "6"
     assert options.hoodie_conf["hoodie.write.auto.upgrade"] == "false"
     assert set(options.tables) >= {"tickit.sale", "tickit.event"}
+
+
+@pytest.mark.parametrize("hudi", ["lock", "release"])
+def test_spark_gets_the_classes_of_record_keys_with_the_hudi_they_are_made_for(
+    promote: Promote, hudi: str
+) -> None:
+    promotion = promote({"emr.hudi": hudi})
+    uploaded = [
+        key for key in (one.key for one in spark_uploads(promotion).values()) if "jar" in key
+    ]
+    options = submit_options(promotion)
+    given = options[options.index("--jars") + 1].split(",")
+    assert len(uploaded) == (hudi == "lock")
+    assert [
+        key for key in uploaded if f"s3://{promotion.profile.lake.artifacts}/{key}" in given
+    ] == (uploaded)
 
 
 @pytest.mark.parametrize(("hudi", "catalog"), [("lock", "hive"), ("release", "glue")])

@@ -34,7 +34,8 @@ def test_without_bronze_files_a_request_is_refused_and_the_next_one_stands_again
     config = SimpleNamespace(
         name="sale", topic="sale", bronze_root="topics/sale", key_fields=("salesid",)
     )
-    table = SimpleNamespace(config=config, services=threading.Lock())
+    generator = SimpleNamespace(can_be_distinct=True)
+    table = SimpleNamespace(config=config, services=threading.Lock(), key_generator=generator)
     rebuilder = Rebuilder(
         cast("Any", None),
         cast("Any", files),
