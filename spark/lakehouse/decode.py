@@ -18,6 +18,7 @@ from lakehouse.record_keys import RecordKeys
 from lakehouse.registry import SchemaRegistry
 from lakehouse.schema import POSITION_COLUMNS
 from lakehouse.truncates import Truncate, UnorderedError
+from lakehouse.unavailable import is_unavailable, unavailable_reason
 from lakehouse.wire import (
     NO_SCHEMA,
     SCHEMA_ID_BYTES,
@@ -282,24 +283,29 @@ class Decoder:
             from_avro(f.lit(body), schema.text, _FAILFAST).alias("record")
         )
         # As text: Python has no date beyond the year 9999.
-        inexact = [
-            f"CASE WHEN NOT ({_is_exact(field, 'record')}) "
-            f"THEN CAST({field.raw('record')} AS STRING) END AS `{field.name}`"
+        reasons = [
+            f"CASE WHEN NOT ({_is_exact(field, 'record')}) THEN concat('its {field.name} is ', "
+            f"CAST({field.raw('record')} AS STRING), "
+            "', which the column\\'s type cannot hold exactly') END"
             for field in schema.fields
             if field.expression
         ]
+        reasons += [
+            f"IF({is_unavailable([(field.raw('record'), field.form)])}, "
+            f"'{unavailable_reason(field.name)}', NULL)"
+            for field in schema.fields
+            if field.form
+        ]
         values = column_values(schema, "record", columns := self._columns_of(schema_id))
         problem = self._keys.problem(columns, lambda name: values.get(name, "NULL"))
+        reasons.append(f"concat({problem}, ' (schema {number})')")
         try:
-            found = one.selectExpr(f"{problem} AS `{FLAG_BAD}`", *inexact).collect()[0]
+            (found,) = one.selectExpr(f"coalesce({', '.join(reasons)}, 'NULL')").collect()[0]
         except Exception as error:
             lines = [line.strip() for line in str(error).splitlines() if "Caused by" in line]
             cause = lines[-1] if lines else str(error).splitlines()[0]
             return f"it does not decode with schema {number}: {cause}"
-        for name, shown in list(zip(found.__fields__, found, strict=True))[1:]:
-            if shown is not None:
-                return f"its {name} is {shown}, which the column's type cannot hold exactly"
-        return f"{found[FLAG_BAD]} (schema {number})"
+        return str(found)
 
     def _schema(self, schema_id: bytes) -> WriterSchema:
         return self._registry.schema(_number(schema_id))
@@ -348,8 +354,13 @@ def column_values(schema: WriterSchema, source: str, target: StructType) -> dict
 
 
 def exactness(schema: WriterSchema, source: str) -> str:
-    """Spark SQL that is false when a column's type could not hold its value."""
+    """Spark SQL that is false when a column's type could not hold its value, or none was sent."""
     checks = [_is_exact(field, source) for field in schema.fields if field.expression]
+    unavailable = is_unavailable(
+        (field.raw(source), field.form) for field in schema.fields if field.form
+    )
+    if unavailable is not None:
+        checks.append(f"NOT ({unavailable})")
     return " AND ".join(f"({check})" for check in checks) or "TRUE"
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakehouse.deletes import TRUNCATED
+from lakehouse.unavailable import Form, form_of
 
 __all__ = ["MAPPINGS", "Field", "Mapped", "WriterSchema"]
 
@@ -119,6 +120,8 @@ class Field:
     name: str
     expression: str | None
     """Spark SQL template that turns the decoded value into the column's; None: as it is."""
+    form: Form | None = None
+    """The form in which the column says that its value was not sent."""
 
     def raw(self, source: str) -> str:
         """Spark SQL of the decoded value in the struct `source`; "": in the row itself."""
@@ -153,7 +156,8 @@ class WriterSchema:
         if not isinstance(schema, dict) or schema.get("type") != "record":
             raise ValueError(f"not an Avro record schema: {text[:200]}")
         fields = tuple(
-            Field(field["name"], _expression(field["type"])) for field in schema["fields"]
+            Field(field["name"], _expression(field["type"]), form_of(field["type"]))
+            for field in schema["fields"]
         )
         return cls(text=json.dumps(_annotate(schema)), fields=fields)
 

@@ -102,6 +102,47 @@ def test_a_moment_outside_of_years_1_to_9999_is_put_aside_by_name(
         assert undecodable.reason.endswith("which the column's type cannot hold exactly")
 
 
+NOT_SENT = "__debezium_unavailable_value"
+JSON = {"type": "string", "connect.name": "io.debezium.data.Json"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "held", "not_sent"),
+    [
+        ("string", ["", NOT_SENT[:-1], f" {NOT_SENT}", None], [NOT_SENT, NOT_SENT.encode().hex()]),
+        (JSON, ["{}", None], [NOT_SENT, f'{{"{NOT_SENT}":"{NOT_SENT}"}}']),
+        ("bytes", [b"", NOT_SENT.encode()[1:], None], [NOT_SENT.encode()]),
+        (
+            {"type": "array", "items": nullable("string")},
+            [[], [NOT_SENT, NOT_SENT], [None], None],
+            [[NOT_SENT]],
+        ),
+        ({"type": "array", "items": nullable("int")}, [[], [95], None], [[*NOT_SENT.encode()]]),
+        ({"type": "array", "items": "long"}, [[], [95], None], [[*NOT_SENT.encode()]]),
+    ],
+)
+def test_a_value_that_postgresql_did_not_send_is_put_aside_by_name(
+    kind: Any, held: list[Any], not_sent: list[Any], spark: SparkSession
+) -> None:
+    """Debezium writes a text in its place, in the form of the column's type."""
+    fields = [column("id", "int"), column("title", "string"), column("body", nullable(kind))]
+    registry = OneSchema([*fields, column("__deleted", "string")])
+    decoder = Decoder(spark, cast(SchemaRegistry, registry), ["id"])
+    bodies = [*held, *not_sent]
+    rows = [
+        {"id": n, "title": "t", "body": body, "__deleted": "false"} for n, body in enumerate(bodies)
+    ]
+    # Of a row that is deleted the key alone counts.
+    rows.append({"id": -1, "title": NOT_SENT, "body": not_sent[0], "__deleted": "true"})
+    sent = records(spark, registry.avro, rows)
+    (target,) = decoder.columns([TAG])
+    bad = decoder.decode(sent, [TAG], target).where(FLAG_BAD)
+    assert offsets_of(bad) == set(range(len(held), len(bodies)))
+    for undecodable in decoder.explain(sent, bad):
+        assert undecodable.reason.startswith(f"its body is {NOT_SENT}: ")
+        assert "REPLICA IDENTITY FULL" in undecodable.reason
+
+
 @pytest.mark.parametrize(
     ("keys", "sound", "wrong"),
     [

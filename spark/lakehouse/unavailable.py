@@ -1,0 +1,84 @@
+"""Values that PostgreSQL did not send: what Debezium writes instead is no value of a column.
+
+An update that leaves a large value as it is has it in no log, unless the table's replica identity
+is FULL. Debezium then writes a text, in the form of the column's type.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+__all__ = ["PLACEHOLDER", "Form", "form_of", "is_unavailable", "unavailable_reason"]
+
+PLACEHOLDER = "__debezium_unavailable_value"
+_BYTES = PLACEHOLDER.encode()
+
+Form = Literal["text", "bytes", "texts", "ints", "longs"]
+"""The kinds of columns that the text has a form for."""
+
+_TEXTS = (
+    PLACEHOLDER,
+    _BYTES.hex(),
+    base64.b64encode(_BYTES).decode(),
+    f'{{"{PLACEHOLDER}":"{PLACEHOLDER}"}}',
+)
+"""As text, as bytes written in hexadecimal digits or in base 64, and as `hstore`."""
+_FORMS: Mapping[Form, tuple[str, ...]] = {
+    "text": tuple(f"'{text}'" for text in _TEXTS),
+    "bytes": (f"X'{_BYTES.hex()}'",),
+    "texts": (f"array('{PLACEHOLDER}')",),
+    "ints": (f"array({', '.join(map(str, _BYTES))})",),
+    "longs": (f"array({', '.join(f'{byte}L' for byte in _BYTES)})",),
+}
+"""Spark SQL of each form."""
+_OF_ITEMS: Mapping[object, Form] = {"string": "texts", "int": "ints", "long": "longs"}
+
+
+def form_of(node: Any) -> Form | None:
+    """Return the form that an Avro type has; None where it has none."""
+    plain = _plain(node)
+    if not isinstance(plain, dict):
+        return "text" if plain == "string" else "bytes" if plain == "bytes" else None
+    if plain["type"] == "array":
+        item = _plain(plain["items"])
+        kind = item.get("type") if isinstance(item, dict) else item
+        return _OF_ITEMS.get(kind) if isinstance(kind, str) else None
+    if plain["type"] == "bytes" and plain.keys() & {"logicalType", "connect.name"}:
+        return None
+    return form_of(plain["type"])
+
+
+def _plain(node: Any) -> Any:
+    """An Avro type without NULL; None where it is one of several."""
+    if not isinstance(node, list):
+        return node
+    branches = [branch for branch in node if branch != "null"]
+    return branches[0] if len(branches) == 1 else None
+
+
+def is_unavailable(columns: Iterable[tuple[str, Form]]) -> str | None:
+    """Return Spark SQL that is true where one of the columns has no value of its own.
+
+    Columns are Spark SQL, too. None without columns.
+    """
+    by_form: dict[Form, list[str]] = {}
+    for column, form in columns:
+        by_form.setdefault(form, []).append(column)
+    tests = [
+        f"coalesce({literal} IN ({', '.join(names)}), FALSE)"
+        for form, names in by_form.items()
+        for literal in _FORMS[form]
+    ]
+    return " OR ".join(tests) or None
+
+
+def unavailable_reason(name: str) -> str:
+    """Return why a record with such a column is bad, and what to do."""
+    return (
+        f"its {name} is {PLACEHOLDER}: PostgreSQL does not send a large value that an update "
+        "leaves as it is. Have it send these (ALTER TABLE … REPLICA IDENTITY FULL), or have "
+        "Debezium read them (post.processors=reselector, as labctl init writes it); then labctl "
+        "connectors snapshot loads the table again"
+    )
