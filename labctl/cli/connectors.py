@@ -24,6 +24,7 @@ from labctl.kafkaconnect.keys import missing_truncates
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.redaction import shown_value
 from labctl.kafkaconnect.traces import cause
+from labctl.lab.capture_checks import check_capturable
 from labctl.lab.connectors import (
     apply_and_wait,
     check_files,
@@ -159,6 +160,7 @@ def validate_command(invocation: Invocation, names: Names = None) -> None:
         check_sink_files(lab)
     _tell_older_keys(files)
     _tell_missing(files)
+    check_capturable(lab, files, skip_unreachable=True)
     validate_connectors(client, files, lab.config.connectors.allow)
     require_fit_sources(lab, files)
     print_result(

@@ -12,6 +12,7 @@ from labctl.config.aws import AwsProfile
 from labctl.config.model import Source as SourceSettings
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
+from labctl.lab.capture_checks import check_capturable
 from labctl.lab.lab import Lab
 from labctl.lab.table_fitness import require_fit_sources
 from labctl.sources import CDC_USER, Source, TableRef, connect
@@ -25,10 +26,13 @@ def set_up_capture(lab: Lab, files: Iterable[ConnectorFile]) -> dict[str, tuple[
 
     Of tables, those with a properties file that are there; what to say of the others, by connector:
     a table may still be to be made. Raises LabError (USAGE) naming a schema that its database does
-    not have, or tables that cannot be captured. Of a promoted lab, the plan's SQL does all of it.
+    not have, or tables that cannot be captured; no database is changed then. Of a promoted lab, the
+    plan's SQL does all of it.
     """
     if isinstance(lab.config.profiles[lab.profile], AwsProfile):
         return {}
+    files = list(files)
+    check_capturable(lab, files)
     missing: dict[str, tuple[str, ...]] = {}
     by_name = {file.name: file for file in files}
     for name, settings in lab.config.sources.items():

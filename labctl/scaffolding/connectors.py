@@ -12,6 +12,7 @@ from labctl.config.model import SourceEngine
 from labctl.kafkaconnect.files import parse_connector
 from labctl.shipped import shipped
 from labctl.sources import ENGINES
+from labctl.sources.column_filters import COLUMNS_LEFT_OUT
 from labctl.tables import CONNECTORS
 from lakehouse.references import reference
 
@@ -28,8 +29,13 @@ def connector_name(source: str) -> str:
     return f"source_connector_{source}"
 
 
-def source_text(source: str, engine: SourceEngine, schemas: Sequence[str]) -> str:
-    """The file of a source's connector. Its topics are `<source>.<schema>.<table>`."""
+def source_text(
+    source: str, engine: SourceEngine, schemas: Sequence[str], *, left_out: Sequence[str] = ()
+) -> str:
+    """The file of a source's connector. Its topics are `<source>.<schema>.<table>`.
+
+    `left_out` are expressions of columns that it does not write.
+    """
     config = dict(parse_connector(_template(engine)).config)
     secret = f"demo/{ENGINES[engine].reference}:"
     config = {key: value.replace(secret, f"demo/{source}:") for key, value in config.items()}
@@ -54,6 +60,8 @@ def source_text(source: str, engine: SourceEngine, schemas: Sequence[str]) -> st
         config["converters"] = config["converters"].removesuffix(",boolean")
     for key in ("boolean.type", "boolean.selector"):
         config.pop(key, None)
+    if left_out:
+        config[COLUMNS_LEFT_OUT] = ",".join(left_out)
     return json.dumps(config, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -16,7 +16,9 @@ from labctl.scaffolding.connectors import source_text
 from labctl.scaffolding.foreign import label_literal, type_text, value_literal, why_left_out
 from labctl.scaffolding.model import ENGINE_NAMES, NewSource, NewTable
 from labctl.sources import ENGINES, Source, SourceTable, TableRef
+from labctl.sources.column_filters import COLUMNS_LEFT_OUT, column_entry
 from labctl.sources.fitness import silver_column, table_findings
+from labctl.sources.limits import Limits
 
 __all__ = ["existing_source", "parse_dsn", "schema_statements"]
 
@@ -72,7 +74,8 @@ def existing_source(dsn: str, *, name: str | None = None, copy_rows: int = 0) ->
     with database:
         source = name or _source_name(endpoint.database)
         found = _tables(database, engine, endpoint)
-        left_out = _left_out(source, engine, found)
+        limits = {t.ref: ENGINES[engine].limits(database, t.ref, "") for t in found}
+        left_out = _left_out(source, engine, found, limits)
         tables = [table for table in found if table.ref not in left_out]
         keyed = [table for table in tables if table.keys]
         if not keyed:
@@ -80,7 +83,7 @@ def existing_source(dsn: str, *, name: str | None = None, copy_rows: int = 0) ->
                 f"{endpoint.database} at {endpoint.host}:{endpoint.port} has no table with a "
                 f"primary key that {endpoint.user} may read and labctl can write",
                 hint="name another database, or another user",
-                details=tuple(_notes(found, left_out, engine)),
+                details=tuple(_notes(found, left_out, engine, limits)),
                 exit_code=ExitCode.USAGE,
             )
         rows = _rows(database, keyed, copy_rows) if copy_rows else None
@@ -93,7 +96,12 @@ def existing_source(dsn: str, *, name: str | None = None, copy_rows: int = 0) ->
         tuple(NewTable(t.ref, tuple(map(silver_column, t.keys))) for t in keyed),
         schema,
         rows,
-        tuple(_notes(found, left_out, engine)),
+        tuple(_notes(found, left_out, engine, limits)),
+        tuple(
+            column_entry(table.ref, column)
+            for table in keyed
+            for column in (*limits[table.ref].unlogged, *limits[table.ref].unsent)
+        ),
     )
 
 
@@ -114,10 +122,13 @@ def _source_name(database: str) -> str:
 
 
 def _left_out(
-    source: str, engine: SourceEngine, tables: Sequence[SourceTable]
+    source: str,
+    engine: SourceEngine,
+    tables: Sequence[SourceTable],
+    limits: Mapping[TableRef, Limits],
 ) -> dict[TableRef, str]:
     """Why tables do not come along: labctl cannot write them, or could not capture them."""
-    found = {table.ref: why_left_out(table, engine) for table in tables}
+    found = {t.ref: why_left_out(t, engine) or limits[t.ref].refused for t in tables}
     config: dict[str, str] = json.loads(source_text(source, engine, ["x"]))
     refs = [table.ref for table in tables if found[table.ref] is None]
     for table in tables:
@@ -135,12 +146,21 @@ def _left_out(
 
 
 def _notes(
-    tables: Sequence[SourceTable], left_out: Mapping[TableRef, str], engine: SourceEngine
+    tables: Sequence[SourceTable],
+    left_out: Mapping[TableRef, str],
+    engine: SourceEngine,
+    limits: Mapping[TableRef, Limits],
 ) -> Iterator[str]:
     for table in tables:
+        limit = limits[table.ref]
         if reason := left_out.get(table.ref):
             yield f"{str(table.ref)!r} is left out: {reason}"
             continue
+        if columns := (*limit.unlogged, *limit.unsent):
+            yield (
+                f"{table.ref}: {', '.join(columns)} are not captured, because no change in the "
+                f"database's log has them; {COLUMNS_LEFT_OUT} of the connector says so"
+            )
         if not table.keys:
             yield f"{table.ref} has no primary key: it is made, and not captured"
         if table.unread:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 
 from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.lab.table_filters import EXCLUDED, TABLES, entries_of, refused_by
 from labctl.sources import TableRef
+from labctl.sources.column_filters import COLUMNS_LEFT_OUT
 from lakehouse.regular_files import read_text
 
-__all__ = ["with_table", "without_table"]
+__all__ = ["with_table", "without_columns", "without_table"]
 
 
 def with_table(file: ConnectorFile, engine: SourceEngine, ref: TableRef) -> str | None:
@@ -43,6 +45,19 @@ def without_table(file: ConnectorFile, ref: TableRef) -> str | None:
     if left == entries or not left:
         return None
     return _set(read_text(file.path), TABLES, ",".join(left))
+
+
+def without_columns(text: str, config: Mapping[str, str], listed: str) -> str:
+    """The text of a connector's file with this list of columns that it leaves out."""
+    if COLUMNS_LEFT_OUT in config:
+        return _set(text, COLUMNS_LEFT_OUT, listed)
+    line = f"{json.dumps(COLUMNS_LEFT_OUT)}: {json.dumps(listed, ensure_ascii=False)},"
+    return re.sub(
+        r'(\s*)("connector\.class"\s*:)',
+        lambda match: f"{match[1]}{line}{match[1]}{match[2]}",
+        text,
+        count=1,
+    )
 
 
 def _set(text: str, key: str, value: str) -> str:

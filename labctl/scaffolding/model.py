@@ -46,6 +46,8 @@ class NewSource:
     rows_sql: str | None = None
     notes: tuple[str, ...] = field(default=())
     """What a person should know of it, one sentence each."""
+    left_out: tuple[str, ...] = field(default=())
+    """Columns that its connector leaves out, as expressions."""
 
     @property
     def schema_file(self) -> str:

@@ -192,7 +192,9 @@ def _source_files(sources: Sequence[NewSource], database: str, *, has_base: bool
         files[f"{PROPERTIES}/{BASE}"] = base_text(database)
     taken: set[str] = set()
     for source in sources:
-        connector = source_text(source.name, source.engine, source.schemas)
+        connector = source_text(
+            source.name, source.engine, source.schemas, left_out=source.left_out
+        )
         files[f"{CONNECTORS}/{connector_name(source.name)}.json"] = connector
         files[source.schema_file] = source.schema_sql
         if source.rows_file is not None and source.rows_sql is not None:

@@ -11,6 +11,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.home.changes import changed_files
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.topic_names import topic_of
+from labctl.lab.capture_checks import limit_problems, limits_of
 from labctl.lab.connectors import apply_and_wait, check_files, check_sink_files, snapshot_again
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_file
@@ -19,15 +20,18 @@ from labctl.lab.table_filters import left_out_by
 from labctl.lab.table_fitness import FitTable, fit_tables, require_fit
 from labctl.lab.table_stations import wait_for_rows
 from labctl.lab.up import up
-from labctl.scaffolding.filters import with_table, without_table
+from labctl.scaffolding.filters import with_table, without_columns, without_table
 from labctl.scaffolding.foreign import require_plain_names
 from labctl.scaffolding.properties import BASE, base_text, free_table_name, silver_name, table_text
 from labctl.sinks import Sink, sink_files
 from labctl.sources import Source, SourceTable, TableRef, connect
+from labctl.sources.column_filters import COLUMNS_LEFT_OUT, with_columns_left_out
 from labctl.sources.fitness import silver_column
+from labctl.sources.limits import Limits
 from labctl.tables import LabTable
 from lakehouse.bronze.sink_config import topics_taken
 from lakehouse.properties import DATABASE_KEY, read_properties
+from lakehouse.regular_files import read_text
 
 __all__ = [
     "Added",
@@ -150,7 +154,8 @@ def new_files(lab: Lab, source: str, database: Source, ref: TableRef) -> dict[Pa
     """
     described = _described(database, source, ref)
     require_fit(lab, source, database, described)
-    return _new_files(lab, source, described)
+    limits = limits_of(database, source_file(lab, source), ref)
+    return _new_files(lab, source, described, limits)
 
 
 def remove_table(lab: Lab, text: str, reporter: UpReporter) -> Removed:
@@ -247,15 +252,36 @@ def _require_there(database: Source, source: str, ref: TableRef) -> None:
         )
 
 
-def _new_files(lab: Lab, name: str, described: SourceTable) -> dict[Path, bytes | None]:
-    """What has to be written for a table, by path; nothing where the project has it."""
+def _new_files(
+    lab: Lab, name: str, described: SourceTable, limits: Limits
+) -> dict[Path, bytes | None]:
+    """What has to be written for a table, by path; nothing where the project has it.
+
+    Columns that no change would have are left out of capture. Raises LabError (USAGE) for what is
+    left then that could only be captured wrongly.
+    """
     ref, engine, connector = described.ref, lab.config.sources[name].engine, source_file(lab, name)
+    left_out = with_columns_left_out(connector.config, ref, (*limits.unlogged, *limits.unsent))
+    config = dict(connector.config)
+    if left_out is not None:
+        config[COLUMNS_LEFT_OUT] = left_out
+    if problems := list(limit_problems(replace(connector, config=config), {ref: limits})):
+        raise LabError(
+            problems[0],
+            details=tuple(problems[1:]),
+            hint="nothing was changed",
+            exit_code=ExitCode.USAGE,
+        )
     files: dict[Path, bytes | None] = {}
     if not any(_is(table, name, ref) for table in lab.tables):
         files |= _properties_files(lab, name, described)
-    elif left_out_by(connector, engine, ref) is None:
+    elif left_out_by(connector, engine, ref) is None and left_out is None:
         return {}
-    if (text := with_table(connector, engine, ref)) is not None:
+    text = with_table(connector, engine, ref)
+    if left_out is not None:
+        there = read_text(connector.path) if text is None else text
+        text = without_columns(there, connector.config, left_out)
+    if text is not None:
         files[connector.path] = text.encode()
     return files
 

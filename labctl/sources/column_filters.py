@@ -7,22 +7,30 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from labctl.sources.base import TableRef
 
-__all__ = ["excluding", "is_taken", "pattern_of"]
+__all__ = [
+    "COLUMNS",
+    "COLUMNS_LEFT_OUT",
+    "column_entry",
+    "excluding",
+    "is_taken",
+    "pattern_of",
+    "with_columns_left_out",
+]
 
-INCLUDED, EXCLUDED = "column.include.list", "column.exclude.list"
+COLUMNS, COLUMNS_LEFT_OUT = "column.include.list", "column.exclude.list"
 _EXACT_CASE = "(?-i)"
 
 
 def is_taken(config: Mapping[str, str], ref: TableRef, column: str) -> bool:
     """Whether a connector's filters let a column through; also where only Java can tell."""
     name = f"{ref}.{column}"
-    if config.get(INCLUDED):
-        return _matches(config[INCLUDED], name, unknown=True)
-    return not _matches(config.get(EXCLUDED, ""), name, unknown=False)
+    if config.get(COLUMNS):
+        return _matches(config[COLUMNS], name, unknown=True)
+    return not _matches(config.get(COLUMNS_LEFT_OUT, ""), name, unknown=False)
 
 
 def pattern_of(ref: TableRef) -> str:
@@ -32,8 +40,26 @@ def pattern_of(ref: TableRef) -> str:
 
 def excluding(ref: TableRef, column: str) -> str:
     """Return the expression of a column alone, as JSON has it between quotation marks."""
+    return _in_json(column_entry(ref, column))
+
+
+def column_entry(ref: TableRef, column: str) -> str:
+    """Return the expression of a column alone, for a list of a connector's file."""
     exact = f"{_literal(ref.schema)}\\.{_literal(ref.name)}\\.{_literal(column)}"
-    return _in_json(f"{_EXACT_CASE}{exact}")
+    return f"{_EXACT_CASE}{exact}"
+
+
+def with_columns_left_out(
+    config: Mapping[str, str], ref: TableRef, columns: Sequence[str]
+) -> str | None:
+    """Return the list that leaves these columns out, too.
+
+    It is None where the connector does already, or has a list of those that it writes.
+    """
+    new = [column_entry(ref, column) for column in columns if is_taken(config, ref, column)]
+    if not new or config.get(COLUMNS):
+        return None
+    return ",".join([*_entries(config.get(COLUMNS_LEFT_OUT, "")), *new])
 
 
 def _literal(name: str) -> str:

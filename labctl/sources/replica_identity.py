@@ -12,23 +12,37 @@ from collections.abc import Iterable
 
 from labctl.sources.base import TableRef, quoted
 
-__all__ = ["OPTIONS", "OPTIONS_OF_18", "identity_statement"]
+__all__ = ["OPTIONS", "OPTIONS_OF_18", "SHOWN_IN_PART", "identity_statement"]
 
 OPTIONS = "publish_via_partition_root = true"
 """Changes of a partition come under the name of its table, whenever the partition was made."""
 OPTIONS_OF_18 = f"{OPTIONS}, publish_generated_columns = stored"
 """The same from PostgreSQL 18 on: stored generated columns are published, too."""
 
+SHOWN_IN_PART = """\
+EXISTS (
+    SELECT FROM pg_attribute WHERE attrelid = {table} AND NOT attisdropped AND attgenerated = 'v'
+) OR EXISTS (
+    WITH family (id) AS (
+        SELECT relid::oid FROM pg_partition_ancestors({table}) UNION SELECT {table}
+    )
+    SELECT FROM pg_publication p
+    JOIN pg_publication_tables t ON t.pubname = p.pubname
+    JOIN family ON id = to_regclass(quote_ident(t.schemaname) || '.' || quote_ident(t.tablename))
+    WHERE (p.pubupdate OR p.pubdelete) AND (
+        EXISTS (SELECT FROM pg_publication_rel r JOIN family ON id = r.prrelid
+            WHERE r.prpubid = p.oid AND to_jsonb(r) ->> 'prattrs' IS NOT NULL)
+        OR p.pubname <> {own} AND current_setting('server_version_num')::integer >= 180000
+        AND EXISTS (SELECT FROM pg_attribute a WHERE attrelid = {table} AND NOT attisdropped
+            AND attgenerated = 's' AND NOT to_jsonb(t) -> 'attnames' ? a.attname::text)))"""
+"""Whether a publication would refuse FULL as the identity of `{table}`, an oid. `{own}` is a
+publication that has its options still to come."""
+
 _BLOCK = """\
 DO {mark}
 DECLARE
     part record;
-    version integer := current_setting('server_version_num')::integer;
-    family oid[];
-    by_schema oid[];
-    is_keyed boolean;
-    has_stored boolean;
-    is_part_shown boolean;
+    is_shown_in_part boolean;
 BEGIN
     FOR part IN
         -- A publication has the partitions of its tables, and what inherits from them.
@@ -36,34 +50,16 @@ BEGIN
             SELECT unnest(ARRAY[{tables}]::regclass[])::oid
             UNION SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = relid
         )
-        SELECT c.oid, c.oid::regclass AS name, c.relreplident AS identity
+        SELECT c.oid, c.oid::regclass AS name, c.relreplident AS identity,
+            EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND indisprimary) AS is_keyed
         FROM tree JOIN pg_class c ON c.oid = tree.relid AND c.relkind IN ('r', 'p')
     LOOP
-        family := ARRAY(SELECT relid::oid FROM pg_partition_ancestors(part.oid)) || part.oid;
-        by_schema := ARRAY[]::oid[];
-        IF version >= 150000 THEN
-            by_schema := ARRAY(
-                SELECT pnpubid FROM pg_publication_namespace WHERE pnnspid IN (
-                    SELECT relnamespace FROM pg_class WHERE oid = ANY (family)));
-        END IF;
-        is_keyed := EXISTS (SELECT FROM pg_index WHERE indrelid = part.oid AND indisprimary);
-        has_stored := EXISTS (SELECT FROM pg_attribute WHERE attrelid = part.oid
-            AND NOT attisdropped AND attgenerated = 's');
-        -- FULL asks every publication of the table for all columns.
-        is_part_shown := EXISTS (SELECT FROM pg_attribute WHERE attrelid = part.oid
-            AND NOT attisdropped AND attgenerated = 'v');
-        is_part_shown := is_part_shown OR EXISTS (
-            SELECT FROM pg_publication p
-            LEFT JOIN pg_publication_rel r ON r.prpubid = p.oid AND r.prrelid = ANY (family)
-            WHERE (p.pubupdate OR p.pubdelete)
-              AND (p.puballtables OR r.oid IS NOT NULL OR p.oid = ANY (by_schema))
-              AND (to_jsonb(r) ->> 'prattrs' IS NOT NULL
-                   OR has_stored AND to_jsonb(p) ->> 'pubgencols' <> 's'));
-        IF NOT is_part_shown THEN
+        is_shown_in_part := {is_shown_in_part};
+        IF NOT is_shown_in_part THEN
             IF part.identity <> 'f' THEN
                 EXECUTE format('ALTER TABLE %s REPLICA IDENTITY FULL', part.name);
             END IF;
-        ELSIF NOT is_keyed THEN
+        ELSIF NOT part.is_keyed THEN
             RAISE EXCEPTION '% has no primary key, and a publication does not show all of its '
                 'columns: UPDATE and DELETE would fail', part.name
                 USING HINT = 'give it a primary key';
@@ -95,8 +91,10 @@ def identity_statement(tables: Iterable[TableRef]) -> str:
     mark = "$labctl$"
     while mark in names:
         mark = f"{mark[:-1]}_$"
+    shown = SHOWN_IN_PART.replace("{table}", "part.oid").replace("{own}", "''")
+    block = _BLOCK.replace("{is_shown_in_part}", shown).replace("{mark}", mark)
     # Names may hold braces, so they come last.
-    return _BLOCK.replace("{mark}", mark).replace("{tables}", names)
+    return block.replace("{tables}", names)
 
 
 _MARKS = ('"', '"')

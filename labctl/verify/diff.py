@@ -64,6 +64,8 @@ class TableDiff:
     columns_extra: tuple[str, ...] = ()
     """Columns of silver that the source lacks, as after a column was dropped at the source.
     Told, but no difference: silver keeps what it was given."""
+    columns_uncaptured: tuple[str, ...] = ()
+    """Columns of the source that its connector leaves out. Told, but no difference."""
     columns_incomparable: tuple[str, ...] = ()
     """Columns whose types cannot hold the same values, as `name: source type, silver type`, and
     those of the source that no exact form is known for, as `name: type`. Columns too that were

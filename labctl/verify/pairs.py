@@ -87,6 +87,7 @@ class _Connection:
                 for name, count in self.open().count_lost(table, rows).items()
                 if takes(name)
             )
+            names = [*rows.column_names, *(column.name for column in table.unread)]
             rows = rows.select([name for name in rows.column_names if takes(name)])
             return Rows(
                 rows.rename_columns([silver_column(name) for name in rows.column_names]),
@@ -97,6 +98,7 @@ class _Connection:
                     if takes(one.name)
                 ),
                 lost,
+                tuple(name for name in names if not takes(name)),
             )
 
     def _service(self) -> str:

@@ -92,6 +92,8 @@ class Rows:
     """Columns that no exact form is known for, as `name: type`."""
     lost: tuple[str, ...] = ()
     """Columns with values that silver has no form for, as `name: how many and why`."""
+    uncaptured: tuple[str, ...] = ()
+    """Columns that the connector leaves out."""
 
 
 @dataclass(frozen=True)
@@ -247,6 +249,7 @@ class _Watched:
             diff = verify_table(
                 source.table, silver, source.keys, unread=source.unread, lost=source.lost
             )
+            diff = replace(diff, columns_uncaptured=source.uncaptured)
         except NotAnsweringError as error:
             self.seen = replace(self.seen, silent=error)
         except LabError as error:

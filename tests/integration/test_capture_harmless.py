@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import psycopg2
 import pytest
@@ -15,6 +15,8 @@ from labctl.errors import LabError
 from labctl.sources import ENGINES, Preparation, Source, TableRef, connect
 from labctl.sources.postgres import PostgresSource
 from tests.integration.test_owner import administrator
+
+pytestmark = pytest.mark.long
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,6 @@ class Kind:
     identity: str | None = "f"
     """The replica identity once it is captured; None where capture refuses the table."""
     key: str = "id"
-    copies: bool = field(default=True)
 
 
 KEYED = "id integer PRIMARY KEY, v text"
@@ -251,3 +252,40 @@ def test_a_partitioned_table_is_captured_as_one(
     for _ in range(2):
         source.release(ref, publication)
     assert source.captured(publication) == set()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_is_refused_is_known_before_anything_is_changed(
+    name: str, endpoints: Endpoints, source: Source, schemas: tuple[str, str]
+) -> None:
+    kind, (schema, _) = KINDS[name], schemas
+    make(endpoints, source, kind, schema)
+    found = ENGINES["postgres"].limits(source, TableRef(schema, "t"), "its_own")
+    assert (found.refused is not None) == (kind.identity is None or name == "inherited")
+    assert found.unlogged == (("g",) if "virtual" in name else ())
+    in_part = kind.identity != "f" and name != "unlogged"
+    assert found.needs_reselect == (in_part or name == "partitioned")
+    assert found.unsent == ()
+
+
+def test_what_no_change_would_have_is_named(
+    endpoints: Endpoints, source: Source, schemas: tuple[str, str]
+) -> None:
+    """A partition, one that is not logged, and large values of types that have no placeholder."""
+    schema, _ = schemas
+    make(endpoints, source, KINDS["partitioned"], schema)
+    limits = ENGINES["postgres"].limits
+    part = limits(source, TableRef(schema, "low"), "p").refused or ""
+    assert f"a partition of {schema}.t; capture that table" in part
+    source.execute(
+        f"CREATE UNLOGGED TABLE {schema}.lost PARTITION OF {schema}.t"
+        " FOR VALUES FROM (999) TO (1000)"
+    )
+    assert f"changes of {schema}.lost" in (limits(source, TableRef(schema, "t"), "p").refused or "")
+    source.execute(
+        f"CREATE TABLE {schema}.large (id int PRIMARY KEY, g int GENERATED ALWAYS AS (id) VIRTUAL,"
+        " t text, b bytea, j jsonb, names text[], sums numeric(10,2)[], hours tsrange)"
+    )
+    found = limits(source, TableRef(schema, "large"), "p")
+    assert (found.unlogged, found.unsent) == (("g",), ("sums", "hours"))
+    assert limits(source, TableRef(schema, "gone"), "p") == limits(source, TableRef("x", "y"), "p")

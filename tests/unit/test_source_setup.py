@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -9,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.files import ConnectorFile
-from labctl.lab import capture_setup, source_problems, table_fitness
+from labctl.kafkaconnect.files import ConnectorFile, read_connector
+from labctl.lab import capture_checks, capture_setup, source_problems, table_fitness
 from labctl.lab.capture_setup import set_up_capture
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import PipelineStatus, SilverTableStatus
 from labctl.lab.source_files import source_files
 from labctl.sources import SourceTable, TableRef
 from labctl.sources.base import Declared
+from labctl.sources.limits import Limits
 from labctl.sources.types import POSTGRES
 from tests.unit.service_context import PROJECT
 
@@ -27,6 +29,8 @@ TOPIC_OF_ARTISTS = "moma.public.artists"
 
 class Database:
     """One with these tables, all of them with a primary key."""
+
+    engine = "mysql"
 
     def __init__(self, *tables: TableRef, schemas: tuple[str, ...] = ("public",)) -> None:
         self._tables = tables
@@ -64,7 +68,7 @@ def lab(state_home: object) -> Lab:
 
 
 def connect_to(monkeypatch: pytest.MonkeyPatch, database: Database) -> None:
-    for module in (capture_setup, table_fitness):
+    for module in (capture_checks, capture_setup, table_fitness):
         monkeypatch.setattr(module, "connect", lambda *_: nullcontext(database))
 
 
@@ -115,6 +119,25 @@ def test_a_table_that_would_stop_its_connector_is_refused_before_anything_is_set
         assert f'"(?-i)public\\\\.{table}\\\\.unit_price"' in told
     assert raised.value.exit_code is ExitCode.USAGE
     assert (database.captured, database.granted) == ([], [])
+
+
+def test_a_generated_column_without_a_log_is_told_with_the_key_to_write(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    database = Database(ARTISTS, ARTWORKS)
+    connect_to(monkeypatch, database)
+    limits = Limits(unlogged=("age",))
+    monkeypatch.setattr(capture_checks, "limits_of", lambda *_: limits)
+    (file,) = files_of(lab)
+    with pytest.raises(LabError, match=r"public\.artists has age, generated") as raised:
+        set_up_capture(lab, [file])
+    assert raised.value.exit_code is ExitCode.USAGE
+    assert (database.captured, database.granted) == ([], [])
+    written = raised.value.what.partition("write ")[2]
+    path = tmp_path / file.path.name
+    path.write_text(json.dumps(file.config | json.loads(f"{{{written}}}")), encoding="utf-8")
+    set_up_capture(lab, [read_connector(path)])
+    assert database.granted == ["public"]
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ from labctl.scaffolding.filters import with_table, without_table
 from labctl.scaffolding.project import new_project, write_project
 from labctl.scaffolding.tables import add_table, named_table, remove_table
 from labctl.sources import SourceTable, TableRef
+from labctl.sources.column_filters import COLUMNS_LEFT_OUT
+from labctl.sources.limits import Limits
 from tests.unit.killing import kill_at_every_change
 
 CUSTOMER, INVOICE = TableRef("public", "customer"), TableRef("public", "invoice")
@@ -40,6 +42,7 @@ class Database:
     def __init__(self) -> None:
         self.published = {CUSTOMER}
         self.released: list[TableRef] = []
+        self.limits: dict[TableRef, Limits] = {}
 
     def tables(self, schema: str) -> list[TableRef]:
         assert schema == "public"
@@ -90,6 +93,7 @@ def database(monkeypatch: pytest.MonkeyPatch, done: list[str]) -> Database:
 
     monkeypatch.setattr(Lab, "require_running", lambda self: self)
     monkeypatch.setattr(module, "connect", lambda *_: made)
+    monkeypatch.setattr(module, "limits_of", lambda _d, _f, ref: made.limits.get(ref, Limits()))
     monkeypatch.setattr(module, "connect_client", lambda *_: running)
     monkeypatch.setattr(module, "up", noting("up"))
     monkeypatch.setattr(module, "apply_and_wait", noting("apply"))
@@ -173,6 +177,60 @@ def test_what_cannot_be_captured_changes_nothing(
     before = contents(lab)
     with pytest.raises(LabError, match=message) as caught:
         add_table(lab, named, REPORTER)
+    assert caught.value.exit_code is ExitCode.USAGE
+    assert contents(lab) == before
+    assert done == []
+
+
+def test_columns_that_no_change_would_have_are_left_out_from_the_start(
+    lab: Lab, database: Database
+) -> None:
+    database.limits[INVOICE] = Limits(unlogged=("total",), unsent=("tags, more",))
+    set_keys(lab, table_include_list="public.customer")
+    before = read_connector(connector_of(lab)).config
+    add_table(lab, "orders.public.invoice", REPORTER)
+    file = read_connector(connector_of(lab))
+    assert file.config == before | {
+        "table.include.list": "public.customer,public.invoice",
+        COLUMNS_LEFT_OUT: r"public.invoice.total,public.invoice.tags.\ more",
+    }
+    assert next(iter(file.config)) == COLUMNS_LEFT_OUT
+    database.limits[CUSTOMER] = Limits(unlogged=("age",))
+    add_table(lab, "orders.public.customer", REPORTER)
+    listed = read_connector(connector_of(lab)).config[COLUMNS_LEFT_OUT]
+    assert listed.split(",")[-1] == "public.customer.age"
+    assert add_table(replace(lab), "orders.public.customer", REPORTER).files == ()
+
+
+@pytest.mark.parametrize(
+    ("limits", "keys", "message"),
+    [
+        (Limits(refused="it is a partition of whole"), {}, "invoice cannot be captured: it is a p"),
+        (
+            Limits(unlogged=("total",)),
+            {"column_include_list": "public[.]invoice[.].*"},
+            "take them out of column.include.list",
+        ),
+        (
+            Limits(needs_reselect=True),
+            {"post_processors": ""},
+            'write "post.processors": "reselector"',
+        ),
+    ],
+)
+def test_what_could_only_be_captured_wrongly_changes_nothing(
+    lab: Lab,
+    database: Database,
+    done: list[str],
+    limits: Limits,
+    keys: dict[str, str],
+    message: str,
+) -> None:
+    database.limits[INVOICE] = limits
+    set_keys(lab, **keys)
+    before = contents(lab)
+    with pytest.raises(LabError, match=message) as caught:
+        add_table(lab, "orders.public.invoice", REPORTER)
     assert caught.value.exit_code is ExitCode.USAGE
     assert contents(lab) == before
     assert done == []

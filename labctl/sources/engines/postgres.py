@@ -13,6 +13,7 @@ from labctl.kafkaconnect.files import POSTGRES as CONNECTOR
 from labctl.sources.base import Source, TableRef, quoted
 from labctl.sources.change_log import PostgresLog
 from labctl.sources.engine import Engine, Preparation, Rds
+from labctl.sources.limits import postgres_limits
 from labctl.sources.replica_identity import OPTIONS, OPTIONS_OF_18, identity_statement
 
 if TYPE_CHECKING:
@@ -126,5 +127,6 @@ ENGINE = Engine(
         major=lambda version: version.split(".")[0],
         parameters=_parameters,
     ),
+    limits=postgres_limits,
     beside_sources="postgres",
 )

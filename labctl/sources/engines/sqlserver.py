@@ -12,6 +12,7 @@ from labctl.kafkaconnect.keys.table import SQLSERVER as CONNECTOR
 from labctl.sources.base import Source, quoted
 from labctl.sources.change_log import SqlServerLog
 from labctl.sources.engine import Engine, Preparation, Rds
+from labctl.sources.limits import sqlserver_limits
 
 if TYPE_CHECKING:
     from labctl.sources.types import TypeRule
@@ -123,6 +124,7 @@ ENGINE = Engine(
         major=lambda version: f"{version.split('.')[0]}.0",
         licensed=True,
     ),
+    limits=sqlserver_limits,
     capture_user=ADMIN,
     capture_role="sqlserver",
 )

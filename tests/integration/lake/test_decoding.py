@@ -127,7 +127,7 @@ def test_a_value_that_postgresql_did_not_send_is_put_aside_by_name(
     """Debezium writes a text in its place, in the form of the column's type."""
     fields = [column("id", "int"), column("title", "string"), column("body", nullable(kind))]
     registry = OneSchema([*fields, column("__deleted", "string")])
-    decoder = Decoder(spark, cast(SchemaRegistry, registry), ["id"])
+    decoder = Decoder(spark, cast(SchemaRegistry, registry), RecordKeys(("id",)))
     bodies = [*held, *not_sent]
     rows = [
         {"id": n, "title": "t", "body": body, "__deleted": "false"} for n, body in enumerate(bodies)

@@ -1,0 +1,121 @@
+"""Refusing to capture what no change record would have, before anything is changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+
+from labctl.config.aws import AwsProfile
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.files import ConnectorFile
+from labctl.lab.lab import Lab
+from labctl.sources import ENGINES, Source, TableRef, connect
+from labctl.sources.column_filters import (
+    COLUMNS,
+    COLUMNS_LEFT_OUT,
+    is_taken,
+    with_columns_left_out,
+)
+from labctl.sources.limits import Limits
+
+__all__ = ["check_capturable", "limit_problems", "limits_of", "reselects"]
+
+_PROCESSORS = "post.processors"
+_RESELECT = "io.debezium.processors.reselect.ReselectColumnsPostProcessor"
+
+_UNLOGGED = (
+    "generated, of which the database's log has no value: it would be NULL after the first change"
+)
+_UNSENT = (
+    "which may be large, and PostgreSQL does not send what an update leaves as it is: it would be "
+    "NULL then"
+)
+
+
+def limits_of(database: Source, file: ConnectorFile, ref: TableRef) -> Limits:
+    """Return what of a table no change would have, as its connector's file captures it."""
+    return ENGINES[database.engine].limits(database, ref, file.publication)
+
+
+def check_capturable(
+    lab: Lab, files: Collection[ConnectorFile], *, skip_unreachable: bool = False
+) -> None:
+    """Raise LabError (USAGE) for a table of these connectors that could only be captured wrongly.
+
+    Their databases are asked; with `skip_unreachable`, those that answer. Of a promoted lab,
+    nothing is.
+    """
+    if isinstance(lab.config.profiles[lab.profile], AwsProfile):
+        return
+    by_name = {file.name: file for file in files}
+    problems: list[str] = []
+    for name, settings in lab.config.sources.items():
+        file = by_name.get(settings.connector)
+        refs = {TableRef(t.db_schema, t.source_name) for t in lab.tables if t.source == name}
+        if file is None or not refs:
+            continue
+        try:
+            limits = _limits(lab, name, file, refs)
+        except LabError as error:
+            if skip_unreachable and error.exit_code is ExitCode.NOT_READY:
+                continue
+            raise
+        problems += limit_problems(file, limits)
+    if problems:
+        raise LabError(
+            problems[0],
+            details=tuple(problems[1:]),
+            hint="nothing was changed in the databases; correct the file, or take the table out",
+            exit_code=ExitCode.USAGE,
+        )
+
+
+def _limits(
+    lab: Lab, source: str, file: ConnectorFile, refs: Collection[TableRef]
+) -> dict[TableRef, Limits]:
+    """Return the limits of those tables that are there."""
+    with connect(lab.endpoints, source) as database:
+        there = {ref for schema in {r.schema for r in refs} for ref in database.tables(schema)}
+        return {ref: limits_of(database, file, ref) for ref in sorted(there.intersection(refs))}
+
+
+def limit_problems(file: ConnectorFile, limits: Mapping[TableRef, Limits]) -> Iterator[str]:
+    """Yield what keeps tables from being captured as their connector's file has it.
+
+    The key to write is complete: for all columns of all these tables.
+    """
+    for ref, limit in limits.items():
+        if limit.refused is not None:
+            yield f"{ref} cannot be captured: {limit.refused}"
+    config, written = dict(file.config), list[str]()
+    for ref, limit in limits.items():
+        for columns, why in ((limit.unlogged, _UNLOGGED), (limit.unsent, _UNSENT)):
+            if named := [one for one in columns if is_taken(file.config, ref, one)]:
+                written.append(f"{ref} has {', '.join(named)}, {why}")
+            if (listed := with_columns_left_out(config, ref, columns)) is not None:
+                config[COLUMNS_LEFT_OUT] = listed
+    if written:
+        key = COLUMNS if file.config.get(COLUMNS) else COLUMNS_LEFT_OUT
+        what = f"take them out of {key}"
+        if key == COLUMNS_LEFT_OUT:
+            what = f'write "{key}": {json.dumps(config[key], ensure_ascii=False)}'
+        yield f"{file.path}:{file.line_of(key)}: {'; '.join(written)}; {what}"
+    in_part = [str(ref) for ref, limit in limits.items() if limit.needs_reselect]
+    if in_part and not reselects(file.config):
+        yield (
+            f"{file.path}:{file.line_of(_PROCESSORS)}: {', '.join(in_part)} cannot have REPLICA "
+            "IDENTITY FULL, so large values that an update leaves as they are have to be read from "
+            f'the table; write "{_PROCESSORS}": "reselector", "reselector.type": "{_RESELECT}", '
+            '"reselector.reselect.unavailable.values": "true", '
+            '"reselector.reselect.null.values": "false"'
+        )
+
+
+def reselects(config: Mapping[str, str]) -> bool:
+    """Whether a connector reads values from the table that the log does not have."""
+    aliases = [alias.strip() for alias in config.get(_PROCESSORS, "").split(",")]
+    return any(
+        config.get(f"{alias}.type") == _RESELECT
+        and config.get(f"{alias}.reselect.unavailable.values", "true") == "true"
+        for alias in aliases
+    )

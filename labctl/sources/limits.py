@@ -1,0 +1,106 @@
+"""What of a table no change record would ever have, asked of its database before it is captured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from labctl.sources.base import Source, TableRef
+
+__all__ = ["Limits", "postgres_limits", "sqlserver_limits"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of capturing one table."""
+
+    refused: str | None = None
+    """Why it cannot be captured at all, and what to do; None where it can."""
+    unlogged: tuple[str, ...] = ()
+    """Generated columns that the first load would have, and no change."""
+    unsent: tuple[str, ...] = ()
+    """Columns whose large values an update of others does not send, in a form that nothing can
+    tell from NULL."""
+    needs_reselect: bool = False
+    """Whether large values that an update leaves as they are have to be read from the table."""
+
+
+_POSTGRES = """
+SELECT c.relkind, c.relpersistence,
+    CASE WHEN c.relispartition THEN pg_partition_root(c.oid)::regclass::text END,
+    ARRAY(SELECT inhrelid::regclass::text FROM pg_inherits
+        WHERE inhparent = c.oid AND c.relkind = 'r' ORDER BY 1),
+    ARRAY(SELECT relid::text FROM pg_partition_tree(c.oid) JOIN pg_class p ON p.oid = relid
+        WHERE p.relpersistence <> 'p' OR p.relkind = 'f' ORDER BY 1),
+    ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND NOT attisdropped AND (
+        attgenerated = 'v' OR attgenerated = 's'
+        AND current_setting('server_version_num')::integer < 180000) ORDER BY attnum),
+    ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND NOT attisdropped
+        AND attnum > 0 AND attstorage <> 'p' AND attgenerated <> 'v'
+        AND regexp_replace(format_type(atttypid, NULL), '.*[.]', '') NOT IN ('text',
+            'character varying', 'character', 'json', 'jsonb', 'xml', 'bytea', 'numeric', 'citext',
+            'text[]', 'character varying[]') ORDER BY attnum),
+    EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND NOT attisdropped AND attnum > 0
+        AND attstorage <> 'p' AND attgenerated <> 'v'),
+    {is_shown_in_part},
+    ARRAY(SELECT a.attname::text FROM pg_index JOIN pg_attribute a ON a.attrelid = indrelid
+        AND a.attnum = ANY (indkey::int2[]) WHERE indrelid = c.oid AND indisprimary)
+FROM pg_class c WHERE c.oid = to_regclass(%s)
+"""
+
+
+def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits:
+    """Return the limits of a table that `publication` is to have."""
+    from labctl.sources.replica_identity import SHOWN_IN_PART
+
+    shown = SHOWN_IN_PART.replace("{table}", "c.oid").replace("{own}", "%s")
+    found = database.execute(
+        _POSTGRES.replace("{is_shown_in_part}", shown), (publication, database.qualified(ref))
+    )
+    if not found:
+        return Limits()
+    kind, persistence, root, children, unlike, unlogged, unsent, has_large, in_part, key = found[0]
+    refused = None
+    if root is not None:
+        refused = f"it is a partition of {root}; capture that table instead, which has all its rows"
+    elif children:
+        refused = (
+            f"it has the rows of {', '.join(children)}, which inherit from it, and their changes "
+            "would not come under its name; capture each of those tables, or make it a "
+            "partitioned table"
+        )
+    elif persistence != "p" and kind == "r":
+        refused = (
+            "it is unlogged, so PostgreSQL writes none of its changes down; "
+            f"ALTER TABLE {database.qualified(ref)} SET LOGGED"
+        )
+    elif unlike:
+        refused = (
+            f"changes of {', '.join(unlike)}, partitions of it that are unlogged or foreign, are "
+            "in no log; make them plain tables, or detach them"
+        )
+    elif in_part and not key:
+        refused = (
+            "it has no primary key, and a publication does not show all of its columns: UPDATE "
+            "and DELETE would fail; give it a primary key"
+        )
+    elif lost := [name for name in key if name in unlogged]:
+        refused = (
+            f"its key column {lost[0]} is generated, and PostgreSQL writes no value of it down; "
+            "make it a plain column"
+        )
+    # A partition that is made later has its key as its identity.
+    if not in_part and kind != "p":
+        return Limits(refused, tuple(unlogged))
+    return Limits(refused, tuple(unlogged), tuple(unsent), needs_reselect=has_large)
+
+
+def sqlserver_limits(database: Source, ref: TableRef, _publication: str) -> Limits:
+    """Return the limits of a table: change data capture has NULL for each computed column."""
+    computed = database.execute(
+        "SELECT name FROM sys.columns WHERE object_id = OBJECT_ID(%s) AND is_computed = 1"
+        " ORDER BY column_id",
+        (database.qualified(ref),),
+    )
+    return Limits(unlogged=tuple(name for (name,) in computed))
