@@ -9,6 +9,7 @@ from typing import Any
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.client import ConnectClient, RebalanceError
 from labctl.kafkaconnect.files import ConnectorFile
+from labctl.kafkaconnect.traces import cause
 from labctl.lab.connectors import is_running
 from labctl.lab.pipeline import NOT_APPLIED
 from labctl.sources import ENGINES, Source, TableRef
@@ -19,7 +20,8 @@ __all__ = ["Capture"]
 
 _FRESH_SECONDS = 0.5
 """How long an answer is used again: the tables of one source ask for the same."""
-_STUCK = (NOT_APPLIED, "PAUSED", "STOPPED", "FAILED")
+_FAILED = "FAILED"
+_STUCK = (NOT_APPLIED, "PAUSED", "STOPPED", _FAILED)
 """What a connector does not leave by itself."""
 
 
@@ -45,7 +47,12 @@ class Capture:
         name = self._connector.name
         fault, offset = self._connector_state()
         if fault is not None:
-            return CaptureState(waiting_for=f"connector {name} is {fault}", stuck=fault in _STUCK)
+            state = fault.partition(":")[0]
+            return CaptureState(
+                waiting_for=f"connector {name} is {fault}",
+                stuck=state in _STUCK,
+                failed=state == _FAILED,
+            )
         log = self._log()
         stored = None if offset is None else log.stored(offset)
         if end is None or (stored is not None and stored >= end):
@@ -63,7 +70,7 @@ class Capture:
         return ENGINES[source.engine].change_log(source, self._connector.config)
 
     def _connector_state(self) -> tuple[str | None, Mapping[str, Any] | None]:
-        """What the connector is instead of running, and the offset that it has stored."""
+        """What the connector is instead of running, with why, and the offset it has stored."""
         if time.monotonic() - self._asked > _FRESH_SECONDS:
             try:
                 self._answer = self._ask()
@@ -82,7 +89,11 @@ class Capture:
         if status is None:
             return NOT_APPLIED, None
         if not is_running(status):
-            states = [part["state"] for part in (status["connector"], *status["tasks"])]
-            return next((state for state in states if state != "RUNNING"), "without a task"), None
+            parts = [status["connector"], *status["tasks"]]
+            odd = next((part for part in parts if part["state"] != "RUNNING"), None)
+            if odd is None:
+                return "without a task", None
+            why = f": {cause(odd['trace'], name)}" if odd.get("trace") else ""
+            return f"{odd['state']}{why}", None
         offsets = self._client.offsets(name) if self._client.tells_offsets else []
         return None, offsets[0]["offset"] if offsets else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import requests
 
 from labctl.errors import LabError
@@ -14,7 +16,10 @@ from labctl.lab.pipeline import silver_status
 from labctl.tables import LabTable
 from labctl.verify import NotAnsweringError
 
-__all__ = ["in_flight_records", "records_behind"]
+__all__ = ["StoppedTables", "in_flight_records", "records_behind"]
+
+_FAILURES = 3
+"""After so many failures with the same error, at the same place, a table is not waited for."""
 
 
 def in_flight_records(lab: Lab, table: LabTable) -> int | None:
@@ -39,6 +44,34 @@ def records_behind(lab: Lab, table: LabTable) -> int:
     return _behind(ends, _committed(lab, table))
 
 
+class StoppedTables:
+    """Tables that take in nothing more until somebody does something.
+
+    The application tries a table again for ever when it takes the error for a passing one.
+    """
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self._first: dict[str, tuple[object, int]] = {}
+        """By table, where it failed first, and how often it had failed by then."""
+
+    def why(self, table: LabTable) -> str | None:
+        """Why a table takes in nothing more; None while it may. Raises NotAnsweringError."""
+        status = _status(self._lab, table)
+        error, failures = status["error"], status["restarts"]
+        if status["state"] == "failed":
+            return f"table {table.name} is failed: {error or 'it does not say why'}"
+        if error is None:
+            return None
+        place = error, str(status["offsets"])
+        before, count = self._first.get(table.name, (None, 0))
+        if before != place:
+            self._first[table.name] = place, failures
+            return None
+        is_stuck = failures - count >= _FAILURES
+        return f"table {table.name} is tried again without success: {error}" if is_stuck else None
+
+
 def _ends(lab: Lab, table: LabTable) -> dict[int, int]:
     """The offset after the topic's last record, by partition; none while there is no topic."""
     try:
@@ -53,6 +86,12 @@ def _behind(ends: dict[int, int], committed: dict[str, int]) -> int:
 
 def _committed(lab: Lab, table: LabTable) -> dict[str, int]:
     """The offset after the last record that is in silver, by partition."""
+    offsets: dict[str, int] = _status(lab, table)["offsets"]
+    return offsets
+
+
+def _status(lab: Lab, table: LabTable) -> dict[str, Any]:
+    """What the Spark application says of a table. Raises NotAnsweringError, or LabError."""
     try:
         tables = silver_status(lab)["tables"]
     except requests.RequestException as error:
@@ -61,8 +100,8 @@ def _committed(lab: Lab, table: LabTable) -> dict[str, int]:
         ) from None
     if table.name not in tables:
         raise LabError(f"the Spark application has no table {table.name}: was it restarted?")
-    offsets: dict[str, int] = tables[table.name]["offsets"]
-    return offsets
+    found: dict[str, Any] = tables[table.name]
+    return found
 
 
 def _captured(lab: Lab, source: str) -> bool:

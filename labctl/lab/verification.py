@@ -11,7 +11,7 @@ from labctl.config.aws import AwsProfile
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.capture import Capture
-from labctl.lab.in_flight import records_behind
+from labctl.lab.in_flight import StoppedTables, records_behind
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_file
 from labctl.lake import Lake
@@ -47,7 +47,7 @@ def verify_lab(
 
     What is on its way is waited for, `timeout` seconds at most: in the source's log before its
     connector, in the topic before silver. A table for which nothing is, and in which nothing moves
-    for `patience` seconds, is different.
+    for `patience` seconds, is different, and so is one that a failed part keeps from arriving.
     """
     tables = [lab.table(name) for name in names] or lab.tables
     by_name = {table.name: table for table in tables}
@@ -64,6 +64,8 @@ def verify_lab(
                 raise
             raise NotAnsweringError("objectstore", error.what) from None
 
+    stopped = StoppedTables(lab)
+
     def in_flight(name: str) -> int | None:
         # On AWS the Spark application cannot be asked.
         return records_behind(lab, by_name[name]) if lab.endpoints.silver.status_url else None
@@ -73,6 +75,7 @@ def verify_lab(
         [_captured(lab, table) for table in tables],
         read_silver,
         in_flight=in_flight,
+        stopped=lambda name: stopped.why(by_name[name]),
         capture=lambda name, source: source_capture(lab, name, source),
     ) as pairs:
         return verify(

@@ -134,12 +134,13 @@ def open_pairs(
     read_silver: Callable[[str], pa.Table | None],
     *,
     in_flight: Callable[[str], int | None] = lambda _: None,
+    stopped: Callable[[str], str | None] = lambda _: None,
     capture: Callable[[str, Callable[[], Source]], SourceCapture] | None = None,
 ) -> Iterator[list[Pair]]:
     """Pairs for `verify`, over one connection per source database for as long as the block runs.
 
-    `read_silver` and `in_flight` are given the silver table's name; see `Pair` for what they
-    return. `capture` is given a source's name and what gives an open connection to its server,
+    `read_silver`, `in_flight` and `stopped` are given the silver table's name; see `Pair` for what
+    they return. `capture` is given a source's name and what gives an open connection to its server,
     whose log tells how far it has come.
     """
     names = sorted({table.source for table in tables})
@@ -155,6 +156,7 @@ def open_pairs(
             read_source=lambda: connection.read(table.ref, table.takes),
             read_silver=lambda: read_silver(table.silver),
             in_flight=lambda: in_flight(table.silver),
+            stopped=lambda: stopped(table.silver),
             capture=_TableCapture(captured, servers[table.source], table.ref) if captured else None,
         )
 

@@ -42,7 +42,7 @@ class State(StrEnum):
 
     EQUAL = "equal"
     DIFFERENT = "different"
-    """Not equal, and nothing is on its way any more."""
+    """Not equal, and nothing is on its way any more, or nothing of it arrives."""
     IN_FLIGHT = "in-flight"
     """Not equal, but changes were still on their way."""
     CANNOT_TELL = "cannot-tell"
@@ -68,6 +68,8 @@ class CaptureState:
     """Why changes may not be in a topic yet; None when the connector has been given all."""
     stuck: bool = False
     """Whether that stays so until somebody does something."""
+    failed: bool = False
+    """Whether it is so because the connector has failed: what it lacks is not on its way."""
     moving: object = None
     """Changes for as long as the connector may still put what it was given into a topic."""
 
@@ -112,6 +114,8 @@ class Pair:
     """None while there is no silver table yet: then all rows of the source are missing."""
     in_flight: Callable[[], int | None] = lambda: None
     """Change records that silver has not committed yet; None when that is never known."""
+    stopped: Callable[[], str | None] = lambda: None
+    """Why silver takes in no more of those records; None while it may."""
     capture: TableCapture | None = None
     """None when how far capture has come is never known."""
 
@@ -164,6 +168,8 @@ class _Seen:
 
     diff: TableDiff | None = None
     records: int | None = None
+    stopped: str | None = None
+    """Why the records stay where they are."""
     capture: CaptureState = CaptureState()
     silent: NotAnsweringError | None = None
     """The part that did not answer; it is the same as long as its message is."""
@@ -174,12 +180,18 @@ class _Seen:
         if self.silent is not None:
             return self.silent.what
         if self.records:
-            return f"{self.records:,} records of its topic are not in silver yet"
+            count = f"{self.records:,} records of its topic are not in silver"
+            return f"{self.stopped}; {count}" if self.stopped else f"{count} yet"
         return self.capture.waiting_for
 
     @property
     def moving(self) -> tuple[object, ...]:
         return (self.diff, self.records, self.capture, self.waiting_for)
+
+    @property
+    def on_its_way(self) -> bool:
+        """Whether changes are known to be, and need not be waited for by reading."""
+        return bool(self.records and not self.stopped) or self.capture.waiting_for is not None
 
 
 class _Watched:
@@ -206,13 +218,12 @@ class _Watched:
         is seen at the next.
         """
         before = self.seen
-        self.seen = replace(before, records=None, capture=CaptureState(), silent=None)
+        self.seen = replace(before, records=None, stopped=None, capture=CaptureState(), silent=None)
         if self._marked:
             self._ask(self._ask_capture)
         self._ask(self._ask_topic)
-        known = self.seen.records or self.seen.capture.waiting_for
         now = self._clock.now()
-        if now >= deadline or not (known or now < self._next_read):
+        if now >= deadline or not (self.seen.on_its_way or now < self._next_read):
             self._read()
         if self._is_to_mark:
             self._ask(self._mark)
@@ -235,6 +246,8 @@ class _Watched:
 
     def _ask_topic(self) -> None:
         self.seen = replace(self.seen, records=self.pair.in_flight())
+        if self.seen.records:
+            self.seen = replace(self.seen, stopped=self.pair.stopped())
 
     def _read(self) -> None:
         """The source comes before silver, so that silver has had longer to catch up."""
@@ -277,21 +290,27 @@ class _Watched:
         return None if state is None else self.so_far(state)
 
     def _state(self, deadline: float) -> State | None:
-        seen, diff = self.seen, self.seen.diff
-        now = self._clock.now()
+        silent, diff = self.seen.silent, self.seen.diff
         if self.incomparable is not None:
             return State.CANNOT_COMPARE
         if diff is not None and diff.rows_equal:
             return State.EQUAL if diff.equal else State.CANNOT_COMPARE
-        quiet = now - self.moved >= self._patience
-        if seen.silent is None and diff is not None and quiet:
-            if seen.waiting_for is None:
-                return State.DIFFERENT
-            if not seen.records and seen.capture.stuck:
-                return State.IN_FLIGHT
-        if now < deadline:
+        if diff is not None and silent is None and (decided := self._decided()):
+            return decided
+        if self._clock.now() < deadline:
             return None
-        return State.CANNOT_TELL if seen.silent is not None else State.IN_FLIGHT
+        return State.CANNOT_TELL if silent is not None else State.IN_FLIGHT
+
+    def _decided(self) -> State | None:
+        """What is known for good of a table that differs, and whose parts all answer."""
+        seen = self.seen
+        if seen.stopped:
+            return State.DIFFERENT
+        if self._clock.now() - self.moved < self._patience:
+            return None
+        if seen.waiting_for is None or seen.capture.failed:
+            return State.DIFFERENT
+        return State.IN_FLIGHT if seen.capture.stuck and not seen.records else None
 
     def so_far(self, state: State = State.IN_FLIGHT) -> TableVerdict:
         """What is known now."""
@@ -323,7 +342,8 @@ def verify(
     """Compares every pair; reads those that are not equal again, for `timeout` seconds at most.
 
     A table is not read while changes are known to be on their way, unless the time is up. One for
-    which none are known, and in which nothing has moved for `patience` seconds, is different. A
+    which none are known, and in which nothing has moved for `patience` seconds, is different; so is
+    one whose connector has failed, or into which silver puts nothing more. A
     part that does not answer is asked again, unless `comes_back` says there is no use. With
     `timeout=0` every table is read once. `on_verdict` hears each result as soon as it is final,
     `on_wait` what is known after each look at a table that has none yet.

@@ -147,3 +147,14 @@ def test_a_zero_date_is_never_another_date(project: Path) -> None:
         *(f"{name}: 6 zero dates, NULL in silver" for name in ("d", "dt", "dt6")),
         *(f"{name}: 2 zero dates, NULL in silver" for name in ("ts", "ts6")),
     )
+
+
+def test_a_table_that_silver_has_given_up_is_different_and_says_why(project: Path) -> None:
+    """Its key is a zero date, for which silver has no form."""
+    lab = Lab.find(project=project)
+    (verdict,) = verify_lab(lab, ["dated"], timeout=SECONDS).tables
+    assert verdict.state is State.DIFFERENT
+    assert verdict.seconds < SECONDS / 3
+    assert verdict.reason is not None
+    assert "dated is failed: " in verdict.reason
+    assert "its record key d is null" in verdict.reason

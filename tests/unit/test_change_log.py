@@ -146,9 +146,20 @@ def test_a_log_that_others_fill_is_not_waited_for(source: Answers, offset: dict[
 def test_a_connector_that_will_not_go_on_by_itself_is_named(odd: str) -> None:
     status = {"connector": {"state": "RUNNING"}, "tasks": [{"state": odd}]}
     found = capture(mysql(), None, {NAME: status}).state((12, 500))
-    assert found == CaptureState(waiting_for=f"connector {NAME} is {odd}", stuck=True)
+    waits = f"connector {NAME} is {odd}"
+    assert found == CaptureState(waiting_for=waits, stuck=True, failed=odd == "FAILED")
     absent = capture(mysql(), None, {}).state((12, 500))
     assert absent.waiting_for == f"connector {NAME} is not applied"
+
+
+def test_a_connector_that_has_failed_is_named_with_why() -> None:
+    failed = {"state": "FAILED", "trace": "org.apache.Error: no more disk\n\tat org.apache.Thread"}
+    status = {"connector": {"state": "RUNNING"}, "tasks": [failed]}
+    found = capture(mysql(), None, {NAME: status}).state((12, 500))
+    assert found.failed
+    assert found.waiting_for is not None
+    assert found.waiting_for.startswith(f"connector {NAME} is FAILED: ")
+    assert "no more disk" in found.waiting_for
 
 
 def test_connect_that_does_not_answer_is_not_a_verdict() -> None:

@@ -6,12 +6,15 @@ import itertools
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from labctl.cli.verify import verify_exit_code, verify_summary
 from labctl.errors import ExitCode, LabError
+from labctl.lab import in_flight
 from labctl.verify import (
     CaptureState,
     NotAnsweringError,
@@ -197,6 +200,52 @@ def test_a_connector_that_is_paused_is_not_waited_for_until_the_time_is_up() -> 
     report = verify([stays], timeout=60, patience=0.3)
     assert report.tables[0].state is State.IN_FLIGHT
     assert report.seconds < 50
+
+
+def test_a_connector_that_has_failed_brings_nothing_more() -> None:
+    failed = CaptureState(waiting_for="connector mysql is FAILED: why", stuck=True, failed=True)
+    lost = replace(pair(itertools.repeat(rows(2))), capture=Capture(failed))
+    report = verify([lost], timeout=60, patience=0.3)
+    (verdict,) = report.tables
+    assert (verdict.state, verdict.reason) == (State.DIFFERENT, failed.waiting_for)
+    assert verify_exit_code(report) is ExitCode.DIFFERENT
+    assert report.seconds < 50
+
+
+def test_records_that_silver_will_not_take_are_not_in_flight() -> None:
+    why = "table sale is failed: its record key is null"
+    waiting = pair(itertools.repeat(rows(2)), itertools.repeat(4))
+    failed = replace(waiting, stopped=lambda: why)
+    slow = pair(iter([*[rows(2)] * 3, rows(3)]))
+    report = verify([failed, slow], timeout=60, patience=10)
+    assert [v.state for v in report.tables] == [State.DIFFERENT, State.EQUAL]
+    assert report.tables[0].reason == f"{why}; 4 records of its topic are not in silver"
+    assert report.tables[0].seconds < 1
+    assert why in as_text(verify_summary(report))
+
+
+def test_a_table_that_silver_has_given_up_may_be_equal() -> None:
+    stopped = replace(pair(iter([rows(3)]), itertools.repeat(1)), stopped=lambda: "it is failed")
+    assert verify([stopped]).equal
+
+
+def test_a_table_that_is_tried_again_is_waited_for_until_it_has_failed_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: dict[str, Any] = {"state": "retrying", "restarts": 5, "offsets": {"0": 7}, "error": "X"}
+    monkeypatch.setattr(in_flight, "silver_status", lambda _: {"tables": {"sale": told}})
+    table: Any = SimpleNamespace(name="sale")
+    lab: Any = None
+    stopped = in_flight.StoppedTables(lab)
+    for more in ({}, {"restarts": 7}, {"offsets": {"0": 8}}, {"restarts": 9}, {"error": "Y"}):
+        told |= more
+        assert stopped.why(table) is None
+    told |= {"restarts": 10, "error": None}
+    assert stopped.why(table) is None
+    told |= {"restarts": 12, "error": "Y"}
+    assert stopped.why(table) == "table sale is tried again without success: Y"
+    told |= {"state": "failed", "restarts": 0, "error": "no key"}
+    assert in_flight.StoppedTables(lab).why(table) == "table sale is failed: no key"
 
 
 def test_a_part_that_does_not_answer_leaves_it_open() -> None:
