@@ -312,15 +312,6 @@ class Source(ABC):
     def read(self, ref: TableRef) -> pa.Table:
         """All rows in one consistent snapshot, schema `describe(ref).arrow`, in no order."""
 
-    def count_lost(self, table: SourceTable, rows: pa.Table) -> dict[str, int]:
-        """By column of `table`, how many values silver has no form for; `rows` are its rows."""
-        asked = [c for c in table.columns if c.rule.lost and rows[c.name].null_count]
-        if not asked:
-            return {}
-        counts = ", ".join(f"SUM({c.rule.lost.format(self.quote(c.name))})" for c in asked)
-        ((*sums,),) = self.execute(f"SELECT {counts} FROM {self.qualified(table.ref)}")  # noqa: S608
-        return {c.name: int(n) for c, n in zip(asked, sums, strict=True) if n}
-
     @abstractmethod
     def sample(self, table: SourceTable, count: int) -> list[tuple[str, ...]]:
         """The first rows by key, each value as a literal of this engine's SQL."""

@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from labctl.config.endpoints import Endpoints
 from labctl.errors import ExitCode, LabError
-from labctl.sources import Source, TableRef, connect, connect_server, endpoint_of
+from labctl.sources import Source, SourceTable, TableRef, connect, connect_server, endpoint_of
 from labctl.sources.fitness import silver_column
 from labctl.verify.run import CaptureState, NotAnsweringError, Pair, Rows
 
-__all__ = ["Captured", "SourceCapture", "open_pairs"]
+__all__ = ["Captured", "SourceCapture", "count_lost", "open_pairs"]
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class _Connection:
             # Counted before columns are left out: their names are the source's here.
             lost = tuple(
                 f"{silver_column(name)}: {count:,} zero date{'s' * (count > 1)}, NULL in silver"
-                for name, count in self.open().count_lost(table, rows).items()
+                for name, count in count_lost(self.open(), table, rows).items()
                 if takes(name)
             )
             names = [*rows.column_names, *(column.name for column in table.unread)]
@@ -108,6 +108,16 @@ class _Connection:
     def close(self) -> None:
         if self._source is not None and not self._source.closed:
             self._source.close()
+
+
+def count_lost(source: Source, table: SourceTable, rows: pa.Table) -> dict[str, int]:
+    """By column of `table`, how many values silver has no form for; `rows` are its rows."""
+    asked = [c for c in table.columns if c.rule.lost and rows[c.name].null_count]
+    if not asked:
+        return {}
+    counts = ", ".join(f"SUM({c.rule.lost.format(source.quote(c.name))})" for c in asked)
+    ((*sums,),) = source.execute(f"SELECT {counts} FROM {source.qualified(table.ref)}")  # noqa: S608
+    return {c.name: int(n) for c, n in zip(asked, sums, strict=True) if n}
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ class WideTable:
 
     def _default(self, column: Column) -> str:
         """A default, so that the row of NULLs shows whether NULL stays NULL."""
-        if self.engine == "mysql" and column.declared.endswith(("text", "blob")):
+        if self.engine == "mysql" and column.declared.endswith(("text", "blob", "json")):
             return ""  # they have none
         return f" DEFAULT {column.typical}"
 
@@ -139,6 +139,10 @@ MYSQL = WideTable(
         "c_int": Column("int", "-2147483648", "2147483647", "0"),
         "c_int_u": Column("int unsigned", "0", "4294967295", "7"),
         "c_bigint": Column("bigint", "-9223372036854775808", "9223372036854775807", "0"),
+        "c_bigint_u": Column("bigint unsigned", "0", "18446744073709551615", "7"),
+        "c_zerofill": Column("int(6) unsigned zerofill", "0", "4294967295", "42"),
+        "c_bit": Column("bit(1)", "b'0'", "b'1'", "b'1'"),
+        "c_bits": Column("bit(9)", "b'0'", "b'111111111'", "b'100000010'"),
         "c_decimal": Column("decimal(8,2)", "-999999.99", "999999.99", "0.10"),
         "c_decimal_u": Column("decimal(8,2) unsigned", "0", "999999.99", "0.10"),
         "c_decimal_38": Column("decimal(38,0)", f"-{NINES}", NINES, "1"),
@@ -151,6 +155,10 @@ MYSQL = WideTable(
             {"minimum": "-3.40282e38", "maximum": "3.40282e38"},
         ),
         "c_double": Column("double", "-1.7976931348623157e308", "1.7976931348623157e308", "0.1"),
+        "c_float_u": Column("float unsigned", "0", "3.40282e38", "0.5"),
+        "c_double_u": Column("double unsigned", "0", "1.7976931348623157e308", "0.1"),
+        # Where the text of both differs, tests/integration/test_zero_dates.py compares.
+        "c_json": Column("json", "'null'", """'"ﷺ 😀"'""", "'-12.5'"),
         "c_char": Column("char(10)", "''", "'ﷺﷺﷺﷺﷺﷺﷺﷺﷺﷺ'", "'ab'"),
         "c_varchar": Column("varchar(100)", "''", "repeat('𝄞', 100)", TEXT),
         "c_tinytext": Column("tinytext", "''", "repeat('x', 255)", TEXT),
@@ -167,7 +175,7 @@ MYSQL = WideTable(
         "c_blob": Column("blob", "x''", "repeat(x'00ff', 5000)", "x'00ff0d0a'"),
         "c_mediumblob": Column("mediumblob", "x''", "repeat(x'00ff', 5000)", "x'00ff0d0a'"),
         "c_longblob": Column("longblob", "x''", "repeat(x'00ff', 5000)", "x'00ff0d0a'"),
-        "c_year": Column("year", "1901", "2155", "2008"),
+        "c_year": Column("year", "0", "2155", "2000"),
         "c_date": Column("date", "'1000-01-01'", "'9999-12-31'", "'2008-02-29'"),
         "c_datetime": Column(
             "datetime(6)",

@@ -30,6 +30,7 @@ from labctl.sources import (
 )
 from labctl.sources.scripts import split_script
 from labctl.verify import verify_table
+from labctl.verify.pairs import count_lost
 
 EPOCH = dt.datetime(1970, 1, 1)
 Case = tuple[str, list[str], Sequence[object]]
@@ -577,7 +578,7 @@ def test_mysql_zero_dates_are_read_as_null_and_counted(endpoints: Endpoints, sch
         assert rows["t"].null_count == 1
         assert rows["e"].null_count == 0
         assert rows["y"].to_pylist() == [0, 1901]
-        assert source.count_lost(source.describe(ref), rows) == {"d": 2, "n": 1, "t": 1}
+        assert count_lost(source, source.describe(ref), rows) == {"d": 2, "n": 1, "t": 1}
 
 
 def test_a_bad_statement_says_which(source: Source) -> None:

@@ -35,6 +35,7 @@ CREATE TABLE IF NOT EXISTS shop.legacy (
     ts6 timestamp(6) NOT NULL,
     y year NOT NULL DEFAULT 0
 );
+CREATE TABLE IF NOT EXISTS shop.forms (id int PRIMARY KEY, j json, u bigint unsigned, b bit(9));
 CREATE TABLE IF NOT EXISTS shop.dated (d date NOT NULL PRIMARY KEY, n int);
 INSERT IGNORE INTO shop.dated VALUES ('1970-01-01', 1), ('0000-00-00', 2);
 """
@@ -72,13 +73,22 @@ SILVER: dict[int, tuple[object, ...]] = {
         *(at(2001, 1, 1), at(2001, 1, 1), 1970),
     ),
 }
+DOCUMENT = (
+    """{"b": 1.10, "a": "ü 😀", "big": 12345678901234567890, "t": null, "e": 1e100, "f": -0.0,"""
+    """ "s": 1e15, "third": 0.3333333333333333, "of": [1, [], {}, true]}"""
+)
+LARGEST = 2**64 - 1
 STREAMED = 100
 """What is added to the id of a row that is written after the first load."""
 
 
 def insert(first: int) -> str:
+    """The statements that write the rows under ids from `first` on."""
     return "".join(
         f"INSERT INTO shop.legacy VALUES ({first + n}, {row});\n" for n, row in ROWS.items()
+    ) + (
+        f"INSERT INTO shop.forms VALUES ({first}, '{DOCUMENT}', {LARGEST}, b'100000011'),"
+        f" ({first + 1}, NULL, NULL, NULL);\n"
     )
 
 
@@ -90,7 +100,7 @@ def project() -> Iterator[Path]:
         run(None, "init", str(folder), "--source", "shop=mysql")
         (folder / "db" / "shop.sql").write_text(DDL + insert(0), encoding="utf-8")
         (customer,) = (folder / "spark" / "properties").glob("shop.shop.*.properties")
-        for table, key in (("legacy", "id"), ("dated", "d")):
+        for table, key in (("legacy", "id"), ("forms", "id"), ("dated", "d")):
             text = customer.read_text(encoding="utf-8").replace("customer_id", key)
             customer.with_name(f"shop.shop.{table}.properties").write_text(
                 text.replace("customer", table), encoding="utf-8"
@@ -147,6 +157,15 @@ def test_a_zero_date_is_never_another_date(project: Path) -> None:
         *(f"{name}: 6 zero dates, NULL in silver" for name in ("d", "dt", "dt6")),
         *(f"{name}: 2 zero dates, NULL in silver" for name in ("ts", "ts6")),
     )
+
+
+def test_types_whose_text_differs_are_compared_by_value(project: Path) -> None:
+    """The rows of the first load, and those that the test above has written."""
+    lab = Lab.find(project=project)
+    (verdict,) = verify_lab(lab, ["forms"], timeout=SECONDS).tables
+    assert verdict.state is State.EQUAL, verdict
+    assert verdict.diff is not None
+    assert verdict.diff.source_rows == 4
 
 
 def test_a_table_that_silver_has_given_up_is_different_and_says_why(project: Path) -> None:
