@@ -6,10 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakehouse.errors import ConfigurationError
+from lakehouse.older_keys import ORDERING
 from lakehouse.partitions import FIELDS
 from lakehouse.properties import BUCKETS, RECORD_KEY, TABLE_TYPE, TableConfig
 
-__all__ = ["Layout", "check_layout"]
+__all__ = ["MERGE_MODE", "Layout", "check_layout"]
+
+MERGE_MODE = "hoodie.write.record.merge.mode"
+_MERGE_MODE_NOTED = "hoodie.record.merge.mode"
+_ORDERINGS = ("hoodie.table.ordering.fields", "hoodie.table.precombine.field")
+"""Keys in a table's own hoodie.properties, of today's Hudi and of older ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +25,20 @@ class Layout:
     key_fields: tuple[str, ...]
     partition_fields: tuple[str, ...]
     table_type: str
+    ordering_field: str = ""
+    """Empty where it is not said, and so are the next ones."""
+    merge_mode: str = ""
 
     @staticmethod
     def wanted(config: TableConfig) -> Layout:
         """By the table's properties."""
-        return Layout(config.key_fields, config.partition_fields, config.table_type)
+        return Layout(
+            config.key_fields,
+            config.partition_fields,
+            config.table_type,
+            config.ordering_field,
+            config.hoodie.get(MERGE_MODE, ""),
+        )
 
     @staticmethod
     def noted(properties: Any) -> Layout:
@@ -32,7 +47,13 @@ class Layout:
             _names(properties.getRecordKeyFields()),
             _names(properties.getPartitionFields()),
             properties.getTableType().name(),
+            next(filter(None, map(properties.getProps().getProperty, _ORDERINGS)), ""),
+            properties.getProps().getProperty(_MERGE_MODE_NOTED) or "",
         )
+
+    def allows(self, wanted: Layout) -> bool:
+        """Whether a table laid out so can go on by the `wanted` one."""
+        return not _changes(self, wanted)
 
 
 def check_layout(config: TableConfig, layout: Layout | None, buckets: str) -> None:
@@ -42,17 +63,9 @@ def check_layout(config: TableConfig, layout: Layout | None, buckets: str) -> No
     With other buckets, partitions or keys, Hudi would not find a row, and write it a second time.
     """
     wanted = Layout.wanted(config)
-    noted = layout or wanted
-    changed = [
-        (key, was, now)
-        for key, was, now in (
-            (BUCKETS, buckets or config.buckets, config.buckets),
-            (FIELDS, ",".join(noted.partition_fields), ",".join(wanted.partition_fields)),
-            (RECORD_KEY, ",".join(noted.key_fields), ",".join(wanted.key_fields)),
-            (TABLE_TYPE, noted.table_type, wanted.table_type),
-        )
-        if was != now
-    ]
+    changed = _changes(layout or wanted, wanted)
+    if buckets and buckets != config.buckets:
+        changed.insert(0, (BUCKETS, buckets, config.buckets))
     if changed:
         before = " and ".join(f"{key}={was}" for key, was, _ in changed)
         says = " and ".join(f"{key}={now}" for key, _, now in changed)
@@ -61,6 +74,21 @@ def check_layout(config: TableConfig, layout: Layout | None, buckets: str) -> No
             "a table cannot be changed in this way",
             hint=f"Put {before} back, or write the table again: labctl rebuild {config.name}",
         )
+
+
+def _changes(noted: Layout, wanted: Layout) -> list[tuple[str, str, str]]:
+    """By key, what the table was written with and what its properties say."""
+    fixed = [
+        (FIELDS, ",".join(noted.partition_fields), ",".join(wanted.partition_fields)),
+        (RECORD_KEY, ",".join(noted.key_fields), ",".join(wanted.key_fields)),
+        (TABLE_TYPE, noted.table_type, wanted.table_type),
+    ]
+    said = [
+        (ORDERING, noted.ordering_field, wanted.ordering_field),
+        (MERGE_MODE, noted.merge_mode, wanted.merge_mode),
+    ]
+    fixed += [(key, was, now) for key, was, now in said if was and now]
+    return [(key, was, now) for key, was, now in fixed if was != now]
 
 
 def _names(fields: Any) -> tuple[str, ...]:

@@ -104,7 +104,8 @@ class Rebuilder:
         except SchemaChangeError:
             target = merge_schemas(config.name, None, columns, written_again=True)
             current = None
-        if self._table.is_ahead_of_clock or state.layout != Layout.wanted(config):
+        fits = state.layout is not None and state.layout.allows(Layout.wanted(config))
+        if self._table.is_ahead_of_clock or not fits:
             current = None
         try:
             check_columns(config, current, target)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from labctl.config.model import find_project
 from lakehouse.errors import ConfigurationError
-from lakehouse.layout import Layout, check_layout
+from lakehouse.layout import MERGE_MODE, Layout, check_layout
 from lakehouse.properties import TableConfig, load_tables
 
 
@@ -38,6 +40,8 @@ def test_a_new_table_and_an_unchanged_one_fit(config: TableConfig) -> None:
         ({"key_fields": ("listid", "saleid")}, "recordkey.field=listid,saleid"),
         ({"partition_fields": ("caldate",)}, "partitionpath.field=caldate"),
         ({"table_type": "COPY_ON_READ"}, "table.type=COPY_ON_READ"),
+        ({"merge_mode": "COMMIT_TIME_ORDERING"}, "merge.mode=COMMIT_TIME_ORDERING"),
+        ({"ordering_field": "changed_at"}, "ordering.fields=changed_at"),
     ],
 )
 def test_another_layout_is_refused(
@@ -53,3 +57,39 @@ def test_another_layout_is_refused(
 def test_all_that_has_changed_is_told_at_once(config: TableConfig) -> None:
     with pytest.raises(ConfigurationError, match=r"buckets=7 and .*table.type=OTHER, and its"):
         check_layout(config, layout(config, table_type="OTHER"), "7")
+
+
+def test_what_an_older_table_or_its_properties_do_not_say_is_not_compared(
+    config: TableConfig,
+) -> None:
+    check_layout(config, layout(config, merge_mode="", ordering_field=""), config.buckets)
+    silent = replace(config, hoodie={k: v for k, v in config.hoodie.items() if k != MERGE_MODE})
+    check_layout(silent, layout(config, merge_mode="CUSTOM"), config.buckets)
+    assert layout(config, merge_mode="").allows(Layout.wanted(config))
+    assert not layout(config, merge_mode="CUSTOM").allows(Layout.wanted(config))
+
+
+class Properties(dict[str, str]):
+    """Hudi's HoodieTableConfig of a table."""
+
+    def getProps(self) -> Properties:  # noqa: N802 - Java's name
+        return self
+
+    def getProperty(self, key: str) -> str | None:  # noqa: N802
+        return self.get(key)
+
+    def getRecordKeyFields(self) -> SimpleNamespace:  # noqa: N802
+        return SimpleNamespace(isPresent=lambda: True, get=lambda: ["a", "b"])
+
+    def getPartitionFields(self) -> SimpleNamespace:  # noqa: N802
+        return SimpleNamespace(isPresent=lambda: False)
+
+    def getTableType(self) -> SimpleNamespace:  # noqa: N802
+        return SimpleNamespace(name=lambda: "MERGE_ON_READ")
+
+
+@pytest.mark.parametrize("key", ["hoodie.table.ordering.fields", "hoodie.table.precombine.field"])
+def test_a_layout_is_read_from_the_tables_own_properties(key: str) -> None:
+    found = Layout.noted(Properties({key: "ts", "hoodie.record.merge.mode": "CUSTOM"}))
+    assert found == Layout(("a", "b"), (), "MERGE_ON_READ", "ts", "CUSTOM")
+    assert Layout.noted(Properties()) == Layout(("a", "b"), (), "MERGE_ON_READ")
