@@ -105,7 +105,12 @@ def apply_and_wait(lab: Lab, files: list[ConnectorFile] | None = None) -> list[A
         lab.config.connectors.allow,
         prepare=lambda: without_table.update(set_up_capture(lab, files)),
     )
-    wait_running(client, names, explain=partial(why_failed, lab))
+    wait_running(
+        client,
+        names,
+        restarted=any(one.change == "updated" for one in applied),
+        explain=partial(why_failed, lab),
+    )
     return [replace(one, without_table=without_table.get(one.name, ())) for one in applied]
 
 
