@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["conformance_command"]
 
+_SHOWN = 12
+"""Statements of one failure."""
+
 
 @command(root, "conformance", example="labctl conformance --seeds 60 --json conformance.json")
 def conformance_command(
@@ -90,7 +93,10 @@ def _summary(report: ConformanceReport) -> RenderableType:
         lines.append(
             Text(f"\n{failure.engine} seed {failure.seed} failed{where}: {failure.reason}")
         )
-        lines += [Text(f"    {statement}") for statement in failure.statements]
+        shown = failure.statements[:_SHOWN]
+        lines += [Text(f"    {statement}") for statement in shown]
+        if left := len(failure.statements) - len(shown):
+            lines.append(Text(f"    and {left} statements more, which --json has"))
         lines.append(Text(f"    again: {failure.reproduce}"))
     lines.append(
         Text(

@@ -82,6 +82,8 @@ def _end(result: Result, column: Column, phase: Phase) -> End | None:
     if result.end in (End.PUT_ASIDE, End.REFUSED):
         return result.end if named else None
     if result.end is End.FAILED and phase is result.phase:
-        alone = [c for c in result.case.columns if c.name not in result.case.keys]
-        return End.FAILED if column in alone or not alone else None
+        others = [c for c in result.case.columns if c.name not in result.case.keys]
+        # Of several columns any may be the one, unless it is named.
+        alone = others == [column] or not others
+        return End.FAILED if alone or f"column {column.name}:" in result.reason else None
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -101,8 +102,20 @@ def _shrunk(failures: Sequence[Result], count: int, batches: Batches, batch: int
             found += batches.run(cases[start : start + batch])
         return found
 
-    first = list(failures[:count])
-    return [*(shrink(first, run) if first else []), *failures[count:]]
+    first = _of_each_sort(failures)[:count]
+    rest = [failure for failure in failures if not any(failure is one for one in first)]
+    return [*(shrink(first, run) if first else []), *rest]
+
+
+def _of_each_sort(failures: Sequence[Result]) -> list[Result]:
+    """The failures, one of each sort of reason before any other."""
+    seen: dict[tuple[str, str], int] = {}
+    rank = []
+    for failure in failures:
+        sort = (failure.case.engine, re.sub(r"\W*\d[\w.]*|'[^']*'", "", failure.reason)[:60])
+        rank.append(seen.get(sort, 0))
+        seen[sort] = seen.get(sort, 0) + 1
+    return [failures[place] for place in sorted(range(len(failures)), key=rank.__getitem__)]
 
 
 def _engines(lab: Lab, plan: Plan) -> list[SourceEngine]:

@@ -30,11 +30,11 @@ from labctl.lab.up import up
 from labctl.lake.objectstore import s3_client
 from labctl.scaffolding.connectors import connector_name, sink_text, source_text
 from labctl.scaffolding.properties import BASE, base_text, table_text
-from labctl.sources import connect, connect_server, ensure_database
+from labctl.sources import ENGINES, connect, connect_server, endpoint_of, ensure_database
 from labctl.sources.base import TableRef
 from labctl.tables import CONNECTORS, LabTable
 
-__all__ = ["SILVER", "Stage", "staged"]
+__all__ = ["SILVER", "Stage", "copied", "staged"]
 
 SILVER = "conformance"
 """The database of its silver tables, and of its sources."""
@@ -125,8 +125,7 @@ def staged(user_lab: Lab, engines: Sequence[SourceEngine]) -> Iterator[Stage]:
     user_lab.require_here().require_running()
     _require_free(user_lab)
     folder = Path(mkdtemp(prefix="labctl-conformance-"))
-    _copy(user_lab, folder)
-    stage = Stage(user_lab, _with_sources(user_lab, folder, engines), tuple(engines))
+    stage = Stage(user_lab, copied(user_lab, folder, engines), tuple(engines))
     try:
         _move(user_lab, folder)
         stage.lab.runtime.write_secrets()
@@ -147,8 +146,15 @@ def _require_free(lab: Lab) -> None:
         )
 
 
+def copied(lab: Lab, folder: Path, engines: Sequence[SourceEngine]) -> Lab:
+    """Copy a lab's project into a folder, with the suite's sources, and return the lab for it."""
+    _copy(lab, folder)
+    return _with_sources(lab, folder, engines)
+
+
 def _copy(lab: Lab, folder: Path) -> None:
     """Make the copy: links to all that is only read, and a folder of connectors of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
     for entry in lab.project.iterdir():
         if entry.name != str(CONNECTORS):
             (folder / entry.name).symlink_to(entry)
@@ -200,26 +206,33 @@ def _end(stage: Stage) -> None:
         stage.drop_connector(engine)
     stage.clear()
     _move(lab, stage.user_lab.project)
-    up(replace(stage.user_lab), SilentReporter())
-    _delete_topics(stage)
-    _delete_files(stage)
-    _delete_checkpoints(lab)
-    for engine in stage.engines:
-        with suppress(LabError):
-            _drop_database(lab, engine)
+    try:
+        up(replace(stage.user_lab), SilentReporter())
+    finally:
+        _delete_topics(stage)
+        _delete_files(stage)
+        for engine in stage.engines:
+            with suppress(LabError):
+                _drop_database(lab, engine)
+        _delete_state(stage)
 
 
 def _delete_topics(stage: Stage) -> None:
     admin = AdminClient(client_settings(stage.lab.endpoints.kafka))
     with suppress(KafkaException):
         known = admin.list_topics(timeout=10).topics
-        own = [t for t in known if "conformance-" in t and t.startswith(_PREFIXES)]
+        own = [topic for topic in known if topic.startswith(_PREFIXES)]
         for done in (admin.delete_topics(own) if own else {}).values():
             with suppress(KafkaException):
                 done.result()
 
 
-_PREFIXES = ("conformance-", "schema-history.conformance-")
+_PREFIXES = tuple(
+    f"{before}conformance-" for before in ("", "schema-history.", "__debezium-heartbeat.")
+)
+
+
+_FOLDERS = ("topics/conformance-", "bronze-topics/conformance-", "deadletter/conformance-")
 
 
 def _delete_files(stage: Stage) -> None:
@@ -227,17 +240,20 @@ def _delete_files(stage: Stage) -> None:
     store = stage.lab.endpoints.objectstore
     client = s3_client(store)
     pages = client.get_paginator("list_objects_v2")
-    for prefix in (f"silver/{SILVER}/", "topics/conformance-", "deadletter/conformance-"):
+    for prefix in (f"silver/{SILVER}/", *_FOLDERS):
         for page in pages.paginate(Bucket=store.bucket, Prefix=prefix):
             for entry in page.get("Contents", []):
                 client.delete_object(Bucket=store.bucket, Key=entry["Key"])
 
 
-def _delete_checkpoints(lab: Lab) -> None:
-    """Remove how far the Spark application had come with the tables, natively."""
+def _delete_state(stage: Stage) -> None:
+    """Remove how far the Spark application had come, natively, and the connectors' logins."""
+    lab = stage.lab
     folder = lab.state.data("silver") / "checkpoints"
-    for path in folder.glob(f"{SILVER}.*"):
+    for path in (*folder.glob(f"{SILVER}.*"), folder / f"_bronze-{_SINK}"):
         shutil.rmtree(path, ignore_errors=True)
+    for engine in stage.engines:
+        (lab.state.secrets / "demo" / Stage.source(engine)).unlink(missing_ok=True)
 
 
 def _drop_database(lab: Lab, engine: SourceEngine) -> None:
@@ -245,6 +261,11 @@ def _drop_database(lab: Lab, engine: SourceEngine) -> None:
     if engine == "mysql":
         with connect(lab.endpoints, name) as source:
             source.execute(f"DROP DATABASE {source.quote(_SCHEMAS['mysql'])}")
+        return
+    if engine == "sqlserver":
+        endpoint = endpoint_of(lab.endpoints, name).model_copy(update={"database": "master"})
+        with ENGINES[engine].client(endpoint) as server:
+            server.execute(f"DROP DATABASE {server.quote(SILVER)}")
         return
     with connect_server(lab.endpoints, name) as server:
         server.execute(f"DROP DATABASE {server.quote(SILVER)} WITH (FORCE)")
