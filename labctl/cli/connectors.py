@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from labctl.cli.app import Invocation, command, group
+from labctl.cli.backfill import backfill_command
 from labctl.cli.importing import FolderArgument, ForceOption, WriteOption, finish
 from labctl.cli.output import print_result, stderr
 from labctl.errors import ExitCode, LabError
@@ -240,6 +241,11 @@ def snapshot_command(
     with stderr.status(f"{name} loads its tables again"):
         snapshot_again(lab, name, start_over=start_over)
     print_result(invocation.format, {"snapshot": name}, lambda: f"{name}: loads its tables again")
+
+
+command(app, "backfill", example='labctl connectors backfill sale --where "qtysold > 4"')(
+    backfill_command
+)
 
 
 @command(

@@ -54,10 +54,23 @@ def verify_command(
     print_result(
         invocation.format,
         report.to_dict(),
-        lambda: Group(verify_summary(report), *map(invocation.addressed, _extra_rows(lab, report))),
+        lambda: Group(
+            verify_summary(report),
+            *map(invocation.addressed, [*_other_rows(report), *_extra_rows(lab, report)]),
+        ),
     )
     if code := verify_exit_code(report):
         raise typer.Exit(int(code))
+
+
+def _other_rows(report: VerifyReport) -> list[str]:
+    """What to do about rows that silver lacks, or has with other values."""
+    differing = [v for v in report.tables if v.state is State.DIFFERENT and v.diff]
+    return [
+        f"To load {v.silver} again while its changes go on: labctl connectors backfill {v.silver}"
+        for v in differing
+        if v.diff and (v.diff.missing or v.diff.different or v.diff.columns_missing)
+    ]
 
 
 def _extra_rows(lab: Lab, report: VerifyReport) -> list[str]:
@@ -69,7 +82,8 @@ def _extra_rows(lab: Lab, report: VerifyReport) -> list[str]:
         {lab.config.sources[table.source].connector for table in lab.tables if table.name in extra}
     )
     return [
-        "Rows that were deleted while nobody read the log are extra. To remove them: "
+        "Rows are extra that were deleted while nobody read the log, or in a way that it does not "
+        "tell. To remove them: "
         f"labctl connectors snapshot {connector} --start-over"
         for connector in connectors
     ]

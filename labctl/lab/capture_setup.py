@@ -12,10 +12,12 @@ from labctl.config.aws import AwsProfile
 from labctl.config.model import Source as SourceSettings
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
+from labctl.kafkaconnect.keys import SIGNALS
 from labctl.lab.capture_checks import check_capturable
 from labctl.lab.lab import Lab
 from labctl.lab.table_fitness import require_fit_sources
 from labctl.sources import CDC_USER, Source, TableRef, connect
+from labctl.sources.signal_table import make_signal_table, own_signals
 from labctl.tables import PROPERTIES
 
 __all__ = ["set_up_capture"]
@@ -55,6 +57,8 @@ def set_up_capture(lab: Lab, files: Iterable[ConnectorFile]) -> dict[str, tuple[
             found = list(dict.fromkeys(ref for _, ref in wanted if ref in there))
             missing[file.name] = tuple(t.without_source for t, ref in wanted if ref not in there)
             database.capture(found, file.publication)
+            if (signals := own_signals(file.config.get(SIGNALS, ""))) is not None:
+                make_signal_table(database, signals, file.publication)
             for schema in settings.schemas:
                 database.let_read(CDC_USER, schema)
     return missing

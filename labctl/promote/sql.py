@@ -5,9 +5,11 @@ Passwords are never in it: each client puts the value in from an environment var
 
 from __future__ import annotations
 
+from labctl.kafkaconnect.keys import SIGNALS
 from labctl.promote.promotion import Promotion
 from labctl.promote.secrets import login_of
 from labctl.sources import ENGINES, Preparation, TableRef
+from labctl.sources.signal_table import own_signals
 
 __all__ = ["source_sql"]
 
@@ -28,8 +30,13 @@ def source_sql(promotion: Promotion, source: str) -> str:
             tables=_tables(promotion, source),
             user=login_of(promotion, source),
             publication=publication,
-            published=tuple(table for name in together for table in _tables(promotion, name)),
+            published=tuple(
+                table
+                for name in together
+                for table in (*_tables(promotion, name), *filter(None, [_signals(promotion, name)]))
+            ),
             multi_az=promotion.captured[source].multi_az,
+            signals=_signals(promotion, source),
         )
     )
 
@@ -37,6 +44,12 @@ def source_sql(promotion: Promotion, source: str) -> str:
 def _publication(promotion: Promotion, source: str) -> str:
     """As the connector's file names it."""
     return next(c.file for c in promotion.connectors if c.source == source).publication
+
+
+def _signals(promotion: Promotion, source: str) -> TableRef | None:
+    """Return the signal table of a source's connector, where labctl is to make it."""
+    file = next(c.file for c in promotion.connectors if c.source == source)
+    return own_signals(file.config.get(SIGNALS, ""))
 
 
 def _tables(promotion: Promotion, source: str) -> tuple[TableRef, ...]:

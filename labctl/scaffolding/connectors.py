@@ -10,6 +10,7 @@ from pathlib import Path
 
 from labctl.config.model import SourceEngine
 from labctl.kafkaconnect.files import parse_connector
+from labctl.kafkaconnect.keys import NOTIFICATIONS, SIGNALS
 from labctl.shipped import shipped
 from labctl.sources import ENGINES
 from labctl.sources.column_filters import COLUMNS_LEFT_OUT
@@ -48,6 +49,9 @@ def source_text(
         "publication.name": own_name,
         "database.server.id": str(_server_id(source)),
         "schema.history.internal.kafka.topic": f"schema-history.{source}",
+        # Several connectors of a database have a signal table each.
+        SIGNALS: f"{config.get(SIGNALS)}_{source.replace('-', '_')}",
+        NOTIFICATIONS: f"notifications.{source}",
         # The database is left out of SQL Server's topics.
         "transforms.route.regex": (
             rf"{re.escape(source)}[.][^.]+[.]((?:{'|'.join(map(re.escape, schemas))})[.].+)"

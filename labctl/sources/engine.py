@@ -35,6 +35,8 @@ class Preparation:
     published: tuple[TableRef, ...]
     """Those in that publication: another connector of the database may read from it, too."""
     multi_az: bool
+    signals: TableRef | None = None
+    """Its connector's signal table, where labctl makes it."""
 
 
 @dataclass(frozen=True)

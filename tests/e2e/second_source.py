@@ -37,6 +37,7 @@ def add_second_source(project: Path) -> None:
         "schema.include.list": ORDERS.schema,
         "slot.name": "shop_debezium",
         "publication.name": "shop_debezium",
+        "notification.sink.topic.name": "notifications.shop",
     }
     (project / CONNECTORS / f"{_CONNECTOR}.json").write_text(json.dumps(config), encoding="utf-8")
     sink = project / CONNECTORS / "sink_connector_kafka_s3_avro_tickit.json"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.pipeline import PipelineStatus, SilverTableStatus
 from labctl.lab.source_files import source_files
 from labctl.sources import SourceTable, TableRef
-from labctl.sources.base import Declared
+from labctl.sources.base import Declared, Row
 from labctl.sources.limits import Limits
 from labctl.sources.types import POSTGRES
 from tests.unit.service_context import PROJECT
@@ -30,7 +31,9 @@ TOPIC_OF_ARTISTS = "moma.public.artists"
 class Database:
     """One with these tables, all of them with a primary key."""
 
-    engine = "mysql"
+    engine = "postgres"
+    qualified = staticmethod(str)
+    quote = staticmethod(str)
 
     def __init__(self, *tables: TableRef, schemas: tuple[str, ...] = ("public",)) -> None:
         self._tables = tables
@@ -38,6 +41,12 @@ class Database:
         self.columns: tuple[str, ...] = ()
         self.captured: list[TableRef] = []
         self.granted: list[str] = []
+        self.statements: list[str] = []
+
+    def execute(self, sql: str, parameters: Sequence[str] = ()) -> list[Row]:
+        if not parameters:
+            self.statements.append(sql)
+        return []
 
     def schemas(self) -> list[str]:
         return list(self._schemas)
@@ -94,7 +103,9 @@ def test_a_topic_without_a_table_is_told_with_file_and_line_and_the_others_are_c
     database = Database(ARTWORKS)
     connect_to(monkeypatch, database)
     said = set_up_capture(lab, files_of(lab))[CONNECTOR]
-    assert (database.captured, database.granted) == ([ARTWORKS], ["public"])
+    signals = TableRef("labctl", "signal")
+    assert (database.captured, database.granted) == ([ARTWORKS, signals], ["labctl", "public"])
+    assert database.statements[-1] == f"GRANT INSERT ON {signals} TO debezium"
     # In both of its silver tables.
     for sentence, database_name in zip(said, ("moma_cow", "moma_mor"), strict=True):
         place, _, rest = sentence.partition(": ")

@@ -15,11 +15,15 @@ from labctl.kafkaconnect.keys.check import (
     zero_keys,
 )
 from labctl.kafkaconnect.keys.older import as_today
+from labctl.kafkaconnect.keys.signals import NOTIFICATIONS, SIGNALS, missing_signals
 from labctl.kafkaconnect.keys.truncates import missing_truncates, truncate_keys
 
 __all__ = [
+    "NOTIFICATIONS",
+    "SIGNALS",
     "as_today",
     "history_login",
+    "missing_signals",
     "missing_truncates",
     "null_keys",
     "truncate_keys",

@@ -9,6 +9,7 @@ from labctl.config.endpoints import Database
 from labctl.sources.base import Source, quoted
 from labctl.sources.change_log import MySqlLog
 from labctl.sources.engine import Engine, Preparation, Rds
+from labctl.sources.signal_table import SIGNAL_COLUMNS
 
 if TYPE_CHECKING:
     from labctl.sources.types import TypeRule
@@ -25,6 +26,15 @@ def _preparation(source: Preparation) -> str:
         f"GRANT SELECT, LOCK TABLES ON {quoted(schema, ('`', '`'))}.* TO '{user}'@'%';\n"
         for schema in source.schemas
     )
+    if source.signals is not None:
+        schema, name = (
+            quoted(part, ("`", "`")) for part in (source.signals.schema, source.signals.name)
+        )
+        rights += (
+            f"CREATE DATABASE IF NOT EXISTS {schema};\n"
+            f"CREATE TABLE IF NOT EXISTS {schema}.{name} ({SIGNAL_COLUMNS['mysql']});\n"
+            f"GRANT SELECT, INSERT ON {schema}.{name} TO '{user}'@'%';\n"
+        )
     return f"""\
 -- MySQL on RDS: how long the binary log is kept, and the connector's login.
 -- RDS keeps no binary log without automated backups, and removes it at once by default.

@@ -15,6 +15,7 @@ from labctl.sources.change_log import PostgresLog
 from labctl.sources.engine import Engine, Preparation, Rds
 from labctl.sources.limits import postgres_limits
 from labctl.sources.replica_identity import OPTIONS, OPTIONS_OF_18, identity_statement
+from labctl.sources.signal_table import SIGNAL_COLUMNS
 
 if TYPE_CHECKING:
     from labctl.sources.types import TypeRule
@@ -65,7 +66,7 @@ END $$;
 ALTER ROLE {user} PASSWORD :'cdc_password';
 GRANT rds_replication TO {user};
 GRANT CONNECT ON DATABASE {_quoted(database)} TO {user};
-{rights}\
+{rights}{_signals(source)}\
 DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM pg_publication WHERE pubname = '{publication}') THEN
         CREATE PUBLICATION {publication};
@@ -78,6 +79,18 @@ DO $$ BEGIN
 END $$;
 {identity}\
 {f"ALTER PUBLICATION {publication} SET TABLE {published};" if published else ""}
+"""
+
+
+def _signals(source: Preparation) -> str:
+    if source.signals is None:
+        return ""
+    schema, table = _quoted(source.signals.schema), _named(source.signals)
+    return f"""\
+CREATE SCHEMA IF NOT EXISTS {schema};
+CREATE TABLE IF NOT EXISTS {table} ({SIGNAL_COLUMNS["postgres"]});
+GRANT USAGE ON SCHEMA {schema} TO {source.user};
+GRANT SELECT, INSERT ON {table} TO {source.user};
 """
 
 

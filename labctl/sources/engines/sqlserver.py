@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database
 from labctl.kafkaconnect.keys.table import SQLSERVER as CONNECTOR
-from labctl.sources.base import Source, quoted
+from labctl.sources.base import Source, TableRef, quoted
 from labctl.sources.change_log import SqlServerLog
 from labctl.sources.engine import Engine, Preparation, Rds
 from labctl.sources.limits import sqlserver_limits
+from labctl.sources.signal_table import SIGNAL_COLUMNS
 
 if TYPE_CHECKING:
     from labctl.sources.types import TypeRule
@@ -36,7 +37,7 @@ IF NOT EXISTS (SELECT 1 FROM sys.tables
         @role_name = N'cdc_reader', @supports_net_changes = 0;
 GO
 """
-        for table in source.tables
+        for table in (*source.tables, *filter(None, [source.signals]))
     )
     rights = "".join(
         f"IF SCHEMA_ID({_text(schema)}) IS NOT NULL"
@@ -61,7 +62,7 @@ GO
 {failover}\
 USE {_quoted(database)};
 GO
-{enable}\
+{_signals(source)}{enable}\
 IF SUSER_ID(N'{user}') IS NULL
     CREATE LOGIN {user} WITH PASSWORD = N'$(CDC_PASSWORD)';
 ELSE
@@ -70,12 +71,36 @@ GO
 IF USER_ID(N'{user}') IS NULL CREATE USER {user} FOR LOGIN {user};
 GO
 {rights}\
+{_signal_rights(source)}\
 GRANT SELECT ON SCHEMA::cdc TO {user};
 GRANT VIEW DATABASE STATE TO {user};
 IF DATABASE_PRINCIPAL_ID(N'cdc_reader') IS NULL CREATE ROLE cdc_reader;
 ALTER ROLE cdc_reader ADD MEMBER {user};
 GO
 """
+
+
+def _signals(source: Preparation) -> str:
+    if source.signals is None:
+        return ""
+    schema, table = source.signals.schema, _signal_table(source.signals)
+    return f"""\
+IF SCHEMA_ID({_text(schema)}) IS NULL EXEC({_text(f"CREATE SCHEMA {_quoted(schema)}")});
+GO
+IF OBJECT_ID({_text(table)}) IS NULL
+    CREATE TABLE {table} ({SIGNAL_COLUMNS["sqlserver"]});
+GO
+"""
+
+
+def _signal_rights(source: Preparation) -> str:
+    if source.signals is None:
+        return ""
+    return f"GRANT SELECT, INSERT ON {_signal_table(source.signals)} TO {source.user};\n"
+
+
+def _signal_table(signals: TableRef) -> str:
+    return f"{_quoted(signals.schema)}.{_quoted(signals.name)}"
 
 
 def _quoted(name: str) -> str:

@@ -1,0 +1,299 @@
+"""Loading a table again, or a part of it, while its changes go on: an incremental snapshot."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import requests
+
+from labctl.errors import ExitCode, LabError
+from labctl.kafka.offsets import end_offsets
+from labctl.kafka.topics import Topics
+from labctl.kafkaconnect.apply import runs_otherwise
+from labctl.kafkaconnect.client import ConnectClient
+from labctl.kafkaconnect.files import ConnectorFile
+from labctl.kafkaconnect.keys import NOTIFICATIONS, SIGNALS, missing_signals
+from labctl.kafkaconnect.opening import connect_client
+from labctl.kafkaconnect.traces import cause
+from labctl.lab.connectors import is_running
+from labctl.lab.lab import Lab
+from labctl.lab.pipeline import silver_status
+from labctl.lab.source_files import source_file
+from labctl.sources import Source, TableRef, connect
+from labctl.sources.signal_table import send_signal
+from labctl.tables import LabTable
+
+__all__ = ["Backfilled", "asked_rows", "backfill_table", "rows_condition"]
+
+Offsets = Mapping[int, int]
+"""By partition of a topic."""
+
+_POLL_SECONDS = 0.5
+_QUIET_SECONDS = 120.0
+"""How long nothing may move before it counts as stuck."""
+_STOP_SECONDS = 20.0
+_NEWEST = 50
+"""Notifications looked at: there is one for each chunk of rows."""
+_LONGEST = 2_000
+"""Characters of a signal that every engine's table has room for."""
+_READ = ("SUCCEEDED", "EMPTY")
+_WHY = {
+    "NO_PRIMARY_KEY": "it has no primary key",
+    "SQL_EXCEPTION": "the database refused a statement",
+    "UNKNOWN_SCHEMA": "the connector does not capture it",
+    "SKIPPED": "the connector left it out",
+}
+"""What Debezium says of a table that it did not read."""
+
+
+@dataclass(frozen=True)
+class Backfilled:
+    """A table that was loaded again."""
+
+    table: str
+    rows: int
+    """Rows that the source had of the part that was asked for, when it began."""
+    records: int
+    """Records that came into the topic meanwhile: these rows, and other changes."""
+    seconds: float
+
+
+def backfill_table(
+    lab: Lab,
+    name: str,
+    *,
+    where: str | None = None,
+    columns: Sequence[str] = (),
+    on_progress: Callable[[str], None] = lambda _: None,
+) -> Backfilled:
+    """Have a table's connector read it again, and wait until silver has every row of it.
+
+    `where` is a condition in the source's SQL; rows in which all of `columns` are NULL are left
+    out. Streaming goes on: a row that changes meanwhile is taken from its change, and one that is
+    deleted stays deleted. Interrupted, it has the connector stop. Raises LabError.
+    """
+    table = lab.table(name)
+    ref = TableRef(table.db_schema, table.source_name)
+    file = source_file(lab, table.source)
+    client = connect_client(lab.endpoints.connect)
+    _check_file(client, file)
+    begun = time.monotonic()
+    with connect(lab.endpoints, table.source) as source:
+        condition = rows_condition(source, ref, where, columns)
+        rows = _count(source, ref, condition)
+        starts = _ends(lab, table)
+        run = _Run(lab, client, file, table, source, _identifier(lab, table, ref))
+        run.request(condition)
+        try:
+            run.wait(lambda records: on_progress(f"{records:,} of {rows:,} rows read"), starts)
+        except KeyboardInterrupt:
+            run.stop()
+            raise
+    ends = _ends(lab, table)
+    on_progress("waiting until silver has them")
+    _wait_for_silver(lab, table, ends)
+    return Backfilled(table.name, rows, _between(starts, ends), time.monotonic() - begun)
+
+
+def _check_file(client: ConnectClient, file: ConnectorFile) -> None:
+    """Raise LabError (USAGE) where the connector could not take a signal, or would not answer."""
+    if missing := missing_signals(file.config):
+        raise LabError(
+            f"{file.path.name} has no keys by which its connector can be asked to load rows again",
+            details=tuple(f'"{key}": "{value}"' for key, value in missing.items()),
+            hint="write them into the file, then labctl connectors apply",
+            exit_code=ExitCode.USAGE,
+        )
+    if client.config(file.name) is None or runs_otherwise(client, file):
+        raise LabError(
+            f"Connector {file.name} does not run as its file says",
+            hint=f"labctl connectors apply {file.name}",
+            exit_code=ExitCode.NOT_READY,
+        )
+
+
+def _identifier(lab: Lab, table: LabTable, ref: TableRef) -> str:
+    """Return the table's name as Debezium has it."""
+    settings = lab.config.sources[table.source]
+    own = str(ref)
+    return f"{settings.database}.{own}" if settings.engine == "sqlserver" else own
+
+
+def asked_rows(identifier: str, condition: str | None) -> dict[str, Any]:
+    """Return what a signal says: the table by an expression, and which rows of it."""
+    pattern = re.escape(identifier)
+    asked: dict[str, Any] = {"type": "incremental", "data-collections": [pattern]}
+    if condition is not None:
+        asked["additional-conditions"] = [{"data-collection": pattern, "filter": condition}]
+    if (length := len(json.dumps(asked))) > _LONGEST:
+        raise LabError(
+            f"The condition is too long for a signal: {length:,} characters",
+            hint=f"a signal has {_LONGEST:,}; load the table in several parts",
+            exit_code=ExitCode.USAGE,
+        )
+    return asked
+
+
+def rows_condition(
+    source: Source, ref: TableRef, where: str | None, columns: Sequence[str]
+) -> str | None:
+    """Return which rows are to be read, in SQL; None: all. Raises LabError (USAGE)."""
+    described = source.describe(ref)
+    if not described.keys:
+        raise LabError(
+            f"{ref} has no primary key, by which Debezium could read it part by part",
+            hint="add one, or load all tables of its connector: labctl connectors snapshot NAME",
+            exit_code=ExitCode.USAGE,
+        )
+    known = [column.name for column in described.columns]
+    if unknown := [name for name in columns if name not in known]:
+        raise LabError(
+            f"{ref} has no column {', '.join(unknown)}",
+            hint=f"columns: {', '.join(known)}",
+            exit_code=ExitCode.USAGE,
+        )
+    filled = " OR ".join(f"{source.quote(name)} IS NOT NULL" for name in columns)
+    return " AND ".join(f"({part})" for part in (where, filled) if part) or None
+
+
+def _count(source: Source, ref: TableRef, condition: str | None) -> int:
+    """Return how many rows are to be read. Raises LabError (USAGE) for no condition in SQL."""
+    if condition is None:
+        return source.count(ref)
+    try:
+        ((rows,),) = source.execute(
+            f"SELECT count(*) FROM {source.qualified(ref)} WHERE {condition}"  # noqa: S608
+        )
+    except LabError as error:
+        raise LabError(
+            f"{ref} has no rows with {condition}: {error.what}",
+            hint="--where is a condition in the source's own SQL",
+            exit_code=ExitCode.USAGE,
+        ) from error
+    return int(rows)
+
+
+@dataclass
+class _Run:
+    """One incremental snapshot of one table."""
+
+    lab: Lab
+    client: ConnectClient
+    file: ConnectorFile
+    table: LabTable
+    source: Source
+    identifier: str
+
+    def __post_init__(self) -> None:
+        self.identity = str(uuid.uuid4())
+        schema, name = self.file.config[SIGNALS].rsplit(".", 2)[-2:]
+        self.signals = TableRef(schema, name)
+
+    def request(self, condition: str | None) -> None:
+        """Ask the connector to begin."""
+        data = json.dumps(asked_rows(self.identifier, condition))
+        send_signal(self.source, self.signals, self.identity, "execute-snapshot", data)
+
+    def wait(self, on_read: Callable[[int], None], starts: Offsets) -> None:
+        """Wait until the connector has written all rows. Raises LabError where it could not."""
+        last, moved = -1, time.monotonic()
+        while True:
+            self._check_running()
+            said = self._said()
+            status = next((one["status"] for one in said if one.get("status")), None)
+            if status is not None and status not in _READ:
+                raise self._failed(status)
+            if any(one["type"] == "COMPLETED" for one in said):
+                return
+            if any(one["type"] == "ABORTED" for one in said):
+                raise self._failed("it was stopped")
+            read = _between(starts, _ends(self.lab, self.table)) + len(said)
+            if read != last:
+                last, moved = read, time.monotonic()
+                on_read(read - len(said))
+            if time.monotonic() - moved > _QUIET_SECONDS:
+                self.stop()
+                raise self._failed(f"it wrote nothing for {_QUIET_SECONDS:.0f} s")
+            time.sleep(_POLL_SECONDS)
+
+    def stop(self) -> None:
+        """Have the connector stop. What it has written stays."""
+        data = json.dumps(asked_rows(self.identifier, None))
+        send_signal(self.source, self.signals, str(uuid.uuid4()), "stop-snapshot", data)
+        deadline = time.monotonic() + _STOP_SECONDS
+        while time.monotonic() < deadline:
+            if any(one["type"] in ("ABORTED", "COMPLETED") for one in self._said()):
+                return
+            time.sleep(_POLL_SECONDS)
+
+    def _check_running(self) -> None:
+        status = self.client.status(self.file.name)
+        if is_running(status):
+            return
+        traces = [task["trace"] for task in status["tasks"] if "trace" in task]
+        raise LabError(
+            f"Connector {self.file.name} stopped while it was reading {self.table.name} again",
+            details=tuple(cause(trace, self.file.name) for trace in traces),
+            hint=f"labctl connectors restart {self.file.name}: it continues where it was; then "
+            f"labctl verify {self.table.name}",
+            exit_code=ExitCode.NOT_READY,
+        )
+
+    def _said(self) -> list[dict[str, str]]:
+        """Return what the connector has said of this run, the oldest first."""
+        topics = Topics(self.lab.endpoints.kafka, self.lab.endpoints.registry)
+        try:
+            records = topics.tail(self.file.config[NOTIFICATIONS], _NEWEST)
+        except LabError as error:
+            if error.exit_code is ExitCode.USAGE:
+                return []  # There is no such topic until it says the first.
+            raise
+        values = [one.value for one in records if isinstance(one.value, dict)]
+        return [
+            {"type": one["type"], **(one.get("additional_data") or {})}
+            for one in values
+            if one.get("id") == self.identity
+        ]
+
+    def _failed(self, why: str) -> LabError:
+        return LabError(
+            f"{self.table.name} was not loaded again to its end: {_WHY.get(why, why)}",
+            hint="Rows that were read are in silver, the others are as before. "
+            "labctl logs connect; then ask again",
+        )
+
+
+def _between(starts: Offsets, ends: Offsets) -> int:
+    return sum(ends.values()) - sum(starts.values())
+
+
+def _ends(lab: Lab, table: LabTable) -> Offsets:
+    return end_offsets(lab.endpoints.kafka, [table.topic])[table.topic]
+
+
+def _wait_for_silver(lab: Lab, table: LabTable, ends: Offsets) -> None:
+    """Wait until the table has all before `ends`. Raises LabError where it has stopped."""
+    taken, moved = -1, time.monotonic()
+    while True:
+        try:
+            state = silver_status(lab)["tables"][table.name]
+        except (requests.RequestException, KeyError):
+            state = {"offsets": {}, "error": None}
+        offsets = {int(number): end for number, end in state["offsets"].items()}
+        if all(offsets.get(number, 0) >= end for number, end in ends.items()):
+            return
+        if state["error"] or time.monotonic() - moved > _QUIET_SECONDS:
+            raise LabError(
+                f"Silver does not take {table.name} in: {state['error'] or 'it does not move'}",
+                hint="The topic has all rows, for when silver continues: labctl status",
+                exit_code=ExitCode.NOT_READY,
+            )
+        if (now := sum(offsets.values())) != taken:
+            taken, moved = now, time.monotonic()
+        time.sleep(_POLL_SECONDS)

@@ -1,0 +1,78 @@
+"""The table by which a connector is asked to load rows again: Debezium's signal table.
+
+Its connector writes into it, too: what marks, in the database's log, when it read which rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from labctl.errors import LabError
+from labctl.sources.base import Source, TableRef
+from labctl.sources.engine import CDC_USER
+
+__all__ = [
+    "SIGNAL_COLUMNS",
+    "SIGNAL_SCHEMA",
+    "make_signal_table",
+    "own_signals",
+    "send_signal",
+]
+
+SIGNAL_SCHEMA = "labctl"
+"""Where labctl keeps connectors' signal tables: beside the sources' schemas."""
+SIGNAL_COLUMNS: Mapping[str, str] = {
+    "postgres": "id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data text",
+    "mysql": "id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data text",
+    "sqlserver": "id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data nvarchar(2048)",
+}
+"""Columns of such a table, by engine."""
+
+
+def own_signals(named: str) -> TableRef | None:
+    """Return the signal table that labctl keeps, by what a connector's file names; else None."""
+    schema, _, name = named.rpartition(".")
+    is_own = schema.rpartition(".")[2] == SIGNAL_SCHEMA
+    return TableRef(SIGNAL_SCHEMA, name) if is_own else None
+
+
+def make_signal_table(source: Source, ref: TableRef, publication: str) -> None:
+    """Create a connector's signal table where it is not there, and let the connector use it.
+
+    As the source's owner. MySQL's service makes the database, and gives the rights to it.
+    """
+    table, columns = source.qualified(ref), SIGNAL_COLUMNS[source.engine]
+    if source.engine == "sqlserver":
+        if ref.schema not in source.schemas():
+            source.execute(f"CREATE SCHEMA {source.quote(ref.schema)}")
+        if ref not in source.tables(ref.schema):
+            source.execute(f"CREATE TABLE {table} ({columns})")
+    else:
+        if source.engine == "postgres":
+            source.execute(f"CREATE SCHEMA IF NOT EXISTS {source.quote(ref.schema)}")
+        source.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns})")
+    source.capture([ref], publication)
+    if source.engine == "postgres":
+        source.let_read(CDC_USER, ref.schema)
+        source.execute(f"GRANT INSERT ON {table} TO {source.quote(CDC_USER)}")
+
+
+def send_signal(source: Source, ref: TableRef, identity: str, kind: str, data: str) -> None:
+    """Write a signal, by which its connector acts once it reads the database's log so far.
+
+    What earlier signals left is removed. Raises LabError where there is no such table.
+    """
+    table = source.qualified(ref)
+    try:
+        source.execute(f"DELETE FROM {table}")  # noqa: S608
+        source.execute(
+            f"INSERT INTO {table} (id, type, data) VALUES (%s, %s, %s)",  # noqa: S608
+            (identity, kind, data),
+        )
+    except LabError as error:
+        raise LabError(
+            f"The connector's signal table {ref} cannot be written: {error.what}",
+            hint="labctl connectors apply makes it, where it is in the schema "
+            f"{SIGNAL_SCHEMA}; another one is yours to make",
+            exit_code=error.exit_code,
+        ) from error
