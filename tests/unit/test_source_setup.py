@@ -148,7 +148,7 @@ def test_a_generated_column_without_a_log_is_told_with_the_key_to_write(
     path = tmp_path / file.path.name
     path.write_text(json.dumps(file.config | json.loads(f"{{{written}}}")), encoding="utf-8")
     set_up_capture(lab, [read_connector(path)])
-    assert database.granted == ["public"]
+    assert database.granted == ["labctl", "public"]
 
 
 @pytest.mark.parametrize(
