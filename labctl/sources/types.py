@@ -50,14 +50,13 @@ _MAX_PRECISION = 38
 
 
 def _decimal(declared: Declared) -> pa.DataType:
-    if declared.precision is None or declared.scale is None:
+    if declared.precision is None or declared.scale is None or _is_wide(declared):
         return pa.string()
-    if declared.precision > _MAX_PRECISION:
-        raise LabError(
-            f"{declared.full} has more digits than silver holds.",
-            hint=f"declare at most {_MAX_PRECISION} digits",
-        )
     return pa.decimal128(declared.precision, declared.scale)
+
+
+def _is_wide(declared: Declared) -> bool:
+    return (declared.precision or 0) > _MAX_PRECISION
 
 
 _SMALL = TypeRule(pa.int32(), note="Avro has no integer below 32 bits")
@@ -67,7 +66,10 @@ _TEXT = TypeRule(pa.string())
 _CHOICE = TypeRule(
     pa.string(), note="MySQL keeps no character beyond the basic plane in the names it declares"
 )
-_DECIMAL = TypeRule(_decimal, note="every digit kept; without a declared size, as text")
+_DECIMAL = TypeRule(
+    _decimal, note="every digit kept; as text where more than 38 are declared, or no size is"
+)
+_WIDE = TypeRule(pa.string(), note="every digit kept, as text: silver's decimals have 38 digits")
 _TIMESTAMP_NOTE = "microseconds kept; the wall clock as stored, without a time zone"
 _INSTANT_NOTE = "an instant, in UTC"
 _JULIAN_NOTE = "; Debezium's first load shifts what lies before 15 October 1582, streaming does not"
@@ -99,8 +101,14 @@ POSTGRES: Mapping[str, TypeRule] = MappingProxyType(
             _decimal,
             # Debezium sends a number without a declared size without trailing zeros.
             expression="trim_scale({0})",
-            note="every digit kept; without a declared size, as text, without trailing zeros; "
-            f"{_NOT_A_NUMBER}",
+            note="every digit kept; as text where more than 38 are declared, and, without trailing "
+            f"zeros, where no size is; {_NOT_A_NUMBER}",
+        ),
+        "money": TypeRule(
+            pa.string(),
+            expression="({0}::numeric)::text",
+            note="text with two digits behind the point; Debezium's first load keeps 15 digits",
+            is_lossy=True,
         ),
         "real": TypeRule(pa.float32()),
         "double precision": TypeRule(pa.float64()),
@@ -290,7 +298,8 @@ SQLSERVER: Mapping[str, TypeRule] = MappingProxyType(
 def rule_for(rules: Mapping[str, TypeRule], declared: Declared, column: str) -> TypeRule:
     """The rule of a column's type; `LabError` when the type has no exact place in silver."""
     try:
-        return rules[declared.name]
+        rule = rules[declared.name]
+        return _WIDE if rule.silver is _decimal and _is_wide(declared) else rule
     except KeyError:
         raise LabError(
             f"Column {column} has type {declared.full}, which has no exact silver type here.",

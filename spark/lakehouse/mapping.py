@@ -15,6 +15,7 @@ from typing import Any
 
 from lakehouse.deletes import TRUNCATED
 from lakehouse.unavailable import Form, form_of
+from lakehouse.wide_decimals import MOST_DIGITS, scaled_text
 
 __all__ = ["MAPPINGS", "Field", "Mapped", "WriterSchema"]
 
@@ -28,13 +29,7 @@ _INSTANT = (
 )
 _DATE = "CASE WHEN unix_date({0}) BETWEEN -719162 AND 2932896 THEN {0} END"
 _TIMESTAMP = f"CASE WHEN unix_micros({{0}}) {_IN_YEARS} THEN {{0}} END"
-_VARIABLE_DECIMAL = (
-    "CASE WHEN {0}.scale <= 0 "
-    "THEN concat(CAST({0}.value AS STRING), repeat('0', -{0}.scale)) "
-    "ELSE concat(IF({0}.value < 0, '-', ''), regexp_replace(lpad(CAST(abs({0}.value) AS STRING), "
-    "greatest(length(CAST(abs({0}.value) AS STRING)), {0}.scale + 1), '0'), "
-    "concat('([0-9]{{', CAST({0}.scale AS STRING), '}})$'), '.$1')) END"
-)
+_VARIABLE_DECIMAL = scaled_text("{0}.value", "{0}.scale")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +41,6 @@ class Mapped:
     note: str
     logical_type: Mapping[str, Any] | None = None
     """Avro attributes added to the writer's type before decoding."""
-    field_attributes: Mapping[str, Mapping[str, Any]] | None = None
-    """The same for the members of a record type, by member name."""
     expression: str | None = None
     """Spark SQL applied after decoding; `{0}` stands for the column. Null for a value that is not
     null means that the column's type cannot hold the value exactly."""
@@ -86,8 +79,7 @@ MAPPINGS: Mapping[str, Mapped] = {
     "io.debezium.time.MicroDuration": Mapped("bigint", "microseconds"),
     "io.debezium.data.VariableScaleDecimal": Mapped(
         "string",
-        "every digit as written; up to 38 digits, more stop the table",
-        field_attributes={"value": {"logicalType": "decimal", "precision": 38, "scale": 0}},
+        "every digit as written",
         expression=_VARIABLE_DECIMAL,
     ),
     "io.debezium.data.Bits": Mapped("binary", "the bits, least significant byte first"),
@@ -97,7 +89,7 @@ MAPPINGS: Mapping[str, Mapped] = {
     "io.debezium.data.Enum": Mapped("string", "the value's name"),
     "io.debezium.data.EnumSet": Mapped("string", "the names, joined by commas"),
     "org.apache.kafka.connect.data.Decimal": Mapped(
-        "decimal(p,s)", "exactly, with the source's precision and scale"
+        "decimal(p,s)", "exactly, with the source's precision and scale; as text above 38 digits"
     ),
     "org.apache.kafka.connect.data.Date": Mapped("date", "days since the epoch", expression=_DATE),
     "org.apache.kafka.connect.data.Timestamp": Mapped(
@@ -162,25 +154,21 @@ class WriterSchema:
         return cls(text=json.dumps(_annotate(schema)), fields=fields)
 
 
-def _annotate(node: Any, extra: Mapping[str, Any] | None = None) -> Any:
-    """`node`, an Avro type, with logical types added from `MAPPINGS` (and `extra` at its top)."""
+def _annotate(node: Any) -> Any:
+    """Return `node`, an Avro type, with logical types from `MAPPINGS`, without those not read."""
     if isinstance(node, list):
-        return [branch if branch == "null" else _annotate(branch, extra) for branch in node]
+        return [_annotate(branch) for branch in node]
     if isinstance(node, str):
-        return {"type": node, **extra} if extra else node
+        return node
     mapped = MAPPINGS.get(node.get("connect.name", ""))
     result = dict(node)
-    if result.get("logicalType") in _LOGICAL_TYPES_NOT_READ:
+    if result.get("logicalType") in _LOGICAL_TYPES_NOT_READ or _is_wide(node):
         del result["logicalType"]
     if mapped and mapped.logical_type:
         result |= mapped.logical_type
-    if extra:
-        result |= extra
-    members = (mapped.field_attributes if mapped else None) or {}
     if "fields" in result:
         result["fields"] = [
-            field | {"type": _annotate(field["type"], members.get(field["name"]))}
-            for field in result["fields"]
+            field | {"type": _annotate(field["type"])} for field in result["fields"]
         ]
     for inner in ("items", "values"):
         if inner in result:
@@ -195,6 +183,16 @@ def _expression(node: Any) -> str | None:
         branches = [branch for branch in node if branch != "null"]
         return _expression(branches[0]) if len(branches) == 1 else None
     if isinstance(node, dict):
+        if _is_wide(node):
+            return scaled_text("{0}", str(node.get("scale", 0)))
         mapped = MAPPINGS.get(node.get("connect.name", ""))
         return mapped.expression if mapped else None
     return None
+
+
+def _is_wide(node: Mapping[str, Any]) -> bool:
+    """Whether a type is a decimal of more digits than Spark has.
+
+    Where the source declares no size, as PostgreSQL's money, Connect's converter says 64.
+    """
+    return node.get("logicalType") == "decimal" and node["precision"] > MOST_DIGITS

@@ -19,6 +19,7 @@ from pyspark.sql.types import (
 )
 
 from lakehouse.errors import SchemaChangeError
+from lakehouse.wide_decimals import MOST_DIGITS
 
 __all__ = ["POSITION_COLUMNS", "merge_schemas", "widened_columns"]
 
@@ -33,9 +34,6 @@ POSITION_COLUMNS = StructType(
 
 _EXACT_AS_TEXT = (IntegerType, LongType, DecimalType, BooleanType, DateType)
 """Types whose values, written as text, lose nothing."""
-
-_MOST_DIGITS = 38
-"""Of a decimal, in Spark and in Parquet files."""
 
 _WIDENINGS: tuple[tuple[type[DataType], type[DataType]], ...] = (
     (IntegerType, LongType),
@@ -96,7 +94,7 @@ def _common_decimal(one: DataType, other: DataType) -> DecimalType | None:
         return None
     scale = max(one.scale, other.scale)
     precision = scale + max(one.precision - one.scale, other.precision - other.scale)
-    return DecimalType(precision, scale) if precision <= _MOST_DIGITS else None
+    return DecimalType(precision, scale) if precision <= MOST_DIGITS else None
 
 
 def _conflict(table: str, column: str, known: DataType, incoming: DataType) -> SchemaChangeError:

@@ -140,9 +140,13 @@ def test_decimals(declared: Declared, silver: pa.DataType) -> None:
     assert POSTGRES["numeric"].silver_type(declared) == silver
 
 
-def test_a_decimal_that_silver_cannot_hold() -> None:
-    with pytest.raises(LabError, match="more digits than silver holds"):
-        POSTGRES["numeric"].silver_type(Declared("numeric", "numeric(39,0)", 39, 0))
+def test_a_decimal_of_more_digits_than_silver_has_is_text_as_the_source_writes_it() -> None:
+    declared = Declared("numeric", "numeric(39,10)", 39, 10)
+    rule = rule_for(POSTGRES, declared, "n")
+    assert rule.silver_type(declared) == pa.string()
+    assert rule.expression == "{0}", "with the zeros behind the point that it is declared with"
+    assert "trim_scale" in rule_for(POSTGRES, Declared("numeric", "numeric"), "n").expression
+    assert rule_for(MYSQL, Declared("decimal", "decimal(65,30)", 65, 30), "d") == rule
 
 
 def test_table_names() -> None:

@@ -152,6 +152,18 @@ def test_a_key_that_does_not_come_along() -> None:
     assert "int4multirange" in refused(table)[0].why
 
 
+def test_a_decimal_is_text_where_silver_has_no_decimal_for_it() -> None:
+    kinds = {38: "exact", 39: "as text", 65: "as text", None: "as text"}
+    columns = [
+        (f"c{digits}", Declared("numeric", "numeric", digits, digits and 2), True)
+        for digits in kinds
+    ]
+    columns.append(("m", Declared("money", "money"), True))
+    table = SourceTable.of(REF, ENGINES["postgres"].types(), columns, ())
+    found = table_findings(table, "postgres", {})
+    assert [finding.verdict for finding in found] == [*kinds.values(), "lossy"]
+
+
 @pytest.mark.parametrize(
     ("engine", "kind", "full", "verdict"),
     [

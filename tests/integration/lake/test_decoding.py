@@ -6,6 +6,8 @@ import io
 import json
 import struct
 from datetime import UTC, datetime
+from decimal import Context, Decimal
+from random import Random
 from typing import Any, cast
 
 import fastavro
@@ -191,3 +193,87 @@ def test_of_a_row_that_is_deleted_the_key_alone_counts(spark: SparkSession) -> N
     sent = records(spark, plain, rows)
     (target,) = decoder.columns([TAG])
     assert offsets_of(decoder.decode(sent, [TAG], target).where(FLAG_BAD)) == {1, 2}
+
+
+def wide(precision: int, scale: int) -> Any:
+    kind = {"type": "bytes", "scale": scale, "precision": precision, "logicalType": "decimal"}
+    return kind | {"connect.name": "org.apache.kafka.connect.data.Decimal"}
+
+
+FREE = {
+    "type": "record",
+    "name": "VariableScaleDecimal",
+    "namespace": "io.debezium.data",
+    "fields": [{"name": "scale", "type": "int"}, {"name": "value", "type": "bytes"}],
+    "connect.name": "io.debezium.data.VariableScaleDecimal",
+}
+
+
+def test_decimals_with_more_digits_than_spark_has_arrive_as_their_exact_text(
+    spark: SparkSession,
+) -> None:
+    random = Random(5)  # noqa: S311
+    edges = [0, 1, -1, 127, 128, -128, -129, 255, 256, -256, 10**64, -(10**64), 16**20, -(16**20)]
+    whole = [*edges, *(random.randint(-(10**64), 10**64) for _ in range(200))]
+    fields = [
+        column("id", "int"),
+        column("w", nullable(wide(65, 30))),
+        column("m", nullable(wide(64, 2))),
+        column("n", nullable(wide(38, 2))),
+        column("z", nullable(wide(40, 0))),
+        column("f", nullable(FREE)),
+    ]
+    registry = OneSchema(fields)
+    plain = json.loads(json.dumps(registry.avro))
+    for field in plain["fields"][1:5]:
+        field["type"] = ["null", "bytes"]
+
+    def octets(number: int) -> bytes:
+        return number.to_bytes((number.bit_length() + 8) // 8, "big", signed=True)
+
+    scales = [random.randint(-3, 70) for _ in whole]
+    rows: list[dict[str, Any]] = [
+        {
+            "id": position,
+            "w": octets(number),
+            "m": octets(number),
+            "n": octets(number % 10**38),
+            "z": octets(number),
+            "f": {"scale": scales[position], "value": octets(number)},
+        }
+        for position, number in enumerate(whole)
+    ]
+    rows.append({"id": len(whole), "w": None, "m": None, "n": None, "z": None, "f": None})
+    decoder = Decoder(spark, cast("SchemaRegistry", registry), ["id"])
+    (target,) = decoder.columns([TAG])
+    kinds = {field.name: field.dataType.simpleString() for field in target.fields}
+    assert [kinds[name] for name in "wmnzf"] == ["string", "string", "decimal(38,2)"] + [
+        "string"
+    ] * 2
+    decoded = decoder.decode(records(spark, plain, rows), [TAG], target).collect()
+
+    assert [row.id for row in decoded if row[FLAG_BAD]] == []
+    by_id = {row.id: row for row in decoded}
+    context = Context(prec=200)
+    for position, number in enumerate(whole):
+        row, scale = by_id[position], scales[position]
+        assert row.w == f"{Decimal(number).scaleb(-30, context):f}"
+        assert row.m == f"{Decimal(number).scaleb(-2, context):f}"
+        assert row.n == Decimal(number % 10**38).scaleb(-2, context)
+        assert row.z == str(number)
+        assert row.f == f"{Decimal(number).scaleb(-scale, context):f}" or number == 0
+    empty = by_id[len(whole)]
+    assert [empty[name] for name in "wmnzf"] == [None] * 5
+
+
+def test_a_wide_decimal_without_bytes_is_a_bad_record(spark: SparkSession) -> None:
+    registry = OneSchema([column("id", "int"), column("w", nullable(wide(65, 30)))])
+    plain = json.loads(json.dumps(registry.avro))
+    plain["fields"][1]["type"] = ["null", "bytes"]
+    decoder = Decoder(spark, cast("SchemaRegistry", registry), ["id"])
+    (target,) = decoder.columns([TAG])
+    sent = records(spark, plain, [{"id": 1, "w": b""}])
+    rows = decoder.decode(sent, [TAG], target)
+    assert rows.collect()[0][FLAG_BAD]
+    (found,) = decoder.explain(sent, rows)
+    assert "its w is" in found.reason

@@ -81,14 +81,20 @@ def test_a_decimal_of_any_scale_decodes_as_its_digits_and_its_scale() -> None:
         ]
     )
 
-    assert annotated[1]["fields"][1]["type"] == {
-        "type": "bytes",
-        "logicalType": "decimal",
-        "precision": 38,
-        "scale": 0,
-    }
+    assert annotated[1]["fields"][1]["type"] == "bytes"
     assert expression is not None
     assert "x.scale" in expression.format("x")
+
+
+@pytest.mark.parametrize(("precision", "wide"), [(38, False), (39, True), (65, True)])
+def test_a_decimal_of_more_digits_than_spark_has_decodes_as_its_bytes(
+    precision: int, wide: bool
+) -> None:
+    kind = {"type": "bytes", "precision": precision, "scale": 2, "logicalType": "decimal"}
+    annotated, expression = parsed(["null", kind])
+
+    assert ("logicalType" not in annotated[1]) is wide
+    assert (expression is not None) is wide
 
 
 def test_what_has_no_meaning_of_its_own_stays() -> None:
