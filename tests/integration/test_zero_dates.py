@@ -18,6 +18,7 @@ from labctl.lab.verification import verify_lab
 from labctl.lake import Lake
 from labctl.sources import connect
 from labctl.verify import State
+from lakehouse.table_names import tables_called
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.long
@@ -126,6 +127,8 @@ def run(folder: Path | None, *words: str) -> None:
 
 
 def rows(lake: Lake) -> dict[Any, tuple[object, ...]]:
+    if not tables_called("legacy", lake.table_names()):
+        return {}
     table = lake.table("legacy")
     found = table.read().to_pylist() if table.has_commit() else []
     return {row["id"]: tuple(row[name] for name in NAMES) for row in found}
@@ -137,8 +140,6 @@ NAMES = ("d_null", "d", "dt", "dt6", "ts", "ts6", "y")
 def test_a_zero_date_is_never_another_date(project: Path) -> None:
     lab = Lab.find(project=project)
     lake = Lake(lab.endpoints.objectstore)
-
-    wait_for(lambda: bool(lake.table_names()))
     wait_for(lambda: rows(lake).keys() >= ROWS.keys())
     with connect(lab.endpoints, "shop") as source:
         source.execute("SET SESSION sql_mode = 'ALLOW_INVALID_DATES'")
