@@ -17,17 +17,19 @@ _LAST_DIGIT = "'^(.*?)([1-9A-F])(0*)$'"
 
 
 def scaled_text(raw: str, scale: str) -> str:
-    """Return Spark SQL of a decimal's text; null for no bytes at all.
+    """Return Spark SQL of a decimal's text, as a template; null for no bytes at all.
 
     `raw` is Spark SQL of the bytes, `scale` of the number of digits behind the point.
     """
-    digits = _digits(f"hex({raw})")
-    padded = f"lpad({digits}, greatest(length({digits}), {scale} + 1), '0')"
-    return (
-        f"CASE WHEN length({raw}) > 0 THEN concat(IF(hex({raw}) >= '8', '-', ''), "
-        f"IF({scale} <= 0, IF({digits} = '0', '0', concat({digits}, repeat('0', -({scale})))), "
-        f"concat(left({padded}, length({padded}) - {scale}), '.', right({padded}, {scale})))) END"
+    behind = f"greatest({scale}, 0)"
+    # Enough zeros in front, then the point, then without what is too much of both.
+    padded = (
+        f"concat(repeat('0', {behind} + 1), {_digits(f'hex({raw})')}, "
+        f"repeat('0', greatest(-({scale}), 0)))"
     )
+    pointed = f"regexp_replace({padded}, concat('([0-9]{{{{', {behind}, '}}}})$'), '.$1')"
+    plain = f"regexp_replace(regexp_replace({pointed}, '[.]$', ''), '^0+([0-9])', '$1')"
+    return f"CASE WHEN length({raw}) > 0 THEN concat(IF(hex({raw}) >= '8', '-', ''), {plain}) END"
 
 
 def _digits(hexadecimal: str) -> str:
