@@ -16,20 +16,12 @@ from labctl.sources.column_filters import (
     is_taken,
     with_columns_left_out,
 )
-from labctl.sources.limits import Limits
+from labctl.sources.limits import UNLOGGED, UNSENT, Limits
 
 __all__ = ["check_capturable", "limit_problems", "limits_of", "reselects"]
 
 _PROCESSORS = "post.processors"
 _RESELECT = "io.debezium.processors.reselect.ReselectColumnsPostProcessor"
-
-_UNLOGGED = (
-    "generated, of which the database's log has no value: it would be NULL after the first change"
-)
-_UNSENT = (
-    "which may be large, and PostgreSQL does not send what an update leaves as it is: it would be "
-    "NULL then"
-)
 
 
 def limits_of(database: Source, file: ConnectorFile, ref: TableRef) -> Limits:
@@ -89,7 +81,7 @@ def limit_problems(file: ConnectorFile, limits: Mapping[TableRef, Limits]) -> It
             yield f"{ref} cannot be captured: {limit.refused}"
     config, written = dict(file.config), list[str]()
     for ref, limit in limits.items():
-        for columns, why in ((limit.unlogged, _UNLOGGED), (limit.unsent, _UNSENT)):
+        for columns, why in ((limit.unlogged, UNLOGGED), (limit.unsent, UNSENT)):
             if named := [one for one in columns if is_taken(file.config, ref, one)]:
                 written.append(f"{ref} has {', '.join(named)}, {why}")
             if (listed := with_columns_left_out(config, ref, columns)) is not None:

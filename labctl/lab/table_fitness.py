@@ -9,6 +9,7 @@ from typing import Any
 from labctl.config.aws import AwsProfile
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
+from labctl.lab.capture_checks import limits_of
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_file
 from labctl.lab.table_filters import lets_through
@@ -51,7 +52,8 @@ def fit_tables(
     found = []
     for ref in refs or read:
         table = database.describe(ref)
-        findings = table_findings(table, engine, file.config, read)
+        limits = limits_of(database, file, ref)
+        findings = table_findings(table, engine, file.config, read, limits)
         found.append(FitTable(name, ref, bool(table.keys), findings))
     return found
 

@@ -128,14 +128,14 @@ def _left_out(
     limits: Mapping[TableRef, Limits],
 ) -> dict[TableRef, str]:
     """Why tables do not come along: labctl cannot write them, or could not capture them."""
-    found = {t.ref: why_left_out(t, engine) or limits[t.ref].refused for t in tables}
+    found = {t.ref: why_left_out(t, engine) for t in tables}
     config: dict[str, str] = json.loads(source_text(source, engine, ["x"]))
     refs = [table.ref for table in tables if found[table.ref] is None]
     for table in tables:
         if found[table.ref] is None:
             refused = [
                 finding.why
-                for finding in table_findings(table, engine, config, refs)
+                for finding in table_findings(table, engine, config, refs, limits[table.ref])
                 # A table without a key is made, and not captured.
                 if finding.verdict == "refused" and (table.keys or finding.stops_connector)
             ]

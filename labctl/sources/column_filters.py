@@ -46,7 +46,8 @@ def excluding(ref: TableRef, column: str) -> str:
 def column_entry(ref: TableRef, column: str) -> str:
     """Return the expression of a column alone, for a list of a connector's file."""
     exact = f"{_literal(ref.schema)}\\.{_literal(ref.name)}\\.{_literal(column)}"
-    return f"{_EXACT_CASE}{exact}"
+    # Blanks around an entry are no part of it.
+    return _EXACT_CASE + re.sub(" $", "[ ]", exact)
 
 
 def with_columns_left_out(

@@ -10,7 +10,7 @@ from labctl.config.endpoints import Database, SourceDatabase
 from labctl.config.model import SourceEngine
 from labctl.sources.base import Source, TableRef
 from labctl.sources.change_log import ChangeLog
-from labctl.sources.limits import Limits
+from labctl.sources.limits import NO_LIMITS, Limits
 
 if TYPE_CHECKING:
     from labctl.sources.types import TypeRule
@@ -81,7 +81,7 @@ class Engine:
     """The command that runs `{file}`. The environment's `CDC_PASSWORD` is the connector's password:
     on a command line everybody on the machine could read it."""
     rds: Rds
-    limits: Callable[[Source, TableRef, str], Limits] = lambda *_: Limits()
+    limits: Callable[[Source, TableRef, str], Limits] = lambda *_: NO_LIMITS
     """What of a table no change would have, if a publication of that name had it."""
     beside_sources: str | None = None
     """A database of every server that is no source's; "" is none at all. Without it a server has

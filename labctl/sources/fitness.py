@@ -1,22 +1,23 @@
 """What becomes of a table's columns on their way to silver, told before it is captured.
 
 `table_findings` takes a table as its database describes it and the configuration of the connector
-that is to read it. An engine's own findings are functions in `ENGINE_CHECKS`.
+that is to read it. What its engine alone knows of it is in its `Limits`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from labctl.config.model import SourceEngine
 from labctl.sources.base import SourceColumn, SourceTable, TableRef
 from labctl.sources.column_filters import excluding, is_taken, pattern_of
+from labctl.sources.limits import NO_LIMITS, Limits
 from labctl.sources.uncompared import arrival
 
-__all__ = ["ENGINE_CHECKS", "Check", "Finding", "Verdict", "silver_column", "table_findings"]
+__all__ = ["Finding", "Verdict", "silver_column", "table_findings"]
 
 Verdict = Literal["exact", "as text", "lossy", "not compared", "not captured", "refused"]
 """`not compared`: it arrives, and nothing proves that it does so exactly."""
@@ -49,17 +50,6 @@ class Finding:
         return f"{ref}: {self.why}" + (f"; {self.change}" if self.change else "")
 
 
-Check = Callable[[SourceTable, Mapping[str, str]], Iterable[Finding]]
-"""Findings of one engine: of a table, read by a connector with that configuration."""
-
-ENGINE_CHECKS: dict[SourceEngine, tuple[Check, ...]] = {
-    "postgres": (),
-    "mysql": (),
-    "sqlserver": (),
-}
-"""Findings that only one engine has. They stand before the general ones of the same column."""
-
-
 def silver_column(name: str) -> str:
     """Return the name under which Debezium writes a column to Avro, and silver has it."""
     plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
@@ -71,6 +61,7 @@ def table_findings(
     engine: SourceEngine,
     config: Mapping[str, str],
     beside: Sequence[TableRef] = (),
+    limits: Limits = NO_LIMITS,
 ) -> tuple[Finding, ...]:
     """Return one finding or more per column, and those of the table; refusals come first.
 
@@ -82,9 +73,9 @@ def table_findings(
         *_topic_problems(table.ref, beside),
         *_key_problems(table, engine, set(names) - taken),
         *_name_problems(table.ref, [name for name in names if name in taken], config),
-        *(f for check in ENGINE_CHECKS[engine] for f in check(table, config)),
     ]
-    told = {finding.column for finding in refused}
+    if limits.refused is not None:
+        refused.insert(0, Finding("", "refused", why=limits.refused))
     plain = [
         *(_readable(column) for column in table.columns if column.name in taken),
         *(
@@ -101,9 +92,16 @@ def table_findings(
             if name not in taken
         ),
     ]
-    order = {name: number for number, name in enumerate(names)}
-    others = sorted((f for f in plain if f.column not in told), key=lambda f: order[f.column])
-    return (*refused, *others)
+    unlogged = [
+        Finding(name, "not captured", why=why, change="`labctl table add` leaves it out")
+        for name, why in limits.columns()
+        if name in taken
+    ]
+    found: dict[str, Finding] = {}
+    for finding in (*refused, *unlogged, *plain):
+        found.setdefault(finding.column, finding)
+    refused_columns = {finding.column for finding in refused}
+    return (*refused, *(found[name] for name in names if name not in refused_columns))
 
 
 def _filter(config: Mapping[str, str]) -> str:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from labctl.sources.base import Source, TableRef
 
-__all__ = ["Limits", "postgres_limits", "sqlserver_limits"]
+__all__ = ["NO_LIMITS", "UNLOGGED", "UNSENT", "Limits", "postgres_limits", "sqlserver_limits"]
+
+UNLOGGED = (
+    "generated, of which the database's log has no value: it would be NULL after the first change"
+)
+UNSENT = (
+    "which may be large, and PostgreSQL does not send what an update leaves as it is: it would be "
+    "NULL then"
+)
 
 
 @dataclass(frozen=True)
@@ -24,6 +33,15 @@ class Limits:
     tell from NULL."""
     needs_reselect: bool = False
     """Whether large values that an update leaves as they are have to be read from the table."""
+
+    def columns(self) -> Iterator[tuple[str, str]]:
+        """Yield each column that would not come along with a change, and why."""
+        yield from ((name, UNLOGGED) for name in self.unlogged)
+        yield from ((name, UNSENT) for name in self.unsent)
+
+
+NO_LIMITS = Limits()
+"""The limits of a table whose changes have all of it."""
 
 
 _POSTGRES = """

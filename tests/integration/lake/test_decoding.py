@@ -244,7 +244,7 @@ def test_decimals_with_more_digits_than_spark_has_arrive_as_their_exact_text(
         for position, number in enumerate(whole)
     ]
     rows.append({"id": len(whole), "w": None, "m": None, "n": None, "z": None, "f": None})
-    decoder = Decoder(spark, cast("SchemaRegistry", registry), ["id"])
+    decoder = Decoder(spark, cast("SchemaRegistry", registry), RecordKeys(("id",)))
     (target,) = decoder.columns([TAG])
     kinds = {field.name: field.dataType.simpleString() for field in target.fields}
     assert [kinds[name] for name in "wmnzf"] == ["string", "string", "decimal(38,2)"] + [
@@ -270,7 +270,7 @@ def test_a_wide_decimal_without_bytes_is_a_bad_record(spark: SparkSession) -> No
     registry = OneSchema([column("id", "int"), column("w", nullable(wide(65, 30)))])
     plain = json.loads(json.dumps(registry.avro))
     plain["fields"][1]["type"] = ["null", "bytes"]
-    decoder = Decoder(spark, cast("SchemaRegistry", registry), ["id"])
+    decoder = Decoder(spark, cast("SchemaRegistry", registry), RecordKeys(("id",)))
     (target,) = decoder.columns([TAG])
     sent = records(spark, plain, [{"id": 1, "w": b""}])
     rows = decoder.decode(sent, [TAG], target)
