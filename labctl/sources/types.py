@@ -90,6 +90,13 @@ _NOT_A_NUMBER = (
     "that is NOT NULL they stop the connector"
 )
 _BEFORE_CHRIST = "Debezium's first load shows a year before Christ as one after, streaming does not"
+_PG_INTERVAL = "".join(
+    [
+        "'P' || extract(year FROM {0}) || 'Y' || extract(month FROM {0}) || 'M'",
+        " || extract(day FROM {0}) || 'DT' || extract(hour FROM {0}) || 'H'",
+        " || extract(minute FROM {0}) || 'M' || trim_scale(extract(second FROM {0})) || 'S'",
+    ]
+)
 _YEARS = "years 1 to 9999: any other, and infinity, stops its table or is put aside by name"
 
 POSTGRES: Mapping[str, TypeRule] = MappingProxyType(
@@ -120,6 +127,22 @@ POSTGRES: Mapping[str, TypeRule] = MappingProxyType(
         "enum": _TEXT,
         "json": _TEXT,
         "jsonb": _TEXT,
+        '"char"': _TEXT,
+        "oid": _LONG,
+        "inet": _TEXT,
+        "cidr": _TEXT,
+        "macaddr": _TEXT,
+        "macaddr8": _TEXT,
+        "interval": TypeRule(
+            pa.string(),
+            expression=_PG_INTERVAL,
+            note="as `P1Y2M-3DT4H5M6.000007S`, with `interval.handling.mode=string`",
+        ),
+        "int4range": _TEXT,
+        "int8range": _TEXT,
+        "numrange": _TEXT,
+        "daterange": _TEXT,
+        "tsrange": _TEXT,
         "bytea": TypeRule(pa.binary(), pa.string(), "encode({0}, 'hex')"),
         "date": TypeRule(pa.date32(), pa.int32(), _PG_DAYS, f"{_BEFORE_CHRIST}; {_YEARS}"),
         "timestamp without time zone": TypeRule(

@@ -34,6 +34,10 @@ EXACT: dict[str, dict[str, object]] = {
         "c_timestamp": datetime.max.replace(tzinfo=UTC),
         "c_timestamptz": datetime.max.replace(tzinfo=UTC),
         "c_time": 24 * 3600 * MICROSECONDS - 1,
+        "c_oid": 2**32 - 1,
+        "c_inet": "ffff::1/64",
+        "c_interval": "P1000000Y0M3DT100000H0M0.1S",
+        "c_int4range": "[1,)",
     },
     "mysql": {
         "c_tinyint_u": 255,

@@ -104,6 +104,32 @@ POSTGRES = WideTable(
         "c_enum": Column("ems.mood", "'sad'", "'happy 😀'", "'so so'"),
         "c_json": Column("json", "'null'", """'{"b" : 1,  "a": "é"}'""", "'[1.50, true]'"),
         "c_jsonb": Column("jsonb", "'{}'", """'{"b" : 1,  "a": "é"}'""", "'[1.50, true]'"),
+        "c_internal_char": Column('"char"', "''", "'x'", "'a'"),
+        "c_oid": Column("oid", "0", "4294967295", "7"),
+        "c_inet": Column("inet", "'0.0.0.0/0'", "'ffff::1/64'", "'10.0.0.5'"),
+        "c_cidr": Column("cidr", "'0.0.0.0/0'", "'2001:db8::/32'", "'10.0.0.0/8'"),
+        "c_macaddr": Column("macaddr", "'0:0:0:0:0:0'", "'ff:ff:ff:ff:ff:ff'", "'8:0:2b:1:2:3'"),
+        "c_macaddr8": Column(
+            "macaddr8",
+            "'0:0:0:0:0:0:0:0'",
+            "'ff:ff:ff:ff:ff:ff:ff:ff'",
+            "'8:0:2b:1:2:3:4:5'",
+        ),
+        "c_interval": Column(
+            "interval",
+            "'-13 months 5 days -0.000001 seconds'",
+            "'1000000 years 3 days 100000 hours 0.1 seconds'",
+            "'-1 days +02:03:04'",
+        ),
+        "c_int4range": Column("int4range", "'empty'", "'[1,)'", "'[1,10]'"),
+        "c_int8range": Column("int8range", "'empty'", "'(,5]'", "'[1,10)'"),
+        "c_numrange": Column("numrange", "'empty'", "'(,)'", "'(1.50,2.5]'"),
+        "c_daterange": Column(
+            "daterange", "'empty'", "'[0001-01-01,9999-12-31)'", "'[2008-02-28,2008-02-29]'"
+        ),
+        "c_tsrange": Column(
+            "tsrange", "'empty'", "'[0001-01-01,)'", "'(2008-03-30 02:30,2008-03-30 03:00:00.5)'"
+        ),
         "c_bytea": Column("bytea", "''", "decode(repeat('00ff', 5000), 'hex')", "'\\x00ff0d0a'"),
         "c_date": Column("date", "'0001-01-01'", "'9999-12-31'", "'2008-02-29'"),
         "c_timestamp": Column(

@@ -561,6 +561,44 @@ def test_mysql_types_that_have_several_forms_are_read_in_silvers(
         assert bits == [("x'01'", "x'0103'"), ("x'00'", "x'0000'"), ("NULL", "NULL")]
 
 
+INTERVALS = {
+    "1 year 2 mons -3 days 04:05:06.000007": "P1Y2M-3DT4H5M6.000007S",
+    "-1 days +02:03:04": "P0Y0M-1DT2H3M4S",
+    "-00:00:00.000001": "P0Y0M0DT0H0M-0.000001S",
+    "-13 months": "P-1Y-1M0DT0H0M0S",
+    "100000 hours": "P0Y0M0DT100000H0M0S",
+    "-178000000 years": "P-178000000Y0M0DT0H0M0S",
+}
+"""In the form that Debezium sends."""
+
+
+def test_postgresql_types_that_debezium_sends_as_text_are_read_so(
+    endpoints: Endpoints, schemas: str
+) -> None:
+    ref = TableRef(schemas, "texts")
+    with connect(endpoints, "postgres") as source:
+        name = source.qualified(ref)
+        source.execute(
+            f'CREATE TABLE {name} (id integer PRIMARY KEY, i interval, a inet, r tsrange, c "char",'
+            " o oid, n numrange)"
+        )
+        for number, text in enumerate(INTERVALS):
+            source.execute(f"INSERT INTO {name} VALUES ({number}, '{text}')")
+        source.execute(
+            f"INSERT INTO {name} VALUES (10, NULL, '10.0.0.5', '[2024-01-01,2024-02-01 12:00)',"
+            " 'x', 4294967295, '(1.50,2.5]'), (11, NULL, 'fe80::1/64', 'empty', '', 0, '(,)')"
+        )
+        read = source.read(ref)
+        rows = {row.pop("id"): row for row in read.to_pylist()}
+        assert [rows[n]["i"] for n in range(len(INTERVALS))] == list(INTERVALS.values())
+        assert list(rows[10].values()) == [
+            *(None, "10.0.0.5", '["2024-01-01 00:00:00","2024-02-01 12:00:00")', "x"),
+            *(2**32 - 1, "(1.50,2.5]"),
+        ]
+        assert list(rows[11].values()) == [None, "fe80::1/64", "empty", "", 0, "(,)"]
+        assert not source.describe(ref).unread
+
+
 def test_mysql_zero_dates_are_read_as_null_and_counted(endpoints: Endpoints, schemas: str) -> None:
     ref = TableRef(schemas, "zeros")
     with connect(endpoints, "mysql") as source:
