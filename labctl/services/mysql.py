@@ -171,6 +171,7 @@ def _probe(context: Context) -> str:
 def _setup(context: Context) -> None:
     # Here: it brings Arrow, which every command would load.
     from labctl.sources.mysql import allow, ensure_database
+    from labctl.sources.signal_table import SIGNAL_SCHEMA
 
     server = context.endpoints.mysql
     assert server is not None  # noqa: S101 - this service's own endpoint
@@ -193,6 +194,8 @@ def _setup(context: Context) -> None:
             for schema in source.schemas:
                 ensure_database(server, schema, OWNER)
                 allow(cursor, "SELECT, LOCK TABLES", schema, CDC_USER)
+        ensure_database(server, SIGNAL_SCHEMA, OWNER)
+        allow(cursor, "SELECT, INSERT", SIGNAL_SCHEMA, CDC_USER)
 
 
 SERVICE = Service(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -13,6 +13,7 @@ from labctl.lab.verification import verify_lab
 from labctl.sources import Source, TableRef
 from labctl.testing.plugin import SilverReader
 from tests.e2e.second_source import ORDERS, SILVER, SOURCE
+from tests.e2e.wide_tables import SPARE
 
 pytestmark = pytest.mark.long
 
@@ -20,7 +21,24 @@ MOR = next(name for name, kind in SILVER.items() if kind == "MERGE_ON_READ")
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.mark.parametrize(("name", "ref", "table"), [(SOURCE, ORDERS, MOR)])
+@pytest.fixture
+def drop_columns(source: Callable[[str], Source]) -> Iterator[Callable[[str, TableRef], None]]:
+    """`drop_columns("mysql", SPARE)`: once the test is over, drop the columns that it adds."""
+    before: dict[tuple[str, TableRef], list[str]] = {}
+
+    def remember(name: str, ref: TableRef) -> None:
+        before[name, ref] = [column.name for column in source(name).describe(ref).columns]
+
+    yield remember
+    for (name, ref), known in before.items():
+        for column in source(name).describe(ref).columns:
+            if column.name not in known:
+                source(name).execute(f"ALTER TABLE {ref} DROP COLUMN {column.name}")
+
+
+@pytest.mark.parametrize(
+    ("name", "ref", "table"), [(SOURCE, ORDERS, MOR), ("mysql", SPARE, SPARE.name)]
+)
 def test_a_column_with_a_default_is_added_and_renamed(
     name: str,
     ref: TableRef,
@@ -31,8 +49,10 @@ def test_a_column_with_a_default_is_added_and_renamed(
     silver: SilverReader,
     new_key: Callable[[], int],
     verify_equal: Callable[..., None],
+    drop_columns: Callable[[str, TableRef], None],
 ) -> None:
     """`verify` names the way back, and a row that was deleted does not come back by it."""
+    drop_columns(name, ref)
     database, old, gone, new = source(name), new_key(), new_key(), new_key()
     database.execute(f"INSERT INTO {ref} (id) VALUES ({old}), ({gone})")
     verify_equal(table)

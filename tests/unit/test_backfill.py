@@ -16,7 +16,7 @@ from labctl.sources import Source, TableRef
 from labctl.sources.signal_table import own_signals
 
 ORDERS = TableRef("public", "orders")
-SIGNALLED = ("postgres", "moma")
+SIGNALLED = ("postgres", "moma", "mysql", "mssql")
 FILES = {
     file.name.split("_")[2]: file.config
     for file in connector_files(Path(__file__).parents[2] / "connectors")
