@@ -24,6 +24,7 @@ from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.traces import cause
 from labctl.lab.connectors import check_files, check_sink_files, restart_failed_tasks
 from labctl.lab.in_flight import records_behind
+from labctl.lab.lab import Lab
 from labctl.lab.pipeline import HELD_UP, silver_status
 from labctl.lab.table_requests import lab_dead_letters
 from labctl.lab.verification import verify_lab
@@ -31,12 +32,14 @@ from labctl.scaffolding.tables import new_files
 from labctl.sources import Source, connect
 from labctl.sources.base import TableRef
 from labctl.tables import LabTable
+from labctl.verify import TableVerdict
 
-__all__ = ["Batches", "missing_kinds"]
+__all__ = ["Batches", "missing_kinds", "verified"]
 
 Say = Callable[[str], None]
 _PATIENCE = 4.0
 _SECONDS = 90.0
+_ALONE_SECONDS = 15.0
 _HELD_SECONDS = 3.0
 _POLL_SECONDS = 0.3
 
@@ -210,9 +213,8 @@ class Batches:
         names = [
             n for n, table in by_name.items() if table.case.engine not in stopped and n not in held
         ]
-        report = verify_lab(lab, names, timeout=_SECONDS, patience=_PATIENCE) if names else None
+        verdicts, crashed = verified(lab, names)
         stopped |= self._stopped_connectors()
-        verdicts = {verdict.silver: verdict for verdict in report.tables} if report else {}
         states = _silver_states(self._stage)
         for name, table in by_name.items():
             result = table.result
@@ -229,6 +231,8 @@ class Batches:
             )
             if result.end is End.FAILED and table.case.engine in stopped:
                 result.reason = f"{_STOPPED}: {stopped[table.case.engine]}"
+            if name in crashed:
+                result.end, result.reason = End.FAILED, f"labctl verify crashes: {crashed[name]}"
             if before is End.PUT_ASIDE and result.end is End.EQUAL:
                 result.end = End.PUT_ASIDE
         restart_failed_tasks(connect_client(lab.endpoints.connect))
@@ -273,6 +277,28 @@ class Batches:
 
 
 _STOPPED = "its connector stopped"
+
+
+def verified(
+    lab: Lab, names: Sequence[str], *, seconds: float = _SECONDS
+) -> tuple[dict[str, TableVerdict], dict[str, str]]:
+    """Return what verify says of tables, and of which it crashes, with the error.
+
+    One table's values may crash the whole comparison: each is compared by itself then.
+    """
+    if not names:
+        return {}, {}
+    try:
+        report = verify_lab(lab, names, timeout=seconds, patience=_PATIENCE)
+    except Exception as error:
+        if len(names) == 1:
+            return {}, {names[0]: repr(error)}
+        parts = [verified(lab, [name], seconds=_ALONE_SECONDS) for name in names]
+        return (
+            {name: verdict for found, _ in parts for name, verdict in found.items()},
+            {name: reason for _, crashed in parts for name, reason in crashed.items()},
+        )
+    return {verdict.silver: verdict for verdict in report.tables}, {}
 
 
 def _settled(stage: Stage, names: Sequence[str]) -> set[str]:

@@ -13,7 +13,7 @@ from labctl.conformance.model import ValueClass
 from labctl.conformance.report import ConformanceReport
 from labctl.sources import ENGINES
 
-__all__ = ["REPORT", "render"]
+__all__ = ["REPORT", "kept_report", "render"]
 
 REPORT = Path("docs", "benchmarks", "conformance.json")
 """The run that the page shows."""
@@ -55,18 +55,26 @@ _NAMES = {
 }
 
 
-def render(report: ConformanceReport) -> str:
-    """Return the whole page."""
+def render(report: ConformanceReport | None) -> str:
+    """Return the whole page; without a report, what the command does."""
+    if report is None:
+        return _INTRODUCTION
     return "\n".join([_INTRODUCTION, *_run(report), *_matrices(report), *_failures(report)])
+
+
+def kept_report() -> ConformanceReport | None:
+    """Return the run that the page shows; None while none is kept."""
+    return ConformanceReport.load(REPORT) if REPORT.is_file() else None
 
 
 def _run(report: ConformanceReport) -> Iterator[str]:
     where = report.environment
+    commit = "" if where.commit.startswith("unknown") else f" commit {where.commit},"
     yield "## The run that this page shows\n"
     yield (
         f"Made by `python -m labctl.conformance.document > docs/conformance.md` from\n"
         f"[conformance.json](benchmarks/conformance.json): {report.tables} tables from seed "
-        f"{report.first_seed} on, {where.at[:10]}, commit {where.commit},\n{where.cores} cores, "
+        f"{report.first_seed} on, {where.at[:10]},{commit}\n{where.cores} cores, "
         f"load {where.load_1_5_15[0]:.0f} before. {report.tables_per_minute:.0f} tables per minute."
         "\n"
     )
@@ -126,4 +134,4 @@ def _failures(report: ConformanceReport) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print(render(ConformanceReport.load(REPORT)), end="")
+    print(render(kept_report()), end="")

@@ -11,6 +11,7 @@ from docsite.blocks import CONTRIBUTING, DOCS, with_blocks
 from docsite.images import FOLDER, pictures
 from labctl.cli import COMMANDS
 from labctl.config.model import LabConfig
+from labctl.conformance import document as conformance
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.services import PASSWORDS, SERVICES
 from labctl.services.references import reference_values
@@ -19,6 +20,10 @@ from labctl.sources.document import render
 
 def test_the_types_page_is_what_the_rules_say() -> None:
     assert (DOCS / "types.md").read_text() == render()
+
+
+def test_the_conformance_page_is_what_the_kept_run_says() -> None:
+    assert (DOCS / "conformance.md").read_text() == conformance.render(conformance.kept_report())
 
 
 @pytest.mark.parametrize(
