@@ -18,6 +18,7 @@ from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.project import new_project, write_project
 from labctl.sources import SourceTable, TableRef
 from labctl.sources.base import Declared
+from labctl.sources.limits import Limits
 from labctl.sources.types import POSTGRES
 
 TRACE = (
@@ -81,6 +82,6 @@ def test_a_new_project_leaves_such_a_table_out_also_without_a_key() -> None:
     refs = [TableRef("public", name) for name in ("customer", "twins")]
     for keys in (("id",), ()):
         tables = [described(ref, keys=keys) for ref in refs]
-        left_out = existing._left_out("shop", "postgres", tables)
+        left_out = existing._left_out("shop", "postgres", tables, dict.fromkeys(refs, Limits()))
         assert list(left_out) == [refs[1]]
         assert "both become unit_price" in left_out[refs[1]]
