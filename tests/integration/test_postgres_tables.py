@@ -1,0 +1,115 @@
+"""PostgreSQL's kinds of tables, from the source to silver: equal, or left out by name."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from labctl.errors import ExitCode
+from labctl.lab.lab import Lab
+from labctl.scaffolding.examples import example_source
+from labctl.scaffolding.project import new_project, write_project
+from labctl.sources import connect
+
+pytestmark = pytest.mark.long
+
+TABLES = (
+    "CREATE TABLE line (id int PRIMARY KEY, qty int, note text,"
+    " total int GENERATED ALWAYS AS (qty * 10) STORED)",
+    "CREATE TABLE half (id int PRIMARY KEY, qty int, note text,"
+    " doubled int GENERATED ALWAYS AS (qty * 2) VIRTUAL)",
+    "CREATE TABLE event (id int, day date, v text, PRIMARY KEY (id, day)) PARTITION BY RANGE (day)",
+    "CREATE TABLE event_1 PARTITION OF event FOR VALUES FROM ('2023-01-01') TO ('2024-01-01')",
+    "CREATE TABLE event_2 PARTITION OF event FOR VALUES FROM ('2024-01-01') TO ('2025-01-01')",
+    "ALTER TABLE half ALTER note SET STORAGE EXTERNAL",
+    "ALTER TABLE event ALTER v SET STORAGE EXTERNAL",
+    "INSERT INTO line (id, qty, note) VALUES (1, 2, 'x'), (2, 3, 'y')",
+    "INSERT INTO half (id, qty, note) VALUES (1, 2, repeat('x', 9000)), (2, 3, 'y')",
+    "INSERT INTO event VALUES (1, '2023-05-05', 'a'), (2, '2024-05-05', 'b')",
+)
+CHANGES = (
+    "INSERT INTO line (id, qty, note) VALUES (3, 4, 'z')",
+    "UPDATE line SET note = 'x2' WHERE id = 1",
+    "DELETE FROM line WHERE id = 2",
+    "INSERT INTO half (id, qty, note) VALUES (3, 4, 'z')",
+    # Its large value is in no log.
+    "UPDATE half SET qty = 7 WHERE id = 1",
+    "DELETE FROM half WHERE id = 2",
+    "INSERT INTO event VALUES (3, '2023-06-06', repeat('c', 9000))",
+    "CREATE TABLE event_3 PARTITION OF event FOR VALUES FROM ('2025-01-01') TO ('2026-01-01')",
+    "INSERT INTO event VALUES (4, '2025-06-06', repeat('d', 9000)), (5, '2025-07-07', 'e')",
+    "UPDATE event SET day = '2024-07-07' WHERE id = 3",
+    "UPDATE event SET day = '2025-07-08', v = 'e2' WHERE id = 5",
+)
+
+
+@pytest.fixture
+def project() -> Iterator[Path]:
+    """A project with a PostgreSQL and a home of its own; its lab is destroyed after the test."""
+    with TemporaryDirectory(prefix="labctl-") as name, pytest.MonkeyPatch.context() as patch:
+        folder = Path(name) / "shop"
+        patch.setenv("XDG_STATE_HOME", f"{name}/state")
+        write_project(folder, new_project("shop", [example_source("shop", "postgres")]))
+        try:
+            yield folder
+        finally:
+            labctl(folder, "destroy", "--yes")
+
+
+def labctl(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "labctl", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def done(folder: Path, *arguments: str, code: ExitCode = ExitCode.OK) -> str:
+    ended = labctl(folder, *arguments)
+    assert ended.returncode == code, ended.stdout + ended.stderr
+    return ended.stdout + ended.stderr
+
+
+def verified(folder: Path, code: ExitCode = ExitCode.OK) -> dict[str, Any]:
+    ended = labctl(folder, "-o", "json", "verify")
+    assert ended.returncode == code, ended.stdout + ended.stderr
+    return {table["silver"]: table["diff"] for table in json.loads(ended.stdout)["tables"]}
+
+
+def test_generated_columns_and_partitions_are_equal_or_left_out_by_name(project: Path) -> None:
+    done(project, "up")
+    endpoints = Lab.find(project=project).endpoints
+    with connect(endpoints, "shop") as source:
+        for statement in TABLES:
+            source.execute(statement)
+        for table in ("line", "half", "event"):
+            done(project, "table", "add", f"shop.public.{table}")
+        assert "a partition of event" in done(
+            project, "table", "add", "shop.public.event_1", code=ExitCode.USAGE
+        )
+        for statement in CHANGES:
+            source.execute(statement)
+        found = verified(project)
+        assert found["shop.half"]["columns_uncaptured"] == ["doubled"]
+        assert found["shop.line"]["columns_uncaptured"] == []
+        assert found["shop.event"]["source_rows"] == 5
+        source.execute("DROP TABLE event_2")
+        assert verified(project, ExitCode.DIFFERENT)["shop.event"]["extra"] == 2
+        # A file that no longer leaves the column out is refused, and nothing is changed.
+        file = project / "connectors" / "source_connector_shop.json"
+        file.write_text(file.read_text().replace("public.half.doubled", "public.half.none"))
+        for command in ("validate", "apply"):
+            said = done(project, "connectors", command, code=ExitCode.USAGE)
+            assert "public.half has doubled, generated" in said
+            assert '"column.exclude.list": "public.half.none,public.half.doubled"' in said
