@@ -209,10 +209,11 @@ class _Run:
             status = next((one["status"] for one in said if one.get("status")), None)
             if status is not None and status not in _READ:
                 raise self._failed(status)
-            if any(one["type"] == "COMPLETED" for one in said):
+            if any(one["type"] in ("COMPLETED", "ABORTED") for one in said):
+                # Stopped, a run is said to be complete, too; that its table was read is not said.
+                if status is None:
+                    raise self._failed("it was stopped")
                 return
-            if any(one["type"] == "ABORTED" for one in said):
-                raise self._failed("it was stopped")
             read = _between(starts, _ends(self.lab, self.table)) + len(said)
             if read != last:
                 last, moved = read, time.monotonic()
