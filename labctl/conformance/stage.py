@@ -115,8 +115,12 @@ class Stage:
 
     def drop_connector(self, engine: SourceEngine) -> None:
         """Remove a connector whose position is of no more use."""
+        name = connector_name(self.source(engine))
         with suppress(LabError):
-            delete_connector(self.fresh(), connector_name(self.source(engine)))
+            # By name, a connector made later would go on from where this one was.
+            connect_client(self.lab.endpoints.connect).forget_offsets(name)
+        with suppress(LabError):
+            delete_connector(self.fresh(), name)
 
 
 @contextmanager
