@@ -17,7 +17,7 @@ from labctl.scaffolding import existing
 from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.project import new_project, write_project
 from labctl.sources import SourceTable, TableRef
-from labctl.sources.base import Declared
+from labctl.sources.base import Declared, Row
 from labctl.sources.limits import Limits
 from labctl.sources.types import POSTGRES
 
@@ -36,6 +36,8 @@ def described(ref: TableRef, *, keys: tuple[str, ...] = ("id",)) -> SourceTable:
 
 
 class Database:
+    engine = "postgres"
+
     def __init__(self, *names: str) -> None:
         self.names = names
 
@@ -44,6 +46,12 @@ class Database:
 
     def describe(self, ref: TableRef) -> SourceTable:
         return described(ref)
+
+    def execute(self, *_: object) -> list[Row]:
+        return []
+
+    def qualified(self, ref: TableRef) -> str:
+        return str(ref)
 
 
 @pytest.fixture

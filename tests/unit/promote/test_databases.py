@@ -59,7 +59,7 @@ def test_each_database_is_one_of_glues(project: Path) -> None:
     assert check(promotion, plan) == []
     # Two silver tables of each source table are one table of the publication.
     (published,) = re.findall("SET TABLE (.*);", plan.texts["sql/moma.sql"].decode())
-    assert published == '"public"."artists", "public"."artworks"'
+    assert published == '"public"."artists", "public"."artworks", "labctl"."signal"'
 
 
 def test_the_application_gets_the_folders_of_all_tables(project: Path, tmp_path: Path) -> None:
