@@ -108,12 +108,14 @@ POSTGRES = WideTable(
         "c_oid": Column("oid", "0", "4294967295", "7"),
         "c_inet": Column("inet", "'0.0.0.0/0'", "'ffff::1/64'", "'10.0.0.5'"),
         "c_cidr": Column("cidr", "'0.0.0.0/0'", "'2001:db8::/32'", "'10.0.0.0/8'"),
-        "c_macaddr": Column("macaddr", "'0:0:0:0:0:0'", "'ff:ff:ff:ff:ff:ff'", "'8:0:2b:1:2:3'"),
+        "c_macaddr": Column(
+            "macaddr", "'00:00:00:00:00:00'", "'ff:ff:ff:ff:ff:ff'", "'08:00:2b:01:02:03'"
+        ),
         "c_macaddr8": Column(
             "macaddr8",
-            "'0:0:0:0:0:0:0:0'",
+            "'00:00:00:00:00:00:00:00'",
             "'ff:ff:ff:ff:ff:ff:ff:ff'",
-            "'8:0:2b:1:2:3:4:5'",
+            "'08:00:2b:01:02:03:04:05'",
         ),
         "c_interval": Column(
             "interval",
