@@ -148,7 +148,7 @@ class WriterSchema:
         if not isinstance(schema, dict) or schema.get("type") != "record":
             raise ValueError(f"not an Avro record schema: {text[:200]}")
         fields = tuple(
-            Field(field["name"], _expression(field["type"]), form_of(field["type"]))
+            Field(field["name"], _expression(field["type"]), form_of(_annotate(field["type"])))
             for field in schema["fields"]
         )
         return cls(text=json.dumps(_annotate(schema)), fields=fields)

@@ -15,7 +15,7 @@ __all__ = ["PLACEHOLDER", "Form", "form_of", "is_unavailable", "unavailable_reas
 PLACEHOLDER = "__debezium_unavailable_value"
 _BYTES = PLACEHOLDER.encode()
 
-Form = Literal["text", "bytes", "texts", "ints", "longs"]
+Form = Literal["text", "bytes", "texts", "ints", "longs", "dates"]
 """The kinds of columns that the text has a form for."""
 
 _TEXTS = (
@@ -31,20 +31,29 @@ _FORMS: Mapping[Form, tuple[str, ...]] = {
     "texts": (f"array('{PLACEHOLDER}')",),
     "ints": (f"array({', '.join(map(str, _BYTES))})",),
     "longs": (f"array({', '.join(f'{byte}L' for byte in _BYTES)})",),
+    "dates": (f"array({', '.join(f'date_from_unix_date({byte})' for byte in _BYTES)})",),
 }
 """Spark SQL of each form."""
-_OF_ITEMS: Mapping[object, Form] = {"string": "texts", "int": "ints", "long": "longs"}
+_OF_ITEMS: Mapping[tuple[object, object], Form] = {
+    ("string", None): "texts",
+    ("int", None): "ints",
+    ("long", None): "longs",
+    ("int", "date"): "dates",
+}
+"""By the type of an array's items, and its logical type: a moment is compared with no number."""
 
 
 def form_of(node: Any) -> Form | None:
-    """Return the form that an Avro type has; None where it has none."""
+    """Return the form that an Avro type, as it is decoded, has; None where it has none."""
     plain = _plain(node)
     if not isinstance(plain, dict):
         return "text" if plain == "string" else "bytes" if plain == "bytes" else None
     if plain["type"] == "array":
         item = _plain(plain["items"])
-        kind = item.get("type") if isinstance(item, dict) else item
-        return _OF_ITEMS.get(kind) if isinstance(kind, str) else None
+        kind, meaning = (
+            (item.get("type"), item.get("logicalType")) if isinstance(item, dict) else (item, None)
+        )
+        return _OF_ITEMS.get((kind, meaning)) if isinstance(kind, str) else None
     if plain["type"] == "bytes" and plain.keys() & {"logicalType", "connect.name"}:
         return None
     return form_of(plain["type"])

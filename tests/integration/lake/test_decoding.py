@@ -121,6 +121,8 @@ JSON = {"type": "string", "connect.name": "io.debezium.data.Json"}
         ),
         ({"type": "array", "items": nullable("int")}, [[], [95], None], [[*NOT_SENT.encode()]]),
         ({"type": "array", "items": "long"}, [[], [95], None], [[*NOT_SENT.encode()]]),
+        ({"type": "array", "items": nullable(DATE)}, [[], [95], None], [[*NOT_SENT.encode()]]),
+        ({"type": "array", "items": nullable(MICROS)}, [[], [95], None], []),
     ],
 )
 def test_a_value_that_postgresql_did_not_send_is_put_aside_by_name(
@@ -135,7 +137,9 @@ def test_a_value_that_postgresql_did_not_send_is_put_aside_by_name(
         {"id": n, "title": "t", "body": body, "__deleted": "false"} for n, body in enumerate(bodies)
     ]
     # Of a row that is deleted the key alone counts.
-    rows.append({"id": -1, "title": NOT_SENT, "body": not_sent[0], "__deleted": "true"})
+    rows += [
+        {"id": -1, "title": NOT_SENT, "body": body, "__deleted": "true"} for body in not_sent[:1]
+    ]
     sent = records(spark, registry.avro, rows)
     (target,) = decoder.columns([TAG])
     bad = decoder.decode(sent, [TAG], target).where(FLAG_BAD)
