@@ -98,6 +98,11 @@ class Rebuilder:
         columns = [self._reader.columns(group.schema) for group in groups]
         state = self._table.state()
         current = state.schema
+        if not groups and current is None:
+            raise PermanentError(
+                f"Table {config.name} cannot be rebuilt: there is no row in {self._folder}",
+                hint="Nothing was changed. Ask again when bronze has rows",
+            )
         topic_id = self._bronze_topics.id_of(config.topic) or state.topic_id
         try:
             target = merge_schemas(config.name, current, columns)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 
 import fastavro
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import BooleanType, StructField, StructType
 
 from lakehouse.bronze.files import records_in, schema_in
 from lakehouse.bronze.listing import ListedFile
@@ -128,7 +128,8 @@ class BronzeReader:
         """All rows of the files as rows of `target`, with `FLAG_BAD`."""
         found = [self._rows(group, target) for group in groups]
         if not found:
-            return self._spark.createDataFrame([], target.add(FLAG_BAD, "boolean"))
+            flag = StructField(FLAG_BAD, BooleanType())
+            return self._spark.createDataFrame([], StructType([*target.fields, flag]))
         return reduce(DataFrame.unionAll, found)
 
     def _rows(self, group: FilesOfSchema, target: StructType) -> DataFrame:

@@ -14,10 +14,14 @@ import fastavro
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from lakehouse.bronze.reader import BronzeReader
 from lakehouse.decode import FLAG_BAD, Decoder
 from lakehouse.mapping import WriterSchema
 from lakehouse.record_keys import RecordKeys
 from lakehouse.registry import SchemaRegistry
+from lakehouse.schema import POSITION_COLUMNS, merge_schemas
+from lakehouse.storage import LakeFiles
+from lakehouse.truncates import Truncate, last_of
 from lakehouse.wire import VALUE_HEADER
 from tests.integration.spark.change_records import column, debezium, nullable
 
@@ -281,3 +285,13 @@ def test_a_wide_decimal_without_bytes_is_a_bad_record(spark: SparkSession) -> No
     assert rows.collect()[0][FLAG_BAD]
     (found,) = decoder.explain(sent, rows)
     assert "its w is" in found.reason
+
+
+def test_files_of_truncates_alone_have_no_rows_and_change_no_columns(spark: SparkSession) -> None:
+    """So a table that is truncated before its first row goes on."""
+    reader = BronzeReader(spark, cast(LakeFiles, None), RecordKeys(("id",)))
+    target = merge_schemas("t", None, [])
+    assert reader.rows([], target).collect() == []
+    assert target == POSITION_COLUMNS
+    truncate = Truncate(0, 5, 1)
+    assert last_of([truncate], target, 1) == truncate

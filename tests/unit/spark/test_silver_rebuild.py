@@ -57,3 +57,35 @@ def test_without_bronze_files_a_request_is_refused_and_the_next_one_stands_again
     assert not table.services.locked()
     rebuilder.request()
     assert rebuilder.is_requested()
+
+
+def test_bronze_with_truncates_alone_has_no_rows_to_write(monkeypatch: Any) -> None:
+    files = Files({"rebuild/sale": b""})
+    config = SimpleNamespace(
+        name="sale", topic="sale", bronze_root="topics/sale", key_fields=("salesid",)
+    )
+    table = SimpleNamespace(
+        config=config,
+        services=threading.Lock(),
+        key_generator=SimpleNamespace(can_be_distinct=True),
+        state=lambda: SimpleNamespace(schema=None),
+    )
+    rebuilder = Rebuilder(
+        cast("Any", None),
+        cast("Any", files),
+        cast("Any", table),
+        bronze_base_path="s3a://lake",
+        request_path="rebuild/sale",
+        bronze_topics=cast("Any", SimpleNamespace(position_of=lambda _topic: None)),
+    )
+    of_truncate = SimpleNamespace(schema=SimpleNamespace(is_truncate=True))
+    listing = SimpleNamespace(files_before=lambda _position: ["a file"])
+    reader = SimpleNamespace(
+        check_whole=lambda _files: None,
+        by_schema=lambda _files: [of_truncate],
+        truncates=lambda _groups: [],
+    )
+    monkeypatch.setattr(rebuilder, "_listing", listing)
+    monkeypatch.setattr(rebuilder, "_reader", reader)
+
+    assert "there is no row in s3a://lake/topics/sale" in str(rebuilder.run())
