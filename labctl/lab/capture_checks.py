@@ -16,7 +16,7 @@ from labctl.sources.column_filters import (
     is_taken,
     with_columns_left_out,
 )
-from labctl.sources.limits import UNLOGGED, UNSENT, Limits
+from labctl.sources.limits import Limits
 
 __all__ = ["check_capturable", "limit_problems", "limits_of", "reselects"]
 
@@ -81,7 +81,7 @@ def limit_problems(file: ConnectorFile, limits: Mapping[TableRef, Limits]) -> It
             yield f"{ref} cannot be captured: {limit.refused}"
     config, written = dict(file.config), list[str]()
     for ref, limit in limits.items():
-        for columns, why in ((limit.unlogged, UNLOGGED), (limit.unsent, UNSENT)):
+        for columns, why in limit.by_reason():
             if named := [one for one in columns if is_taken(file.config, ref, one)]:
                 written.append(f"{ref} has {', '.join(named)}, {why}")
             if (listed := with_columns_left_out(config, ref, columns)) is not None:

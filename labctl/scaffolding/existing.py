@@ -100,7 +100,7 @@ def existing_source(dsn: str, *, name: str | None = None, copy_rows: int = 0) ->
         tuple(
             column_entry(table.ref, column)
             for table in keyed
-            for column in (*limits[table.ref].unlogged, *limits[table.ref].unsent)
+            for column in limits[table.ref].columns()
         ),
     )
 
@@ -156,10 +156,10 @@ def _notes(
         if reason := left_out.get(table.ref):
             yield f"{str(table.ref)!r} is left out: {reason}"
             continue
-        if columns := (*limit.unlogged, *limit.unsent):
+        if columns := limit.columns():
             yield (
-                f"{table.ref}: {', '.join(columns)} are not captured, because no change in the "
-                f"database's log has them; {COLUMNS_LEFT_OUT} of the connector says so"
+                f"{table.ref}: {', '.join(columns)} are not captured, because no change has them; "
+                f"{COLUMNS_LEFT_OUT} of the connector says so"
             )
         if not table.keys:
             yield f"{table.ref} has no primary key: it is made, and not captured"

@@ -261,7 +261,7 @@ def _new_files(
     left then that could only be captured wrongly.
     """
     ref, engine, connector = described.ref, lab.config.sources[name].engine, source_file(lab, name)
-    left_out = with_columns_left_out(connector.config, ref, (*limits.unlogged, *limits.unsent))
+    left_out = with_columns_left_out(connector.config, ref, (*limits.columns(),))
     config = dict(connector.config)
     if left_out is not None:
         config[COLUMNS_LEFT_OUT] = left_out

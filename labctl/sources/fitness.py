@@ -94,7 +94,7 @@ def table_findings(
     ]
     unlogged = [
         Finding(name, "not captured", why=why, change="`labctl table add` leaves it out")
-        for name, why in limits.columns()
+        for name, why in limits.columns().items()
         if name in taken
     ]
     found: dict[str, Finding] = {}

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from labctl.sources.base import Source, TableRef
 
-__all__ = ["NO_LIMITS", "UNLOGGED", "UNSENT", "Limits", "postgres_limits", "sqlserver_limits"]
+__all__ = ["NO_LIMITS", "Limits", "postgres_limits", "sqlserver_limits"]
 
-UNLOGGED = (
+_UNLOGGED = (
     "generated, of which the database's log has no value: it would be NULL after the first change"
 )
-UNSENT = (
+_UNSENT = (
     "which may be large, and PostgreSQL does not send what an update leaves as it is: it would be "
     "NULL then"
+)
+_UNDECODED = (
+    "of the type name, which Debezium reads in the first load and in no change: it would be NULL "
+    "then; declare it as text or varchar(63)"
 )
 
 
@@ -31,13 +35,30 @@ class Limits:
     unsent: tuple[str, ...] = ()
     """Columns whose large values an update of others does not send, in a form that nothing can
     tell from NULL."""
+    undecoded: tuple[str, ...] = ()
+    """Columns of a type that Debezium has no value of in a change."""
     needs_reselect: bool = False
     """Whether large values that an update leaves as they are have to be read from the table."""
 
-    def columns(self) -> Iterator[tuple[str, str]]:
-        """Yield each column that would not come along with a change, and why."""
-        yield from ((name, UNLOGGED) for name in self.unlogged)
-        yield from ((name, UNSENT) for name in self.unsent)
+    def by_reason(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield the columns that would not come along with a change, and why, by reason."""
+        yield from (
+            (names, why)
+            for names, why in (
+                (self.unlogged, _UNLOGGED),
+                (self.unsent, _UNSENT),
+                (self.undecoded, _UNDECODED),
+            )
+            if names
+        )
+
+    def columns(self) -> dict[str, str]:
+        """Return each such column, and why."""
+        reasons: dict[str, str] = {}
+        for names, why in self.by_reason():
+            for name in names:
+                reasons.setdefault(name, why)
+        return reasons
 
 
 NO_LIMITS = Limits()
@@ -62,6 +83,12 @@ SELECT c.relkind, c.relpersistence,
     EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND NOT attisdropped AND attnum > 0
         AND attstorage <> 'p' AND attgenerated <> 'v'),
     {is_shown_in_part},
+    ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND NOT attisdropped
+        AND attnum > 0 AND (WITH RECURSIVE base(type, of) AS (
+            SELECT atttypid, (SELECT typbasetype FROM pg_type WHERE oid = atttypid)
+            UNION ALL
+            SELECT t.oid, t.typbasetype FROM base JOIN pg_type t ON t.oid = of
+        ) SELECT bool_or(type = 'name'::regtype) FROM base) ORDER BY attnum),
     ARRAY(SELECT a.attname::text FROM pg_index JOIN pg_attribute a ON a.attrelid = indrelid
         AND a.attnum = ANY (indkey::int2[]) WHERE indrelid = c.oid AND indisprimary)
 FROM pg_class c WHERE c.oid = to_regclass(%s)
@@ -78,7 +105,8 @@ def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits
     )
     if not found:
         return Limits()
-    kind, persistence, root, children, unlike, unlogged, unsent, has_large, in_part, key = found[0]
+    kind, persistence, root, children, unlike, unlogged, unsent, *others = found[0]
+    has_large, in_part, undecoded, key = others
     refused = None
     if root is not None:
         refused = f"it is a partition of {root}; capture that table instead, which has all its rows"
@@ -108,10 +136,13 @@ def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits
             f"its key column {lost[0]} is generated, and PostgreSQL writes no value of it down; "
             "make it a plain column"
         )
+    elif lost := [name for name in key if name in undecoded]:
+        refused = f"its key column {lost[0]} is {_UNDECODED}"
+    limits = Limits(refused, tuple(unlogged), undecoded=tuple(undecoded))
     # A partition that is made later has its key as its identity.
     if not in_part and kind != "p":
-        return Limits(refused, tuple(unlogged))
-    return Limits(refused, tuple(unlogged), tuple(unsent), needs_reselect=has_large)
+        return limits
+    return replace(limits, unsent=tuple(unsent), needs_reselect=has_large)
 
 
 def sqlserver_limits(database: Source, ref: TableRef, _publication: str) -> Limits:

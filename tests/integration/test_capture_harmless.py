@@ -289,3 +289,22 @@ def test_what_no_change_would_have_is_named(
     found = limits(source, TableRef(schema, "large"), "p")
     assert (found.unlogged, found.unsent) == (("g",), ("sums", "hours"))
     assert limits(source, TableRef(schema, "gone"), "p") == limits(source, TableRef("x", "y"), "p")
+
+
+def test_columns_of_the_type_name_are_known_beneath_domains_and_in_keys(
+    endpoints: Endpoints, source: Source, schemas: tuple[str, str]
+) -> None:
+    schema, _ = schemas
+    make(endpoints, source, KINDS["plain"], schema)
+    for domain, base in (("short", "name"), ("shorter", f"{schema}.short"), ("other", "text")):
+        source.execute(f"CREATE DOMAIN {schema}.{domain} AS {base}")
+    source.execute(
+        f"CREATE TABLE {schema}.named (id int PRIMARY KEY, n name, d {schema}.shorter,"
+        f" o {schema}.other, t text, v varchar(63))"
+    )
+    limits = ENGINES["postgres"].limits
+    found = limits(source, TableRef(schema, "named"), "p")
+    assert (found.undecoded, found.refused) == (("n", "d"), None)
+    source.execute(f"CREATE TABLE {schema}.by_name (n name PRIMARY KEY)")
+    refused = limits(source, TableRef(schema, "by_name"), "p").refused or ""
+    assert "its key column n is of the type name" in refused

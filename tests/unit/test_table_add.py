@@ -197,7 +197,7 @@ def test_columns_that_no_change_would_have_are_left_out_from_the_start(
         COLUMNS_LEFT_OUT: r"(?-i)public\.invoice\.total,(?-i)public\.invoice\.tags. more",
     }
     assert next(iter(file.config)) == COLUMNS_LEFT_OUT
-    database.limits[CUSTOMER] = Limits(unlogged=("age",))
+    database.limits[CUSTOMER] = Limits(undecoded=("age",))
     add_table(lab, "orders.public.customer", REPORTER)
     listed = read_connector(connector_of(lab)).config[COLUMNS_LEFT_OUT]
     assert listed.split(",")[-1] == r"(?-i)public\.customer\.age"
@@ -216,6 +216,11 @@ def test_columns_that_no_change_would_have_are_left_out_from_the_start(
             Limits(unlogged=("total",)),
             {"column_include_list": "public[.]invoice[.].*"},
             "take them out of column.include.list",
+        ),
+        (
+            Limits(undecoded=("total",)),
+            {"column_include_list": "public[.]invoice[.].*"},
+            "public.invoice has total, of the type name, which Debezium reads in the first load",
         ),
         (
             Limits(needs_reselect=True),
