@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from lakehouse.application import Application
 from lakehouse.errors import ConfigurationError, PermanentError
-from lakehouse.jvm import forget_yarn, remember_classes
+from lakehouse.jvm import allow_null_elements, forget_yarn, remember_classes
 from lakehouse.options import Options
 from lakehouse.progress import now
 from lakehouse.properties import TableConfig, load_tables
@@ -57,6 +57,7 @@ def _session() -> SparkSession:
     spark = SparkSession.builder.appName(_NAME).getOrCreate()
     remember_classes(spark)
     forget_yarn(spark)
+    allow_null_elements(spark)
     return spark
 
 

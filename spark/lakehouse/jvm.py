@@ -1,4 +1,4 @@
-"""What the JVM does with every batch, and need not."""
+"""What the JVM is to do otherwise than by itself, in every session that writes tables."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-__all__ = ["forget_yarn", "remember_classes"]
+__all__ = ["allow_null_elements", "forget_yarn", "remember_classes"]
 
 _YARN = "yarn."
+_OLDER_LISTS = "parquet.avro.write-old-list-structure"
 _NAMES = ("PythonSQLUtils", "PythonUtils", "SparkSession", "functions", "org")
 
 
@@ -34,3 +35,14 @@ def forget_yarn(spark: SparkSession) -> None:
     names = configuration.getPropsWithPrefix(_YARN).keySet()
     for name in jvm.java.lang.String.join("\n", names).splitlines():
         configuration.unset(_YARN + name)
+
+
+def allow_null_elements(spark: SparkSession) -> None:
+    """Have Parquet files hold arrays in lists of three levels.
+
+    Parquet's writer of Avro records, which writes Hudi's base files, has by itself an older
+    structure of two levels, where an element that is NULL cannot be written. Files of both
+    structures can be in one table. It is no key of `spark-defaults.conf`: a project's own copy of
+    that file may be older.
+    """
+    spark.sparkContext._jsc.hadoopConfiguration().set(_OLDER_LISTS, "false")

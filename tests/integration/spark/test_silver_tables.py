@@ -167,6 +167,11 @@ TYPES: list[tuple[str, Any, list[tuple[Any, Any]]]] = [
     ("octets", "bytes", [(bytes(range(256)), bytes(range(256)))]),
     ("json", debezium("data.Json", "string"), [('{"a": 1.10}', '{"a": 1.10}')]),
     (
+        "words",
+        {"type": "array", "items": ["null", "string"]},
+        [(value, value) for value in (["a", None, ""], [None], [], ["b"])],
+    ),
+    (
         "free",
         {
             "type": "record",
