@@ -79,7 +79,7 @@ SELECT c.relkind, c.relpersistence,
         AND attnum > 0 AND attstorage <> 'p' AND attgenerated <> 'v'
         AND regexp_replace(format_type(atttypid, NULL), '.*[.]', '') NOT IN ('text',
             'character varying', 'character', 'json', 'jsonb', 'xml', 'bytea', 'numeric', 'citext',
-            'text[]', 'character varying[]') ORDER BY attnum),
+            'text[]', 'character varying[]', 'inet', 'cidr') ORDER BY attnum),
     EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND NOT attisdropped AND attnum > 0
         AND attstorage <> 'p' AND attgenerated <> 'v'),
     {is_shown_in_part},
@@ -90,7 +90,8 @@ SELECT c.relkind, c.relpersistence,
             SELECT t.oid, t.typbasetype FROM base JOIN pg_type t ON t.oid = of
         ) SELECT bool_or(type = 'name'::regtype) FROM base) ORDER BY attnum),
     ARRAY(SELECT a.attname::text FROM pg_index JOIN pg_attribute a ON a.attrelid = indrelid
-        AND a.attnum = ANY (indkey::int2[]) WHERE indrelid = c.oid AND indisprimary)
+        AND a.attnum = ANY (indkey::int2[])
+        WHERE indrelid = c.oid AND indisprimary AND indimmediate)
 FROM pg_class c WHERE c.oid = to_regclass(%s)
 """
 
