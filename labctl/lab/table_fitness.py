@@ -120,9 +120,22 @@ def _refusals(lab: Lab, name: str, database: Source, refs: Sequence[TableRef]) -
 def _stopping(
     lab: Lab, name: str, database: Source, but: Collection[TableRef] = ()
 ) -> Iterator[str]:
-    for table in fit_tables(lab, name, database):
-        if table.ref not in but:
-            yield from (f.sentence(table.ref) for f in table.refusals if f.stops_connector)
+    """What stops the connector of a source, but for tables that are asked by themselves.
+
+    It is asked of every table there is: so once each, and of nothing but names.
+    """
+    file, engine = source_file(lab, name), lab.config.sources[name].engine
+    read = _read_by(lab, name, file, database)
+    for ref in read:
+        if ref in but:
+            continue
+        try:
+            table = database.describe(ref)
+        except LabError:
+            continue  # It has no column, or has been dropped meanwhile.
+        for finding in table_findings(table, engine, file.config, read):
+            if finding.stops_connector:
+                yield finding.sentence(ref)
 
 
 def _raise(problems: Sequence[str], files: Sequence[ConnectorFile]) -> None:

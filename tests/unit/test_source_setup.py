@@ -18,7 +18,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.pipeline import PipelineStatus, SilverTableStatus
 from labctl.lab.source_files import source_files
 from labctl.sources import SourceTable, TableRef
-from labctl.sources.base import Declared, Row
+from labctl.sources.base import Declared, Row, no_such_table
 from labctl.sources.limits import Limits
 from labctl.sources.types import POSTGRES
 from tests.unit.service_context import PROJECT
@@ -130,6 +130,32 @@ def test_a_table_that_would_stop_its_connector_is_refused_before_anything_is_set
         assert f'"(?-i)public\\\\.{table}\\\\.unit_price"' in told
     assert raised.value.exit_code is ExitCode.USAGE
     assert (database.captured, database.granted) == ([], [])
+
+
+def test_a_table_beside_those_captured_is_looked_at_for_names_alone(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There may be hundreds; and one may have no column, or be gone by now."""
+    other, gone = TableRef("public", "other"), TableRef("public", "gone")
+    database = Database(ARTISTS, ARTWORKS, other, gone)
+    connect_to(monkeypatch, database)
+    described, asked = list[TableRef](), list[TableRef]()
+
+    def describe(ref: TableRef) -> SourceTable:
+        described.append(ref)
+        if ref == gone:
+            raise no_such_table("PostgreSQL", ref)
+        return Database.describe(database, ref)
+
+    def limits_of(_database: object, _file: object, ref: TableRef) -> Limits:
+        asked.append(ref)
+        return Limits()
+
+    monkeypatch.setattr(database, "describe", describe)
+    monkeypatch.setattr(table_fitness, "limits_of", limits_of)
+    set_up_capture(lab, files_of(lab))
+    assert sorted(described) == sorted([ARTISTS, ARTWORKS, other, gone])
+    assert sorted(asked) == [ARTISTS, ARTWORKS]
 
 
 def test_a_generated_column_without_a_log_is_told_with_the_key_to_write(
