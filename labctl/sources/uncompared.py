@@ -48,7 +48,9 @@ _ARRIVALS: dict[SourceEngine, tuple[tuple[str, _Verdict, str], ...]] = {
 
 def arrival(engine: SourceEngine, type_text: str) -> tuple[_Verdict, str]:
     """Return what becomes of a column of a type without a rule, and how."""
+    # PostgreSQL names the schema of an extension's type, where it is not in the search path.
+    plain = type_text.lower().rpartition(".")[2]
     for pattern, verdict, how in _ARRIVALS[engine]:
-        if re.fullmatch(pattern, type_text.lower(), re.DOTALL):
+        if re.fullmatch(pattern, plain, re.DOTALL):
             return verdict, how if verdict == "not captured" else how + _NOT_COMPARED
     return _UNSEEN

@@ -152,6 +152,12 @@ def test_a_key_that_does_not_come_along() -> None:
     assert "int4multirange" in refused(table)[0].why
 
 
+def test_a_type_of_an_extension_is_known_in_whichever_schema_it_is() -> None:
+    kind = Declared("USER-DEFINED", "extensions.citext")
+    table = SourceTable.of(REF, ENGINES["postgres"].types(), [("id", kind, False)], ("id",))
+    assert [one.verdict for one in table_findings(table, "postgres", config_of())] == ["as text"]
+
+
 def test_a_decimal_is_text_where_silver_has_no_decimal_for_it() -> None:
     kinds = {38: "exact", 39: "as text", 65: "as text", None: "as text"}
     columns = [
