@@ -267,6 +267,9 @@ class _Watched:
             self.seen = replace(self.seen, silent=error)
         except LabError as error:
             self.incomparable = str(error)
+        except Exception as error:
+            # One table's values must not take the verdicts of the others along.
+            self.incomparable = f"labctl cannot compare it: {type(error).__name__}: {error}"
         else:
             self._marked = self._marked and diff == self.seen.diff
             self.seen = replace(self.seen, diff=diff)

@@ -94,6 +94,16 @@ def test_equal_at_once() -> None:
     assert (verdict.state, verdict.reads) == (State.EQUAL, 1)
 
 
+def test_one_tables_crash_takes_no_other_verdict_along() -> None:
+    def crash() -> Rows:
+        raise OverflowError("too large")
+
+    crashing = replace(pair(iter([rows(3)])), read_source=crash)
+    report = verify([crashing, pair(iter([rows(3)]))])
+    assert [verdict.state for verdict in report.tables] == [State.CANNOT_COMPARE, State.EQUAL]
+    assert report.tables[0].reason == "labctl cannot compare it: OverflowError: too large"
+
+
 def test_reads_again_until_the_rest_has_arrived() -> None:
     waits: list[int | None] = []
     report = verify(
