@@ -22,6 +22,10 @@ _UNDECODED = (
     "of the type name, which Debezium reads in the first load and in no change: it would be NULL "
     "then; declare it as text or varchar(63)"
 )
+_OVERFLOWING = (
+    "which has times outside 1677-09-21T00:12:44 to 2262-04-11T23:47:16: Debezium sends the type's "
+    "nanoseconds, which wrap around there to another time; declare it as datetime2(6)"
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class Limits:
     tell from NULL."""
     undecoded: tuple[str, ...] = ()
     """Columns of a type that Debezium has no value of in a change."""
+    overflowing: tuple[str, ...] = ()
+    """Columns with values that Debezium sends as others."""
     needs_reselect: bool = False
     """Whether large values that an update leaves as they are have to be read from the table."""
 
@@ -48,6 +54,7 @@ class Limits:
                 (self.unlogged, _UNLOGGED),
                 (self.unsent, _UNSENT),
                 (self.undecoded, _UNDECODED),
+                (self.overflowing, _OVERFLOWING),
             )
             if names
         )
@@ -148,9 +155,29 @@ def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits
 
 def sqlserver_limits(database: Source, ref: TableRef, _publication: str) -> Limits:
     """Return the limits of a table: change data capture has NULL for each computed column."""
+    table = (database.qualified(ref),)
     computed = database.execute(
         "SELECT name FROM sys.columns WHERE object_id = OBJECT_ID(%s) AND is_computed = 1"
         " ORDER BY column_id",
-        (database.qualified(ref),),
+        table,
     )
-    return Limits(unlogged=tuple(name for (name,) in computed))
+    described = database.describe(ref)
+    overflowing = tuple(
+        column.name
+        for column in described.columns
+        if column.declared.full == "datetime2(7)" and _overflows(database, ref, column.name)
+    )
+    lost = [name for name in described.keys if name in overflowing]
+    refused = f"its key column is {lost[0]}, {_OVERFLOWING}" if lost else None
+    unlogged = tuple(name for (name,) in computed)
+    return Limits(refused, unlogged=unlogged, overflowing=overflowing)
+
+
+def _overflows(database: Source, ref: TableRef, column: str) -> bool:
+    name = database.quote(column)
+    return bool(
+        database.execute(
+            f"SELECT TOP 1 1 FROM {database.qualified(ref)}"  # noqa: S608 - names are quoted
+            f" WHERE {name} < '1677-09-21T00:12:44' OR {name} > '2262-04-11T23:47:16'"
+        )
+    )

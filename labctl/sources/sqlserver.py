@@ -30,6 +30,7 @@ from labctl.sources.base import (
     no_such_table,
     statement_failed,
 )
+from labctl.sources.silver_array import silver_array
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -194,7 +195,7 @@ class SqlServerSource(Source):
         rows = self.execute(f"SELECT {fields} FROM {self.qualified(ref)}")
         values = zip(*rows, strict=True) if rows else [()] * len(table.columns)
         arrays = [
-            pa.array([_arrive(value, column.declared) for value in taken], column.arrow)
+            silver_array(ref, column, taken, _arrive)
             for taken, column in zip(values, table.columns, strict=True)
         ]
         return pa.Table.from_arrays(arrays, schema=table.arrow)

@@ -305,11 +305,16 @@ SQLSERVER: Mapping[str, TypeRule] = MappingProxyType(
         "date": TypeRule(pa.date32()),
         "datetime": TypeRule(pa.timestamp("us"), note="milliseconds, in steps of 10/3 as stored"),
         "smalldatetime": TypeRule(pa.timestamp("us"), note="minutes, as stored"),
-        "datetime2": TypeRule(_datetime2, note=f"{_TIMESTAMP_NOTE}; {_NANOSECONDS_NOTE}"),
+        "datetime2": TypeRule(
+            _datetime2,
+            note=f"{_TIMESTAMP_NOTE}; {_NANOSECONDS_NOTE}, which end in the years 1677 and 2262: "
+            "a column with others is left out by name, and `verify` names a value that comes later",
+        ),
         "datetimeoffset": TypeRule(
             pa.timestamp("us", "UTC"),
             note=f"{_INSTANT_NOTE}: the offset is lost; Debezium shifts what lies before 15 "
-            "October 1582",
+            "October 1582, and a time before 1970 with a fraction of its second arrives one second "
+            "late (Microsoft's JDBC driver)",
             is_lossy=True,
         ),
         "time": TypeRule(pa.int64(), note=f"microseconds since midnight; {_NANOSECONDS_NOTE}"),
