@@ -221,7 +221,7 @@ class Batches:
             before = result.end
             result.phase = phase
             verdict = next((v for s, v in verdicts.items() if s.endswith(name)), None)
-            other = self._independent(table, name)
+            other = self._independent(table, name, verdict)
             result.end, result.reason = judged(
                 [*table.script.names.values()],
                 verdict,
@@ -250,9 +250,14 @@ class Batches:
                 found[engine] = cause(failed.get("trace", ""), name)
         return found
 
-    def _independent(self, table: _Table, name: str) -> list[str]:
+    def _independent(self, table: _Table, name: str, verdict: TableVerdict | None) -> list[str]:
         script = table.script
-        forms = {script.names[n]: form for n, form in script.forms.items() if n in script.names}
+        left_out = verdict.diff.columns_uncaptured if verdict and verdict.diff else ()
+        forms = {
+            script.names[n]: form
+            for n, form in script.forms.items()
+            if n in script.names and script.names[n] not in left_out
+        }
         keys = [script.names[key] for key in table.case.keys]
         if any(forms[key] is None for key in keys):
             return []

@@ -35,12 +35,13 @@ def source_field(engine: SourceEngine, form: str | None, quoted: str) -> str:
     if engine == "mysql":
         if form == "bytes":
             return f"HEX({quoted})"
-        if form in ("float32", "float64"):
-            return f"CONCAT({quoted} + 0E0)"
+        if form == "float32":
+            return f"CAST({quoted} AS DOUBLE)"
+        if form == "float64":
+            return quoted
         return f"CAST({quoted} AS CHAR)" if form else f"HEX({quoted})"
-    if form in ("timestamp", "instant", "nanoseconds"):
-        return f"CONVERT(varchar(40), {quoted}, 121)"
-    return quoted
+    # The client's own times have six digits; a style would have three in the stand-in.
+    return f"CONVERT(varchar(40), {quoted})" if form == "nanoseconds" else quoted
 
 
 def _integer(value: Any) -> Any:

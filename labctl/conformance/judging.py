@@ -55,7 +55,8 @@ def judged(
     letters: Sequence[str],
 ) -> tuple[End, str]:
     """Say how a table ended, by all that was found out about it."""
-    said = [str(text) for text in (state.get("error"), *letters) if text]
+    unreadable = verdict.reason if verdict is not None and verdict.diff is None else None
+    said = [str(text) for text in (state.get("error"), *letters, unreadable) if text]
     alike = _alike(verdict)
     if alike is not None and independent:
         return End.FAILED, f"verify finds no difference; the other: {independent[0]}"
@@ -71,14 +72,15 @@ def judged(
 
 
 def _alike(verdict: TableVerdict | None) -> str | None:
-    """Which columns verify could not compare, where it found no difference; None where it did."""
+    """Which columns verify did not compare, where it found no difference; None where it did."""
     if verdict is None:
         return None
-    if verdict.state is State.EQUAL:
-        return ""
     diff = verdict.diff
+    left_out = [f"{name}: not captured" for name in diff.columns_uncaptured] if diff else []
+    if verdict.state is State.EQUAL:
+        return ", ".join(left_out)
     if verdict.state is State.CANNOT_COMPARE and diff is not None and diff.rows_equal:
-        return ", ".join(diff.columns_incomparable)
+        return ", ".join([*diff.columns_incomparable, *left_out])
     return None
 
 

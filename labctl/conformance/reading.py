@@ -12,6 +12,7 @@ import pyarrow as pa
 from labctl.config.endpoints import ObjectStore
 from labctl.conformance.forms import silver_value, source_field, source_value
 from labctl.sources import Source, TableRef
+from labctl.sources.fitness import silver_column
 
 __all__ = ["differences", "read_silver", "read_source"]
 
@@ -53,6 +54,7 @@ def read_silver(store: ObjectStore, name: str, forms: Forms, keys: Sequence[str]
         if "not found" in str(error).lower():
             return {}
         raise
+    named = [(name, silver_column(name), form) for name, form in forms.items() if form is not None]
     rows: list[dict[str, Any]] = []
     for batch in batches:
         columns = {
@@ -65,9 +67,8 @@ def read_silver(store: ObjectStore, name: str, forms: Forms, keys: Sequence[str]
     return _by_key(
         [
             {
-                name: silver_value(form, row[name]) if name in row else "no such column in silver"
-                for name, form in forms.items()
-                if form is not None
+                name: silver_value(form, row[column]) if column in row else "no such column"
+                for name, column, form in named
             }
             for row in rows
         ],

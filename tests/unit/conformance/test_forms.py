@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from labctl.config.model import SourceEngine
 from labctl.conformance.forms import silver_value, source_field, source_value
 from labctl.conformance.reading import differences
 
@@ -31,6 +32,13 @@ from labctl.conformance.reading import differences
         ("time", "838:59:59", 3_020_399_000_000),
         ("json", '{"b": 1, "a": 1.0}', '{"a":1.0,"b":1}'),
         ("text", None, None),
+        ("timestamp", dt.datetime(2008, 3, 30, 2, 30, 0, 1), 1_206_844_200_000_001),
+        (
+            "instant",
+            dt.datetime(1970, 1, 1, 1, 0, 0, 1, dt.timezone(dt.timedelta(hours=1))),
+            1,
+        ),
+        ("float64", -0.0, -0.0),
     ],
 )
 def test_equal_values_have_one_form(form: str, source: Any, silver: Any) -> None:
@@ -52,6 +60,22 @@ def test_equal_values_have_one_form(form: str, source: Any, silver: Any) -> None
 )
 def test_other_values_have_another_form(form: str, source: Any, silver: Any) -> None:
     assert source_value(form, source) != silver_value(form, silver)
+
+
+@pytest.mark.parametrize(
+    ("engine", "form", "field"),
+    [
+        ("mysql", "float32", "CAST(c AS DOUBLE)"),
+        ("mysql", "float64", "c"),
+        ("sqlserver", "instant", "c"),
+        ("sqlserver", "nanoseconds", "CONVERT(varchar(40), c)"),
+    ],
+)
+def test_numbers_and_times_are_read_without_losing_any_of_them(
+    engine: SourceEngine, form: str, field: str
+) -> None:
+    """`+ 0E0` made 0 of MySQL's -0, and a style cut microseconds off."""
+    assert source_field(engine, form, "c") == field
 
 
 def test_text_that_postgresql_pads_is_read_with_its_blanks() -> None:

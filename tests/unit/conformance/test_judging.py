@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -48,6 +49,15 @@ def test_a_table_is_equal_named_or_failed(
     end: End,
 ) -> None:
     assert judged(["id", "a"], verdict(state, diff), independent, said, letters)[0] is end
+
+
+def test_a_column_left_out_is_said_and_a_value_that_cannot_be_read_is_named() -> None:
+    left_out = TableDiff(3, 3, columns_uncaptured=("a",))
+    ended = judged(["id", "a"], verdict(State.EQUAL, left_out), [], {}, [])
+    assert ended == (End.UNCOMPARED, "a: not captured")
+    unread = verdict(State.CANNOT_COMPARE, None)
+    for reason, end in (("The column a holds 9999", End.PUT_ASIDE), ("it crashes", End.FAILED)):
+        assert judged(["a"], replace(unread, reason=reason), [], {}, [])[0] is end
 
 
 def test_a_table_that_was_not_compared_has_failed() -> None:
