@@ -182,6 +182,8 @@ def test_a_decimal_is_text_where_silver_has_no_decimal_for_it() -> None:
         ("postgres", "int4multirange", "int4multirange", "not captured"),
         ("postgres", "polygon", "polygon", "not captured"),
         ("postgres", "time with time zone", "time with time zone", "lossy"),
+        ("postgres", "bit varying", "bit varying(20)", "lossy"),
+        ("postgres", "name", "name", "not captured"),
         ("postgres", "nobody_knows", "nobody_knows", "not captured"),
         ("mysql", "float", "float", "lossy"),
         ("mysql", "point", "point", "not compared"),
