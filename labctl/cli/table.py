@@ -102,10 +102,13 @@ def check_command(
     """
     lab = invocation.lab().require_running()
     known = {name for table in lab.tables for name in (table.name, table.properties.table)}
-    silver = [name for name in names or () if name in known]
-    columns = [name for name in names or () if name not in known]
+    # A silver table's name may have no dot, that of a source's table has.
+    columns = [name for name in names or () if name not in known and "." in name]
+    silver = [lab.table(name) for name in names or () if name not in columns]
     fit = check_columns(lab, columns, source)
-    checks = [] if fit and not silver else check_tables(lab, [lab.table(n) for n in silver])
+    if not names and source is None:
+        silver = lab.tables
+    checks = check_tables(lab, silver) if silver else []
     data = {"tables": checks, "columns": [one.data() for one in fit]}
     parts = [_columns(invocation, one) for one in fit]
     print_result(

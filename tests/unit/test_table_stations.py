@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from labctl.cli import table as commands
+from labctl.cli.app import root
 from labctl.config.model import LabConfig
+from labctl.errors import LabError
 from labctl.home.state import LabState
 from labctl.lab import table_stations as module
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import ConnectorStatus, PipelineStatus, SilverTableStatus
-from labctl.lab.table_stations import check_tables
+from labctl.lab.table_stations import TableCheck, check_tables
 from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.project import new_project, write_project
 from labctl.sources import TableRef
+from labctl.tables import LabTable
 
 REF = TableRef("public", "customer")
 TOPIC = "orders.public.customer"
@@ -102,3 +108,24 @@ def test_the_first_thing_that_is_missing_is_said_first(
 ) -> None:
     vars(world).update(change)
     assert said in missing(tmp_path)[0]
+
+
+def test_the_command_checks_all_silver_tables_unless_it_is_told_which(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_project(tmp_path / "shop", new_project("shop", [example_source("orders", "postgres")]))
+    monkeypatch.chdir(tmp_path / "shop")
+    monkeypatch.setattr(Lab, "require_running", lambda self: self)
+    checked = list[list[str]]()
+
+    def check(_lab: Lab, tables: Sequence[LabTable]) -> list[TableCheck]:
+        checked.append([table.name for table in tables])
+        return []
+
+    monkeypatch.setattr(commands, "check_tables", check)
+    for arguments, code in (([], 0), (["shop.customer"], 0), (["customer"], 0), (["custmer"], 2)):
+        done = CliRunner().invoke(root, ["table", "check", *arguments])
+        error = done.exception
+        found = int(error.exit_code) if isinstance(error, LabError) else done.exit_code
+        assert found == code, done.output
+    assert checked == [["shop.customer"]] * 3
