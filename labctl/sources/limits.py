@@ -178,6 +178,7 @@ def _overflows(database: Source, ref: TableRef, column: str) -> bool:
     return bool(
         database.execute(
             f"SELECT TOP 1 1 FROM {database.qualified(ref)}"  # noqa: S608 - names are quoted
-            f" WHERE {name} < '1677-09-21T00:12:44' OR {name} > '2262-04-11T23:47:16'"
+            f" WHERE {name} < '1677-09-21T00:12:43.1452242'"
+            f" OR {name} > '2262-04-11T23:47:16.8547758'"
         )
     )

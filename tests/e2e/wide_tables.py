@@ -87,6 +87,8 @@ POSTGRES = WideTable(
         "c_decimal_38": Column("numeric(38,0)", f"-{NINES}", NINES, "1"),
         "c_fraction": Column("numeric(38,38)", f"-0.{NINES}", f"0.{NINES}", "0"),
         "c_numeric": Column("numeric", f"-{NINES}", f"0.{NINES}", "1.500"),
+        # Debezium's first load keeps 15 digits of it.
+        "c_money": Column("money", "'-9999999999999.99'", "'9999999999999.99'", "'0.01'"),
         "c_real": Column("real", "'-3.4028235e38'", "'3.4028235e38'", "'0.1'"),
         "c_double": Column(
             "double precision", "'-1.7976931348623157e308'", "'1.7976931348623157e308'", "'-0'"
