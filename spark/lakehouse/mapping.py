@@ -29,6 +29,11 @@ _INSTANT = (
 )
 _DATE = "CASE WHEN unix_date({0}) BETWEEN -719162 AND 2932896 THEN {0} END"
 _TIMESTAMP = f"CASE WHEN unix_micros({{0}}) {_IN_YEARS} THEN {{0}} END"
+_JAVA_ARRAY = (
+    "startswith(t, '[') AND t RLIKE '^.+L[a-z]+[.][A-Za-z0-9_.$]+;@[0-9a-f]+$'"  # [Ljava.lang.…;@1f
+)
+_TEXTS = f"CASE WHEN NOT exists({{0}}, t -> coalesce({_JAVA_ARRAY}, FALSE)) THEN {{0}} END"
+"""Of an array of several dimensions, Debezium writes how Java shows the inner arrays."""
 _VARIABLE_DECIMAL = scaled_text("{0}.value", "{0}.scale")
 
 
@@ -180,14 +185,24 @@ def _annotate(node: Any) -> Any:
 
 def _expression(node: Any) -> str | None:
     if isinstance(node, list):
-        branches = [branch for branch in node if branch != "null"]
+        branches = _branches(node)
         return _expression(branches[0]) if len(branches) == 1 else None
     if isinstance(node, dict):
         if _is_wide(node):
             return scaled_text("{0}", str(node.get("scale", 0)))
+        if node["type"] == "array" and _is_text(node["items"]):
+            return _TEXTS
         mapped = MAPPINGS.get(node.get("connect.name", ""))
         return mapped.expression if mapped else None
     return None
+
+
+def _is_text(node: Any) -> bool:
+    return any(one in ("string", {"type": "string"}) for one in _branches(node))
+
+
+def _branches(node: Any) -> list[Any]:
+    return [branch for branch in node if branch != "null"] if isinstance(node, list) else [node]
 
 
 def _is_wide(node: Mapping[str, Any]) -> bool:

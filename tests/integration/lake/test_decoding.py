@@ -153,6 +153,48 @@ def test_a_value_that_postgresql_did_not_send_is_put_aside_by_name(
         assert "REPLICA IDENTITY FULL" in undecodable.reason
 
 
+def test_arrays_of_several_types_are_in_one_table(spark: SparkSession) -> None:
+    items = {"i": "int", "n": "long", "d": DATE, "ms": MILLIS, "us": MICROS, "z": ZONED}
+    fields = [column(name, {"type": "array", "items": nullable(of)}) for name, of in items.items()]
+    plain = {"d": "int", "ms": "long", "us": "long", "z": "string"}
+    written = [
+        column(name, {"type": "array", "items": nullable(plain.get(name, of))})
+        for name, of in items.items()
+    ]
+    registry = OneSchema([column("id", "int"), *fields])
+    record = {"type": "record", "name": "Value", "fields": [column("id", "int"), *written]}
+    decoder = Decoder(spark, cast(SchemaRegistry, registry), RecordKeys(("id",)))
+    values = {name: [1, None] for name in items} | {"z": ["2020-02-29T00:00:00Z", None]}
+    sent = records(spark, record, [{"id": 0, **values}])
+    (target,) = decoder.columns([TAG])
+    (row,) = decoder.decode(sent, [TAG], target).where(f"NOT {FLAG_BAD}").collect()
+    assert row["i"] == row["n"] == [1, None]
+    assert row["d"] == [date(1970, 1, 2), None]
+
+
+def test_an_array_of_several_dimensions_is_put_aside_by_name(spark: SparkSession) -> None:
+    """Debezium writes `{{a,b},{c,d}}` as two texts, each the name of Java's class and a number."""
+    words = column("words", nullable({"type": "array", "items": nullable("string")}))
+    registry = OneSchema([column("id", "int"), words])
+    decoder = Decoder(spark, cast(SchemaRegistry, registry), RecordKeys(("id",)))
+    held = [["a", None, "[]"], [None], [], None, ["[L", "x [Ljava.lang.String;@e0c6c41"]]
+    wrong = [
+        ["[Ljava.lang.String;@e0c6c41", "[Ljava.lang.String;@4688f55b"],
+        [None, "[[Ljava.util.UUID;@1f"],
+    ]
+    rows = [{"id": n, "words": each} for n, each in enumerate([*held, *wrong])]
+    sent = records(spark, registry.avro, rows)
+    (target,) = decoder.columns([TAG])
+    decoded = decoder.decode(sent, [TAG], target)
+    found = decoded.where(f"NOT {FLAG_BAD}").orderBy("id").collect()
+    assert [row["words"] for row in found] == held
+    bad = decoded.where(FLAG_BAD)
+    assert offsets_of(bad) == {5, 6}
+    for undecodable in decoder.explain(sent, bad):
+        assert undecodable.reason.startswith("its words is [")
+        assert undecodable.reason.endswith("which the column's type cannot hold exactly")
+
+
 @pytest.mark.parametrize(
     ("keys", "sound", "wrong"),
     [

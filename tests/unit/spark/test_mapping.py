@@ -119,3 +119,11 @@ def test_a_value_that_is_no_record_is_refused(text: str) -> None:
 
 def test_every_mapping_can_be_documented() -> None:
     assert all(mapped.silver_type and mapped.note for mapped in MAPPINGS.values())
+
+
+def test_arrays_of_texts_alone_are_searched_for_inner_arrays() -> None:
+    texts = {"type": "array", "items": ["null", "string"]}
+    numbers = {"type": "array", "items": ["null", "int"]}
+
+    assert "exists(x, " in str(parsed(["null", texts])[1]).format("x")
+    assert parsed(numbers)[1] is None
