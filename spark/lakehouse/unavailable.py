@@ -86,8 +86,10 @@ def is_unavailable(columns: Iterable[tuple[str, Form]]) -> str | None:
 def unavailable_reason(name: str) -> str:
     """Return why a record with such a column is bad, and what to do."""
     return (
-        f"its {name} is {PLACEHOLDER}: PostgreSQL does not send a large value that an update "
-        "leaves as it is. Have it send these (ALTER TABLE … REPLICA IDENTITY FULL), or have "
-        "Debezium read them (post.processors=reselector, as labctl init writes it); then labctl "
+        f"its {name} is {PLACEHOLDER}, which no column may hold: Debezium writes it where "
+        "PostgreSQL does not send a large value that an update leaves as it is. Of another engine, "
+        "or where it is the text itself, change the value. Else have it sent (ALTER TABLE … "
+        "REPLICA IDENTITY FULL), or have Debezium read it (post.processors=reselector, as labctl "
+        "init writes it); then labctl "
         "connectors snapshot loads the table again"
     )
