@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from labctl.sources.base import Source, TableRef
 
-__all__ = ["NO_LIMITS", "Limits", "postgres_limits", "sqlserver_limits"]
+__all__ = ["NO_LIMITS", "Limits", "mysql_limits", "postgres_limits", "sqlserver_limits"]
 
 _UNLOGGED = (
     "generated, of which the database's log has no value: it would be NULL after the first change"
@@ -25,6 +26,10 @@ _UNDECODED = (
 _OVERFLOWING = (
     "which has times outside 1677-09-21T00:12:44 to 2262-04-11T23:47:16: Debezium sends the type's "
     "nanoseconds, which wrap around there to another time; declare it as datetime2(6)"
+)
+_ESCAPED = (
+    "an ENUM with a comma in one of its names, before which Debezium writes a backslash in each "
+    "change; rename it without one"
 )
 
 
@@ -43,6 +48,8 @@ class Limits:
     """Columns of a type that Debezium has no value of in a change."""
     overflowing: tuple[str, ...] = ()
     """Columns with values that Debezium sends as others."""
+    escaped: tuple[str, ...] = ()
+    """Columns with a text that changes have in another form."""
     needs_reselect: bool = False
     """Whether large values that an update leaves as they are have to be read from the table."""
 
@@ -55,6 +62,7 @@ class Limits:
                 (self.unsent, _UNSENT),
                 (self.undecoded, _UNDECODED),
                 (self.overflowing, _OVERFLOWING),
+                (self.escaped, _ESCAPED),
             )
             if names
         )
@@ -151,6 +159,25 @@ def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits
     if not in_part and kind != "p":
         return limits
     return replace(limits, unsent=tuple(unsent), needs_reselect=has_large)
+
+
+def mysql_limits(database: Source, ref: TableRef, _publication: str) -> Limits:
+    """Return the limits of a table: of an ENUM's names, Debezium's parser escapes commas."""
+    declared = database.execute(
+        "SELECT COLUMN_NAME, COLUMN_KEY, COLUMN_TYPE FROM information_schema.COLUMNS"
+        " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s AND DATA_TYPE = 'enum'"
+        " ORDER BY ORDINAL_POSITION",
+        (ref.schema, ref.name),
+    )
+    # Each name stands in quotes; a quote within it is doubled.
+    found = [
+        (str(name), key)
+        for name, key, kind in declared
+        if any("," in one for one in re.findall(r"'((?:[^']|'')*)'", str(kind)))
+    ]
+    lost = [name for name, key in found if key == "PRI"]
+    refused = f"its key column is {lost[0]}, {_ESCAPED}" if lost else None
+    return Limits(refused, escaped=tuple(name for name, _ in found))
 
 
 def sqlserver_limits(database: Source, ref: TableRef, _publication: str) -> Limits:

@@ -64,7 +64,9 @@ _INT = TypeRule(pa.int32())
 _LONG = TypeRule(pa.int64())
 _TEXT = TypeRule(pa.string())
 _CHOICE = TypeRule(
-    pa.string(), note="MySQL keeps no character beyond the basic plane in the names it declares"
+    pa.string(),
+    note="MySQL keeps no character beyond the basic plane in the names it declares; an ENUM with a "
+    "comma in a name is left out of capture",
 )
 _DECIMAL = TypeRule(
     _decimal, note="every digit kept; as text where more than 38 are declared, or no size is"

@@ -9,6 +9,7 @@ from labctl.config.endpoints import Database
 from labctl.sources.base import Source, quoted
 from labctl.sources.change_log import MySqlLog
 from labctl.sources.engine import Engine, Preparation, Rds
+from labctl.sources.limits import mysql_limits
 from labctl.sources.signal_table import SIGNAL_COLUMNS
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ ENGINE = Engine(
             "enforce_gtid_consistency": "ON",
         },
     ),
+    limits=mysql_limits,
     beside_sources="",
     # It has no databases beside its schemas.
     databases=lambda source: source.schemas,
