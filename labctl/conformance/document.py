@@ -115,7 +115,7 @@ def _pair(
     found = [cells.get((declared, values, phase)) for phase in Phase]
     if not any(found):
         return ""
-    return " ".join(_MARKS[cell.end] if cell else "·" for cell in found)
+    return " / ".join(_MARKS[cell.end] if cell else "·" for cell in found)
 
 
 def _failures(report: ConformanceReport) -> Iterator[str]:
