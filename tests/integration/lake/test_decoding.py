@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import struct
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Context, Decimal
 from random import Random
 from typing import Any, cast
