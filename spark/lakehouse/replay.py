@@ -112,11 +112,14 @@ class Replay:
             return []
         topic = self._writer.table.config.topic
         taken = self._writer.next_offsets
-        earliest = self._kafka.earliest({topic: sorted({one.partition for one in letters})})[topic]
+        partitions = sorted({one.partition for one in letters})
+        first = {n: min(one.offset for one in letters if one.partition == n) for n in partitions}
+        earliest = self._kafka.earliest({topic: partitions})[topic]
+        starts = {number: max(begin, first[number]) for number, begin in earliest.items()}
         spans = {
-            number: range(first, taken[number])
-            for number, first in earliest.items()
-            if first < taken.get(number, 0)
+            number: range(start, taken[number])
+            for number, start in starts.items()
+            if start < taken.get(number, 0)
         }
         # A TRUNCATE has no key, and is rare.
         keyless = self._kafka.read({topic: spans}).where("key IS NULL AND value IS NOT NULL")
