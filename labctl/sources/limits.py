@@ -144,8 +144,8 @@ def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits
         )
     elif in_part and not key:
         refused = (
-            "it has no primary key, and a publication does not show all of its columns: UPDATE "
-            "and DELETE would fail; give it a primary key"
+            "it has no primary key, or a deferrable one, and a publication does not show all of "
+            "its columns: UPDATE and DELETE would fail; give it one that is not deferrable"
         )
     elif lost := [name for name in key if name in unlogged]:
         refused = (

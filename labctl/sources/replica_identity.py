@@ -70,9 +70,9 @@ BEGIN
                 EXECUTE format('ALTER TABLE %s REPLICA IDENTITY FULL', part.name);
             END IF;
         ELSIF NOT part.is_keyed THEN
-            RAISE EXCEPTION '% has no primary key, and a publication does not show all of its '
-                'columns: UPDATE and DELETE would fail', part.name
-                USING HINT = 'give it a primary key';
+            RAISE EXCEPTION '% has no primary key, or a deferrable one, and a publication does '
+                'not show all of its columns: UPDATE and DELETE would fail', part.name
+                USING HINT = 'give it a primary key that is not deferrable';
         ELSIF part.identity IN ('f', 'n') THEN
             EXECUTE format('ALTER TABLE %s REPLICA IDENTITY DEFAULT', part.name);
         ELSIF part.identity = 'i' AND EXISTS (
