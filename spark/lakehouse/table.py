@@ -12,7 +12,7 @@ from lakehouse.catalog_sync import CatalogSync
 from lakehouse.clock import PutBackError
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import FLAG_BAD, UNEXPECTED, Undecodable
-from lakehouse.deletes import LIVE
+from lakehouse.deletes import DELETED, LIVE
 from lakehouse.errors import BadRecordError
 from lakehouse.hudi import HudiTable
 from lakehouse.maintenance import Maintenance
@@ -23,7 +23,7 @@ from lakehouse.schema import merge_schemas
 from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import BatchPart, next_offsets
 from lakehouse.topic_identity import RemadeTopicError, TopicState, why_not_to_go_on
-from lakehouse.truncates import Truncate, emptied
+from lakehouse.truncates import Truncate, UnorderedError, emptied
 
 __all__ = ["TableWriter"]
 
@@ -139,13 +139,15 @@ class TableWriter:
         """Commit that all rows are gone, and that the table has everything up to `at`.
 
         Where deletes are soft, each row stays, marked. What the table has taken in already is
-        left out.
+        left out. Raises UnorderedError where rows cannot be marked.
         """
         if at.offset < self._next_offsets.get(at.partition, 0):
             return
         if self._schema is None:
             self._has_taken({**self._next_offsets, at.partition: at.offset + 1}, 0)
             return
+        if DELETED not in self._schema.names:
+            raise UnorderedError(f"partition {at.partition} offset {at.offset}")
         rows = self.table.rows().select(*(f.col(f"`{name}`") for name in self._schema.names))
         gone = emptied(rows.where(LIVE), at)
         self._commit(gone, gone.count(), {at.partition: at.offset + 1})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from pyspark.sql.types import StringType, StructField, StructType
@@ -10,6 +12,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from lakehouse.deletes import DELETED
 from lakehouse.mapping import WriterSchema
 from lakehouse.schema import POSITION_COLUMNS
+from lakehouse.table import TableWriter
 from lakehouse.truncates import Truncate, UnorderedError, last_of
 
 ROWS = StructType([StructField(DELETED, StringType()), *POSITION_COLUMNS.fields])
@@ -31,6 +34,14 @@ def test_one_whose_order_is_not_known_says_what_to_run(rows: StructType, partiti
     with pytest.raises(UnorderedError, match="truncated at its source") as raised:
         last_of([FIRST], rows, partitions)
     assert "labctl connectors snapshot NAME --start-over" in raised.value.what
+
+
+def test_a_table_that_marks_no_deletes_says_what_to_run() -> None:
+    """Only rows behind the TRUNCATE have the column: the last one's order is known by them."""
+    writer = SimpleNamespace(_next_offsets={0: 3}, _schema=UNMARKED)
+    with pytest.raises(UnorderedError, match="partition 0 offset 5"):
+        TableWriter.truncate(cast("TableWriter", writer), FIRST)
+    TableWriter.truncate(cast("TableWriter", writer), Truncate(0, 2, 1))  # It has that already.
 
 
 def test_a_schema_tells_a_truncate_by_its_column() -> None:
