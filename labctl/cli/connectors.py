@@ -163,7 +163,7 @@ def validate_command(invocation: Invocation, names: Names = None) -> None:
     _tell_missing(files)
     check_capturable(lab, files, skip_unreachable=True)
     validate_connectors(client, files, lab.config.connectors.allow)
-    require_fit_sources(lab, files)
+    require_fit_sources(lab, files, skip_unreachable=True)
     print_result(
         invocation.format,
         {"valid": [file.name for file in files]},

@@ -70,11 +70,14 @@ def require_fit(lab: Lab, name: str, database: Source, adding: SourceTable) -> N
     )
 
 
-def require_fit_sources(lab: Lab, files: Iterable[ConnectorFile]) -> None:
+def require_fit_sources(
+    lab: Lab, files: Iterable[ConnectorFile], *, skip_unreachable: bool = False
+) -> None:
     """Raise LabError (USAGE) with all that keeps these connectors, or their tables, from silver.
 
     A connector reads each table that its filters let through, not only those with a properties
-    file: one that it cannot write stops it. A promoted lab's databases are out of reach.
+    file: one that it cannot write stops it. With `skip_unreachable`, databases that do not answer
+    are not asked. A promoted lab's databases are out of reach.
     """
     if isinstance(lab.config.profiles[lab.profile], AwsProfile):
         return
@@ -83,12 +86,23 @@ def require_fit_sources(lab: Lab, files: Iterable[ConnectorFile]) -> None:
     for name, settings in lab.config.sources.items():
         if settings.connector not in by_name:
             continue
-        with connect(lab.endpoints, name) as database:
-            there = {ref for schema in settings.schemas for ref in database.tables(schema)}
-            captured = _captured(lab, name) & there
-            problems += _refusals(lab, name, database, sorted(captured, key=str))
-            problems += _stopping(lab, name, database, but=captured)
+        try:
+            with connect(lab.endpoints, name) as database:
+                problems += _problems(lab, name, settings.schemas, database)
+        except LabError as error:
+            if not (skip_unreachable and error.exit_code is ExitCode.NOT_READY):
+                raise
     _raise(problems, list(by_name.values()))
+
+
+def _problems(lab: Lab, name: str, schemas: Iterable[str], database: Source) -> list[str]:
+    """What keeps a source's tables, or its connector, from silver."""
+    there = {ref for schema in schemas for ref in database.tables(schema)}
+    captured = _captured(lab, name) & there
+    return [
+        *_refusals(lab, name, database, sorted(captured, key=str)),
+        *_stopping(lab, name, database, but=captured),
+    ]
 
 
 def stopping(lab: Lab, name: str) -> list[str]:

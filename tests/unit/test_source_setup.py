@@ -116,6 +116,20 @@ def test_a_topic_without_a_table_is_told_with_file_and_line_and_the_others_are_c
         assert "public.artists, a table that sources.moma does not have" in rest
 
 
+def test_a_database_that_does_not_answer_is_asked_only_where_it_must(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise LabError("nothing answers", exit_code=ExitCode.NOT_READY)
+
+    monkeypatch.setattr(table_fitness, "connect", refuse)
+    monkeypatch.setattr(capture_checks, "connect", refuse)
+    for check in (table_fitness.require_fit_sources, capture_checks.check_capturable):
+        check(lab, files_of(lab), skip_unreachable=True)
+        with pytest.raises(LabError, match="nothing answers"):
+            check(lab, files_of(lab))
+
+
 def test_a_table_that_would_stop_its_connector_is_refused_before_anything_is_set_up(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
