@@ -149,7 +149,7 @@ def test_a_value_that_postgresql_did_not_send_is_put_aside_by_name(
     bad = decoder.decode(sent, [TAG], target).where(FLAG_BAD)
     assert offsets_of(bad) == set(range(len(held), len(bodies)))
     for undecodable in decoder.explain(sent, bad):
-        assert undecodable.reason.startswith(f"its body is {NOT_SENT}: ")
+        assert undecodable.reason.startswith(f"its body is {NOT_SENT}, ")
         assert "REPLICA IDENTITY FULL" in undecodable.reason
 
 
