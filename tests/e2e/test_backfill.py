@@ -64,7 +64,7 @@ def test_a_column_with_a_default_is_added_and_renamed(
     assert verdict.diff is not None
     assert verdict.diff.different
     told = labctl("verify", table, "--lab", lab.name)
-    assert f"labctl connectors backfill {lab.table(table).name}" in told.stdout
+    assert f"connectors backfill {lab.table(table).name}" in told.stdout
 
     loaded = labctl("connectors", "backfill", table, "--lab", lab.name)
     assert loaded.returncode == ExitCode.OK, loaded.stderr

@@ -55,4 +55,5 @@ def _is_refused(table: str, lab: Lab, labctl: Labctl) -> None:
 
 def _files(lab: Lab) -> dict[Path, bytes]:
     folders = [lab.project / "connectors", *map(lab.project.joinpath, lab.config.silver.properties)]
-    return {path: path.read_bytes() for folder in folders for path in folder.iterdir()}
+    found = (path for folder in folders for path in folder.iterdir() if path.is_file())
+    return {path: path.read_bytes() for path in found}
