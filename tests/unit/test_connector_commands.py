@@ -160,7 +160,6 @@ def test_a_table_that_no_connector_or_no_sink_takes_is_not_valid(
     run: Run, connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del connect
-    monkeypatch.setattr("labctl.cli.connectors.require_fit_sources", lambda *_: None)
     folder = tmp_path / "shop"
     write_project(folder, new_project("shop", [example_source("orders", "postgres")]))
     monkeypatch.setenv("LABCTL_PROJECT", str(folder))
