@@ -85,9 +85,12 @@ class ConnectClient:
         return {name: _shown(about["status"]) for name, about in sorted(found.items())}
 
     def offsets(self, name: str) -> list[dict[str, Any]]:
-        """Source positions: `[{"partition": …, "offset": …}]`."""
+        """Return source positions: `[{"partition": …, "offset": …}]`.
+
+        Debezium's notifications are records without a position: theirs is left out.
+        """
         found: list[dict[str, Any]] = self._call("GET", f"/connectors/{name}/offsets")["offsets"]
-        return found
+        return [position for position in found if position["offset"]]
 
     def validate(self, config: dict[str, str]) -> FieldErrors:
         """Ask the connector itself what is wrong with `config`; empty when nothing is."""

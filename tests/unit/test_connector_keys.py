@@ -268,3 +268,12 @@ def test_what_connect_repeats_of_a_configuration_is_not_passed_on() -> None:
     value = {"name": "database.password", "errors": ["Invalid value hunter2"]}
     client._session = Answering(200, {"configs": [{"value": value}]})
     assert client.validate(config) == {"database.password": ["Invalid value ***"]}
+
+
+def test_a_notification_of_debezium_is_no_position(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connect keeps an offset for each record, also for one that has none."""
+    read = {"partition": {"server": "s"}, "offset": {"commit_lsn": "1"}}
+    answer = {"offsets": [{"partition": {}, "offset": {}}, read]}
+    client = ConnectClient("http://127.0.0.1:1")
+    monkeypatch.setattr(client, "_call", lambda *_: answer)
+    assert client.offsets("c") == [read]
