@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from labctl.config.aws import AwsProfile
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
+from labctl.kafkaconnect.keys.check import names
 from labctl.lab.lab import Lab
 from labctl.sources import ENGINES, Source, TableRef, connect
 from labctl.sources.column_filters import (
@@ -18,7 +19,7 @@ from labctl.sources.column_filters import (
 )
 from labctl.sources.limits import Limits
 
-__all__ = ["check_capturable", "limit_problems", "limits_of", "reselects"]
+__all__ = ["captured_refs", "check_capturable", "limit_problems", "limits_of", "reselects"]
 
 _PROCESSORS = "post.processors"
 _RESELECT = "io.debezium.processors.reselect.ReselectColumnsPostProcessor"
@@ -27,6 +28,11 @@ _RESELECT = "io.debezium.processors.reselect.ReselectColumnsPostProcessor"
 def limits_of(database: Source, file: ConnectorFile, ref: TableRef) -> Limits:
     """Return what of a table no change would have, as its connector's file captures it."""
     return ENGINES[database.engine].limits(database, ref, file.publication)
+
+
+def captured_refs(lab: Lab, source: str) -> set[TableRef]:
+    """Return the tables of a source that the project has a properties file for."""
+    return {TableRef(t.db_schema, t.source_name) for t in lab.tables if t.source == source}
 
 
 def check_capturable(
@@ -43,7 +49,7 @@ def check_capturable(
     problems: list[str] = []
     for name, settings in lab.config.sources.items():
         file = by_name.get(settings.connector)
-        refs = {TableRef(t.db_schema, t.source_name) for t in lab.tables if t.source == name}
+        refs = captured_refs(lab, name)
         if file is None or not refs:
             continue
         try:
@@ -105,9 +111,8 @@ def limit_problems(file: ConnectorFile, limits: Mapping[TableRef, Limits]) -> It
 
 def reselects(config: Mapping[str, str]) -> bool:
     """Whether a connector reads values from the table that the log does not have."""
-    aliases = [alias.strip() for alias in config.get(_PROCESSORS, "").split(",")]
     return any(
         config.get(f"{alias}.type") == _RESELECT
         and config.get(f"{alias}.reselect.unavailable.values", "true") == "true"
-        for alias in aliases
+        for alias in names(config.get(_PROCESSORS))
     )

@@ -18,7 +18,6 @@ __all__ = [
     "TABLES",
     "check_captured",
     "entries_of",
-    "is_listed",
     "left_out_by",
     "lets_through",
     "refused_by",
@@ -36,7 +35,7 @@ def entries_of(config: Mapping[str, str], key: str) -> list[str]:
     return [part.strip() for part in config.get(key, "").split(",") if part.strip()]
 
 
-def is_listed(entries: list[str], name: str) -> bool:
+def _matches(entries: list[str], name: str) -> bool:
     """As Debezium does: expressions of the whole name, in any case."""
     for entry in entries:
         try:
@@ -50,9 +49,9 @@ def is_listed(entries: list[str], name: str) -> bool:
 def refused_by(config: Mapping[str, str], engine: SourceEngine, ref: TableRef) -> str | None:
     """The first key of a connector that keeps a table's changes away; None where none does."""
     for key, name in ((_schemas(engine), ref.schema), (TABLES, str(ref))):
-        if config.get(key) and not is_listed(entries_of(config, key), name):
+        if config.get(key) and not _matches(entries_of(config, key), name):
             return key
-    return EXCLUDED if is_listed(entries_of(config, EXCLUDED), str(ref)) else None
+    return EXCLUDED if _matches(entries_of(config, EXCLUDED), str(ref)) else None
 
 
 def lets_through(config: Mapping[str, str], engine: SourceEngine, ref: TableRef) -> bool:

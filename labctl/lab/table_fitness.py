@@ -9,12 +9,13 @@ from typing import Any
 from labctl.config.aws import AwsProfile
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
-from labctl.lab.capture_checks import limits_of
+from labctl.lab.capture_checks import captured_refs, limits_of
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_file
 from labctl.lab.table_filters import lets_through
 from labctl.sources import Source, SourceTable, TableRef, connect
 from labctl.sources.fitness import Finding, table_findings
+from labctl.sources.limits import NO_LIMITS, Limits
 
 __all__ = ["FitTable", "fit_tables", "require_fit", "require_fit_sources", "stopping"]
 
@@ -48,7 +49,7 @@ def fit_tables(
 ) -> list[FitTable]:
     """Look at tables of a source: `refs`, or all that its connector lets through."""
     file, engine = source_file(lab, name), lab.config.sources[name].engine
-    read = _read_by(lab, name, file, database)
+    read = _read_by(lab, name, database)
     found = []
     for ref in refs or read:
         table = database.describe(ref)
@@ -58,13 +59,13 @@ def fit_tables(
     return found
 
 
-def require_fit(lab: Lab, name: str, database: Source, adding: SourceTable) -> None:
+def require_fit(lab: Lab, name: str, database: Source, adding: SourceTable, limits: Limits) -> None:
     """Raise LabError (USAGE) where one more table cannot be captured, or its connector not run."""
-    file = source_file(lab, name)
+    file, read = source_file(lab, name), _read_by(lab, name, database)
     _raise(
         [
-            *_refusals(lab, name, database, [adding.ref]),
-            *_stopping(lab, name, database, but=[adding.ref]),
+            *_refusals(lab, name, adding, read, limits),
+            *_stopping(lab, name, database, read, but=[adding.ref]),
         ],
         [file],
     )
@@ -76,8 +77,9 @@ def require_fit_sources(
     """Raise LabError (USAGE) with all that keeps these connectors, or their tables, from silver.
 
     A connector reads each table that its filters let through, not only those with a properties
-    file: one that it cannot write stops it. With `skip_unreachable`, databases that do not answer
-    are not asked. A promoted lab's databases are out of reach.
+    file: one that it cannot write stops it. `check_capturable`, which comes before, tells what of
+    these tables no change would have. With `skip_unreachable`, databases that do not answer are not
+    asked. A promoted lab's databases are out of reach.
     """
     if isinstance(lab.config.profiles[lab.profile], AwsProfile):
         return
@@ -98,25 +100,26 @@ def require_fit_sources(
 def _problems(lab: Lab, name: str, schemas: Iterable[str], database: Source) -> list[str]:
     """What keeps a source's tables, or its connector, from silver."""
     there = {ref for schema in schemas for ref in database.tables(schema)}
-    captured = _captured(lab, name) & there
+    captured, read = captured_refs(lab, name) & there, _read_by(lab, name, database)
     return [
-        *_refusals(lab, name, database, sorted(captured, key=str)),
-        *_stopping(lab, name, database, but=captured),
+        *(
+            said
+            for ref in sorted(captured, key=str)
+            for said in _refusals(lab, name, database.describe(ref), read)
+        ),
+        *_stopping(lab, name, database, read, but=captured),
     ]
 
 
 def stopping(lab: Lab, name: str) -> list[str]:
     """Return why the connector of a source fails, one sentence per table that stops it."""
     with connect(lab.endpoints, name) as database:
-        return list(_stopping(lab, name, database))
+        return list(_stopping(lab, name, database, _read_by(lab, name, database)))
 
 
-def _captured(lab: Lab, name: str) -> set[TableRef]:
-    return {TableRef(t.db_schema, t.source_name) for t in lab.tables if t.source == name}
-
-
-def _read_by(lab: Lab, name: str, file: ConnectorFile, database: Source) -> list[TableRef]:
-    settings = lab.config.sources[name]
+def _read_by(lab: Lab, name: str, database: Source) -> list[TableRef]:
+    """The tables that the connector of a source lets through."""
+    file, settings = source_file(lab, name), lab.config.sources[name]
     return [
         ref
         for schema in settings.schemas
@@ -125,21 +128,31 @@ def _read_by(lab: Lab, name: str, file: ConnectorFile, database: Source) -> list
     ]
 
 
-def _refusals(lab: Lab, name: str, database: Source, refs: Sequence[TableRef]) -> Iterator[str]:
-    if refs:
-        for table in fit_tables(lab, name, database, refs):
-            yield from (finding.sentence(table.ref) for finding in table.refusals)
+def _refusals(
+    lab: Lab,
+    name: str,
+    table: SourceTable,
+    read: Sequence[TableRef],
+    limits: Limits = NO_LIMITS,
+) -> Iterator[str]:
+    file, engine = source_file(lab, name), lab.config.sources[name].engine
+    for finding in table_findings(table, engine, file.config, read, limits):
+        if finding.verdict == "refused":
+            yield finding.sentence(table.ref)
 
 
 def _stopping(
-    lab: Lab, name: str, database: Source, but: Collection[TableRef] = ()
+    lab: Lab,
+    name: str,
+    database: Source,
+    read: Sequence[TableRef],
+    but: Collection[TableRef] = (),
 ) -> Iterator[str]:
     """What stops the connector of a source, but for tables that are asked by themselves.
 
     It is asked of every table there is: so once each, and of nothing but names.
     """
     file, engine = source_file(lab, name), lab.config.sources[name].engine
-    read = _read_by(lab, name, file, database)
     for ref in read:
         if ref in but:
             continue

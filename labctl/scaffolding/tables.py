@@ -153,8 +153,8 @@ def new_files(lab: Lab, source: str, database: Source, ref: TableRef) -> dict[Pa
     Raises LabError (USAGE) for a table that `add_table` refuses by what the table is.
     """
     described = _described(database, source, ref)
-    require_fit(lab, source, database, described)
     limits = limits_of(database, source_file(lab, source), ref)
+    require_fit(lab, source, database, described, limits)
     return _new_files(lab, source, described, limits)
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from labctl.kafkaconnect.keys.check import names
 from labctl.sources.base import TableRef
 
 __all__ = [
@@ -60,7 +61,7 @@ def with_columns_left_out(
     new = [column_entry(ref, column) for column in columns if is_taken(config, ref, column)]
     if not new or config.get(COLUMNS):
         return None
-    return ",".join([*_entries(config.get(COLUMNS_LEFT_OUT, "")), *new])
+    return ",".join([*names(config.get(COLUMNS_LEFT_OUT)), *new])
 
 
 def _literal(name: str) -> str:
@@ -75,7 +76,7 @@ def _in_json(text: str) -> str:
 
 
 def _matches(listed: str, name: str, *, unknown: bool) -> bool:
-    for entry in _entries(listed):
+    for entry in names(listed):
         exact = entry.startswith(_EXACT_CASE)
         try:
             found = re.fullmatch(
@@ -88,7 +89,3 @@ def _matches(listed: str, name: str, *, unknown: bool) -> bool:
         if found:
             return True
     return False
-
-
-def _entries(listed: str) -> Iterator[str]:
-    return filter(None, map(str.strip, listed.split(",")))

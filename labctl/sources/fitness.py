@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labctl.config.model import SourceEngine
+from labctl.kafkaconnect.keys.check import names, unwrapping
 from labctl.sources.base import SourceColumn, SourceTable, TableRef
 from labctl.sources.column_filters import excluding, is_taken, pattern_of
 from labctl.sources.limits import NO_LIMITS, Limits
@@ -22,7 +23,6 @@ __all__ = ["Finding", "Verdict", "silver_column", "table_findings"]
 Verdict = Literal["exact", "as text", "lossy", "not compared", "not captured", "refused"]
 """`not compared`: it arrives, and nothing proves that it does so exactly."""
 
-_UNWRAP = "io.debezium.transforms.ExtractNewRecordState"
 _DELETED = "__deleted"
 _BOOKKEEPING = ("__", "_hoodie_")
 """What the names of columns begin with that the connector, the application and Hudi add."""
@@ -210,12 +210,10 @@ def _twins(ref: TableRef, name: str, other: str, why: str, stops: bool) -> Findi
 
 def _added(config: Mapping[str, str]) -> Iterator[str]:
     """Names of the columns that the connector's transforms add to each row."""
-    for alias in filter(None, map(str.strip, config.get("transforms", "").split(","))):
-        begin = f"transforms.{alias}."
-        if config.get(f"{begin}type") != _UNWRAP:
-            continue
+    for alias in unwrapping(config):
+        begin = f"transforms.{alias}.add.fields"
         yield _DELETED
-        prefix = config.get(f"{begin}add.fields.prefix", "__")
-        for field in filter(None, map(str.strip, config.get(f"{begin}add.fields", "").split(","))):
+        prefix = config.get(f"{begin}.prefix", "__")
+        for field in names(config.get(begin)):
             source, _, renamed = field.partition(":")
             yield prefix + (renamed or source).replace(".", "_")

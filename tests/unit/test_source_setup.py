@@ -166,7 +166,8 @@ def test_a_table_beside_those_captured_is_looked_at_for_names_alone(
         return Limits()
 
     monkeypatch.setattr(database, "describe", describe)
-    monkeypatch.setattr(table_fitness, "limits_of", limits_of)
+    for module in (capture_checks, table_fitness):
+        monkeypatch.setattr(module, "limits_of", limits_of)
     set_up_capture(lab, files_of(lab))
     assert sorted(described) == sorted([ARTISTS, ARTWORKS, other, gone])
     assert sorted(asked) == [ARTISTS, ARTWORKS]

@@ -5,7 +5,6 @@ import org.apache.kafka.common.cache.Cache;
 import org.apache.kafka.common.cache.LRUCache;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.connector.ConnectRecord;
-import org.apache.kafka.connect.data.ConnectSchema;
 import org.apache.kafka.connect.data.Field;
 import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.SchemaBuilder;
@@ -67,28 +66,13 @@ public final class NullStaysNull<R extends ConnectRecord<R>> implements Transfor
         }
         for (Field field : row.fields()) {
             Schema column = field.schema();
-            builder.field(field.name(), replacesNull(column) ? withoutDefault(column) : column);
+            builder.field(field.name(), replacesNull(column) ? NullableColumn.of(column) : column);
         }
         return builder.build();
     }
 
     private static boolean replacesNull(Schema column) {
         return column.isOptional() && column.defaultValue() != null;
-    }
-
-    private static Schema withoutDefault(Schema column) {
-        Schema.Type type = column.type();
-        return new ConnectSchema(
-                type,
-                true,
-                null,
-                column.name(),
-                column.version(),
-                column.doc(),
-                column.parameters(),
-                type == Schema.Type.STRUCT ? column.fields() : null,
-                type == Schema.Type.MAP ? column.keySchema() : null,
-                type == Schema.Type.MAP || type == Schema.Type.ARRAY ? column.valueSchema() : null);
     }
 
     @Override

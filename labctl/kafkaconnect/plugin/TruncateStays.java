@@ -3,7 +3,6 @@ package labctl;
 import java.util.Map;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.connector.ConnectRecord;
-import org.apache.kafka.connect.data.ConnectSchema;
 import org.apache.kafka.connect.data.Field;
 import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.SchemaBuilder;
@@ -54,27 +53,12 @@ public final class TruncateStays<R extends ConnectRecord<R>> implements Transfor
     private static Schema emptyRow(Schema row) {
         SchemaBuilder builder = SchemaBuilder.struct().name(row.name()).version(row.version());
         for (Field field : row.fields()) {
-            builder.field(field.name(), optional(field.schema()));
+            builder.field(field.name(), NullableColumn.of(field.schema()));
         }
         for (String mark : new String[] {"__op", "__deleted", "__truncated"}) {
             builder.field(mark, Schema.OPTIONAL_STRING_SCHEMA);
         }
         return builder.build();
-    }
-
-    private static Schema optional(Schema column) {
-        Schema.Type type = column.type();
-        return new ConnectSchema(
-                type,
-                true,
-                null,
-                column.name(),
-                column.version(),
-                column.doc(),
-                column.parameters(),
-                type == Schema.Type.STRUCT ? column.fields() : null,
-                type == Schema.Type.MAP ? column.keySchema() : null,
-                type == Schema.Type.MAP || type == Schema.Type.ARRAY ? column.valueSchema() : null);
     }
 
     @Override
