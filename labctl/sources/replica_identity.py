@@ -35,9 +35,11 @@ WHEN current_setting('server_version_num')::integer >= 180000 AND EXISTS (
     WITH family (id) AS (
         SELECT relid::oid FROM pg_partition_ancestors({table}) UNION SELECT {table}
     )
-    SELECT FROM pg_publication p
-    JOIN pg_publication_tables t ON t.pubname = p.pubname
-    JOIN family ON id = to_regclass(quote_ident(t.schemaname) || '.' || quote_ident(t.tablename))
+    -- By their names: to_regclass() fails for a schema that the login may not use, and PostgreSQL
+    -- may ask it of tables that are in no publication.
+    SELECT FROM family JOIN pg_class c ON c.oid = id JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_publication_tables t ON t.schemaname = n.nspname AND t.tablename = c.relname
+    JOIN pg_publication p ON p.pubname = t.pubname
     WHERE (p.pubupdate OR p.pubdelete) AND p.pubname <> {own}
     AND EXISTS (SELECT FROM pg_attribute a WHERE attrelid = {table} AND NOT attisdropped
         AND attgenerated = 's' AND NOT to_jsonb(t) -> 'attnames' ? a.attname::text))

@@ -108,8 +108,8 @@ def test_generated_columns_and_partitions_are_equal_or_left_out_by_name(project:
         assert verified(project, ExitCode.DIFFERENT)["shop.event"]["extra"] == 2
         # A file that no longer leaves the column out is refused, and nothing is changed.
         file = project / "connectors" / "source_connector_shop.json"
-        file.write_text(file.read_text().replace("public.half.doubled", "public.half.none"))
+        file.write_text(file.read_text().replace(r"half\\.doubled", r"half\\.none"))
         for command in ("validate", "apply"):
             said = done(project, "connectors", command, code=ExitCode.USAGE)
             assert "public.half has doubled, generated" in said
-            assert '"column.exclude.list": "public.half.none,public.half.doubled"' in said
+            assert r'half\\.none,(?-i)public\\.half\\.doubled"' in said

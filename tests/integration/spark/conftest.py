@@ -179,14 +179,24 @@ class Silver:
     def until(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for `condition`, through the application's restarts; fail saying `what`."""
         deadline = time.monotonic() + WAIT_SECONDS
+        problem = ""
         while True:
             try:
                 if condition():
                     return
-            except (requests.RequestException, KeyError, TypeError):
-                pass
-            assert time.monotonic() < deadline, f"{what}: not after {WAIT_SECONDS:g} s"
+            except (requests.RequestException, KeyError, TypeError) as error:
+                problem = repr(error)
+            if time.monotonic() > deadline:
+                pytest.fail(f"{what}: not after {WAIT_SECONDS:g} s {problem}\n{self._states()}")
             time.sleep(0.1)
+
+    def _states(self) -> str:
+        """What the application says of itself, for the message of a test that fails."""
+        try:
+            url = f"{self.lab.endpoints.silver.status_url}/status"
+            return json.dumps(requests.get(url, timeout=10).json(), indent=1)
+        except requests.RequestException as error:
+            return repr(error)
 
     def has_taken(self, table: str, end: int, partition: int = 0) -> None:
         """Wait until `table` has everything below offset `end`."""
