@@ -30,6 +30,7 @@ from lakehouse.deletes import DELETED, LIVE, MARK
 from lakehouse.errors import PermanentError, SchemaChangeError
 from lakehouse.partitions import FIELDS
 from lakehouse.properties import TableConfig
+from lakehouse.schema import POSITION_COLUMNS
 
 __all__ = ["MOVED", "Arranged", "Placement", "check_columns"]
 
@@ -51,8 +52,11 @@ _Place = tuple[Any, ...]
 def check_columns(config: TableConfig, before: StructType | None, after: StructType) -> None:
     """Raise SchemaChangeError when a table with columns `after` cannot be partitioned as it says.
 
-    `before` are the columns that it has by now.
+    `before` are the columns that it has by now. Where no record has columns, such as that of a
+    TRUNCATE, nothing is known yet.
     """
+    if after.names == POSITION_COLUMNS.names:
+        return
     for name in config.partition_fields:
         partitioned = f"Table {config.name} is partitioned by {name}"
         if name not in after.names:

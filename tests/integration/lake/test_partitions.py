@@ -18,6 +18,7 @@ from lakehouse.errors import PermanentError, SchemaChangeError
 from lakehouse.hudi import HudiTable
 from lakehouse.placement import Placement, check_columns
 from lakehouse.properties import TableConfig, load_tables
+from lakehouse.schema import POSITION_COLUMNS
 from lakehouse.storage import LakeFiles
 
 pytestmark = [
@@ -173,6 +174,7 @@ def test_what_cannot_be_a_partition_is_told(
     config = table_config(tmp_path, "refused", COW)
     rows = Museum(spark, lake, config).rows([(1, "x", "u")])
     check_columns(config, None, rows.schema)
+    check_columns(config, None, POSITION_COLUMNS)
     for wrong, message in (
         (rows.drop("place"), r"properties:6: .* a column that its records do not have"),
         (rows.withColumn("place", rows.id.cast("double")), "place, which is double"),

@@ -24,9 +24,10 @@ def row(key: int, name: str = "", **values: Any) -> dict[str, Any]:
     "table", ["cut_mor_hard", "cut_cow_hard", "cut_mor_soft", "cut_moves", "cut_moves_hard"]
 )
 def test_a_truncate_removes_the_rows_before_it(silver: Silver, topics: Topics, table: str) -> None:
-    """Within a batch too, and however often."""
+    """Within a batch too, however often, and where nothing has told the table's columns yet."""
     topic = topic_of(table)
     topics.truncate(topic, COLUMNS)
+    silver.has_taken(table, 1)
     topics.write(topic, COLUMNS, [row(key) for key in range(4)])
     silver.has_taken(table, 5)
     assert live(silver, table) == {key: f"n {key}" for key in range(4)}
