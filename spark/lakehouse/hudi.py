@@ -20,7 +20,7 @@ from lakehouse.layout import Layout, check_layout
 from lakehouse.placement import MOVED
 from lakehouse.progress import moment
 from lakehouse.properties import TableConfig
-from lakehouse.schema import widened_columns
+from lakehouse.schema import has_elements, widened_columns
 from lakehouse.storage import LakeFiles
 
 __all__ = ["CHECKPOINT_KEY", "NOTE", "HudiTable", "TableState"]
@@ -292,12 +292,15 @@ class HudiTable:
         return spark.read.format("hudi").option("as.of.instant", instant).load(self.path)
 
     def needs_rewrite(self, before: StructType | None, after: StructType) -> bool:
-        """Whether base files must be rewritten at once, for readers that do not widen columns."""
-        return (
-            before is not None
-            and self.config.table_type == "MERGE_ON_READ"
-            and bool(widened_columns(before, after))
-        )
+        """Whether base files must be rewritten at once, for readers other than Spark.
+
+        They do not widen columns; and hudi-rs, which names an array's elements otherwise in log
+        files, gives up where it has to add a column to a row with an array.
+        """
+        if before is None or self.config.table_type != "MERGE_ON_READ":
+            return False
+        is_longer = len(after) > len(before) and any(map(has_elements, before.fields))
+        return is_longer or bool(widened_columns(before, after))
 
     def meta_client(self) -> Any:
         """Hudi's `HoodieTableMetaClient`, freshly loaded."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pyspark.sql.types import (
+    ArrayType,
     BooleanType,
     DataType,
     DateType,
@@ -13,6 +14,7 @@ from pyspark.sql.types import (
     FloatType,
     IntegerType,
     LongType,
+    MapType,
     StringType,
     StructField,
     StructType,
@@ -21,7 +23,7 @@ from pyspark.sql.types import (
 from lakehouse.errors import SchemaChangeError
 from lakehouse.wide_decimals import MOST_DIGITS
 
-__all__ = ["POSITION_COLUMNS", "merge_schemas", "widened_columns"]
+__all__ = ["POSITION_COLUMNS", "has_elements", "merge_schemas", "widened_columns"]
 
 POSITION_COLUMNS = StructType(
     [
@@ -71,6 +73,14 @@ def merge_schemas(
 def widened_columns(before: StructType, after: StructType) -> list[str]:
     """Columns of `before` whose type is another one in `after`."""
     return [field.name for field in before.fields if after[field.name].dataType != field.dataType]
+
+
+def has_elements(column: StructField) -> bool:
+    """Whether there are arrays or maps in a column's values."""
+    kind = column.dataType
+    if isinstance(kind, StructType):
+        return any(map(has_elements, kind.fields))
+    return isinstance(kind, (ArrayType, MapType))
 
 
 def _wider(known: DataType, incoming: DataType) -> DataType | None:

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as fn
 
 from labctl.lake import Lake, View
 from lakehouse.hudi import HudiTable
@@ -81,13 +82,15 @@ class Written:
         self.offset = 0
         self.expected: dict[int, Arrays] = {}
 
-    def commit(self, rows: dict[int, Arrays]) -> None:
-        """Insert or update these rows."""
+    def commit(self, rows: dict[int, Arrays], later: str = "") -> None:
+        """Insert or update these rows; `later` is a column that has come since."""
         made = []
         for key, arrays in rows.items():
             made.append((key, *arrays, "u", "false", 0, self.offset))
             self.offset += 1
         frame = self.spark.createDataFrame(made, COLUMNS).coalesce(1)
+        if later:
+            frame = frame.withColumn(later, fn.concat(fn.lit(f"{later} "), "id"))
         self.hudi.commit(frame, len(made), {0: self.offset}, topic_id="")
         self.expected |= rows
 
@@ -150,6 +153,27 @@ def test_elements_may_be_null(spark: SparkSession, lake: Lake, tmp_path: Path, k
     table.commit({2: FULL, 3: NULLS[1], 10: NULLS[2]})
     table.check()
     assert table.structures() == {NEW}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", [MOR, COW])
+def test_a_column_may_come_later(
+    spark: SparkSession, lake: Lake, tmp_path: Path, kind: str
+) -> None:
+    table = Written(spark, lake, tmp_path, kind, buckets=3)
+    table.commit({key: NULLS[key % 3] for key in range(20)})
+    table.commit({key: KEPT[key % 3] for key in range(9)})
+    before = table.hudi.state().schema
+    table.commit({2: FULL}, later="note")
+    after = table.hudi.state().schema
+    assert after
+    # hudi-rs reads the table once its files have the column.
+    assert table.hudi.needs_rewrite(before, after) == (kind == MOR)
+    table.compact()
+    table.check()
+    table.commit({3: FULL, 30: NULLS[0]}, later="note")
+    table.check()
+    assert not table.hudi.needs_rewrite(after, after)
 
 
 @pytest.mark.long
