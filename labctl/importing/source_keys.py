@@ -9,11 +9,11 @@ from labctl.config.model import SourceEngine
 from labctl.importing.edits import Edits
 from labctl.importing.registry import use_registry
 from labctl.kafkaconnect.keys import (
+    converter_keys,
     history_login,
     null_keys,
     truncate_keys,
     unwrapping,
-    zero_keys,
 )
 from lakehouse.references import REFERENCE, reference
 
@@ -95,7 +95,7 @@ def complete_source(
     for unwrap in unwrapping(edits.config):
         edits.set_all(null_keys(edits.config, unwrap), "NULL stays NULL in a column with a default")
         edits.set_all(truncate_keys(edits.config, unwrap), "silver follows a TRUNCATE, too")
-    edits.set_all(zero_keys(edits.config), "a zero date is NULL, and the year 0 is 0")
+    edits.set_all(converter_keys(edits.config), "values arrive as they are, or are told apart")
     _references(edits, offered)
     if edits.config.get("decimal.handling.mode") == "double":
         edits.note(

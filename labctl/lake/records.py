@@ -13,6 +13,7 @@ import fastavro
 import pyarrow as pa
 
 from lakehouse.deletes import TRUNCATED
+from lakehouse.special_numbers import special_name
 
 __all__ = ["AvroDecoder", "Record", "converters", "readable", "to_table"]
 
@@ -67,7 +68,15 @@ def to_table(records: Sequence[Record]) -> pa.Table:
         for record in records
     ]
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return pa.table({name: [row.get(name) for row in rows] for name in names})
+    return pa.table({name: _column([row.get(name) for row in rows]) for name in names})
+
+
+def _column(values: Sequence[Any]) -> pa.Array[Any]:
+    """The values, as text where one is of another type, such as a date beyond Python's calendar."""
+    if len({type(value) for value in values if value is not None}) > 1:
+        values = [None if value is None else str(value) for value in values]
+    found: pa.Array[Any] = pa.array(values)
+    return found
 
 
 class AvroDecoder:
@@ -126,7 +135,9 @@ def _from_nanos(value: int) -> Any:
     return value if rest else _since_epoch(microseconds=micros)
 
 
-def _variable_scale(value: dict[str, Any]) -> Decimal:
+def _variable_scale(value: dict[str, Any]) -> Any:
+    if not value["value"]:
+        return special_name(value["scale"])
     return Decimal(int.from_bytes(value["value"], "big", signed=True)).scaleb(-value["scale"])
 
 

@@ -285,7 +285,7 @@ class Decoder:
         # As text: Python has no date beyond the year 9999.
         reasons = [
             f"CASE WHEN NOT ({_is_exact(field, 'record')}) THEN concat('its {field.name} is ', "
-            f"CAST({field.raw('record')} AS STRING), "
+            f"{field.shown.format(field.raw('record'))}, "
             "', which the column\\'s type cannot hold exactly') END"
             for field in schema.fields
             if field.expression

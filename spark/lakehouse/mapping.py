@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakehouse.deletes import TRUNCATED
+from lakehouse.special_numbers import VARIABLE, Special, declared, is_marked, with_room
 from lakehouse.unavailable import Form, form_of
 from lakehouse.wide_decimals import MOST_DIGITS, scaled_text
 
@@ -34,7 +35,6 @@ _JAVA_ARRAY = (
 )
 _TEXTS = f"CASE WHEN NOT exists({{0}}, t -> coalesce({_JAVA_ARRAY}, FALSE)) THEN {{0}} END"
 """Of an array of several dimensions, Debezium writes how Java shows the inner arrays."""
-_VARIABLE_DECIMAL = scaled_text("{0}.value", "{0}.scale")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,7 @@ class Mapped:
     null means that the column's type cannot hold the value exactly."""
 
 
+_VARIABLE_DECIMAL = "io.debezium.data.VariableScaleDecimal"
 MAPPINGS: Mapping[str, Mapped] = {
     "io.debezium.time.Date": Mapped(
         "date", "days since the epoch", {"logicalType": "date"}, expression=_DATE
@@ -82,10 +83,10 @@ MAPPINGS: Mapping[str, Mapped] = {
     "io.debezium.time.Year": Mapped("int", "the year's number"),
     "io.debezium.time.Interval": Mapped("string", "ISO 8601 duration, as sent"),
     "io.debezium.time.MicroDuration": Mapped("bigint", "microseconds"),
-    "io.debezium.data.VariableScaleDecimal": Mapped(
+    _VARIABLE_DECIMAL: Mapped(
         "string",
         "every digit as written",
-        expression=_VARIABLE_DECIMAL,
+        expression=VARIABLE.value(),
     ),
     "io.debezium.data.Bits": Mapped("binary", "the bits, least significant byte first"),
     "io.debezium.data.Json": Mapped("string", "JSON text, as sent"),
@@ -119,6 +120,8 @@ class Field:
     """Spark SQL template that turns the decoded value into the column's; None: as it is."""
     form: Form | None = None
     """The form in which the column says that its value was not sent."""
+    shown: str = "CAST({0} AS STRING)"
+    """Spark SQL template of the decoded value's text, for a sentence about it."""
 
     def raw(self, source: str) -> str:
         """Spark SQL of the decoded value in the struct `source`; "": in the row itself."""
@@ -152,11 +155,64 @@ class WriterSchema:
         schema = json.loads(text)
         if not isinstance(schema, dict) or schema.get("type") != "record":
             raise ValueError(f"not an Avro record schema: {text[:200]}")
+        named = _records(schema["fields"])
         fields = tuple(
-            Field(field["name"], _expression(field["type"]), form_of(_annotate(field["type"])))
-            for field in schema["fields"]
+            _field(field["name"], _resolved(field["type"], named)) for field in schema["fields"]
         )
         return cls(text=json.dumps(_annotate(schema)), fields=fields)
+
+
+def _records(node: Any) -> dict[str, Any]:
+    """Return the record types within an Avro type, by name. It has each once, at its first use."""
+    found: dict[str, Any] = {}
+    if isinstance(node, list):
+        for one in node:
+            found |= _records(one)
+    elif isinstance(node, dict):
+        if node.get("type") == "record":
+            found |= {node["name"]: node, f"{node.get('namespace', '')}.{node['name']}": node}
+        for inner in ("type", "items", "values", "fields"):
+            found |= _records(node.get(inner))
+    return found
+
+
+def _resolved(node: Any, named: Mapping[str, Any]) -> Any:
+    """Return an Avro type with the types that it names in it."""
+    if isinstance(node, list):
+        return [_resolved(one, named) for one in node]
+    if isinstance(node, str):
+        return named.get(node, node)
+    return {**node, "items": _resolved(node["items"], named)} if "items" in node else node
+
+
+def _field(name: str, node: Any) -> Field:
+    expression, form = _expression(node), form_of(_annotate(node))
+    if (special := _special(node)) is not None:
+        return Field(name, special.value(), form, special.shown())
+    if (special := _special(_items(node))) is not None:
+        return Field(name, special.values(), form, special.all_shown())
+    return Field(name, expression, form)
+
+
+def _special(node: Any) -> Special | None:
+    """Return how a number is read that may be NaN or infinite; None for any other type."""
+    kind = _only(node)
+    if not isinstance(kind, dict):
+        return None
+    if kind.get("connect.name") == _VARIABLE_DECIMAL:
+        return VARIABLE
+    return declared(kind["precision"], kind.get("scale", 0)) if is_marked(kind) else None
+
+
+def _items(node: Any) -> Any:
+    kind = _only(node)
+    return kind["items"] if isinstance(kind, dict) and kind["type"] == "array" else None
+
+
+def _only(node: Any) -> Any:
+    """Return an Avro type without NULL; None where it is one of several."""
+    branches = _branches(node)
+    return branches[0] if len(branches) == 1 else None
 
 
 def _annotate(node: Any) -> Any:
@@ -167,7 +223,9 @@ def _annotate(node: Any) -> Any:
         return node
     mapped = MAPPINGS.get(node.get("connect.name", ""))
     result = dict(node)
-    if result.get("logicalType") in _LOGICAL_TYPES_NOT_READ or _is_wide(node):
+    if is_marked(node):
+        result = with_room(result)
+    elif result.get("logicalType") in _LOGICAL_TYPES_NOT_READ or _is_wide(node):
         del result["logicalType"]
     if mapped and mapped.logical_type:
         result |= mapped.logical_type
@@ -184,9 +242,7 @@ def _annotate(node: Any) -> Any:
 
 
 def _expression(node: Any) -> str | None:
-    if isinstance(node, list):
-        branches = _branches(node)
-        return _expression(branches[0]) if len(branches) == 1 else None
+    node = _only(node)
     if isinstance(node, dict):
         if _is_wide(node):
             return scaled_text("{0}", str(node.get("scale", 0)))

@@ -6,7 +6,7 @@ digits stand behind the point. Spark takes 38 digits of it at most, and refuses 
 
 from __future__ import annotations
 
-__all__ = ["MOST_DIGITS", "scaled_text"]
+__all__ = ["MOST_DIGITS", "exact_decimal", "scaled_text"]
 
 MOST_DIGITS = 38
 """Of a decimal, in Spark and in Parquet files."""
@@ -30,6 +30,21 @@ def scaled_text(raw: str, scale: str) -> str:
     pointed = f"regexp_replace({padded}, concat('([0-9]{{{{', {behind}, '}}}})$'), '.$1')"
     plain = f"regexp_replace(regexp_replace({pointed}, '[.]$', ''), '^0+([0-9])', '$1')"
     return f"CASE WHEN length({raw}) > 0 THEN concat(IF(hex({raw}) >= '8', '-', ''), {plain}) END"
+
+
+def exact_decimal(raw: str, scale: int) -> str:
+    """Return Spark SQL of a decimal of `MOST_DIGITS`; `raw` is Spark SQL of its bytes."""
+    # Of a negative number its complement, which is one less without the sign: a half of the bytes
+    # alone may be too large a number.
+    is_negative = f"hex({raw}) >= '8'"
+    plain = f"IF({is_negative}, translate(hex({raw}), '{_HEX}', '{_COMPLEMENT}'), hex({raw}))"
+    high, low = (
+        f"CAST(conv(substr(lpad({plain}, 32, '0'), {start}, 16), 16, 10) AS DECIMAL(20,0))"
+        for start in (1, 17)
+    )
+    number = f"{high} * {2**64}BD + {low}"
+    text = f"CAST(IF({is_negative}, -({number}) - 1, {number}) AS STRING)"
+    return f"CAST(concat({text}, 'E-{scale}') AS DECIMAL({MOST_DIGITS},{scale}))"
 
 
 def _digits(hexadecimal: str) -> str:

@@ -15,6 +15,7 @@ from labctl.kafkaconnect.apply import check_keys
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile, connector_files
 from labctl.kafkaconnect.keys import (
+    converter_keys,
     history_login,
     missing_truncates,
     truncate_keys,
@@ -168,6 +169,41 @@ def test_a_connector_that_would_send_zero_dates_as_other_dates_is_told() -> None
     assert driver.endswith('write "driver.yearIsDateType": "false"')
     other = {"converters": "mine", "mine.type": "labctl.ZeroDates", "zeros.type": None}
     assert said("mysql", **other, **{"boolean.type": None, "boolean.selector": None}) == []
+
+
+def test_a_connector_that_would_send_numbers_and_dates_as_others_is_told() -> None:
+    listed, kind = said("postgres", **{"converters": "dates", "numbers.type": None})
+    assert listed.endswith('write "converters": "numbers,dates"')
+    assert kind.endswith('write "numbers.type": "labctl.SpecialNumbers"')
+    (date,) = said("postgres", **{"dates.type": None})
+    assert date == (
+        "dates.type: in the first load, 44 BC would arrive as AD 44, and times before 1582 days "
+        'apart; write "dates.type": "labctl.OldDates"'
+    )
+    mine = {"converters": "x,y", "x.type": "labctl.OldDates", "y.type": "labctl.SpecialNumbers"}
+    assert said("postgres", **mine, **{"numbers.type": None, "dates.type": None}) == []
+    theirs = {"dates.type": "org.example.Dates"}
+    listed, kind = said("postgres", **theirs)
+    assert listed.endswith('write "converters": "labctl-dates,numbers,dates"')
+    assert kind.endswith('write "labctl-dates.type": "labctl.OldDates"')
+
+
+@pytest.mark.parametrize(
+    ("modes", "needed"),
+    [
+        ({}, {"numbers.type", "dates.type"}),
+        ({"decimal.handling.mode": "string"}, {"dates.type"}),
+        ({"time.precision.mode": "adaptive"}, {"numbers.type", "dates.type"}),
+        ({"time.precision.mode": "isostring"}, {"numbers.type"}),
+        ({"decimal.handling.mode": "double", "time.precision.mode": "connect"}, set()),
+    ],
+)
+def test_a_converter_is_needed_where_it_writes_the_form_that_the_file_asks_for(
+    modes: dict[str, str], needed: set[str]
+) -> None:
+    config = {"connector.class": BY_ENGINE["postgres"]["connector.class"], **modes}
+    assert converter_keys(config).keys() - {"converters"} == needed
+    assert ("converters" in converter_keys(config)) is bool(needed)
 
 
 @pytest.mark.parametrize("engine", ["postgres", "mysql", "mssql"])

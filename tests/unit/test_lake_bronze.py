@@ -143,6 +143,16 @@ def test_values_beyond_the_calendar_stay_numbers() -> None:
     assert AvroDecoder(SCHEMA).decode(data.getvalue())["saletime"] == 2**62
 
 
+def test_a_number_that_is_none_is_shown_as_the_source_has_it(
+    tmp_path: Path, bronze: Bronze
+) -> None:
+    nothing = {"any_scale": {"scale": 1, "value": b""}, "saletime": 2**62}
+    _write(tmp_path, 28, 9, [_value(1, 9) | nothing, _value(1, 10)])
+    table = to_table(bronze.find(TOPIC, {"salesid": 1}, limit=2))
+    assert table.column("any_scale").to_pylist()[-1] == "NaN"
+    assert table.column("saletime").to_pylist()[-1] == str(2**62)
+
+
 def test_a_time_of_more_than_a_day_is_a_duration() -> None:
     value = _value(1, 1) | {"at": 838 * 3_600_000_000}
     data = io.BytesIO()

@@ -12,8 +12,8 @@ from labctl.kafkaconnect.keys.check import (
     null_keys,
     unwrapping,
     wrong_keys,
-    zero_keys,
 )
+from labctl.kafkaconnect.keys.converters import converter_keys
 from labctl.kafkaconnect.keys.older import as_today
 from labctl.kafkaconnect.keys.signals import NOTIFICATIONS, SIGNALS, missing_signals
 from labctl.kafkaconnect.keys.truncates import missing_truncates, truncate_keys
@@ -22,6 +22,7 @@ __all__ = [
     "NOTIFICATIONS",
     "SIGNALS",
     "as_today",
+    "converter_keys",
     "history_login",
     "missing_signals",
     "missing_truncates",
@@ -29,5 +30,4 @@ __all__ = [
     "truncate_keys",
     "unwrapping",
     "wrong_keys",
-    "zero_keys",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from labctl.config.kafka_clients import LOGIN_KEYS
+from labctl.kafkaconnect.keys.converters import missing_converters
 from labctl.kafkaconnect.keys.renamed import successor
 from labctl.kafkaconnect.keys.table import KeyTable, key_table
 from lakehouse.references import reference
@@ -19,7 +20,6 @@ __all__ = [
     "null_keys",
     "unwrapping",
     "wrong_keys",
-    "zero_keys",
 ]
 
 _Add = Callable[[str, Collection[str] | None], None]
@@ -38,8 +38,6 @@ _USE_ID, _GLOBAL_ID = f"{_APICURIO}use-id", "globalId"
 _DELETES = "delete.tombstone.handling.mode"
 _NULLS = "replace.null.with.default"
 _KEEPS_NULLS = "labctl.NullStaysNull"
-_MYSQL = "io.debezium.connector.mysql.MySqlConnector"
-_NAMES_ZEROS = "labctl.ZeroDates"
 
 
 @dataclass(frozen=True)
@@ -97,8 +95,8 @@ def _missing(config: Mapping[str, str]) -> Iterator[str]:
 
     The broker makes no topics by itself: a connector that cannot make them writes nothing. A schema
     history that does not log in finds none. A delete that is no longer a row cannot be applied to
-    one. A row whose schema has defaults is read with them where it has NULL. And a zero date that
-    is sent as another date cannot be told from that date.
+    one. A row whose schema has defaults is read with them where it has NULL. And a value that is
+    sent as another one cannot be told from that one.
     """
     for key, wanted in history_login(config).items():
         if key not in config:
@@ -119,12 +117,7 @@ def _missing(config: Mapping[str, str]) -> Iterator[str]:
                     f"{key}: NULL would arrive as the default of its column, where it has one; "
                     f'write "{key}": "{wanted}"'
                 )
-    for key, wanted in zero_keys(config).items():
-        if config.get(key) != wanted:
-            yield (
-                f"{key}: a zero date would arrive as another date, and the year 0 as another year; "
-                f'write "{key}": "{wanted}"'
-            )
+    yield from missing_converters(config)
 
 
 def unwrapping(config: Mapping[str, str]) -> list[str]:
@@ -151,24 +144,6 @@ def null_keys(config: Mapping[str, str], unwrap: str) -> dict[str, str]:
         "transforms": chain,
         f"transforms.{unwrap}.{_NULLS}": "false",
         f"transforms.{own}.type": _KEEPS_NULLS,
-    }
-
-
-def zero_keys(config: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys by which MySQL's zero dates arrive as NULL; none of other connectors.
-
-    Debezium sends 1970-01-01 for one in a NOT NULL column, and its driver shows the year 0 as 2000.
-    """
-    if config["connector.class"] != _MYSQL:
-        return {}
-    aliases = names(config.get("converters"))
-    types = {alias: config.get(f"{alias}.type") for alias in aliases}
-    free = "labctl-zeros" if "zeros" in types else "zeros"
-    own = next((alias for alias, kind in types.items() if kind == _NAMES_ZEROS), free)
-    return {
-        "converters": config["converters"] if own in aliases else ",".join([own, *aliases]),
-        f"{own}.type": _NAMES_ZEROS,
-        "driver.yearIsDateType": "false",
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import struct
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Context, Decimal
 from random import Random
@@ -23,7 +24,7 @@ from lakehouse.schema import POSITION_COLUMNS, merge_schemas
 from lakehouse.storage import LakeFiles
 from lakehouse.truncates import Truncate, last_of
 from lakehouse.wire import VALUE_HEADER
-from tests.integration.spark.change_records import column, debezium, nullable
+from tests.integration.spark.change_records import column, debezium, decimal, nullable
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -106,6 +107,90 @@ def test_a_moment_outside_of_years_1_to_9999_is_put_aside_by_name(
     for undecodable in decoder.explain(sent, bad):
         assert undecodable.reason.startswith("its moment is ")
         assert undecodable.reason.endswith("which the column's type cannot hold exactly")
+
+
+VARIABLE = {
+    "type": "record",
+    "name": "VariableScaleDecimal",
+    "connect.name": "io.debezium.data.VariableScaleDecimal",
+    "fields": [{"name": "scale", "type": "int"}, {"name": "value", "type": "bytes"}],
+}
+NAMES = ("NaN", "Infinity", "-Infinity", "a value that Debezium does not send")
+
+
+def marked(digits: int, scale: int) -> dict[str, Any]:
+    """The type that `labctl.SpecialNumbers` gives a column."""
+    kind = decimal(digits, scale)
+    return {**kind, "connect.parameters": {**kind["connect.parameters"], "labctl.special": "true"}}
+
+
+def avro_bytes(number: int) -> bytes:
+    return number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True)
+
+
+def number_cases() -> Iterator[Any]:
+    wide = 10**60 - 1
+    for digits, scale in ((8, 2), (18, 0), (19, 19), (37, 5), (38, 0), (38, 38), (60, 10)):
+        most = 10**digits - 1
+        numbers = [0, 1, -1, 7, -256, 2**64 if digits > 20 else 99, most, -most]
+        specials = [avro_bytes(what * 10**digits) for what in (1, 2, 3, 4)]
+        sent = [avro_bytes(number) for number in numbers]
+        held = [Decimal(number).scaleb(-scale, Context(prec=99)) for number in numbers]
+        for in_array in (False, True):
+            # Silver has the bytes of such numbers in arrays, and else their text.
+            texts = sent if in_array else [format(one, "f") for one in held]
+            shown = texts if digits > 38 else held
+            yield pytest.param(
+                marked(digits, scale), in_array, sent, shown, specials, id=f"{digits} {in_array}"
+            )
+    numbers = [(0, 5), (3, -1), (0, wide)]
+    structs = [{"scale": scale, "value": avro_bytes(number)} for scale, number in numbers]
+    nothing = [{"scale": what, "value": b""} for what in (1, 2, 3, 4)]
+    texts = ["5", "-0.001", str(wide)]
+    yield pytest.param(VARIABLE, False, structs, texts, nothing, id="variable")
+    yield pytest.param(VARIABLE, True, structs, structs, nothing, id="variable array")
+
+
+@pytest.mark.parametrize(("kind", "in_array", "sent", "held", "specials"), [*number_cases()])
+def test_a_number_that_is_none_is_put_aside_by_name(
+    kind: Any,
+    in_array: bool,
+    sent: list[Any],
+    held: list[Any],
+    specials: list[Any],
+    spark: SparkSession,
+) -> None:
+    """PostgreSQL's NaN and infinities: all other numbers are as they were."""
+    plain = "bytes" if kind["type"] == "bytes" else kind
+    if in_array:
+        kind, plain = ({"type": "array", "items": nullable(one)} for one in (kind, plain))
+        sent, held, specials = ([[one, None] for one in each] for each in (sent, held, specials))
+    fields = [column("id", "int"), column("__deleted", "string")]
+    registry = OneSchema([*fields, column("n", nullable(kind))])
+    written = {
+        "type": "record",
+        "name": "Value",
+        "fields": [*fields, column("n", nullable(plain))],
+    }
+    rows = [
+        {"id": number, "n": value, "__deleted": "false"}
+        for number, value in enumerate([*sent, None, *specials])
+    ]
+    # Of a row that is deleted the key alone counts.
+    rows.append({"id": -1, "n": specials[0], "__deleted": "true"})
+    decoder = Decoder(spark, cast(SchemaRegistry, registry), RecordKeys(("id",)))
+    kafka_rows = records(spark, written, rows)
+    (target,) = decoder.columns([TAG])
+    decoded = decoder.decode(kafka_rows, [TAG], target)
+    sound = decoded.where(f"NOT {FLAG_BAD}").orderBy("id").select("n").collect()
+    found = [row.asDict(recursive=True)["n"] for row in sound]
+    assert found == [None, *held, None]
+    bad = decoded.where(FLAG_BAD)
+    reasons = [one.reason for one in decoder.explain(kafka_rows, bad)]
+    assert reasons == [
+        f"its n is {name}{',NULL' if in_array else ''}, which the column's type cannot hold exactly"
+        for name in NAMES
+    ]
 
 
 NOT_SENT = "__debezium_unavailable_value"

@@ -97,6 +97,47 @@ def test_a_decimal_of_more_digits_than_spark_has_decodes_as_its_bytes(
     assert (expression is not None) is wide
 
 
+@pytest.mark.parametrize("namespace", [{}, {"namespace": "io.debezium.data"}])
+def test_a_type_that_an_earlier_column_has_is_named_alone(namespace: dict[str, str]) -> None:
+    record = {
+        "type": "record",
+        "name": "VariableScaleDecimal",
+        "connect.name": "io.debezium.data.VariableScaleDecimal",
+        "fields": [{"name": "scale", "type": "int"}, {"name": "value", "type": "bytes"}],
+        **namespace,
+    }
+    again = ".".join([*namespace.values(), "VariableScaleDecimal"])
+    types = [["null", record], again, ["null", {"type": "array", "items": ["null", again]}]]
+    fields = [{"name": f"c{n}", "type": kind} for n, kind in enumerate(types)]
+    schema = WriterSchema.parse(json.dumps({"type": "record", "name": "V", "fields": fields}))
+
+    first, second, array = (field.expression for field in schema.fields)
+    assert first is not None
+    assert first == second
+    assert array is not None
+    assert "exists(x, " in array.format("x")
+    assert json.loads(schema.text)["fields"][1]["type"] == again
+
+
+@pytest.mark.parametrize(
+    ("precision", "room"), [(1, 2), (8, 9), (37, 38), (38, None), (39, None), (1000, None)]
+)
+def test_a_decimal_in_which_nan_may_come_decodes_with_room_for_it(
+    precision: int, room: int | None
+) -> None:
+    marked = {"connect.parameters": {"labctl.special": "true"}, "logicalType": "decimal"}
+    kind = {"type": "bytes", "precision": precision, "scale": 1, **marked}
+    annotated, expression = parsed(["null", kind])
+
+    assert ("logicalType" in annotated[1]) is (room is not None)
+    assert annotated[1]["precision"] == (room or precision)
+    assert expression is not None
+    of_array, expression = parsed({"type": "array", "items": ["null", kind]})
+    assert of_array["items"] == annotated
+    assert expression is not None
+    assert "exists(x, " in expression.format("x")
+
+
 def test_what_has_no_meaning_of_its_own_stays() -> None:
     assert parsed(["null", "string"]) == (["null", "string"], None)
     assert parsed({"type": "int", "connect.type": "int16"})[1] is None

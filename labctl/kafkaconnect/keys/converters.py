@@ -1,0 +1,93 @@
+"""labctl's own converters, without which Debezium would send some values as others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+__all__ = ["converter_keys", "missing_converters"]
+
+
+@dataclass(frozen=True)
+class _Converter:
+    connector: str
+    alias: str
+    kind: str
+    without: str
+    """What the values would be without it."""
+    setting: str | None = None
+    """The setting by which Debezium chooses the form of such values."""
+    forms: frozenset[str] = frozenset()
+    """The values of `setting` whose form the converter writes: Debezium's default is one."""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """What the converter needs besides."""
+
+    def applies(self, config: Mapping[str, str]) -> bool:
+        """Whether a configuration is of the connector, and has values in the converter's form."""
+        if config["connector.class"] != self.connector:
+            return False
+        return self.setting is None or config.get(self.setting) in {*self.forms, None}
+
+
+_POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
+_CONVERTERS = (
+    _Converter(
+        "io.debezium.connector.mysql.MySqlConnector",
+        "zeros",
+        "labctl.ZeroDates",
+        "a zero date would arrive as another date, and the year 0 as another year",
+        keys={"driver.yearIsDateType": "false"},
+    ),
+    _Converter(
+        _POSTGRES,
+        "numbers",
+        "labctl.SpecialNumbers",
+        "a numeric NaN or infinity would arrive as NULL",
+        "decimal.handling.mode",
+        frozenset({"precise"}),
+    ),
+    _Converter(
+        _POSTGRES,
+        "dates",
+        "labctl.OldDates",
+        "in the first load, 44 BC would arrive as AD 44, and times before 1582 days apart",
+        "time.precision.mode",
+        frozenset({"adaptive", "adaptive_time_microseconds"}),
+    ),
+)
+
+
+def converter_keys(config: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys by which values that Debezium sends as others arrive as they are."""
+    return {key: wanted for key, wanted, _ in _wanted(config)}
+
+
+def missing_converters(config: Mapping[str, str]) -> Iterator[str]:
+    """Yield a sentence for each such key that a configuration has not, or has otherwise."""
+    for key, wanted, without in _wanted(config):
+        if config.get(key) != wanted:
+            yield f'{key}: {without}; write "{key}": "{wanted}"'
+
+
+def _wanted(config: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield each key, its value, and what would happen without it."""
+    listed = config.get("converters", "")
+    aliases = [name.strip() for name in listed.split(",") if name.strip()]
+    types = {alias: config.get(f"{alias}.type") for alias in aliases}
+    wanted: list[tuple[str, str, str]] = []
+    added: list[str] = []
+    reasons: list[str] = []
+    for one in _CONVERTERS:
+        if not one.applies(config):
+            continue
+        free = f"labctl-{one.alias}" if types.get(one.alias) else one.alias
+        own = next((alias for alias, kind in types.items() if kind == one.kind), free)
+        if own not in aliases:
+            added.append(own)
+        reasons.append(one.without)
+        wanted += [(f"{own}.type", one.kind, one.without)]
+        wanted += [(key, value, one.without) for key, value in one.keys.items()]
+    if reasons:
+        chain = ",".join([*added, *aliases]) if added else listed
+        yield "converters", chain, "; ".join(reasons)
+    yield from wanted

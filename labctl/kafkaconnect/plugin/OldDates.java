@@ -1,0 +1,170 @@
+package labctl;
+
+import io.debezium.spi.converter.CustomConverter;
+import io.debezium.spi.converter.RelationalColumn;
+import io.debezium.time.Conversions;
+import io.debezium.time.Date;
+import io.debezium.time.MicroTimestamp;
+import io.debezium.time.Timestamp;
+import io.debezium.time.ZonedTimestamp;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.OffsetDateTime;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.Calendar;
+import java.util.GregorianCalendar;
+import java.util.Properties;
+import java.util.TimeZone;
+import java.util.function.Function;
+import org.apache.kafka.connect.data.SchemaBuilder;
+
+/**
+ * Sends PostgreSQL's dates and timestamps from before 15 October 1582 in a first load as in the log.
+ *
+ * <p>There, PostgreSQL's driver shows them in the Julian calendar, with an era. Debezium leaves the era
+ * out, so that 44 BC becomes AD 44, and shifts timestamps by days. All other values are as with {@code
+ * time.precision.mode=adaptive_time_microseconds}.
+ */
+public final class OldDates implements CustomConverter<SchemaBuilder, RelationalColumn> {
+    private static final int DATE = 1082;
+    private static final int TIMESTAMP = 1114;
+    private static final int TIMESTAMP_WITH_ZONE = 1184;
+    private static final int MILLISECONDS = 3;
+    /** A day after the calendars' change in every time zone, in milliseconds. */
+    private static final long SAME_CALENDAR = -12_219_292_800_000L + 86_400_000L;
+
+    /** How the driver shows infinity, in milliseconds. */
+    private static final long INFINITY = 9_223_372_036_825_200_000L;
+
+    private static final long MINUS_INFINITY = -9_223_372_036_832_400_000L;
+    private static final String EPOCH = "1970-01-01T00:00:00Z";
+
+    @Override
+    public void configure(Properties properties) {}
+
+    @Override
+    public void converterFor(
+            RelationalColumn column, ConverterRegistration<SchemaBuilder> registration) {
+        int digits = column.scale().orElse(-1);
+        switch (column.nativeType()) {
+            case DATE -> register(registration, column, Date.builder(), 0, OldDates::date);
+            case TIMESTAMP -> {
+                if (digits <= MILLISECONDS) {
+                    register(
+                            registration,
+                            column,
+                            Timestamp.builder(),
+                            0L,
+                            value -> Timestamp.toEpochMillis(timestamp(value), null));
+                } else {
+                    register(
+                            registration,
+                            column,
+                            MicroTimestamp.builder(),
+                            0L,
+                            value -> MicroTimestamp.toEpochMicros(timestamp(value), null));
+                }
+            }
+            case TIMESTAMP_WITH_ZONE -> {
+                int width = column.scale().orElse(column.length().orElse(-1));
+                register(
+                        registration,
+                        column,
+                        ZonedTimestamp.builder(),
+                        EPOCH,
+                        value -> instant(value, width));
+            }
+            default -> {}
+        }
+    }
+
+    private static void register(
+            ConverterRegistration<SchemaBuilder> registration,
+            RelationalColumn column,
+            SchemaBuilder schema,
+            Object zero,
+            Function<Object, Object> convert) {
+        registration.register(
+                schema,
+                value -> {
+                    if (value == null && !column.isOptional()) {
+                        // A deleted row, of which the log has the key.
+                        return column.defaultValue() != null ? column.defaultValue() : zero;
+                    }
+                    // A column's default comes in the form that is sent.
+                    return value == null || value.getClass() == zero.getClass()
+                            ? value
+                            : convert.apply(value);
+                });
+    }
+
+    private static Object date(Object value) {
+        if (value instanceof java.sql.Date day && isOld(day)) {
+            return Date.toEpochDay(wallClock(day, 0, TimeZone.getDefault()).toLocalDate(), null);
+        }
+        return Date.toEpochDay(value, null);
+    }
+
+    private static Object timestamp(Object value) {
+        if (!(value instanceof java.sql.Timestamp at)) {
+            return value;
+        }
+        if (isInfinite(at)) {
+            return Conversions.toInstantFromMicros(at.getTime());
+        }
+        return isOld(at)
+                ? wallClock(at, at.getNanos(), TimeZone.getDefault())
+                : LocalDateTime.ofInstant(at.toInstant(), ZoneId.systemDefault());
+    }
+
+    private static Object instant(Object value, int width) {
+        OffsetDateTime at;
+        if (value instanceof java.sql.Timestamp read) {
+            if (isInfinite(read)) {
+                return read.getTime() > 0 ? "infinity" : "-infinity";
+            }
+            at =
+                    isOld(read)
+                            ? wallClock(read, read.getNanos(), TimeZone.getTimeZone("UTC"))
+                                    .atOffset(ZoneOffset.UTC)
+                            : read.toInstant().atOffset(ZoneOffset.UTC);
+        } else {
+            at = (OffsetDateTime) value;
+            Instant instant = at.toInstant();
+            if (instant.equals(Conversions.toInstantFromMillis(INFINITY))) {
+                return "infinity";
+            }
+            if (instant.equals(Conversions.toInstantFromMillis(MINUS_INFINITY))) {
+                return "-infinity";
+            }
+        }
+        return ZonedTimestamp.toIsoString(at.toZonedDateTime(), ZoneOffset.UTC, null, width);
+    }
+
+    private static boolean isOld(java.util.Date at) {
+        return at.getTime() < SAME_CALENDAR && at.getTime() != MINUS_INFINITY;
+    }
+
+    private static boolean isInfinite(java.util.Date at) {
+        return at.getTime() == INFINITY || at.getTime() == MINUS_INFINITY;
+    }
+
+    /** The date and time that PostgreSQL shows, of which the driver has made a Julian one. */
+    private static LocalDateTime wallClock(java.util.Date at, int nanoseconds, TimeZone zone) {
+        GregorianCalendar julian = new GregorianCalendar(zone);
+        julian.setTime(at);
+        int year = julian.get(Calendar.YEAR);
+        boolean isBeforeChrist = julian.get(Calendar.ERA) == GregorianCalendar.BC;
+        return LocalDate.of(
+                        isBeforeChrist ? 1 - year : year,
+                        julian.get(Calendar.MONTH) + 1,
+                        julian.get(Calendar.DAY_OF_MONTH))
+                .atTime(
+                        julian.get(Calendar.HOUR_OF_DAY),
+                        julian.get(Calendar.MINUTE),
+                        julian.get(Calendar.SECOND),
+                        nanoseconds);
+    }
+}
