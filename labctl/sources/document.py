@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from labctl.sources import ENGINES
+from labctl.sources.arrays import ELEMENTS
 from labctl.sources.base import Declared
 from labctl.sources.types import TypeRule
 
@@ -31,7 +32,11 @@ with one is the instant, in UTC; the zone it was written in is not kept (the dat
 it either). A time of day is the microseconds since midnight.
 """
 
-CLOSING = """\
+CLOSING = f"""\
+Of PostgreSQL's arrays, `labctl verify` compares those of {", ".join(map("`{}`".format, ELEMENTS))}.
+Each element counts, NULL ones too. Of `numeric` it compares those with up to 38 declared digits.
+An array of several dimensions differs: silver has no form for it.
+
 `labctl verify` cannot compare columns of other types. It names them, compares the rest of the
 table, and exits with 7: such values may arrive, but nothing here has proven that they are exact.
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from labctl.errors import LabError
+from labctl.sources.arrays import array_of_texts
 from labctl.sources.base import SourceColumn
 
 __all__ = ["from_csv", "row_literals", "statements", "to_csv"]
@@ -67,6 +68,8 @@ def _named(error: str, columns: Sequence[SourceColumn]) -> str:
 def _arrive(column: AnyColumn, declared: SourceColumn) -> AnyColumn:
     """From the type of the text to the silver type."""
     target = declared.arrow
+    if (element := declared.rule.element) is not None:
+        return array_of_texts(column, element, _arrive)
     if pa.types.is_binary(target):
         values = [None if v is None else bytes.fromhex(v) for v in column.to_pylist()]
         return pa.chunked_array([pa.array(values, target)])

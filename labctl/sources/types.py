@@ -16,7 +16,8 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from labctl.errors import LabError
-from labctl.sources.base import Declared
+from labctl.sources.arrays import ARRAY, element_of, elements_sql
+from labctl.sources.base import Declared, SourceColumn
 
 __all__ = ["MYSQL", "POSTGRES", "SQLSERVER", "TypeRule", "rule_for"]
 
@@ -38,6 +39,8 @@ class TypeRule:
     """Whether silver has less of some values than the source."""
     is_json: bool = False
     """Whether values are the same when they are the same as JSON, whatever their text."""
+    element: SourceColumn | None = None
+    """Of an array: how its elements are read from the text."""
     lost: str = ""
     """SQL condition of a value that silver has no form for: it is NULL there, and read as NULL."""
 
@@ -321,6 +324,10 @@ SQLSERVER: Mapping[str, TypeRule] = MappingProxyType(
 def rule_for(rules: Mapping[str, TypeRule], declared: Declared, column: str) -> TypeRule:
     """The rule of a column's type; `LabError` when the type has no exact place in silver."""
     try:
+        if declared.name == ARRAY and (element := element_of(rules, declared)) is not None:
+            return TypeRule(
+                pa.list_(element.arrow), pa.string(), elements_sql(element), element=element
+            )
         rule = rules[declared.name]
         return _WIDE if rule.silver is _decimal and _is_wide(declared) else rule
     except KeyError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -19,6 +20,8 @@ def alike(a: AnyColumn, b: AnyColumn) -> tuple[AnyColumn, AnyColumn] | None:
 
     A boolean and an integer can: engines that store booleans as 0 and 1 send either.
     """
+    if pa.types.is_list(a.type) and pa.types.is_list(b.type):
+        return _alike_lists(a, b)
     a, b = _plain(a), _plain(b)
     if pa.types.is_decimal(a.type) and pa.types.is_decimal(b.type):
         return _same_scale(a, b)
@@ -28,6 +31,26 @@ def alike(a: AnyColumn, b: AnyColumn) -> tuple[AnyColumn, AnyColumn] | None:
     if len(kinds) > 1:
         return None
     return (_bits(a), _bits(b)) if kinds == {"float"} else (a, b)
+
+
+def _alike_lists(a: AnyColumn, b: AnyColumn) -> tuple[AnyColumn, AnyColumn] | None:
+    """Both columns of lists, with their elements in a common form."""
+    elements = alike(_elements(a), _elements(b))
+    return elements and (_lists(a, elements[0]), _lists(b, elements[1]))
+
+
+def _elements(lists: AnyColumn) -> AnyColumn:
+    chunks: list[Any] = lists.chunks
+    return pa.chunked_array([chunk.flatten() for chunk in chunks], lists.type.value_type)
+
+
+def _lists(column: AnyColumn, elements: AnyColumn) -> AnyColumn:
+    """The lists of a column, with other elements in the same order."""
+    lengths = [length or 0 for length in pc.list_value_length(column).to_pylist()]
+    ends = pa.array([0, *accumulate(lengths)], pa.int32())
+    values = pa.concat_arrays(elements.chunks) if elements.chunks else pa.array([], elements.type)
+    missing = pa.array(column.is_null().to_pylist(), pa.bool_())
+    return pa.chunked_array([pa.ListArray.from_arrays(ends, values, mask=missing)])
 
 
 def _kind(kind: pa.DataType) -> str:

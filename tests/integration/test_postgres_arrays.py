@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
 from labctl.lake import Lake
 from labctl.sources import connect
-from tests.integration.test_postgres_tables import done, labctl, project
+from tests.integration.test_postgres_tables import done, labctl, project, verified
 from tests.waiting import wait_for
 
 __all__ = ["project"]
@@ -20,14 +21,20 @@ pytestmark = pytest.mark.long
 
 TABLE = (
     "CREATE TABLE tag (id int PRIMARY KEY, words text[], numbers int[], wide bigint[],"
-    " flags bool[], days date[], zoned timestamptz[], n numeric(10,2)[])"
+    " flags bool[], days date[], zoned timestamptz[], n numeric(10,2)[], small smallint[],"
+    " codes char(3)[], names varchar(9)[], ids uuid[], docs jsonb[], reals real[],"
+    " doubles double precision[], raw bytea[], oids oid[])"
 )
+COLUMNS = 16
 ROWS = (
-    "'{a,NULL}', '{1,NULL}', '{NULL,5}', '{t,NULL}', '{2024-01-02,NULL}', '{NULL}', '{1.5,NULL}'",
-    "'{}', '{}', '{}', '{}', '{}', '{}', '{}'",
-    "NULL, NULL, NULL, NULL, NULL, NULL, NULL",
+    "'{a,NULL}', '{1,NULL}', '{NULL,5}', '{t,NULL}', '{2024-01-02,NULL}', '{NULL}', '{1.5,NULL}',"
+    """ '{-1}', '{ab,NULL}', '{"a,b","NULL"," ",""}', '{123e4567-e89b-12d3-a456-426614174000}',"""
+    """ '{"{\\"b\\": [1.50]}",NULL}', '{0.1,NaN,-Infinity,-0}', '{5e-324,NULL,1e300}',"""
+    """ '{"\\\\x00ff",""}', '{4294967295}'""",
+    ", ".join(["'{}'"] * COLUMNS),
+    ", ".join(["NULL"] * COLUMNS),
 )
-DEEP = "'{{a,b},{c,NULL}}'" + ", NULL" * 6
+DEEP = "'{{a,b},{c,NULL}}'" + ", NULL" * (COLUMNS - 1)
 
 
 def test_arrays_are_equal_or_named(project: Path) -> None:
@@ -54,5 +61,9 @@ def test_arrays_are_equal_or_named(project: Path) -> None:
             assert found[key]["flags"] == [True, None]
             assert found[key]["days"] == [date(2024, 1, 2), None]
             assert found[key]["zoned"] == [None]
+        compared = verified(project, ExitCode.UNDECIDED)["shop.tag"]
+        assert compared["source_rows"] == 6
+        assert compared["changes"] == []
+        assert [one.split(":")[0] for one in compared["columns_incomparable"]] == ["zoned"]
         source.execute(f"INSERT INTO tag VALUES (9, {DEEP})")
         wait_for(lambda: "its words is [[Ljava" in labctl(project, "status").stdout)

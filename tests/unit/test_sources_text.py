@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from decimal import Decimal
 
 import pyarrow as pa
@@ -70,6 +71,34 @@ def test_numbers_become_what_they_stand_for() -> None:
     assert str(first["x"]) == "-0.0"
     assert second["x"] != second["x"]
     assert (first["yes"], second["yes"]) == (True, False)
+
+
+ARRAYS: list[tuple[str, str, list[list[object] | None]]] = [
+    ("integer[]", '"[""-1"",null]"\n[]\n\n', [[-1, None], [], None]),
+    ("numeric(8,2)[]", '"[""-0.10"",null]"\n', [[Decimal("-0.10"), None]]),
+    ("date[]", '"[""-1"",null]"\n', [[dt.date(1969, 12, 31), None]]),
+    ("bytea[]", '"[""00ff"",""""]"\n', [[b"\x00\xff", b""]]),
+    ("boolean[]", '"[""true"",""false""]"\n', [[True, False]]),
+    ("real[]", '"[""0.1"",""-Infinity""]"\n', [[0.10000000149011612, -math.inf]]),
+    (
+        "character varying(9)[]",
+        '"[""a,b"",""\\""\\u00e4"",""""]"\n',
+        [["a,b", '"ä', ""]],
+    ),
+]
+
+
+@pytest.mark.parametrize(("full", "text", "arrays"), ARRAYS)
+def test_arrays_are_read_by_their_elements(
+    full: str, text: str, arrays: list[list[object] | None]
+) -> None:
+    assert from_csv(text.encode(), [column("a", "ARRAY", full)])["a"].to_pylist() == arrays
+
+
+@pytest.mark.parametrize("full", ["numeric[]", "numeric(60,2)[]", "mood[]", "share", "time[]"])
+def test_arrays_that_silver_has_in_another_form_have_no_rule(full: str) -> None:
+    with pytest.raises(LabError, match="no exact silver type"):
+        column("a", "ARRAY", full)
 
 
 def test_no_rows_have_the_right_types() -> None:

@@ -65,6 +65,8 @@ def of(kind: pa.DataType, *values: object) -> pa.Table:
 
 
 NAN = float("nan")
+ARRAY = pa.list_(pa.field("array", pa.int64()))
+"""As silver calls the elements."""
 NOON = dt.datetime(2008, 1, 1, 12, 0, 0, 1)
 
 
@@ -84,6 +86,13 @@ NOON = dt.datetime(2008, 1, 1, 12, 0, 0, 1)
         (of(pa.string(), "x", None), of(pa.dictionary(pa.int8(), pa.string()), "x", None)),
         (of(pa.binary(), b"\x00", b""), of(pa.large_binary(), b"\x00", b"")),
         (of(pa.bool_(), True, False, None), of(pa.int32(), 1, 0, None)),
+        (of(pa.list_(pa.int32()), [1, None], [], None, [2]), of(ARRAY, [1, None], [], None, [2])),
+        (of(pa.list_(pa.float32()), [NAN, -0.0]), of(pa.list_(pa.float64()), [NAN, -0.0])),
+        (of(ARRAY, [1], None, [2, 3]).slice(1), of(ARRAY, [1], None, [2, 3]).slice(1)),
+        (
+            of(pa.list_(pa.decimal128(8, 2)), [Decimal("1.50"), None]),
+            of(pa.list_(pa.decimal128(12, 4)), [Decimal("1.5000"), None]),
+        ),
     ],
 )
 def test_equal_whatever_the_representation(ours: pa.Table, theirs: pa.Table) -> None:
@@ -103,6 +112,11 @@ def test_equal_whatever_the_representation(ours: pa.Table, theirs: pa.Table) -> 
         (of(pa.decimal128(8, 2), Decimal("1.50")), of(pa.decimal128(8, 3), Decimal("1.501"))),
         (of(pa.timestamp("us"), NOON), of(pa.timestamp("us"), NOON.replace(microsecond=2))),
         (of(pa.bool_(), True), of(pa.int32(), 2)),
+        (of(ARRAY, []), of(ARRAY, None)),
+        (of(ARRAY, []), of(ARRAY, [None])),
+        (of(ARRAY, [1, None]), of(ARRAY, [None, 1])),
+        (of(ARRAY, [1, 2]), of(ARRAY, [1])),
+        (of(pa.list_(pa.float64()), [0.0]), of(pa.list_(pa.float64()), [-0.0])),
     ],
 )
 def test_different_by_the_smallest_thing(ours: pa.Table, theirs: pa.Table) -> None:

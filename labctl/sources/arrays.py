@@ -1,0 +1,79 @@
+"""PostgreSQL's arrays: which of them silver has as they are, and how they are read."""
+
+# ruff: noqa: S608 - the templates have no values in them
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from labctl.sources.base import Declared, SourceColumn
+
+if TYPE_CHECKING:
+    from labctl.sources.types import TypeRule
+
+__all__ = ["ARRAY", "ELEMENTS", "array_of_texts", "element_of", "elements_sql"]
+
+ARRAY = "ARRAY"
+"""What the information schema calls the type of every array."""
+ELEMENTS = (
+    *("smallint", "integer", "bigint", "oid", "real", "double precision", "boolean", "numeric"),
+    *("date", "bytea"),
+    *("text", "character varying", "character", "uuid", "json", "jsonb"),
+)
+"""Types whose values have the same form in an array and in a column of their own."""
+_SIZE = re.compile(r"\((\d+)(?:,(-?\d+))?\)")
+
+
+def element_of(rules: Mapping[str, TypeRule], declared: Declared) -> SourceColumn | None:
+    """Return how the elements of an array are read; None where silver has them in another form."""
+    full = declared.full.removesuffix("[]")
+    name = _SIZE.sub("", full)
+    if full == declared.full or name not in ELEMENTS:
+        return None
+    size = _SIZE.search(full)
+    element = Declared(name, full)
+    if name == "numeric":
+        if size is None:
+            return None  # Without a size, silver has each number's scale and bytes.
+        element = Declared(name, full, int(size[1]), int(size[2] or 0))
+    column = SourceColumn("element", element, True, rules[name])
+    is_wide = name == "numeric" and pa.types.is_string(column.arrow)
+    return None if is_wide else column
+
+
+def elements_sql(element: SourceColumn) -> str:
+    """Return the template of an array's elements, as a JSON array of texts.
+
+    An array of several dimensions has none: silver has no form for it.
+    """
+    value = element.rule.expression.format("e")
+    # A cast would take the blanks away with which a text is padded to its length.
+    is_padded = element.declared.name == "character"
+    text = f"textin(bpcharout({value}))" if is_padded else f"({value})::text"
+    texts = f"json_agg({text} ORDER BY n)::text"
+    return (
+        "CASE WHEN array_ndims({0}) > 1 THEN '[]' WHEN {0} IS NOT NULL THEN coalesce("
+        f"(SELECT {texts} FROM unnest({{0}}) WITH ORDINALITY AS u(e, n)), '[]') END"
+    )
+
+
+def array_of_texts(
+    texts: pa.ChunkedArray[Any],
+    element: SourceColumn,
+    arrive: Callable[[pa.ChunkedArray[Any], SourceColumn], pa.ChunkedArray[Any]],
+) -> pa.ChunkedArray[Any]:
+    """Return the arrays that `elements_sql` has made texts of; `arrive` reads their elements."""
+    arrays = [None if text is None else json.loads(text) for text in texts.to_pylist()]
+    offsets = [0]
+    for one in arrays:
+        offsets.append(offsets[-1] + len(one or ()))
+    found = pa.chunked_array([[text for one in arrays for text in one or ()]], pa.string())
+    values = pa.concat_arrays(arrive(found.cast(element.wire), element).chunks)
+    missing = pa.array([one is None for one in arrays], pa.bool_())
+    made = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=missing)
+    return pa.chunked_array([made])
