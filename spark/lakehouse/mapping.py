@@ -107,6 +107,9 @@ MAPPINGS: Mapping[str, Mapped] = {
 }
 """Every `connect.name` with a meaning of its own; anything else keeps its Avro type."""
 
+_MOMENTS = tuple(
+    f"io.debezium.time.{name}" for name in ("Date", "Timestamp", "MicroTimestamp", "ZonedTimestamp")
+)
 _LOGICAL_TYPES_NOT_READ = ("time-millis", "time-micros")
 """Avro logical types without a Spark type: dropped, so that the plain number is read."""
 
@@ -246,11 +249,22 @@ def _expression(node: Any) -> str | None:
     if isinstance(node, dict):
         if _is_wide(node):
             return scaled_text("{0}", str(node.get("scale", 0)))
-        if node["type"] == "array" and _is_text(node["items"]):
-            return _TEXTS
+        if node["type"] == "array":
+            return _TEXTS if _is_text(node["items"]) else _moments(node["items"])
         mapped = MAPPINGS.get(node.get("connect.name", ""))
         return mapped.expression if mapped else None
     return None
+
+
+def _moments(node: Any) -> str | None:
+    """Return the template of an array of moments, which stay as they are; null with one too far."""
+    kind = _only(node)
+    name = kind.get("connect.name") if isinstance(kind, dict) else None
+    if name not in _MOMENTS:
+        return None
+    moment = str(MAPPINGS[name].expression).replace("{0}", "t")
+    is_too_far = f"t IS NOT NULL AND ({moment}) IS NULL"
+    return f"CASE WHEN NOT exists({{0}}, t -> {is_too_far}) THEN {{0}} END"
 
 
 def _is_text(node: Any) -> bool:

@@ -7,14 +7,18 @@ import io.debezium.time.Date;
 import io.debezium.time.MicroTimestamp;
 import io.debezium.time.Timestamp;
 import io.debezium.time.ZonedTimestamp;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.Calendar;
 import java.util.GregorianCalendar;
+import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.TimeZone;
 import java.util.function.Function;
@@ -31,6 +35,11 @@ public final class OldDates implements CustomConverter<SchemaBuilder, Relational
     private static final int DATE = 1082;
     private static final int TIMESTAMP = 1114;
     private static final int TIMESTAMP_WITH_ZONE = 1184;
+    private static final Map<Integer, Integer> ELEMENTS =
+            Map.of(1182, DATE, 1115, TIMESTAMP, 1185, TIMESTAMP_WITH_ZONE);
+    /** A year before Christ, in microseconds. */
+    private static final long LONG_AGO = -100_000_000_000_000_000L;
+
     private static final int MILLISECONDS = 3;
     /** A day after the calendars' change in every time zone, in milliseconds. */
     private static final long SAME_CALENDAR = -12_219_292_800_000L + 86_400_000L;
@@ -39,6 +48,10 @@ public final class OldDates implements CustomConverter<SchemaBuilder, Relational
     private static final long INFINITY = 9_223_372_036_825_200_000L;
 
     private static final long MINUS_INFINITY = -9_223_372_036_832_400_000L;
+    /** How Debezium reads infinity in the log. */
+    private static final LocalDate INFINITE_DATE = LocalDate.parse("-5877611-06-21");
+
+    private static final LocalDate MINUS_INFINITE_DATE = LocalDate.parse("-5877611-06-22");
     private static final String EPOCH = "1970-01-01T00:00:00Z";
 
     @Override
@@ -47,64 +60,93 @@ public final class OldDates implements CustomConverter<SchemaBuilder, Relational
     @Override
     public void converterFor(
             RelationalColumn column, ConverterRegistration<SchemaBuilder> registration) {
-        int digits = column.scale().orElse(-1);
-        switch (column.nativeType()) {
-            case DATE -> register(registration, column, Date.builder(), 0, OldDates::date);
-            case TIMESTAMP -> {
-                if (digits <= MILLISECONDS) {
-                    register(
-                            registration,
-                            column,
-                            Timestamp.builder(),
-                            0L,
-                            value -> Timestamp.toEpochMillis(timestamp(value), null));
-                } else {
-                    register(
-                            registration,
-                            column,
-                            MicroTimestamp.builder(),
-                            0L,
-                            value -> MicroTimestamp.toEpochMicros(timestamp(value), null));
-                }
-            }
-            case TIMESTAMP_WITH_ZONE -> {
-                int width = column.scale().orElse(column.length().orElse(-1));
-                register(
-                        registration,
-                        column,
-                        ZonedTimestamp.builder(),
-                        EPOCH,
-                        value -> instant(value, width));
-            }
-            default -> {}
+        int type = column.nativeType();
+        Form form = formOf(column, type);
+        if (form != null) {
+            registration.register(form.schema, value -> converted(column, form, value));
+            return;
+        }
+        Form element = formOf(column, ELEMENTS.getOrDefault(type, 0));
+        if (element != null) {
+            registration.register(
+                    SchemaBuilder.array(element.schema.optional().build()),
+                    value -> array(column, element, value));
         }
     }
 
-    private static void register(
-            ConverterRegistration<SchemaBuilder> registration,
-            RelationalColumn column,
-            SchemaBuilder schema,
-            Object zero,
-            Function<Object, Object> convert) {
-        registration.register(
-                schema,
-                value -> {
-                    if (value == null && !column.isOptional()) {
-                        // A deleted row, of which the log has the key.
-                        return column.defaultValue() != null ? column.defaultValue() : zero;
-                    }
-                    // A column's default comes in the form that is sent.
-                    return value == null || value.getClass() == zero.getClass()
-                            ? value
-                            : convert.apply(value);
-                });
+    /**
+     * How Debezium sends a type: its schema, its value for a row of which only the key is there, and one
+     * that no reader takes for a date.
+     */
+    private record Form(
+            SchemaBuilder schema, Object zero, Object unknown, Function<Object, Object> convert) {}
+
+    private static Form formOf(RelationalColumn column, int type) {
+        int digits = column.scale().orElse(-1);
+        int width = column.scale().orElse(column.length().orElse(-1));
+        return switch (type) {
+            case DATE -> new Form(Date.builder(), 0, Integer.MIN_VALUE, OldDates::date);
+            case TIMESTAMP ->
+                    digits <= MILLISECONDS
+                            ? new Form(
+                                    Timestamp.builder(),
+                                    0L,
+                                    LONG_AGO / 1000,
+                                    value -> Timestamp.toEpochMillis(timestamp(value), null))
+                            : new Form(
+                                    MicroTimestamp.builder(),
+                                    0L,
+                                    LONG_AGO,
+                                    value -> MicroTimestamp.toEpochMicros(timestamp(value), null));
+            case TIMESTAMP_WITH_ZONE ->
+                    new Form(
+                            ZonedTimestamp.builder(),
+                            EPOCH,
+                            "unknown",
+                            value -> instant(value, width));
+            default -> null;
+        };
+    }
+
+    private static Object converted(RelationalColumn column, Form form, Object value) {
+        if (value == null && !column.isOptional()) { // A deleted row, of which the log has the key.
+            return column.defaultValue() != null ? column.defaultValue() : form.zero;
+        }
+        // A column's default comes in the form that is sent.
+        boolean isSent = value == null || value.getClass() == form.zero.getClass();
+        return isSent ? value : form.convert.apply(value);
+    }
+
+    private static List<Object> array(RelationalColumn column, Form form, Object value) {
+        if (value == null) {
+            return column.isOptional() ? null : List.of();
+        }
+        List<Object> elements = new ArrayList<>();
+        try {
+            for (Object element : (Object[]) ((java.sql.Array) value).getArray()) {
+                elements.add(element == null ? null : form.convert.apply(element));
+            }
+        } catch (SQLException | RuntimeException e) { // Not in the log, or of several dimensions.
+            return List.of(form.unknown);
+        }
+        return elements;
     }
 
     private static Object date(Object value) {
-        if (value instanceof java.sql.Date day && isOld(day)) {
-            return Date.toEpochDay(wallClock(day, 0, TimeZone.getDefault()).toLocalDate(), null);
+        if (value instanceof java.sql.Date day) {
+            if (isInfinite(day)) {
+                return day.getTime() > 0 ? Integer.MAX_VALUE : Integer.MIN_VALUE;
+            }
+            return isOld(day)
+                    ? (int) wallClock(day, 0, TimeZone.getDefault()).toLocalDate().toEpochDay()
+                    : Date.toEpochDay(day, null);
         }
-        return Date.toEpochDay(value, null);
+        if (INFINITE_DATE.equals(value)) {
+            return Integer.MAX_VALUE;
+        }
+        return MINUS_INFINITE_DATE.equals(value)
+                ? (Object) Integer.MIN_VALUE
+                : Date.toEpochDay(value, null);
     }
 
     private static Object timestamp(Object value) {

@@ -109,6 +109,36 @@ def test_a_moment_outside_of_years_1_to_9999_is_put_aside_by_name(
         assert undecodable.reason.endswith("which the column's type cannot hold exactly")
 
 
+@pytest.mark.parametrize(
+    ("kind", "held", "too_far"),
+    [
+        (DATE, 2932896, 2932897),
+        (MILLIS, -62135596800000, -(10**14)),
+        (MICROS, -62135596800000000, -(10**17)),
+        (ZONED, "0001-01-01T00:00:00Z", "-0043-03-15T00:00:00Z"),
+    ],
+)
+def test_an_array_with_a_moment_that_is_too_far_is_put_aside_by_name(
+    kind: Any, held: Any, too_far: Any, spark: SparkSession
+) -> None:
+    arrays, plain = (
+        [column("id", "int"), column("a", nullable({"type": "array", "items": nullable(one)}))]
+        for one in (kind, kind["type"])
+    )
+    decoder = Decoder(spark, cast(SchemaRegistry, OneSchema(arrays)), RecordKeys(("id",)))
+    sound = [None, [], [None], [held, None]]
+    rows = [{"id": n, "a": a} for n, a in enumerate([*sound, [too_far], [held, None, too_far]])]
+    sent = records(spark, {"type": "record", "name": "Value", "fields": plain}, rows)
+    (target,) = decoder.columns([TAG])
+    decoded = decoder.decode(sent, [TAG], target)
+    bad = decoded.where(FLAG_BAD)
+    assert offsets_of(bad) == {4, 5}
+    for undecodable in decoder.explain(sent, bad):
+        assert undecodable.reason.startswith("its a is [")
+    kept = decoded.where(f"NOT {FLAG_BAD}").selectExpr("id", "size(a)").orderBy("id").collect()
+    assert [row[1] for row in kept] == [-1, 0, 1, 2]
+
+
 VARIABLE = {
     "type": "record",
     "name": "VariableScaleDecimal",
