@@ -82,9 +82,12 @@ def limit_problems(file: ConnectorFile, limits: Mapping[TableRef, Limits]) -> It
 
     The key to write is complete: for all columns of all these tables.
     """
+    refused: dict[str, list[str]] = {}
     for ref, limit in limits.items():
         if limit.refused is not None:
-            yield f"{ref} cannot be captured: {limit.refused}"
+            refused.setdefault(limit.refused, []).append(str(ref))
+    for why, tables in refused.items():
+        yield f"{', '.join(tables)} cannot be captured: {why}"
     config, written = dict(file.config), list[str]()
     for ref, limit in limits.items():
         for columns, why in limit.by_reason():

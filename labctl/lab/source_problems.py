@@ -1,4 +1,4 @@
-"""Tables whose source is not what they are made for: not there, dropped, renamed, without a key."""
+"""Tables whose source is not what they are made for: gone, without a key, or not recorded."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from labctl.errors import LabError
 from labctl.kafka.offsets import EndOffsets
+from labctl.kafkaconnect.files import ConnectorFile
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_files
-from labctl.sources import Source, TableRef, connect
+from labctl.sources import ENGINES, Source, TableRef, connect
 from labctl.tables import LabTable
 
 __all__ = ["KEY_COLUMNS", "source_problems"]
@@ -37,17 +38,14 @@ def source_problems(
     sources = sorted({table.source for table in awaited})
     if not sources:
         return {}
-    files = {file.name: file.config for file in source_files(lab)}
-    told = {
-        name: KEY_COLUMNS in files.get(source.connector, {})
-        for name, source in lab.config.sources.items()
-    }
+    files = {file.name: file for file in source_files(lab)}
 
     def ask(source: str) -> dict[str, str]:
         mine = [table for table in awaited if table.source == source]
         try:
             with connect(lab.endpoints, source) as database:
-                return _problems(database, mine, captured, has_key_columns=told.get(source, False))
+                file = files[lab.config.sources[source].connector]
+                return _problems(database, mine, captured, file)
         except LabError:
             return {}
 
@@ -59,12 +57,13 @@ def _problems(
     database: Source,
     tables: Sequence[LabTable],
     captured: Collection[str],
-    *,
-    has_key_columns: bool,
+    file: ConnectorFile,
 ) -> dict[str, str]:
     schemas = {table.db_schema for table in tables}
     there = {ref for schema in schemas for ref in database.tables(schema)}
     keyed = {ref for schema in schemas for ref in database.keyed_tables(schema)}
+    refs = {TableRef(t.db_schema, t.source_name) for t in tables if t.name in captured} & there
+    unrecorded = ENGINES[database.engine].unrecorded(database, sorted(refs), file)
     found = {}
     for table in tables:
         ref = TableRef(table.db_schema, table.source_name)
@@ -76,7 +75,12 @@ def _problems(
                 f"its source {ref} is gone: dropped, or renamed. Its rows stay as they were; "
                 "rename the source back, or take the table's file out of spark/properties"
             )
-        elif not has_key_columns and ref not in keyed:
+        elif ref in unrecorded:
+            found[table.name] = (
+                f"changes of its source {ref} are not recorded: {unrecorded[ref]}; then "
+                f"labctl verify {table.name}"
+            )
+        elif KEY_COLUMNS not in file.config and ref not in keyed:
             key = ", ".join(table.properties.key_fields)
             found[table.name] = (
                 f"its source {ref} has lost its primary key: rows with the same {key} are one row "

@@ -18,7 +18,7 @@ from labctl.lab.pipeline import HELD_UP, NOT_APPLIED, PipelineStatus, read_pipel
 from labctl.lab.source_files import source_file
 from labctl.lab.source_problems import KEY_COLUMNS
 from labctl.lake import Lake
-from labctl.sources import Source, TableRef, connect
+from labctl.sources import ENGINES, Source, TableRef, connect
 from labctl.tables import LabTable
 from labctl.verify import NotAnsweringError
 from lakehouse.table_names import quoted
@@ -125,9 +125,9 @@ def _source_problems(
         return
     if not database.describe(ref).keys and KEY_COLUMNS not in file.config:
         yield f"{ref} has no primary key: give it one"
-    captured = database.captured(file.publication)
-    if captured is not None and ref not in captured:
-        yield "the database does not record its changes: labctl connectors apply has it do so"
+    unrecorded = ENGINES[database.engine].unrecorded(database, [ref], file)
+    if ref in unrecorded:
+        yield f"the database does not record its changes: {unrecorded[ref]}"
 
 
 def _connector_problems(name: str, state: str, error: str | None) -> Iterator[str]:

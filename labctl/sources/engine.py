@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from labctl.sources.change_log import ChangeLog
 from labctl.sources.limits import NO_LIMITS, Limits
 
 if TYPE_CHECKING:
+    from labctl.kafkaconnect.files import ConnectorFile
     from labctl.sources.types import TypeRule
 
 __all__ = ["CDC_USER", "Engine", "Preparation", "Rds"]
@@ -54,6 +55,9 @@ class Rds:
     database at first."""
 
 
+Unrecorded = Callable[[Source, Collection[TableRef], "ConnectorFile"], Mapping[TableRef, str]]
+
+
 @dataclass(frozen=True)
 class Engine:
     """A kind of source database."""
@@ -83,6 +87,8 @@ class Engine:
     rds: Rds
     limits: Callable[[Source, TableRef, str], Limits] = lambda *_: NO_LIMITS
     """What of a table no change would have, if a publication of that name had it."""
+    unrecorded: Unrecorded = lambda *_: {}
+    """Why changes of captured tables do not all reach the connector of that file, by table."""
     beside_sources: str | None = None
     """A database of every server that is no source's; "" is none at all. Without it a server has
     nothing to tell but what a source's database tells."""

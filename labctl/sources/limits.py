@@ -31,6 +31,10 @@ _ESCAPED = (
     "an ENUM with a comma in one of its names, before which Debezium writes a backslash in each "
     "change; rename it without one"
 )
+_UNPUBLISHED = (
+    "which the column list of the connector's publication leaves out: it would be NULL after the "
+    "first change"
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,10 @@ class Limits:
     """Columns with values that Debezium sends as others."""
     escaped: tuple[str, ...] = ()
     """Columns with a text that changes have in another form."""
+    unpublished: tuple[str, ...] = ()
+    """Columns that the column list of the connector's publication leaves out."""
+    correction: str = ""
+    """What has that publication show them."""
     needs_reselect: bool = False
     """Whether large values that an update leaves as they are have to be read from the table."""
 
@@ -63,6 +71,7 @@ class Limits:
                 (self.undecoded, _UNDECODED),
                 (self.overflowing, _OVERFLOWING),
                 (self.escaped, _ESCAPED),
+                (self.unpublished, f"{_UNPUBLISHED} ({self.correction})"),
             )
             if names
         )
@@ -113,6 +122,7 @@ FROM pg_class c WHERE c.oid = to_regclass(%s)
 
 def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits:
     """Return the limits of a table that `publication` is to have."""
+    from labctl.sources.publication import read_publication, readded, shown_of
     from labctl.sources.replica_identity import SHOWN_IN_PART
 
     shown = SHOWN_IN_PART.replace("{table}", "c.oid").replace("{own}", "%s")
@@ -154,7 +164,17 @@ def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits
         )
     elif lost := [name for name in key if name in undecoded]:
         refused = f"its key column {lost[0]} is {_UNDECODED}"
-    limits = Limits(refused, tuple(unlogged), undecoded=tuple(undecoded))
+    # A publication's own faults come last: the table's would stay once they are gone.
+    if refused is None and (existing := read_publication(database, publication)) is not None:
+        refused = existing.refuses(database, ref)
+    visible = shown_of(database, publication, ref)
+    limits = Limits(
+        refused,
+        tuple(unlogged),
+        undecoded=tuple(undecoded),
+        unpublished=visible.left_out,
+        correction=readded(database, publication, ref) if visible.left_out else "",
+    )
     # A partition that is made later has its key as its identity.
     if not in_part and kind != "p":
         return limits

@@ -27,7 +27,8 @@ from labctl.sources.base import (
     not_reached,
     statement_failed,
 )
-from labctl.sources.replica_identity import OPTIONS, OPTIONS_OF_18, identity_statement
+from labctl.sources.publication import OPTIONS, OPTIONS_OF_18, read_publication
+from labctl.sources.replica_identity import identity_statement
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -227,18 +228,14 @@ class PostgresSource(Source):
                     f"ALTER PUBLICATION {self.quote(publication)} ADD TABLE {self.qualified(ref)}"
                 )
 
-    def _ensure_publication(self, publication: str) -> None:
-        """Create the publication, or give one of an earlier labctl the options it needs."""
+    def _ensure_publication(self, name: str) -> None:
+        """Create the publication, or give one that labctl may alter the options it needs."""
         options = OPTIONS_OF_18 if self._connection.server_version >= _VERSION_18 else OPTIONS
-        found = self.execute(
-            "SELECT pubviaroot AND coalesce(to_jsonb(p) ->> 'pubgencols', 's') = 's'"
-            " FROM pg_publication p WHERE pubname = %s",
-            (publication,),
-        )
-        if not found:
-            self.execute(f"CREATE PUBLICATION {self.quote(publication)} WITH ({options})")
-        elif not found[0][0]:
-            self.execute(f"ALTER PUBLICATION {self.quote(publication)} SET ({options})")
+        publication = read_publication(self, name)
+        if publication is None:
+            self.execute(f"CREATE PUBLICATION {self.quote(name)} WITH ({options})")
+        elif publication.wrong and publication.is_own:
+            self.execute(publication.correction)
 
     def captured(self, publication: str) -> set[TableRef]:
         # The view lists a partitioned table, or its partitions; a member it is by itself.
@@ -252,7 +249,8 @@ class PostgresSource(Source):
         return {TableRef(schema, name) for schema, name in rows}
 
     def release(self, ref: TableRef, publication: str) -> None:
-        if ref in self.captured(publication):
+        found = read_publication(self, publication)
+        if found and not found.has_all_tables and ref in self.captured(publication):
             self.execute(
                 f"ALTER PUBLICATION {self.quote(publication)} DROP TABLE {self.qualified(ref)}"
             )

@@ -12,12 +12,7 @@ from collections.abc import Iterable
 
 from labctl.sources.base import TableRef, quoted
 
-__all__ = ["OPTIONS", "OPTIONS_OF_18", "SHOWN_IN_PART", "identity_statement"]
-
-OPTIONS = "publish_via_partition_root = true"
-"""Changes of a partition come under the name of its table, whenever the partition was made."""
-OPTIONS_OF_18 = f"{OPTIONS}, publish_generated_columns = stored"
-"""The same from PostgreSQL 18 on: stored generated columns are published, too."""
+__all__ = ["SHOWN_IN_PART", "identity_statement"]
 
 SHOWN_IN_PART = """\
 CASE
@@ -32,14 +27,14 @@ WHEN EXISTS (
 WHEN current_setting('server_version_num')::integer >= 180000 AND EXISTS (
     SELECT FROM pg_attribute WHERE attrelid = {table} AND NOT attisdropped AND attgenerated = 's'
 ) THEN EXISTS (
-    WITH family (id) AS (
-        SELECT relid::oid FROM pg_partition_ancestors({table}) UNION SELECT {table}
+    -- By name: to look a name up asks for rights in its schema.
+    WITH family (schema, name) AS (
+        SELECT nspname, relname FROM pg_class k JOIN pg_namespace n ON n.oid = relnamespace
+        WHERE k.oid = {table} OR k.oid IN (SELECT relid FROM pg_partition_ancestors({table}))
     )
-    -- By their names: to_regclass() fails for a schema that the login may not use, and PostgreSQL
-    -- may ask it of tables that are in no publication.
-    SELECT FROM family JOIN pg_class c ON c.oid = id JOIN pg_namespace n ON n.oid = c.relnamespace
-    JOIN pg_publication_tables t ON t.schemaname = n.nspname AND t.tablename = c.relname
-    JOIN pg_publication p ON p.pubname = t.pubname
+    SELECT FROM pg_publication p
+    JOIN pg_publication_tables t ON t.pubname = p.pubname
+    JOIN family ON schema = t.schemaname AND name = t.tablename
     WHERE (p.pubupdate OR p.pubdelete) AND p.pubname <> {own}
     AND EXISTS (SELECT FROM pg_attribute a WHERE attrelid = {table} AND NOT attisdropped
         AND attgenerated = 's' AND NOT to_jsonb(t) -> 'attnames' ? a.attname::text))

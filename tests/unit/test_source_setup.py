@@ -17,7 +17,7 @@ from labctl.lab.capture_setup import set_up_capture
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import PipelineStatus, SilverTableStatus
 from labctl.lab.source_files import source_files
-from labctl.sources import SourceTable, TableRef
+from labctl.sources import ENGINES, SourceTable, TableRef
 from labctl.sources.base import Declared, Row, no_such_table
 from labctl.sources.limits import Limits
 from labctl.sources.types import POSTGRES
@@ -192,6 +192,26 @@ def test_a_generated_column_without_a_log_is_told_with_the_key_to_write(
     assert database.granted == ["labctl", "public"]
 
 
+def record_all_but(monkeypatch: pytest.MonkeyPatch, unrecorded: dict[TableRef, str]) -> None:
+    engine = replace(ENGINES["postgres"], unrecorded=lambda *_: unrecorded)
+    monkeypatch.setattr(source_problems, "ENGINES", {"postgres": engine})
+
+
+def test_a_table_whose_changes_are_not_recorded_is_a_problem(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database(ARTISTS, ARTWORKS)
+    monkeypatch.setattr(source_problems, "connect", lambda *_: nullcontext(database))
+    record_all_but(monkeypatch, {ARTWORKS: "labctl connectors apply"})
+    ends = {TOPIC_OF_ARTISTS: {0: 5}, "moma.public.artworks": {0: 9}}
+    found = source_problems.source_problems(lab, [CONNECTOR], ends)
+    assert sorted(found) == ["moma_cow.artworks", "moma_mor.artworks"]
+    assert found["moma_cow.artworks"] == (
+        "changes of its source public.artworks are not recorded: labctl connectors apply; then "
+        "labctl verify moma_cow.artworks"
+    )
+
+
 @pytest.mark.parametrize(
     ("running", "rows", "said"),
     [
@@ -205,6 +225,7 @@ def test_a_table_that_is_not_in_its_source_is_a_problem_once_its_connector_runs(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, running: list[str], rows: int, said: str | None
 ) -> None:
     monkeypatch.setattr(source_problems, "connect", lambda *_: nullcontext(Database(ARTWORKS)))
+    record_all_but(monkeypatch, {})
     ends = {TOPIC_OF_ARTISTS: {0: rows}, "moma.public.artworks": {0: 9}}
     found = source_problems.source_problems(lab, running, ends)
     assert list(found) == ([] if said is None else ["moma_cow.artists", "moma_mor.artists"])

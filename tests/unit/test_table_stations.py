@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,13 +16,14 @@ from labctl.cli.app import root
 from labctl.config.model import LabConfig
 from labctl.errors import LabError
 from labctl.home.state import LabState
+from labctl.kafkaconnect.files import ConnectorFile
 from labctl.lab import table_stations as module
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import ConnectorStatus, PipelineStatus, SilverTableStatus
 from labctl.lab.table_stations import TableCheck, check_tables
 from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.project import new_project, write_project
-from labctl.sources import TableRef
+from labctl.sources import ENGINES, TableRef
 from labctl.tables import LabTable
 
 REF = TableRef("public", "customer")
@@ -33,10 +35,12 @@ SILVER = SilverTableStatus("shop.customer", "running", "MERGE_ON_READ", "1", 0, 
 class World:
     """What the parts of a lab say; all is well."""
 
+    engine = "postgres"
+
     def __init__(self) -> None:
         self.there = [REF]
         self.keys: tuple[str, ...] = ("customer_id",)
-        self.recorded: set[TableRef] | None = {REF}
+        self.is_recorded = True
         self.connectors = [CONNECTOR]
         self.silver = [SILVER]
         self.records = {0: 2}
@@ -53,9 +57,11 @@ class World:
         del ref
         return 2
 
-    def captured(self, publication: str) -> set[TableRef] | None:
-        del publication
-        return self.recorded
+    def unrecorded(
+        self, _: object, refs: Collection[TableRef], file: ConnectorFile
+    ) -> dict[TableRef, str]:
+        assert file.publication
+        return {ref: "labctl connectors apply" for ref in refs if not self.is_recorded}
 
     def __enter__(self) -> World:
         return self
@@ -70,6 +76,8 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setattr(
         module, "read_pipeline", lambda _: PipelineStatus(made.connectors, made.silver, None)
     )
+    engine = replace(ENGINES["postgres"], unrecorded=made.unrecorded)
+    monkeypatch.setattr(module, "ENGINES", {"postgres": engine})
     monkeypatch.setattr(module, "end_offsets", lambda *_: {TOPIC: made.records})
     monkeypatch.setattr(module, "silver_rows", lambda *_: made.rows)
     monkeypatch.setattr(Lab, "endpoints", SimpleNamespace(kafka=None))
@@ -95,7 +103,7 @@ def test_nothing_is_missing_where_all_is_well(world: World, tmp_path: Path) -> N
     [
         ({"there": []}, "its source has no table public.customer"),
         ({"keys": ()}, "has no primary key"),
-        ({"recorded": set()}, "does not record its changes: labctl connectors apply"),
+        ({"is_recorded": False}, "does not record its changes: labctl connectors apply"),
         ({"connectors": []}, "is not applied: labctl connectors apply"),
         ({"connectors": [ConnectorStatus(CONNECTOR.name, "FAILED", [], "lost")]}, "FAILED: lost"),
         ({"records": {}}, "has nothing: the connector has not read it yet"),

@@ -14,7 +14,8 @@ from labctl.sources.base import Source, TableRef, quoted
 from labctl.sources.change_log import PostgresLog
 from labctl.sources.engine import Engine, Preparation, Rds
 from labctl.sources.limits import postgres_limits
-from labctl.sources.replica_identity import OPTIONS, OPTIONS_OF_18, identity_statement
+from labctl.sources.publication import OPTIONS, OPTIONS_OF_18, postgres_unrecorded
+from labctl.sources.replica_identity import identity_statement
 from labctl.sources.signal_table import SIGNAL_COLUMNS
 
 if TYPE_CHECKING:
@@ -141,5 +142,6 @@ ENGINE = Engine(
         parameters=_parameters,
     ),
     limits=postgres_limits,
+    unrecorded=postgres_unrecorded,
     beside_sources="postgres",
 )

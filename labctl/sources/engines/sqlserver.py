@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from labctl.config.endpoints import Database
 from labctl.kafkaconnect.keys.table import SQLSERVER as CONNECTOR
 from labctl.sources.base import Source, TableRef, quoted
+from labctl.sources.capture_instance import sqlserver_unrecorded
 from labctl.sources.change_log import SqlServerLog
 from labctl.sources.engine import Engine, Preparation, Rds
 from labctl.sources.limits import sqlserver_limits
@@ -150,6 +151,7 @@ ENGINE = Engine(
         licensed=True,
     ),
     limits=sqlserver_limits,
+    unrecorded=sqlserver_unrecorded,
     capture_user=ADMIN,
     capture_role="sqlserver",
 )

@@ -1,0 +1,161 @@
+"""Publications as PostgreSQL has them, and what one keeps from its connector.
+
+A publication may be older than the lab, or of somebody else's making: each of its options, row
+filters and column lists takes changes away without an error anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from labctl.sources.base import TableRef, quoted
+
+if TYPE_CHECKING:
+    from labctl.kafkaconnect.files import ConnectorFile
+    from labctl.sources.base import Source
+
+__all__ = [
+    "OPTIONS",
+    "OPTIONS_OF_18",
+    "Publication",
+    "Shown",
+    "postgres_unrecorded",
+    "read_publication",
+    "readded",
+    "shown_of",
+]
+
+_MARKS = ('"', '"')
+_OPERATIONS = "publish = 'insert, update, delete, truncate'"
+_VIA_ROOT = "publish_via_partition_root = true"
+"""Changes of a partition come under the name of its table, whenever the partition was made."""
+_GENERATED = "publish_generated_columns = stored"
+"""From PostgreSQL 18 on: stored generated columns are published, too."""
+OPTIONS = f"{_OPERATIONS}, {_VIA_ROOT}"
+"""What a publication needs so that its connector gets every change of its tables."""
+OPTIONS_OF_18 = f"{OPTIONS}, {_GENERATED}"
+"""The same from PostgreSQL 18 on."""
+
+_PUBLICATION = """
+SELECT pubinsert AND pubupdate AND pubdelete AND pubtruncate, pubviaroot,
+    coalesce(to_jsonb(p) ->> 'pubgencols', 's') = 's', puballtables,
+    pg_has_role(pubowner, 'USAGE'), pg_get_userbyid(pubowner)
+FROM pg_publication p WHERE pubname = %s
+"""
+_SHOWN = """
+SELECT to_jsonb(r) ->> 'prqual' IS NOT NULL,
+    ARRAY(SELECT attname::text FROM pg_attribute
+        WHERE attrelid = prrelid AND attnum > 0 AND NOT attisdropped
+        AND to_jsonb(r) ->> 'prattrs' IS NOT NULL
+        AND NOT to_jsonb(r) -> 'prattrs' @> to_jsonb(attnum)
+        ORDER BY attnum)
+FROM pg_publication_rel r JOIN pg_publication p ON p.oid = prpubid
+WHERE pubname = %s AND prrelid = to_regclass(%s)
+"""
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A publication that is there."""
+
+    name: str
+    wrong: tuple[str, ...]
+    """Options that keep changes from its connector, with the values that they are to have."""
+    has_all_tables: bool
+    """Whether it is FOR ALL TABLES: none can be added or taken out."""
+    is_own: bool
+    """Whether labctl may alter it."""
+    owner: str
+
+    @property
+    def correction(self) -> str:
+        """The statement that gives it the options it needs."""
+        return f"ALTER PUBLICATION {quoted(self.name, _MARKS)} SET ({', '.join(self.wrong)})"
+
+    def refuses(self, database: Source, ref: TableRef) -> str | None:
+        """Return why a table cannot be captured by it; None where it can, or has all of it."""
+        if self.refused is not None:
+            return self.refused
+        if shown_of(database, self.name, ref).is_filtered:
+            return (
+                f"publication {self.name} has a row filter for it, and changes of other rows would "
+                f"not come; {readded(database, self.name, ref)}"
+            )
+        if self.is_own or ref in (database.captured(self.name) or ()):
+            return None
+        return (
+            f"publication {self.name} of {self.owner} does not have it, and labctl may not alter "
+            f"it; run, as {self.owner}: ALTER PUBLICATION {database.quote(self.name)} ADD TABLE "
+            f"{database.qualified(ref)}"
+        )
+
+    @property
+    def refused(self) -> str | None:
+        """Why nothing can be captured by it; None where labctl can put it right, or need not."""
+        if self.is_own or not self.wrong:
+            return None
+        return (
+            f"publication {self.name} of {self.owner} does not publish every change, and labctl "
+            f"may not alter it; run, as {self.owner}: {self.correction}"
+        )
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a publication shows of one of its tables."""
+
+    is_filtered: bool = False
+    """Whether it has a row filter."""
+    left_out: tuple[str, ...] = ()
+    """Columns that its column list lacks."""
+
+
+def read_publication(database: Source, name: str) -> Publication | None:
+    """Return a publication; None where there is none of that name."""
+    found = database.execute(_PUBLICATION, (name,))
+    if not found:
+        return None
+    ((publishes_all, via_root, generated, all_tables, is_own, owner),) = found
+    options = ((publishes_all, _OPERATIONS), (via_root, _VIA_ROOT), (generated, _GENERATED))
+    wrong = tuple(option for is_right, option in options if not is_right)
+    return Publication(name, wrong, all_tables, is_own, owner)
+
+
+def shown_of(database: Source, name: str, ref: TableRef) -> Shown:
+    """Return what a publication shows of a table: all, where the table is not yet in it."""
+    found = database.execute(_SHOWN, (name, database.qualified(ref)))
+    return Shown(found[0][0], tuple(found[0][1])) if found else Shown()
+
+
+def readded(database: Source, name: str, ref: TableRef) -> str:
+    """Return the statements that have a publication show all of a table."""
+    alter, table = f"ALTER PUBLICATION {database.quote(name)}", database.qualified(ref)
+    return f"{alter} DROP TABLE {table}; {alter} ADD TABLE {table}"
+
+
+def postgres_unrecorded(
+    database: Source, refs: Collection[TableRef], file: ConnectorFile
+) -> Mapping[TableRef, str]:
+    """Return why changes of tables do not all reach the connector that reads a publication."""
+    name = file.publication
+    publication = read_publication(database, name)
+    if publication is None:
+        return dict.fromkeys(refs, f"there is no publication {name}: labctl connectors apply")
+    if publication.wrong:
+        why = publication.refused or (
+            f"publication {name} does not publish every change: labctl connectors apply"
+        )
+        return dict.fromkeys(refs, why)
+    published = database.captured(name) or set()
+    found: dict[TableRef, str] = {}
+    for ref in refs:
+        if (refused := publication.refuses(database, ref)) is not None:
+            found[ref] = refused
+        elif ref not in published:
+            found[ref] = (
+                f"publication {name} does not have the table that is {ref} now: "
+                "labctl connectors apply"
+            )
+    return found
