@@ -14,6 +14,7 @@ from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
 from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
+from labctl.lab.pipeline import read_pipeline
 from labctl.lab.verification import verify_lab
 from labctl.verify import State, TableDiff, TableVerdict, VerifyReport
 
@@ -56,16 +57,36 @@ def verify_command(
         report.to_dict(),
         lambda: Group(
             verify_summary(report),
-            *map(invocation.addressed, [*_other_rows(report), *_extra_rows(lab, report)]),
+            *map(
+                invocation.addressed,
+                [*_unrecorded(lab, report), *_other_rows(report), *_extra_rows(lab, report)],
+            ),
         ),
     )
     if code := verify_exit_code(report):
         raise typer.Exit(int(code))
 
 
+def _unrecorded(lab: Lab, report: VerifyReport) -> list[str]:
+    """Why changes of differing tables do not come: it is to be put right before all else."""
+    differing = {v.silver for v in report.tables if v.state is State.DIFFERENT}
+    if not differing:
+        return []
+    return [
+        f"Table {table.name}: {table.source_problem}"
+        for table in read_pipeline(lab).tables
+        if table.name in differing and table.source_problem
+    ]
+
+
 def _other_rows(report: VerifyReport) -> list[str]:
-    """What to do about rows that silver lacks, or has with other values."""
-    differing = [v for v in report.tables if v.state is State.DIFFERENT and v.diff]
+    """What to do about rows that silver lacks, or has with other values.
+
+    A table for which a part has stopped has its next step in its reason.
+    """
+    differing = [
+        v for v in report.tables if v.state is State.DIFFERENT and v.diff and v.reason is None
+    ]
     return [
         f"To load {v.silver} again while its changes go on: labctl connectors backfill {v.silver}"
         for v in differing

@@ -13,18 +13,23 @@ __all__ = ["AnyColumn", "alike"]
 AnyColumn: TypeAlias = "pa.ChunkedArray[Any]"
 
 _MAX_PRECISION = 38
+_EXACT_AS_TEXT = ("integer", str(pa.date32()))
+"""Kinds of which silver writes each value in one way only, where its column is text."""
 
 
 def alike(a: AnyColumn, b: AnyColumn) -> tuple[AnyColumn, AnyColumn] | None:
     """Both columns in a common form; None when their types cannot hold the same values.
 
-    A boolean and an integer can: engines that store booleans as 0 and 1 send either.
+    A boolean and an integer can: engines that store booleans as 0 and 1 send either. `a` is the
+    source's column: silver keeps one of text as text when its type changes there.
     """
     if pa.types.is_list(a.type) and pa.types.is_list(b.type):
         return _alike_lists(a, b)
     a, b = _plain(a), _plain(b)
     if pa.types.is_decimal(a.type) and pa.types.is_decimal(b.type):
         return _same_scale(a, b)
+    if b.type == pa.string() and _kind(a.type) in _EXACT_AS_TEXT:
+        return a.cast(pa.string()), b
     kinds = {_kind(a.type), _kind(b.type)}
     if kinds == {"boolean", "integer"}:
         return a.cast(pa.int64()), b.cast(pa.int64())
