@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import re
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,11 +28,11 @@ from labctl.lab.connectors import is_running
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
 from labctl.lab.source_files import source_file
-from labctl.sources import Source, TableRef, connect
+from labctl.sources import ENGINES, Source, TableRef, connect
 from labctl.sources.signal_table import send_signal
 from labctl.tables import LabTable
 
-__all__ = ["Backfilled", "asked_rows", "backfill_table", "rows_condition"]
+__all__ = ["Backfilled", "asked_rows", "backfill_table", "hold_connector", "rows_condition"]
 
 Offsets = Mapping[int, int]
 """By partition of a topic."""
@@ -84,7 +87,8 @@ def backfill_table(
     client = connect_client(lab.endpoints.connect)
     _check_file(client, file)
     begun = time.monotonic()
-    with connect(lab.endpoints, table.source) as source:
+    with hold_connector(lab, file.name, table.name), connect(lab.endpoints, table.source) as source:
+        _check_recorded(source, ref, file, table.name)
         condition = rows_condition(source, ref, where, columns)
         rows = _count(source, ref, condition)
         starts = _ends(lab, table)
@@ -99,6 +103,48 @@ def backfill_table(
     on_progress("waiting until silver has them")
     _wait_for_silver(lab, table, ends)
     return Backfilled(table.name, rows, _between(starts, ends), time.monotonic() - begun)
+
+
+@contextmanager
+def hold_connector(lab: Lab, connector: str, table: str) -> Iterator[None]:
+    """Hold a connector for one backfill. Raises LabError (BUSY) while another one holds it.
+
+    Debezium reads the tables of all signals one after another, and tells no one's end by itself.
+    """
+    path = lab.state.folder / f"backfill.{connector}.lock"
+    with path.open("a+", encoding="utf-8") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            handle.seek(0)
+            raise LabError(
+                f"Connector {connector} is reading {handle.read().strip() or 'a table'} again "
+                "for another command",
+                hint="one table at a time for a connector: wait for that command, or stop it with "
+                "Ctrl+C",
+                exit_code=ExitCode.BUSY,
+            ) from None
+        handle.truncate(0)
+        handle.write(f"{table} (process {os.getpid()})")
+        handle.flush()
+        yield
+        handle.truncate(0)
+
+
+def _check_recorded(source: Source, ref: TableRef, file: ConnectorFile, table: str) -> None:
+    """Raise LabError (NOT_READY) for a table whose changes do not all reach the connector.
+
+    Debezium reads its columns as it captures them: where these are others now, it reads nothing,
+    and says so in its log alone.
+    """
+    unrecorded = ENGINES[source.engine].unrecorded(source, [ref], file)
+    if ref in unrecorded:
+        raise LabError(
+            f"{table} cannot be loaded again: changes of {ref} are not recorded",
+            details=(unrecorded[ref],),
+            hint=f"once that is done, labctl connectors backfill {table}",
+            exit_code=ExitCode.NOT_READY,
+        )
 
 
 def _check_file(client: ConnectClient, file: ConnectorFile) -> None:

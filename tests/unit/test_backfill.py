@@ -11,7 +11,8 @@ import pytest
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import connector_files
 from labctl.kafkaconnect.keys import missing_signals
-from labctl.lab.backfill import asked_rows, rows_condition
+from labctl.lab.backfill import asked_rows, hold_connector, rows_condition
+from labctl.lab.lab import Lab
 from labctl.sources import Source, TableRef
 from labctl.sources.signal_table import own_signals
 
@@ -48,6 +49,20 @@ def test_rows_are_chosen_by_a_condition_and_by_columns_that_are_filled() -> None
     assert condition(database, "id > 5", "state", "note") == (
         '(id > 5) AND ("state" IS NOT NULL OR "note" IS NOT NULL)'
     )
+
+
+def test_a_second_backfill_of_a_connector_is_refused_while_the_first_runs(tmp_path: Path) -> None:
+    lab = cast("Lab", SimpleNamespace(state=SimpleNamespace(folder=tmp_path)))
+    for _ in range(2):
+        with hold_connector(lab, "source_shop", "shop.orders"):
+            with (
+                pytest.raises(LabError, match=r"source_shop is reading shop\.orders") as raised,
+                hold_connector(lab, "source_shop", "shop.lines"),
+            ):
+                pytest.fail("both run")
+            assert raised.value.exit_code is ExitCode.BUSY
+            with hold_connector(lab, "source_crm", "crm.users"):
+                pass
 
 
 def test_what_cannot_be_read_in_parts_is_refused() -> None:
