@@ -111,11 +111,13 @@ class SqlServerLog:
 
     def end(self, ref: TableRef) -> Position | None:
         instances = self._source.execute(
-            "SELECT capture_instance FROM cdc.change_tables WHERE source_object_id = OBJECT_ID(%s)",
+            "SELECT capture_instance FROM cdc.change_tables WHERE source_object_id = OBJECT_ID(%s)"
+            " ORDER BY create_date DESC",
             (self._source.qualified(ref),),
         )
-        ends = [end for (name,) in instances if (end := self._last_change(str(name)))]
-        return max(ends, default=None)
+        # A change has a place of its own in each instance, and the connector reads the newest.
+        ends = (self._last_change(str(name)) for (name,) in instances)
+        return next((end for end in ends if end is not None), None)
 
     def _last_change(self, instance: str) -> Position | None:
         table = self._source.qualified(TableRef("cdc", f"{instance}_CT"))

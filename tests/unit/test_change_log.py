@@ -14,7 +14,7 @@ from labctl.kafkaconnect.files import ConnectorFile
 from labctl.lab.capture import Capture
 from labctl.sources import Source, TableRef
 from labctl.sources.base import Row
-from labctl.sources.change_log import MySqlLog
+from labctl.sources.change_log import MySqlLog, SqlServerLog
 from labctl.verify import CaptureState, NotAnsweringError
 
 TABLE = TableRef("s", "t")
@@ -108,6 +108,22 @@ def test_what_the_connector_may_not_have_read_is_waited_for(
     assert found.waiting_for is not None
     assert NAME in found.waiting_for
     assert not found.stuck
+
+
+def test_the_newest_capture_instance_that_has_changes_says_where_the_log_ends() -> None:
+    """Each has a place of its own for a change."""
+    earlier, later = (bytes.fromhex(f"0000002a00000a30000{n}") for n in (2, 3))
+    ends = {"[cdc].[new_CT]": [(LSN, earlier)], "[cdc].[old_CT]": [(LSN, later)]}
+
+    def answer(sql: str, _parameters: object = ()) -> list[tuple[object, ...]]:
+        if "change_tables" in sql:
+            assert sql.endswith("ORDER BY create_date DESC")
+            return [("empty",), ("new",), ("old",)]
+        return next((rows for name, rows in ends.items() if name in sql), [])
+
+    source = SimpleNamespace(execute=answer, qualified=lambda ref: f"[{ref.schema}].[{ref.name}]")
+    found = SqlServerLog(cast(Source, source)).end(TABLE)
+    assert found == (AT_LSN, "0000002a:00000a30:0002")
 
 
 @pytest.mark.parametrize(
