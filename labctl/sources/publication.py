@@ -54,6 +54,12 @@ SELECT to_jsonb(r) ->> 'prqual' IS NOT NULL,
 FROM pg_publication_rel r JOIN pg_publication p ON p.oid = prpubid
 WHERE pubname = %s AND prrelid = to_regclass(%s)
 """
+_UNCHANGEABLE = """
+SELECT EXISTS (SELECT FROM pg_class c JOIN pg_attribute ON attrelid = c.oid
+    WHERE (c.oid = to_regclass(%s)
+        OR c.oid IN (SELECT relid FROM pg_partition_tree(to_regclass(%s))))
+    AND relreplident = 'f' AND attgenerated = 'v' AND NOT attisdropped)
+"""
 
 
 @dataclass(frozen=True)
@@ -158,4 +164,15 @@ def postgres_unrecorded(
                 f"publication {name} does not have the table that is {ref} now: "
                 "labctl connectors apply"
             )
+        elif _is_unchangeable(database, ref):
+            found[ref] = (
+                "a virtual generated column was added to it, and with REPLICA IDENTITY FULL "
+                "PostgreSQL refuses its UPDATE and DELETE: labctl connectors apply"
+            )
     return found
+
+
+def _is_unchangeable(database: Source, ref: TableRef) -> bool:
+    """Whether statements of the application fail: no publication shows such a column."""
+    ((found,),) = database.execute(_UNCHANGEABLE, (database.qualified(ref),) * 2)
+    return bool(found)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from labctl.config.endpoints import Endpoints
+from labctl.errors import LabError
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.sources import ENGINES, Source, TableRef, connect
 from labctl.sources.publication import OPTIONS_OF_18, read_publication
@@ -128,3 +129,17 @@ def test_a_table_in_the_place_of_another_is_not_recorded(source: Source, ref: Ta
     assert "does not have the table that is" in str(unrecorded(source, ref))
     source.capture([ref], ref.schema)
     assert unrecorded(source, ref) is None
+
+
+def test_a_virtual_column_that_is_added_is_told_until_the_connector_is_applied(
+    source: Source, ref: TableRef
+) -> None:
+    source.capture([ref], ref.schema)
+    source.execute(f"INSERT INTO {ref} VALUES (1, 'a', 1)")
+    source.execute(f"ALTER TABLE {ref} ADD g text GENERATED ALWAYS AS (upper(v)) VIRTUAL")
+    with pytest.raises(LabError, match="unpublished generated columns"):
+        source.execute(f"UPDATE {ref} SET v = 'b'")
+    assert "refuses its UPDATE and DELETE" in str(unrecorded(source, ref))
+    source.capture([ref], ref.schema)
+    assert unrecorded(source, ref) is None
+    assert source.affect(f"UPDATE {ref} SET v = 'b'") == 1
