@@ -39,6 +39,10 @@ look for keys in the wrong buckets and write them a second time."""
 _TOPIC_ID_KEY = NOTE + "topic.id"
 """Commit metadata with Kafka's id of the topic that the offsets are of."""
 
+_TRUNCATED_KEY = NOTE + "truncated"
+"""Commit metadata with the offset of the last TRUNCATE: Kafka may have dropped its record before
+a dead letter from before it is replayed."""
+
 _SPARED = {
     # It would list the timeline again, to find that services are not allowed.
     "hoodie.clean.automatic": "false",
@@ -68,6 +72,8 @@ class TableState:
     """Whether a compaction or a cleaning was started, or just planned, and is not completed."""
     topic_id: str = ""
     """Kafka's id of the topic that `next_offsets` are of; empty where no commit says."""
+    truncated: int = -1
+    """Offset of the last TRUNCATE that it has taken in; -1 where there was none."""
     layout: Layout | None = None
     """How its rows are laid out; None before the first commit."""
     last_commit_at: str | None = None
@@ -143,7 +149,7 @@ class HudiTable:
         utils = self._jvm.org.apache.hudi.common.table.timeline.TimelineUtils
         newest: dict[int, int] = {}
         compacted: dict[int, int] = {}  # The offsets up to which log files are merged.
-        buckets = topic_id = ""
+        buckets = topic_id = truncated = ""
         commits = 0
         in_base_files = False
         instants = timeline.getReverseOrderedInstants().iterator()
@@ -160,6 +166,7 @@ class HudiTable:
             if not newest:
                 newest, buckets = offsets, metadata.getMetadata(_BUCKETS_KEY) or ""
                 topic_id = metadata.getMetadata(_TOPIC_ID_KEY) or ""
+                truncated = metadata.getMetadata(_TRUNCATED_KEY) or ""
         return TableState(
             schema=self._schema(),
             next_offsets=newest,
@@ -172,6 +179,7 @@ class HudiTable:
                 and active.getCleanerTimeline().filterInflightsAndRequested().empty()
             ),
             topic_id=topic_id,
+            truncated=int(truncated or -1),
             layout=Layout.noted(meta.getTableConfig()),
             last_commit_at=moment(write.getCompletionTime() or write.requestedTime()),
         )
@@ -188,14 +196,19 @@ class HudiTable:
         return int(commits.findInstantsAfter(last.get().requestedTime()).countInstants())
 
     def commit(
-        self, rows: DataFrame, count: int, next_offsets: Mapping[int, int], topic_id: str
+        self,
+        rows: DataFrame,
+        count: int,
+        next_offsets: Mapping[int, int],
+        topic_id: str,
+        truncated: int = -1,
     ) -> None:
         """Upsert `rows`, `count` of them, and record in the same commit where the topic goes on.
 
         Of several rows with one key the one with the highest offset is kept.
         """
         once = not self._may_repeat(rows, count)
-        self.upsert(rows, self._notes(next_offsets, topic_id), once=once)
+        self.upsert(rows, self._notes(next_offsets, topic_id, truncated), once=once)
 
     def _may_repeat(self, rows: DataFrame, count: int) -> bool:
         """Whether a key may occur twice. Combining rows costs a shuffle of whole records, so that
@@ -206,15 +219,27 @@ class HudiTable:
             return count > 1
         return rows.select(*self.config.key_fields).distinct().count() < count
 
-    def overwrite(self, rows: DataFrame, next_offsets: Mapping[int, int], topic_id: str) -> None:
+    def overwrite(
+        self,
+        rows: DataFrame,
+        next_offsets: Mapping[int, int],
+        topic_id: str,
+        truncated: int = -1,
+    ) -> None:
         """Replace all rows by `rows`, one for each key, in one commit."""
-        self.replace(rows, self._notes(next_offsets, topic_id))
+        self.replace(rows, self._notes(next_offsets, topic_id, truncated))
 
-    def _notes(self, next_offsets: Mapping[int, int], topic_id: str) -> dict[str, str]:
+    def _notes(
+        self, next_offsets: Mapping[int, int], topic_id: str, truncated: int
+    ) -> dict[str, str]:
         checkpoint = ",".join(
             [self.config.topic, *(f"{p}:{offset}" for p, offset in sorted(next_offsets.items()))]
         )
-        return {CHECKPOINT_KEY: checkpoint, _TOPIC_ID_KEY: topic_id}
+        return {
+            CHECKPOINT_KEY: checkpoint,
+            _TOPIC_ID_KEY: topic_id,
+            _TRUNCATED_KEY: str(truncated),
+        }
 
     def upsert(self, rows: DataFrame, notes: Mapping[str, str], *, once: bool) -> None:
         """Upsert `rows`, with `notes` in the commit. `once`: no key occurs twice.

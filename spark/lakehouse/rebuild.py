@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.types import StructType
 
 from lakehouse.bronze.listing import BronzeListing
 from lakehouse.bronze.reader import BronzeReader
@@ -22,7 +24,7 @@ from lakehouse.record_keys import RecordKeys
 from lakehouse.schema import merge_schemas
 from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import next_offsets, summarize
-from lakehouse.truncates import Truncate, emptied, last_of
+from lakehouse.truncates import Truncate, UnorderedError, emptied, last_of
 
 __all__ = ["Rebuilder"]
 
@@ -117,7 +119,7 @@ class Rebuilder:
         except SchemaChangeError:
             check_columns(config, None, target)
             current = None
-        last = last_of(truncates, target, len({file.partition for file in files}))
+        last = self._last_of(truncates, target, len({file.partition for file in files}))
         if not self._table.key_generator.is_as_new(target):
             current = None
         rows = self._reader.rows(groups, target).persist(StorageLevel.DISK_ONLY)
@@ -132,10 +134,27 @@ class Rebuilder:
                 _log.warning("%s: bronze rows that no column can hold are left out", config.name)
             if current is None:
                 self._table.clear()
-            self._table.overwrite(self._latest(rows, last), next_offsets(parts), topic_id)
+            self._table.overwrite(
+                self._latest(rows, last),
+                next_offsets(parts),
+                topic_id,
+                -1 if last is None else last.offset,
+            )
         finally:
             rows.unpersist()
         _log.info("%s: rebuilt from %d bronze files", config.name, len(files))
+
+    def _last_of(
+        self, truncates: Sequence[Truncate], target: StructType, partitions: int
+    ) -> Truncate | None:
+        """Return the last of `truncates`; None where they are bad records that are put aside."""
+        try:
+            return last_of(truncates, target, partitions)
+        except UnorderedError as error:
+            if self._table.config.on_bad_record != "deadletter":
+                raise
+            _log.warning("%s: left out: %s", self._table.config.name, error)
+            return None
 
     def _latest(self, rows: DataFrame, truncate: Truncate | None) -> DataFrame:
         """Every key's last row; none for a key that was deleted, where deletes are hard.

@@ -12,13 +12,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from lakehouse.deadletter import DeadLetters
-from lakehouse.decode import FLAG_BAD, FLAG_SCHEMA, Decoder, Undecodable
+from lakehouse.decode import FLAG_BAD, Decoder, Undecodable
 from lakehouse.errors import PermanentError
 from lakehouse.kafka import RECORD, Kafka
 from lakehouse.progress import now
 from lakehouse.table import TableWriter
 from lakehouse.table_batch import summarize
-from lakehouse.wire import VALUE_TAG_SQL
 
 __all__ = ["Replay", "overtaken"]
 
@@ -54,8 +53,9 @@ class Replay:
         letters = self._dead_letters.waiting(self._writer.table.config.topic)
         result: dict[str, Any] = {"at": now(), "ingested": 0, "overtaken": 0, "error": None}
         try:
-            late = self._overtaken(letters)
-            late += [one for one in self._truncated(letters) if one not in late]
+            # A TRUNCATE comes behind these. It has one partition, or it would be a letter itself.
+            gone = [one for one in letters if one.offset < self._writer.truncated]
+            late = gone + self._overtaken([one for one in letters if one not in gone])
             good = self._ingest([one for one in letters if one not in late])
             if put_away:
                 self._dead_letters.replayed([*good, *late])
@@ -105,34 +105,6 @@ class Replay:
             ],
             RECORD,
         )
-
-    def _truncated(self, letters: Sequence[Undecodable]) -> list[Undecodable]:
-        """Return those of `letters` that a TRUNCATE comes behind: their rows are gone."""
-        if not letters:
-            return []
-        topic = self._writer.table.config.topic
-        taken = self._writer.next_offsets
-        partitions = sorted({one.partition for one in letters})
-        first = {n: min(one.offset for one in letters if one.partition == n) for n in partitions}
-        earliest = self._kafka.earliest({topic: partitions})[topic]
-        starts = {number: max(begin, first[number]) for number, begin in earliest.items()}
-        spans = {
-            number: range(start, taken[number])
-            for number, start in starts.items()
-            if start < taken.get(number, 0)
-        }
-        # A TRUNCATE has no key, and is rare.
-        keyless = self._kafka.read({topic: spans}).where("key IS NULL AND value IS NOT NULL")
-        ids = self._decoder.schema_ids(keyless, of_all=True)
-        rows = keyless.selectExpr(
-            f"{VALUE_TAG_SQL} AS {FLAG_SCHEMA}",
-            "partition AS __kafka_partition",
-            "offset AS __kafka_offset",
-            "unix_millis(timestamp) AS __kafka_timestamp",
-        )
-        found = sorted(self._decoder.truncates(rows, ids), key=lambda one: one.offset)
-        last = {one.partition: one.offset for one in found}
-        return [one for one in letters if one.offset < last.get(one.partition, 0)]
 
     def _overtaken(self, letters: Sequence[Undecodable]) -> list[Undecodable]:
         """Those that a later record of their key has overtaken, where the table cannot tell."""

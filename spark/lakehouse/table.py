@@ -57,6 +57,12 @@ class TableWriter:
         self._topic_id = ""
         self._schema: StructType | None = None
         self._next_offsets: dict[int, int] = {}
+        self._truncated = -1
+
+    @property
+    def truncated(self) -> int:
+        """Offset of the last TRUNCATE that was taken in; -1 where there was none."""
+        return self._truncated
 
     @property
     def next_offsets(self) -> Mapping[int, int]:
@@ -97,6 +103,7 @@ class TableWriter:
         if self._placement:
             self._placement.load(None if state.schema is None else self.table.rows())
         self._next_offsets = dict(state.next_offsets)
+        self._truncated = state.truncated
         self._maintenance.opened(self.table, state)
         if state.schema is not None:
             self._register()
@@ -143,11 +150,12 @@ class TableWriter:
         """
         if at.offset < self._next_offsets.get(at.partition, 0):
             return
+        if self._schema is not None and DELETED not in self._schema.names:
+            raise UnorderedError(f"partition {at.partition} offset {at.offset}")
+        self._truncated = at.offset
         if self._schema is None:
             self._has_taken({**self._next_offsets, at.partition: at.offset + 1}, 0)
             return
-        if DELETED not in self._schema.names:
-            raise UnorderedError(f"partition {at.partition} offset {at.offset}")
         rows = self.table.rows().select(*(f.col(f"`{name}`") for name in self._schema.names))
         gone = emptied(rows.where(LIVE), at)
         self._commit(gone, gone.count(), {at.partition: at.offset + 1})
@@ -227,11 +235,13 @@ class TableWriter:
 
     def _write(self, rows: DataFrame, count: int, offsets: Mapping[int, int]) -> None:
         if self._placement is None:
-            self.table.commit(rows, count, offsets, self._topic_id)
+            self.table.commit(rows, count, offsets, self._topic_id, self._truncated)
             return
         with self._placement.arranged(rows) as arranged:
             if arranged.count:
-                self.table.commit(arranged.rows, arranged.count, offsets, self._topic_id)
+                self.table.commit(
+                    arranged.rows, arranged.count, offsets, self._topic_id, self._truncated
+                )
                 self._placement.written(arranged)
 
     def _partitions(self) -> int:

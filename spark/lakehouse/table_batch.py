@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from lakehouse.decode import FLAG_BAD, FLAG_SCHEMA
+from lakehouse.decode import FLAG_BAD, FLAG_SCHEMA, Undecodable
 from lakehouse.wire import tag_is_known_sql
 
-__all__ = ["BatchPart", "next_offsets", "summarize", "unseen"]
+__all__ = ["BatchPart", "next_offsets", "summarize", "unseen", "with_bad"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +72,19 @@ def unseen(partition: int, span: range) -> BatchPart:
 def next_offsets(parts: Iterable[BatchPart]) -> dict[int, int]:
     """By partition, the offset that follows the batch."""
     return {part.partition: part.last + 1 for part in parts}
+
+
+def with_bad(parts: Sequence[BatchPart], records: Iterable[Undecodable]) -> list[BatchPart]:
+    """Return what a batch has together with bad records of it that are no rows."""
+    known = {part.partition: part for part in parts}
+    for record in records:
+        offset = record.offset
+        part = known.get(record.partition) or BatchPart(record.partition, 0, 0, offset, offset, ())
+        known[record.partition] = replace(
+            part,
+            rows=part.rows + 1,
+            bad=part.bad + 1,
+            first=min(part.first, offset),
+            last=max(part.last, offset),
+        )
+    return list(known.values())

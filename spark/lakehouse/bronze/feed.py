@@ -19,9 +19,9 @@ from lakehouse.decode import FLAG_BAD, Undecodable, none_that
 from lakehouse.errors import PermanentError
 from lakehouse.storage import LakeFiles
 from lakehouse.table import TableWriter
-from lakehouse.table_batch import BatchPart, summarize
+from lakehouse.table_batch import BatchPart, summarize, with_bad
 from lakehouse.topic_identity import TopicState
-from lakehouse.truncates import Truncate, last_of
+from lakehouse.truncates import Truncate, UnorderedError, last_of
 
 __all__ = ["BronzeFeed"]
 
@@ -182,7 +182,12 @@ class BronzeFeed:
         rows = self._reader.rows(of_rows, target)
         if truncates := self._reader.truncates(groups):
             partitions = {file.partition for file in self._listing.every_file()}
-            taken = self._try(batch, rows, last_of(truncates, target, len(partitions)))
+            last, bad = None, list[Undecodable]()
+            try:
+                last = last_of(truncates, target, len(partitions))
+            except UnorderedError as error:
+                bad = self._letters(truncates, error.what)
+            taken = self._try(batch, rows, last, bad)
         else:
             parts = parts_in(contents.values())
             taken = bool(parts and self._try_unchecked(rows, parts)) or self._try(batch, rows)
@@ -202,11 +207,16 @@ class BronzeFeed:
         return self._writer.try_unchecked(none_that(f.col(FLAG_BAD), rows), parts)
 
     def _try(
-        self, batch: Sequence[ListedFile], rows: DataFrame, truncate: Truncate | None = None
+        self,
+        batch: Sequence[ListedFile],
+        rows: DataFrame,
+        truncate: Truncate | None = None,
+        bad: Sequence[Undecodable] = (),
     ) -> bool:
         """Look through a batch and take it in, unless files before it were overlooked.
 
-        `truncate` is the last TRUNCATE in it; only rows behind that one stay.
+        `truncate` is the last TRUNCATE in it; only rows behind that one stay. `bad` are records in
+        it that are no rows.
         """
         rows = rows.persist(StorageLevel.MEMORY_AND_DISK_DESER)
         try:
@@ -222,7 +232,9 @@ class BronzeFeed:
                 self._writer.truncate(truncate)
                 rows = rows.where(f.col(_OFFSET) > truncate.offset)
                 parts = summarize(rows)
-            self._writer.ingest(rows, parts, self._explain)
+            self._writer.ingest(
+                rows, with_bad(parts, bad), lambda found: [*self._explain(found), *bad]
+            )
             return True
         finally:
             rows.unpersist()
@@ -243,6 +255,22 @@ class BronzeFeed:
             file
             for file in self._listing.from_offsets(known)
             if file.start_offset < last.get(file.partition, 0) and file not in batch
+        ]
+
+    def _letters(self, truncates: Sequence[Truncate], reason: str) -> list[Undecodable]:
+        """Return records of a TRUNCATE whose place among the rows is not known, as bad ones."""
+        return [
+            Undecodable(
+                topic=self._config.topic,
+                partition=one.partition,
+                offset=one.offset,
+                timestamp_ms=one.timestamp_ms,
+                reason=reason,
+                key=None,
+                value=b"{}",
+                headers=(),
+            )
+            for one in truncates
         ]
 
     def _explain(self, bad: DataFrame) -> list[Undecodable]:

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
-from unittest.mock import MagicMock
+
+import pytest
 
 from lakehouse.decode import Undecodable
 from lakehouse.replay import Replay
-from lakehouse.truncates import Truncate
 
 
 def letter(offset: int) -> Undecodable:
     return Undecodable("t", 0, offset, 0, "", b"k", b"v", ())
 
 
-def test_a_topic_is_searched_from_the_first_letter_on() -> None:
-    asked: list[Any] = []
-
-    def read(spans: Any) -> Any:
-        asked.append(spans)
-        return MagicMock()
-
-    kafka = SimpleNamespace(earliest=lambda _of: {"t": {0: 3}}, read=read)
-    decoder = SimpleNamespace(
-        schema_ids=lambda *_, **__: [], truncates=lambda *_: [Truncate(0, 1_000_000, 1)]
+@pytest.mark.parametrize(("truncated", "taken"), [(-1, [5, 20]), (10, [20]), (20, [20]), (21, [])])
+def test_letters_from_before_the_last_truncate_are_put_away(
+    monkeypatch: pytest.MonkeyPatch, truncated: int, taken: list[int]
+) -> None:
+    """The table knows it: Kafka may have dropped the record."""
+    letters, put_away, ingested = [letter(5), letter(20)], list[int](), list[int]()
+    dead_letters = SimpleNamespace(
+        waiting=lambda _topic: letters,
+        replayed=lambda records: put_away.extend(sorted(one.offset for one in records)),
     )
-    writer = SimpleNamespace(
-        table=SimpleNamespace(config=SimpleNamespace(topic="t")), next_offsets={0: 1_000_020}
-    )
-    parts = (None, kafka, decoder, writer, None)
-    replay = Replay(*(cast("Any", part) for part in parts))
+    config = SimpleNamespace(topic="t", name="t", deletes="soft")
+    writer = SimpleNamespace(table=SimpleNamespace(config=config), truncated=truncated)
 
-    before, behind = letter(999_990), letter(1_000_010)
-    assert replay._truncated([behind, before]) == [before]
-    assert asked == [{"t": {0: range(999_990, 1_000_020)}}]
+    def ingest(_self: Replay, records: Sequence[Undecodable]) -> Sequence[Undecodable]:
+        ingested.extend(one.offset for one in records)
+        return records
+
+    monkeypatch.setattr(Replay, "_ingest", ingest)
+    parts = (None, None, None, writer, dead_letters)
+    said = Replay(*(cast("Any", part) for part in parts)).run(put_away=True)
+    assert ingested == taken
+    assert put_away == [5, 20]
+    assert (said["ingested"], said["overtaken"]) == (len(taken), 2 - len(taken))
