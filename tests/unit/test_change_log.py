@@ -113,9 +113,12 @@ def test_what_the_connector_may_not_have_read_is_waited_for(
 def test_the_newest_capture_instance_that_has_changes_says_where_the_log_ends() -> None:
     """Each has a place of its own for a change."""
     earlier, later = (bytes.fromhex(f"0000002a00000a30000{n}") for n in (2, 3))
-    ends = {"[cdc].[new_CT]": [(LSN, earlier)], "[cdc].[old_CT]": [(LSN, later)]}
+    ends: dict[str, list[Row]] = {
+        "[cdc].[new_CT]": [(LSN, earlier)],
+        "[cdc].[old_CT]": [(LSN, later)],
+    }
 
-    def answer(sql: str, _parameters: object = ()) -> list[tuple[object, ...]]:
+    def answer(sql: str, _parameters: object = ()) -> list[Row]:
         if "change_tables" in sql:
             assert sql.endswith("ORDER BY create_date DESC")
             return [("empty",), ("new",), ("old",)]
