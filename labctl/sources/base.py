@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from labctl.config.model import SourceEngine
-from labctl.errors import ExitCode, LabError
+from labctl.errors import LabError
 
 if TYPE_CHECKING:
     # Half of the commands do without Arrow, which takes 0.4 s to load.
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "JSON_MARK",
-    "LOCK_SECONDS",
-    "NOT_ALLOWED_HINT",
     "Parameter",
     "Rollback",
     "Row",
@@ -31,11 +28,7 @@ __all__ = [
     "SourceTable",
     "TableRef",
     "UnreadColumn",
-    "is_not_allowed",
-    "no_such_table",
-    "not_reached",
     "quoted",
-    "statement_failed",
 ]
 
 Row = tuple[Any, ...]
@@ -44,23 +37,6 @@ Parameter = object
 
 JSON_MARK = b"labctl.json"
 """In the metadata of a column whose values are compared as JSON."""
-LOCK_SECONDS = 60
-"""How long a statement may wait for a lock: a first load takes its own for a moment only."""
-_LOCKED_OUT = re.compile(r"lock (wait timeout|request time out|timeout)", re.IGNORECASE)
-"""In what the servers say then: MySQL, SQL Server, PostgreSQL."""
-_NOT_ALLOWED = re.compile(
-    r"permission denied|must be (owner|superuser|able to)|superusers? (can|may)|only roles with"
-    r"|command denied|access denied|without the",
-    re.IGNORECASE,
-)
-"""In what the servers say to someone without the right: PostgreSQL, MySQL."""
-_SHOWN_SQL = 200
-_NO_LOGIN = re.compile(r"authentication failed|access denied for user", re.IGNORECASE)
-"""In what the servers say to a login that they do not know: PostgreSQL, MySQL."""
-NOT_ALLOWED_HINT = (
-    "labctl logs in as the owner of its sources' databases, who has no rights beyond them; `labctl "
-    "up` gives it what the administrator has made there"
-)
 
 
 class Rollback(Exception):  # noqa: N818 - a request, not an error
@@ -360,48 +336,7 @@ class Source(ABC):
         """Lets the connector's user read one schema, where its engine asks the schema's owner."""
 
 
-def statement_failed(engine: str, sql: str, reason: str) -> LabError:
-    """The error for a statement the database refused; bulk statements are shown shortened."""
-    shown = " ".join(sql.split())
-    if len(shown) > _SHOWN_SQL:
-        shown = f"{shown[:_SHOWN_SQL]}…"
-    if _LOCKED_OUT.search(reason):
-        return LabError(
-            f"{engine} kept a statement waiting for a lock for {LOCK_SECONDS} s",
-            details=(shown,),
-            hint="somebody holds it: a transaction that was left open, or a connector's first load "
-            "that cannot go on; `labctl status` says which connector has written nothing",
-            exit_code=ExitCode.NOT_READY,
-        )
-    return LabError(
-        f"{engine} refused a statement: {reason.strip()}",
-        hint=NOT_ALLOWED_HINT if is_not_allowed(reason) else None,
-        details=(shown,),
-    )
-
-
-def is_not_allowed(reason: str) -> bool:
-    """Whether a server's `reason` for refusing a statement is that its login has no such right."""
-    return _NOT_ALLOWED.search(reason) is not None
-
-
 def quoted(identifier: str, quotes: tuple[str, str]) -> str:
     """Return an identifier in `quotes`, the latter of which is doubled inside it."""
     before, behind = quotes
     return f"{before}{identifier.replace(behind, behind * 2)}{behind}"
-
-
-def not_reached(reason: str) -> str:
-    """Return the next step where a server let nobody in, for the `reason` that it gave."""
-    if _NO_LOGIN.search(reason):
-        return "`labctl up` makes the lab's logins, in a lab of an earlier labctl, too"
-    return "see `labctl status`"
-
-
-def no_such_table(engine: str, ref: TableRef) -> LabError:
-    """The error for a table that is not there."""
-    return LabError(
-        f"{engine} has no table {ref}.",
-        hint="create it, or `labctl seed` where a data set has it",
-        exit_code=ExitCode.NOT_READY,
-    )

@@ -15,7 +15,6 @@ from pymysql.cursors import Cursor, SSCursor
 from labctl.config.endpoints import Database
 from labctl.errors import ExitCode, LabError
 from labctl.sources.base import (
-    LOCK_SECONDS,
     Declared,
     Parameter,
     Row,
@@ -23,10 +22,8 @@ from labctl.sources.base import (
     SourceColumn,
     SourceTable,
     TableRef,
-    no_such_table,
-    not_reached,
-    statement_failed,
 )
+from labctl.sources.refusals import LOCK_SECONDS, no_such_table, not_reached, statement_failed
 
 if TYPE_CHECKING:
     import pyarrow as pa

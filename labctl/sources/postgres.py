@@ -15,19 +15,9 @@ from psycopg2.extensions import connection as Connection  # noqa: N812
 
 from labctl.config.endpoints import Database
 from labctl.errors import ExitCode, LabError
-from labctl.sources.base import (
-    LOCK_SECONDS,
-    Declared,
-    Parameter,
-    Row,
-    Source,
-    SourceTable,
-    TableRef,
-    no_such_table,
-    not_reached,
-    statement_failed,
-)
+from labctl.sources.base import Declared, Parameter, Row, Source, SourceTable, TableRef
 from labctl.sources.publication import OPTIONS, OPTIONS_OF_18, read_publication
+from labctl.sources.refusals import LOCK_SECONDS, no_such_table, not_reached, statement_failed
 from labctl.sources.replica_identity import identity_statement
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
-from labctl.sources.base import Source, is_not_allowed
+from labctl.sources.base import Source
+from labctl.sources.refusals import is_not_allowed
 
 if TYPE_CHECKING:
     from sqlglot import Token

@@ -19,7 +19,6 @@ import pymssql
 from labctl.config.endpoints import Database
 from labctl.errors import ExitCode, LabError
 from labctl.sources.base import (
-    LOCK_SECONDS,
     Declared,
     Parameter,
     Row,
@@ -27,9 +26,8 @@ from labctl.sources.base import (
     SourceColumn,
     SourceTable,
     TableRef,
-    no_such_table,
-    statement_failed,
 )
+from labctl.sources.refusals import LOCK_SECONDS, no_such_table, statement_failed
 from labctl.sources.silver_array import silver_array
 
 if TYPE_CHECKING:

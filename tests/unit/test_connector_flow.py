@@ -19,7 +19,7 @@ from labctl.lab.connectors import delete_connector, wait_running
 from labctl.lab.flow import silent_connectors
 from labctl.lab.lab import Lab
 from labctl.lab.slots import drop_slot, read_slots, slot_of
-from labctl.sources.base import statement_failed
+from labctl.sources.refusals import statement_failed
 
 FILES = connector_files(Path(__file__).parents[2] / "connectors")
 POSTGRES = next(file for file in FILES if file.name.endswith("postgres_kafka_avro_tickit"))

@@ -15,7 +15,7 @@ from labctl.errors import LabError
 from labctl.services import mysql, postgres
 from labctl.services.endpoints import loopback_endpoints
 from labctl.sources import ENGINES, connect, connect_server, ensure_database
-from labctl.sources.base import NOT_ALLOWED_HINT, not_reached, statement_failed
+from labctl.sources.refusals import NOT_ALLOWED_HINT, not_reached, statement_failed
 from tests.unit.service_context import PORTS, PROJECT, SECRET
 
 OWNERS = {"postgres": postgres.OWNER, "mysql": mysql.OWNER, "sqlserver": "sa"}

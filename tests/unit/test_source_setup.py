@@ -18,8 +18,9 @@ from labctl.lab.lab import Lab
 from labctl.lab.pipeline import PipelineStatus, SilverTableStatus
 from labctl.lab.source_files import source_files
 from labctl.sources import ENGINES, SourceTable, TableRef
-from labctl.sources.base import Declared, Row, no_such_table
+from labctl.sources.base import Declared, Row
 from labctl.sources.limits import Limits
+from labctl.sources.refusals import no_such_table
 from labctl.sources.types import POSTGRES
 from tests.unit.service_context import PROJECT
 
