@@ -25,7 +25,6 @@ from labctl.kafkaconnect.keys import missing_truncates
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.redaction import shown_value
 from labctl.kafkaconnect.traces import cause
-from labctl.lab.capture_checks import check_capturable
 from labctl.lab.connectors import (
     apply_and_wait,
     check_files,
@@ -40,8 +39,8 @@ from labctl.lab.failed_capture import why_failed
 from labctl.lab.lab import Lab
 from labctl.lab.references import offered_keys
 from labctl.lab.source_files import source_files
+from labctl.lab.source_refusals import look_at_sources
 from labctl.lab.starting_over import apply_and_start_over
-from labctl.lab.table_fitness import require_fit_sources
 from lakehouse.references import reference
 
 __all__ = ["app"]
@@ -161,9 +160,10 @@ def validate_command(invocation: Invocation, names: Names = None) -> None:
         check_sink_files(lab)
     _tell_older_keys(files)
     _tell_missing(files)
-    check_capturable(lab, files, skip_unreachable=True)
+    refusals = look_at_sources(lab, files, skip_unreachable=True)
+    refusals.raise_limits()
     validate_connectors(client, files, lab.config.connectors.allow)
-    require_fit_sources(lab, files, skip_unreachable=True)
+    refusals.raise_unfit()
     print_result(
         invocation.format,
         {"valid": [file.name for file in files]},

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
-from labctl.config.aws import AwsProfile
-from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.kafkaconnect.keys.check import names
 from labctl.lab.lab import Lab
-from labctl.sources import ENGINES, Source, TableRef, connect
+from labctl.sources import ENGINES, Source, TableRef
 from labctl.sources.column_filters import (
     COLUMNS,
     COLUMNS_LEFT_OUT,
@@ -19,7 +17,7 @@ from labctl.sources.column_filters import (
 )
 from labctl.sources.limits import Limits
 
-__all__ = ["captured_refs", "check_capturable", "limit_problems", "limits_of", "reselects"]
+__all__ = ["captured_refs", "limit_problems", "limits_of", "reselects"]
 
 _PROCESSORS = "post.processors"
 _RESELECT = "io.debezium.processors.reselect.ReselectColumnsPostProcessor"
@@ -33,48 +31,6 @@ def limits_of(database: Source, file: ConnectorFile, ref: TableRef) -> Limits:
 def captured_refs(lab: Lab, source: str) -> set[TableRef]:
     """Return the tables of a source that the project has a properties file for."""
     return {TableRef(t.db_schema, t.source_name) for t in lab.tables if t.source == source}
-
-
-def check_capturable(
-    lab: Lab, files: Collection[ConnectorFile], *, skip_unreachable: bool = False
-) -> None:
-    """Raise LabError (USAGE) for a table of these connectors that could only be captured wrongly.
-
-    Their databases are asked; with `skip_unreachable`, those that answer. Of a promoted lab,
-    nothing is.
-    """
-    if isinstance(lab.config.profiles[lab.profile], AwsProfile):
-        return
-    by_name = {file.name: file for file in files}
-    problems: list[str] = []
-    for name, settings in lab.config.sources.items():
-        file = by_name.get(settings.connector)
-        refs = captured_refs(lab, name)
-        if file is None or not refs:
-            continue
-        try:
-            limits = _limits(lab, name, file, refs)
-        except LabError as error:
-            if skip_unreachable and error.exit_code is ExitCode.NOT_READY:
-                continue
-            raise
-        problems += limit_problems(file, limits)
-    if problems:
-        raise LabError(
-            problems[0],
-            details=tuple(problems[1:]),
-            hint="nothing was changed in the databases; correct the file, or take the table out",
-            exit_code=ExitCode.USAGE,
-        )
-
-
-def _limits(
-    lab: Lab, source: str, file: ConnectorFile, refs: Collection[TableRef]
-) -> dict[TableRef, Limits]:
-    """Return the limits of those tables that are there."""
-    with connect(lab.endpoints, source) as database:
-        there = {ref for schema in {r.schema for r in refs} for ref in database.tables(schema)}
-        return {ref: limits_of(database, file, ref) for ref in sorted(there.intersection(refs))}
 
 
 def limit_problems(file: ConnectorFile, limits: Mapping[TableRef, Limits]) -> Iterator[str]:

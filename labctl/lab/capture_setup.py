@@ -9,16 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from labctl.config.aws import AwsProfile
-from labctl.config.model import Source as SourceSettings
-from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.kafkaconnect.keys import SIGNALS
-from labctl.lab.capture_checks import check_capturable
 from labctl.lab.lab import Lab
-from labctl.lab.table_fitness import require_fit_sources
-from labctl.sources import CDC_USER, Source, TableRef, connect
+from labctl.lab.source_refusals import look_at_sources
+from labctl.sources import CDC_USER, TableRef, connect
 from labctl.sources.signal_table import make_signal_table, own_signals
-from labctl.tables import PROPERTIES
 
 __all__ = ["set_up_capture"]
 
@@ -34,14 +30,9 @@ def set_up_capture(lab: Lab, files: Iterable[ConnectorFile]) -> dict[str, tuple[
     if isinstance(lab.config.profiles[lab.profile], AwsProfile):
         return {}
     files = list(files)
-    check_capturable(lab, files)
+    look_at_sources(lab, files).raise_any()
     missing: dict[str, tuple[str, ...]] = {}
     by_name = {file.name: file for file in files}
-    for name, settings in lab.config.sources.items():
-        if settings.connector in by_name:
-            with connect(lab.endpoints, name) as database:
-                _require_schemas(lab, name, settings, database)
-    require_fit_sources(lab, by_name.values())
     for name, settings in lab.config.sources.items():
         file = by_name.get(settings.connector)
         if file is None:
@@ -62,16 +53,3 @@ def set_up_capture(lab: Lab, files: Iterable[ConnectorFile]) -> dict[str, tuple[
             for schema in settings.schemas:
                 database.let_read(CDC_USER, schema)
     return missing
-
-
-def _require_schemas(lab: Lab, name: str, settings: SourceSettings, database: Source) -> None:
-    known = database.schemas()
-    if missing := next((schema for schema in settings.schemas if schema not in known), None):
-        where = f"database {settings.database}" if settings.database else "the server"
-        raise LabError(
-            f"{lab.project / 'lab.toml'}: sources.{name}.schemas: {where} has no schema "
-            f"{missing!r}",
-            hint="`labctl seed` makes those of the lab's data sets; a schema of your own must be "
-            f"there before its connector; tables are those in {PROPERTIES}",
-            exit_code=ExitCode.USAGE,
-        )

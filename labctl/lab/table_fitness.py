@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from labctl.config.aws import AwsProfile
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
-from labctl.lab.capture_checks import captured_refs, limits_of
+from labctl.lab.capture_checks import limits_of
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_file
 from labctl.lab.table_filters import lets_through
@@ -17,7 +16,14 @@ from labctl.sources import Source, SourceTable, TableRef, connect
 from labctl.sources.fitness import Finding, table_findings
 from labctl.sources.limits import NO_LIMITS, Limits
 
-__all__ = ["FitTable", "fit_tables", "require_fit", "require_fit_sources", "stopping"]
+__all__ = [
+    "FitTable",
+    "fit_tables",
+    "refuse_unfit",
+    "require_fit",
+    "stopping",
+    "unfit_tables",
+]
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ def fit_tables(
 def require_fit(lab: Lab, name: str, database: Source, adding: SourceTable, limits: Limits) -> None:
     """Raise LabError (USAGE) where one more table cannot be captured, or its connector not run."""
     file, read = source_file(lab, name), _read_by(lab, name, database)
-    _raise(
+    refuse_unfit(
         [
             *_refusals(lab, name, adding, read, limits),
             *_stopping(lab, name, database, read, but=[adding.ref]),
@@ -71,36 +77,16 @@ def require_fit(lab: Lab, name: str, database: Source, adding: SourceTable, limi
     )
 
 
-def require_fit_sources(
-    lab: Lab, files: Iterable[ConnectorFile], *, skip_unreachable: bool = False
-) -> None:
-    """Raise LabError (USAGE) with all that keeps these connectors, or their tables, from silver.
+def unfit_tables(
+    lab: Lab, name: str, database: Source, captured: Collection[TableRef]
+) -> list[str]:
+    """Return what keeps a source's `captured` tables, or its connector, from silver.
 
     A connector reads each table that its filters let through, not only those with a properties
-    file: one that it cannot write stops it. `check_capturable`, which comes before, tells what of
-    these tables no change would have. With `skip_unreachable`, databases that do not answer are not
-    asked. A promoted lab's databases are out of reach.
+    file: one that it cannot write stops it. What no change of a captured table would have is told
+    by its limits.
     """
-    if isinstance(lab.config.profiles[lab.profile], AwsProfile):
-        return
-    by_name = {file.name: file for file in files}
-    problems: list[str] = []
-    for name, settings in lab.config.sources.items():
-        if settings.connector not in by_name:
-            continue
-        try:
-            with connect(lab.endpoints, name) as database:
-                problems += _problems(lab, name, settings.schemas, database)
-        except LabError as error:
-            if not (skip_unreachable and error.exit_code is ExitCode.NOT_READY):
-                raise
-    _raise(problems, list(by_name.values()))
-
-
-def _problems(lab: Lab, name: str, schemas: Iterable[str], database: Source) -> list[str]:
-    """What keeps a source's tables, or its connector, from silver."""
-    there = {ref for schema in schemas for ref in database.tables(schema)}
-    captured, read = captured_refs(lab, name) & there, _read_by(lab, name, database)
+    read = _read_by(lab, name, database)
     return [
         *(
             said
@@ -165,7 +151,8 @@ def _stopping(
                 yield finding.sentence(ref)
 
 
-def _raise(problems: Sequence[str], files: Sequence[ConnectorFile]) -> None:
+def refuse_unfit(problems: Sequence[str], files: Sequence[ConnectorFile]) -> None:
+    """Raise LabError (USAGE) where there are problems of these connectors' tables."""
     if problems:
         where = ", ".join(file.path.name for file in files if file.is_source)
         raise LabError(

@@ -12,11 +12,12 @@ import pytest
 
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile, read_connector
-from labctl.lab import capture_checks, capture_setup, source_problems, table_fitness
+from labctl.lab import capture_setup, source_problems, source_refusals, table_fitness
 from labctl.lab.capture_setup import set_up_capture
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import PipelineStatus, SilverTableStatus
 from labctl.lab.source_files import source_files
+from labctl.lab.source_refusals import look_at_sources
 from labctl.sources import ENGINES, SourceTable, TableRef
 from labctl.sources.base import Declared, Row
 from labctl.sources.limits import Limits
@@ -78,7 +79,7 @@ def lab(state_home: object) -> Lab:
 
 
 def connect_to(monkeypatch: pytest.MonkeyPatch, database: Database) -> None:
-    for module in (capture_checks, capture_setup, table_fitness):
+    for module in (capture_setup, source_refusals):
         monkeypatch.setattr(module, "connect", lambda *_: nullcontext(database))
 
 
@@ -123,12 +124,10 @@ def test_a_database_that_does_not_answer_is_asked_only_where_it_must(
     def refuse(*_: object) -> None:
         raise LabError("nothing answers", exit_code=ExitCode.NOT_READY)
 
-    monkeypatch.setattr(table_fitness, "connect", refuse)
-    monkeypatch.setattr(capture_checks, "connect", refuse)
-    for check in (table_fitness.require_fit_sources, capture_checks.check_capturable):
-        check(lab, files_of(lab), skip_unreachable=True)
-        with pytest.raises(LabError, match="nothing answers"):
-            check(lab, files_of(lab))
+    monkeypatch.setattr(source_refusals, "connect", refuse)
+    look_at_sources(lab, files_of(lab), skip_unreachable=True).raise_any()
+    with pytest.raises(LabError, match="nothing answers"):
+        look_at_sources(lab, files_of(lab))
 
 
 def test_a_table_that_would_stop_its_connector_is_refused_before_anything_is_set_up(
@@ -167,7 +166,7 @@ def test_a_table_beside_those_captured_is_looked_at_for_names_alone(
         return Limits()
 
     monkeypatch.setattr(database, "describe", describe)
-    for module in (capture_checks, table_fitness):
+    for module in (source_refusals, table_fitness):
         monkeypatch.setattr(module, "limits_of", limits_of)
     set_up_capture(lab, files_of(lab))
     assert sorted(described) == sorted([ARTISTS, ARTWORKS, other, gone])
@@ -180,7 +179,7 @@ def test_a_generated_column_without_a_log_is_told_with_the_key_to_write(
     database = Database(ARTISTS, ARTWORKS)
     connect_to(monkeypatch, database)
     limits = Limits(unlogged=("age",))
-    monkeypatch.setattr(capture_checks, "limits_of", lambda *_: limits)
+    monkeypatch.setattr(source_refusals, "limits_of", lambda *_: limits)
     (file,) = files_of(lab)
     with pytest.raises(LabError, match=r"public\.artists has age, generated") as raised:
         set_up_capture(lab, [file])
