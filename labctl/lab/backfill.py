@@ -312,8 +312,8 @@ class _Run:
         return LabError(
             f"{self.table.name} was not loaded again to its end: {_WHY.get(why, why)}",
             hint="Rows that were read are in silver, the others are as before. "
-            f"labctl logs connect; labctl connectors restart {self.file.name}, for a connector that "
-            "failed to begin one begins no other; then ask again",
+            f"labctl logs connect; labctl connectors restart {self.file.name}, for a connector "
+            "that failed to begin one begins no other; then ask again",
         )
 
 
