@@ -38,10 +38,12 @@ from tests.e2e.suite_snapshot import (
     start_from_loaded_lab,
 )
 from tests.e2e.wide_tables import (
+    CHANGING,
     DDL,
     EXTRA_PROPERTIES,
     FLEETING,
     GREGORIAN,
+    PARTED,
     ROWS,
     SIX_DIGITS,
     SPARE,
@@ -125,6 +127,11 @@ def _load(lab: Lab, scale: float) -> None:
             source.execute(f"DELETE FROM {table.ref}")
             for key, kind in enumerate(ROWS):
                 insert_row(source, table, key, kind, loaded=True)
+            source.execute(f"DELETE FROM {CHANGING[engine]}")
+            source.execute(f"INSERT INTO {CHANGING[engine]} VALUES (0, 'loaded')")
+    with connect(lab.endpoints, "postgres") as source:
+        source.execute(f"DELETE FROM {PARTED}")
+        source.execute(f"INSERT INTO {PARTED} VALUES (0, 'loaded')")
     with connect(lab.endpoints, "mysql") as source:
         source.execute(f"DELETE FROM {FLEETING}")
         source.execute(f"INSERT INTO {FLEETING} VALUES (0, 'first')")

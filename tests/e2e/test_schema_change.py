@@ -13,6 +13,7 @@ from labctl.lab.status import read_status
 from labctl.sources import Source
 from labctl.testing.eventually import Eventually
 from labctl.testing.plugin import SilverReader
+from tests.e2e.capture_instances import recapture
 from tests.e2e.wide_tables import WIDE, WideTable, insert_row
 
 OpenSource = Callable[[str], Source]
@@ -68,29 +69,7 @@ WIDEN = {
 def add_column(database: Source, table: WideTable, name: str, kind: str) -> None:
     noise = "" if table.engine == "sqlserver" else "COLUMN "
     database.execute(f"ALTER TABLE {table.ref} ADD {noise}{name} {kind}")
-    recapture(database, table)
-
-
-def recapture(database: Source, table: WideTable) -> None:
-    """SQL Server captures the columns there were when capturing began: begin a second time."""
-    if table.engine != "sqlserver":
-        return
-    place = f"N'{table.ref.schema}', N'{table.ref.name}'"
-    instances = database.execute(
-        "SELECT capture_instance FROM cdc.change_tables WHERE source_object_id = OBJECT_ID(%s) "
-        "ORDER BY create_date",
-        (str(table.ref),),
-    )
-    if len(instances) > 1:
-        # Both are there from the last change, which the connector has long passed.
-        database.execute(f"EXEC sys.sp_cdc_disable_table {place}, N'{instances[0][0]}'")
-    number = 1 + max(
-        int("0" + name.rpartition("_v")[2]) if "_v" in name else 1 for (name,) in instances
-    )
-    database.execute(
-        f"EXEC sys.sp_cdc_enable_table {place}, "
-        f"@capture_instance = N'{table.ref.name}_v{number}', @role_name = NULL"
-    )
+    recapture(database, table.ref)
 
 
 def test_a_column_is_added(
@@ -132,7 +111,7 @@ def test_a_column_is_widened(
     verify_equal(table.silver)
     running = generation(lab, table)
     database.execute(f"ALTER TABLE {table.ref} {WIDEN[table.engine].format(name)}")
-    recapture(database, table)
+    recapture(database, table.ref)
     insert_row(database, table, wide, "typical")
     database.execute(f"UPDATE {table.ref} SET {name} = 9223372036854775807 WHERE id = {wide}")
     verify_equal(table.silver)
@@ -158,7 +137,7 @@ def test_a_column_is_dropped(
     verify_equal(table.silver)
     running = generation(lab, table)
     database.execute(f"ALTER TABLE {table.ref} DROP COLUMN {name}")
-    recapture(database, table)
+    recapture(database, table.ref)
     insert_row(database, table, after, "typical")
     assert arrives(after)[name] is None
     assert arrives(before)[name] == 7

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from labctl.sources import Source, TableRef
 
 __all__ = [
+    "CHANGING",
     "DDL",
     "EXTRA_PROPERTIES",
     "FLEETING",
+    "PARTED",
     "ROWS",
     "SPARE",
     "WIDE",
@@ -322,6 +324,16 @@ FLEETING = TableRef("ecomm", "fleeting")
 SPARE = TableRef("ecomm", "spare")
 """A MySQL table for tests to rename, and to change the type and the key of."""
 
+CHANGING = {
+    "postgres": TableRef("ems", "changing"),
+    "mysql": TableRef("ecomm", "changing"),
+    "sqlserver": TableRef("crm", "changing"),
+}
+"""A table of each engine for a test to change the columns of."""
+PARTED = TableRef("ems", "parted")
+"""A PostgreSQL table in partitions, for a test to add some."""
+_CHANGING = "(id integer NOT NULL PRIMARY KEY, note varchar(40))"
+
 _MOOD = """
 DO $$ BEGIN
     IF to_regtype('ems.mood') IS NULL THEN
@@ -331,13 +343,24 @@ END $$
 """
 
 DDL = {
-    "postgres": (_MOOD, POSTGRES.ddl),
+    "postgres": (
+        _MOOD,
+        POSTGRES.ddl,
+        f"CREATE TABLE IF NOT EXISTS {CHANGING['postgres']} {_CHANGING}",
+        f"CREATE TABLE IF NOT EXISTS {PARTED} {_CHANGING} PARTITION BY RANGE (id)",
+        f"CREATE TABLE IF NOT EXISTS {PARTED}_0 PARTITION OF {PARTED} FOR VALUES FROM (0) TO (100)",
+    ),
     "mysql": (
         MYSQL.ddl,
         f"CREATE TABLE IF NOT EXISTS {FLEETING} (id integer NOT NULL PRIMARY KEY, note text)",
         f"CREATE TABLE IF NOT EXISTS {SPARE} (id integer NOT NULL PRIMARY KEY, n integer)",
+        f"CREATE TABLE IF NOT EXISTS {CHANGING['mysql']} {_CHANGING}",
     ),
-    "sqlserver": (SQLSERVER.ddl,),
+    "sqlserver": (
+        SQLSERVER.ddl,
+        f"IF OBJECT_ID(N'{CHANGING['sqlserver']}') IS NULL"
+        f" CREATE TABLE {CHANGING['sqlserver']} {_CHANGING}",
+    ),
 }
 
 
@@ -358,6 +381,11 @@ EXTRA_PROPERTIES = dict(
         _properties("tickit.ems.everything", POSTGRES.silver, "MERGE_ON_READ"),
         _properties("tickit.ecomm.everything", MYSQL.silver, "COPY_ON_WRITE"),
         _properties("tickit.crm.everything", SQLSERVER.silver, "MERGE_ON_READ"),
+        *(
+            _properties(f"tickit.{ref}", f"changing_{engine}", "MERGE_ON_READ")
+            for engine, ref in CHANGING.items()
+        ),
+        _properties(f"tickit.{PARTED}", PARTED.name, "MERGE_ON_READ"),
         _properties("tickit.ecomm.spare", SPARE.name, "MERGE_ON_READ"),
         _properties("tickit.ecomm.fleeting", "fleeting", "MERGE_ON_READ", "lab.deletes=hard\n"),
     )
