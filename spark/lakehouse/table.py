@@ -112,8 +112,11 @@ class TableWriter:
 
     def schema_with(self, incoming: Iterable[StructType]) -> StructType:
         """The table's columns once rows of the `incoming` schemas are in it."""
-        merged = merge_schemas(self.table.config.name, self._schema, incoming)
-        check_columns(self.table.config, self._schema, merged)
+        schemas = list(incoming)
+        merged = merge_schemas(self.table.config.name, self._schema, schemas)
+        if schemas or self._schema is not None:
+            # A TRUNCATE that comes before every row has none of the table's columns.
+            check_columns(self.table.config, self._schema, merged)
         return merged
 
     def ingest(
