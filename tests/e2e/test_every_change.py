@@ -98,6 +98,16 @@ class Trial:
         (row,) = self.read(self.silver, f"id = {key}")
         return row
 
+    def later(self) -> Values | None:
+        """The row that is written after the changes, once it is there."""
+        try:
+            rows = self.read(self.silver, f"id = {LATER}")
+        except LabError as error:
+            # Until the files with the narrow type are written again, hudi-rs does not read them.
+            assert "expects Int64" in error.what
+            return None
+        return rows[0] if rows else None
+
     def problem(self) -> str | None:
         begin = f"table {self.lab.table(self.silver).name}"
         problems = read_pipeline(self.lab).problems()
@@ -147,7 +157,8 @@ def test_every_change_of_a_column(
     trial.database.execute(
         f"INSERT INTO {trial.ref} (id, note, widened) VALUES ({LATER}, 'later', 9000000000)"
     )
-    later = eventually(lambda: trial.read(trial.silver, f"id = {LATER}"))[0]
+    later = eventually(trial.later)
+    assert later is not None
     assert later["widened"] == 9000000000
     # SQL Server renames no captured column.
     left_out = "renamed" if trial.engine == "sqlserver" else "nothing"
