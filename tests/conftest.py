@@ -8,6 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says how loaded the machine is.
+settings.register_profile("tests", settings(), deadline=None)
+settings.load_profile("tests")
 
 # Modules that tests share fail with values too, not with a bare AssertionError.
 pytest.register_assert_rewrite("tests.e2e", "tests.integration", "tests.unit")

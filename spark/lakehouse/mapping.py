@@ -110,6 +110,7 @@ MAPPINGS: Mapping[str, Mapped] = {
 _MOMENTS = tuple(
     f"io.debezium.time.{name}" for name in ("Date", "Timestamp", "MicroTimestamp", "ZonedTimestamp")
 )
+_DEEP = "labctl.deep"
 _LOGICAL_TYPES_NOT_READ = ("time-millis", "time-micros")
 """Avro logical types without a Spark type: dropped, so that the plain number is read."""
 
@@ -194,6 +195,8 @@ def _field(name: str, node: Any) -> Field:
         return Field(name, special.value(), form, special.shown())
     if (special := _special(_items(node))) is not None:
         return Field(name, special.values(), form, special.all_shown())
+    if (flat := _flat(_items(node))) is not None:
+        return Field(name, flat, form, "'an array of several dimensions'")
     return Field(name, expression, form)
 
 
@@ -256,6 +259,20 @@ def _expression(node: Any) -> str | None:
     return None
 
 
+def _flat(node: Any) -> str | None:
+    """Return the template of an array as it is; null for one of several dimensions.
+
+    `labctl.DeepArrays` (`labctl/kafkaconnect/plugin`) sends that as so many NULLs as the elements'
+    parameter says.
+    """
+    kind = _only(node)
+    length = kind.get("connect.parameters", {}).get(_DEEP) if isinstance(kind, dict) else None
+    if length is None:
+        return None
+    is_deep = f"size({{0}}) = {int(length)} AND forall({{0}}, t -> t IS NULL)"
+    return f"CASE WHEN NOT ({is_deep}) THEN {{0}} END"
+
+
 def _moments(node: Any) -> str | None:
     """Return the template of an array of moments, which stay as they are; null with one too far."""
     kind = _only(node)
@@ -268,7 +285,10 @@ def _moments(node: Any) -> str | None:
 
 
 def _is_text(node: Any) -> bool:
-    return any(one in ("string", {"type": "string"}) for one in _branches(node))
+    kind = _only(node)
+    name = kind.get("connect.name") if isinstance(kind, dict) else None
+    is_string = kind == "string" or (isinstance(kind, dict) and kind["type"] == "string")
+    return is_string and name not in _MOMENTS
 
 
 def _branches(node: Any) -> list[Any]:

@@ -171,31 +171,41 @@ def test_a_connector_that_would_send_zero_dates_as_other_dates_is_told() -> None
     assert said("mysql", **other, **{"boolean.type": None, "boolean.selector": None}) == []
 
 
+OWN = ("numbers.type", "dates.type", "arrays.type")
+"""Of PostgreSQL."""
+
+
 def test_a_connector_that_would_send_numbers_and_dates_as_others_is_told() -> None:
-    listed, kind = said("postgres", **{"converters": "dates", "numbers.type": None})
-    assert listed.endswith('write "converters": "numbers,dates"')
+    listed, kind = said("postgres", **{"converters": "dates,arrays", "numbers.type": None})
+    assert listed.endswith('write "converters": "numbers,dates,arrays"')
     assert kind.endswith('write "numbers.type": "labctl.SpecialNumbers"')
     (date,) = said("postgres", **{"dates.type": None})
     assert date == (
         "dates.type: in the first load, 44 BC would arrive as AD 44, and times before 1582 days "
         'apart; write "dates.type": "labctl.OldDates"'
     )
-    mine = {"converters": "x,y", "x.type": "labctl.OldDates", "y.type": "labctl.SpecialNumbers"}
-    assert said("postgres", **mine, **{"numbers.type": None, "dates.type": None}) == []
+    mine = {"converters": "x,y,z", "x.type": "labctl.OldDates", "y.type": "labctl.SpecialNumbers"}
+    mine["z.type"] = "labctl.DeepArrays"
+    assert said("postgres", **mine, **dict.fromkeys(OWN)) == []
     theirs = {"dates.type": "org.example.Dates"}
     listed, kind = said("postgres", **theirs)
-    assert listed.endswith('write "converters": "labctl-dates,numbers,dates"')
+    assert listed.endswith('write "converters": "labctl-dates,numbers,dates,arrays"')
     assert kind.endswith('write "labctl-dates.type": "labctl.OldDates"')
 
 
 @pytest.mark.parametrize(
     ("modes", "needed"),
     [
-        ({}, {"numbers.type", "dates.type"}),
-        ({"decimal.handling.mode": "string"}, {"dates.type"}),
-        ({"time.precision.mode": "adaptive"}, {"numbers.type", "dates.type"}),
-        ({"time.precision.mode": "isostring"}, {"numbers.type"}),
-        ({"decimal.handling.mode": "double", "time.precision.mode": "connect"}, set()),
+        ({}, {*OWN}),
+        ({"decimal.handling.mode": "string"}, {"dates.type", "arrays.type"}),
+        ({"time.precision.mode": "adaptive"}, {*OWN}),
+        ({"time.precision.mode": "isostring"}, {"numbers.type", "arrays.type"}),
+        (
+            {"decimal.handling.mode": "double", "time.precision.mode": "connect"},
+            {"arrays.type"},
+        ),
+        ({"binary.handling.mode": "bytes"}, {*OWN}),
+        ({"binary.handling.mode": "hex"}, {*OWN, "arrays.binary.handling.mode"}),
     ],
 )
 def test_a_converter_is_needed_where_it_writes_the_form_that_the_file_asks_for(

@@ -21,6 +21,8 @@ class _Converter:
     """The values of `setting` whose form the converter writes: Debezium's default is one."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """What the converter needs besides."""
+    told: tuple[str, str] = ("", "")
+    """A setting of the connector that the converter has to be told, unless it has this value."""
 
     def applies(self, config: Mapping[str, str]) -> bool:
         """Whether a configuration is of the connector, and has values in the converter's form."""
@@ -53,6 +55,13 @@ _CONVERTERS = (
         "in the first load, 44 BC would arrive as AD 44, and times before 1582 days apart",
         "time.precision.mode",
         frozenset({"adaptive", "adaptive_time_microseconds"}),
+    ),
+    _Converter(
+        _POSTGRES,
+        "arrays",
+        "labctl.DeepArrays",
+        "an array of several dimensions would arrive as one of NULLs",
+        told=("binary.handling.mode", "bytes"),
     ),
 )
 
@@ -87,6 +96,9 @@ def _wanted(config: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
         reasons.append(one.without)
         wanted += [(f"{own}.type", one.kind, one.without)]
         wanted += [(key, value, one.without) for key, value in one.keys.items()]
+        setting, default = one.told
+        if (value := config.get(setting, default)) != default:
+            wanted += [(f"{own}.{setting}", value, "arrays of bytes would have another form")]
     if reasons:
         chain = ",".join([*added, *aliases]) if added else listed
         yield "converters", chain, "; ".join(reasons)
