@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import OFFSET_END, Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NO_LOG",
     "EndOffsets",
+    "TopicEnds",
     "delete_records",
     "end_offsets",
     "offset_ranges",
@@ -84,24 +85,78 @@ def offset_ranges(
             for topic in topics
         }
     except KafkaException as error:
-        raise LabError(
-            f"Kafka at {kafka.bootstrap_servers} does not answer: {error.args[0].str()}",
-            hint="`labctl status` shows whether it runs",
-            exit_code=ExitCode.NOT_READY,
-        ) from None
+        raise _not_answering(kafka, error) from None
     finally:
         consumer.close()
 
 
-def end_offsets(kafka: Kafka, topics: Iterable[str]) -> EndOffsets:
+class TopicEnds:
+    """Tells where topics end, over one connection that stays open once it is needed."""
+
+    def __init__(self, kafka: Kafka) -> None:
+        self._kafka = kafka
+        self._open: Consumer | None = None
+
+    def __enter__(self) -> TopicEnds:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._open is not None:
+            self._open.close()
+
+    def of(self, topics: Collection[str]) -> EndOffsets:
+        """Return where topics end now. Raises LabError (NOT_READY) when Kafka does not answer."""
+        asking = Retrying(
+            retry=retry_if_exception(_has_no_leader_yet),
+            stop=stop_after_delay(_SECONDS),
+            wait=wait_fixed(0.1),
+            reraise=True,
+        )
+        try:
+            return asking(self._ask, topics)
+        except KafkaException as error:
+            raise _not_answering(self._kafka, error) from None
+
+    def _ask(self, topics: Collection[str]) -> EndOffsets:
+        """Ask for all topics at once."""
+        if self._open is None:
+            settings = client_settings(self._kafka)
+            self._open = Consumer({**settings, "group.id": "labctl", "logger": NO_LOG})
+        consumer = self._open
+        known = (
+            consumer.list_topics(next(iter(topics)), timeout=_SECONDS)
+            if len(topics) == 1
+            else consumer.list_topics(timeout=_SECONDS)
+        ).topics
+        places = [
+            TopicPartition(topic, partition, OFFSET_END)
+            for topic in topics
+            if topic in known
+            for partition in known[topic].partitions
+        ]
+        ends: EndOffsets = {topic: {} for topic in topics}
+        for place in consumer.offsets_for_times(places, timeout=_SECONDS) if places else ():
+            if place.error is not None:
+                raise KafkaException(place.error)
+            ends[place.topic][place.partition] = place.offset
+        return ends
+
+
+def end_offsets(kafka: Kafka, topics: Collection[str]) -> EndOffsets:
     """Where topics end now. Raises LabError (NOT_READY) when Kafka does not answer."""
-    return {
-        topic: {partition: end for partition, (_, end) in ranges.items()}
-        for topic, ranges in offset_ranges(kafka, topics).items()
-    }
+    with TopicEnds(kafka) as ends:
+        return ends.of(topics)
 
 
-def delete_records(kafka: Kafka, topics: Iterable[str]) -> None:
+def _not_answering(kafka: Kafka, error: KafkaException) -> LabError:
+    return LabError(
+        f"Kafka at {kafka.bootstrap_servers} does not answer: {error.args[0].str()}",
+        hint="`labctl status` shows whether it runs",
+        exit_code=ExitCode.NOT_READY,
+    )
+
+
+def delete_records(kafka: Kafka, topics: Collection[str]) -> None:
     """Empty topics of the records they have now; offsets go on. Raises LabError (NOT_READY)."""
     places = [
         TopicPartition(topic, partition, end)

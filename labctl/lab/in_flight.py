@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import requests
 
 from labctl.errors import LabError
-from labctl.kafka.offsets import end_offsets
+from labctl.kafka.offsets import EndOffsets, TopicEnds
 from labctl.kafkaconnect.client import RebalanceError
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import is_running
@@ -16,7 +17,7 @@ from labctl.lab.pipeline import silver_status
 from labctl.tables import LabTable
 from labctl.verify import NotAnsweringError
 
-__all__ = ["StoppedTables", "in_flight_records", "records_behind"]
+__all__ = ["StoppedTables", "in_flight_records", "records_behind", "tables_behind"]
 
 _FAILURES = 3
 """After so many failures with the same error, at the same place, a table is not waited for."""
@@ -29,19 +30,30 @@ def in_flight_records(lab: Lab, table: LabTable) -> int | None:
     run: what the source holds then is still to come.
     """
     try:
-        ends = _ends(lab, table)
+        with TopicEnds(lab.endpoints.kafka) as asked:
+            ends = _ends(asked, [table])[table.topic]
         if not ends or not _captured(lab, table.source):
             return 1
-        return _behind(ends, _committed(lab, table))
+        return _behind(ends, _status(lab, table)["offsets"])
     except LabError:
         return None
 
 
 def records_behind(lab: Lab, table: LabTable) -> int:
     """Records of the topic that silver has not committed. Raises NotAnsweringError."""
-    # The topic first: silver may take in more meanwhile, never less.
-    ends = _ends(lab, table)
-    return _behind(ends, _committed(lab, table))
+    with TopicEnds(lab.endpoints.kafka) as ends:
+        return tables_behind(lab, ends, [table])[table.name]
+
+
+def tables_behind(lab: Lab, ends: TopicEnds, tables: Collection[LabTable]) -> dict[str, int]:
+    """The same of several tables by name. Kafka and the application are asked once for all."""
+    # The topics first: silver may take in more meanwhile, never less.
+    reached = _ends(ends, tables)
+    statuses = _statuses(lab)
+    return {
+        table.name: _behind(reached[table.topic], _status_of(statuses, table)["offsets"])
+        for table in tables
+    }
 
 
 class StoppedTables:
@@ -72,10 +84,10 @@ class StoppedTables:
         return f"table {table.name} is tried again without success: {error}" if is_stuck else None
 
 
-def _ends(lab: Lab, table: LabTable) -> dict[int, int]:
-    """The offset after the topic's last record, by partition; none while there is no topic."""
+def _ends(ends: TopicEnds, tables: Collection[LabTable]) -> EndOffsets:
+    """The offset after each topic's last record, by partition; none while there is no topic."""
     try:
-        return end_offsets(lab.endpoints.kafka, [table.topic])[table.topic]
+        return ends.of({table.topic for table in tables})
     except LabError as error:
         raise NotAnsweringError("kafka", error.what) from None
 
@@ -84,24 +96,25 @@ def _behind(ends: dict[int, int], committed: dict[str, int]) -> int:
     return sum(max(0, end - committed.get(str(p), 0)) for p, end in ends.items())
 
 
-def _committed(lab: Lab, table: LabTable) -> dict[str, int]:
-    """The offset after the last record that is in silver, by partition."""
-    offsets: dict[str, int] = _status(lab, table)["offsets"]
-    return offsets
-
-
 def _status(lab: Lab, table: LabTable) -> dict[str, Any]:
     """What the Spark application says of a table. Raises NotAnsweringError, or LabError."""
+    return _status_of(_statuses(lab), table)
+
+
+def _statuses(lab: Lab) -> dict[str, dict[str, Any]]:
     try:
-        tables = silver_status(lab)["tables"]
+        tables: dict[str, dict[str, Any]] = silver_status(lab)["tables"]
     except requests.RequestException as error:
         raise NotAnsweringError(
             "silver", f"the Spark application does not answer: {type(error).__name__}"
         ) from None
+    return tables
+
+
+def _status_of(tables: dict[str, dict[str, Any]], table: LabTable) -> dict[str, Any]:
     if table.name not in tables:
         raise LabError(f"the Spark application has no table {table.name}: was it restarted?")
-    found: dict[str, Any] = tables[table.name]
-    return found
+    return tables[table.name]
 
 
 def _captured(lab: Lab, source: str) -> bool:

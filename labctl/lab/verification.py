@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from labctl.config.aws import AwsProfile
 from labctl.errors import ExitCode, LabError
+from labctl.kafka.offsets import TopicEnds
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.capture import Capture
-from labctl.lab.in_flight import StoppedTables, records_behind
+from labctl.lab.in_flight import StoppedTables, tables_behind
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_file
 from labctl.lake import Lake
@@ -68,16 +69,21 @@ def verify_lab(
 
     def in_flight(name: str) -> int | None:
         # On AWS the Spark application cannot be asked.
-        return records_behind(lab, by_name[name]) if lab.endpoints.silver.status_url else None
+        if not lab.endpoints.silver.status_url:
+            return None
+        return tables_behind(lab, ends, [by_name[name]])[name]
 
-    with open_pairs(
-        lab.endpoints,
-        [_captured(lab, table) for table in tables],
-        read_silver,
-        in_flight=in_flight,
-        stopped=lambda name: stopped.why(by_name[name]),
-        capture=lambda name, source: source_capture(lab, name, source),
-    ) as pairs:
+    with (
+        TopicEnds(lab.endpoints.kafka) as ends,
+        open_pairs(
+            lab.endpoints,
+            [_captured(lab, table) for table in tables],
+            read_silver,
+            in_flight=in_flight,
+            stopped=lambda name: stopped.why(by_name[name]),
+            capture=lambda name, source: source_capture(lab, name, source),
+        ) as pairs,
+    ):
         return verify(
             pairs,
             timeout=timeout,

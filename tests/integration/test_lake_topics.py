@@ -24,7 +24,7 @@ from tenacity import Retrying, stop_after_delay, wait_fixed
 from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import Kafka, Registry
 from labctl.errors import ExitCode, LabError
-from labctl.kafka.offsets import offset_ranges
+from labctl.kafka.offsets import end_offsets, offset_ranges
 from labctl.kafka.topics import Topics
 from tests.ports import free_port
 
@@ -251,6 +251,8 @@ def test_a_topic_can_be_read_at_once_after_it_is_made(kafka: Kafka) -> None:
     for name in names:
         _create(admin, name, 20)
         assert offset_ranges(kafka, [name]) == {name: dict.fromkeys(range(20), (0, 0))}
+        ends = {name: dict.fromkeys(range(20), 0), "absent": {}}
+        assert end_offsets(kafka, [name, "absent"]) == ends
     for deleted in admin.delete_topics(names).values():
         deleted.result()
 
