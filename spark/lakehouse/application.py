@@ -186,6 +186,7 @@ class Application:
                 self._options.replay_request_path(name) for name in self._siblings(config.name)
             ],
             checkpoint=self._checkpoint(config.name),
+            tables=len(self._tables),
             once=self._options.once,
         )
 

@@ -25,13 +25,20 @@ from lakehouse.tombstones import LOOK_BACK, Change, lost_deletes, unexplained
 from lakehouse.topic_identity import TopicState
 from lakehouse.truncates import Truncate, UnorderedError, last_of
 
-__all__ = ["KafkaFeed"]
+__all__ = ["KafkaFeed", "trigger_ms"]
 
 _TRIGGER_MS = 100
+_LOOKS_PER_SECOND = 200
+"""How often all tables together ask Kafka for new records: each look takes processor time."""
 _MAX_OFFSETS_PER_BATCH = 250_000
 _MAX_BYTES_PER_BATCH = 64 * 1024 * 1024
 _LOOK_THROUGH_FROM = 10_000
 """Records from which on a batch is inspected before it is written."""
+
+
+def trigger_ms(tables: int) -> int:
+    """Return the time between two looks for new records, by how many tables look."""
+    return max(_TRIGGER_MS, 1000 * tables // _LOOKS_PER_SECOND)
 
 
 class KafkaFeed(KafkaQuery):
@@ -48,8 +55,10 @@ class KafkaFeed(KafkaQuery):
         replay_request_path: str,
         other_replay_requests: Sequence[str],
         checkpoint: str,
+        tables: int,
         once: bool,
     ) -> None:
+        """`tables` is how many the application has, this one among them."""
         config = writer.table.config
         super().__init__(
             spark,
@@ -60,7 +69,7 @@ class KafkaFeed(KafkaQuery):
             checkpoint=checkpoint,
             max_offsets=_MAX_OFFSETS_PER_BATCH,
             max_bytes=_MAX_BYTES_PER_BATCH,
-            trigger_ms=None if once else _TRIGGER_MS,
+            trigger_ms=None if once else trigger_ms(tables),
         )
         self.topic = config.topic
         self._writer = writer
