@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from labctl.conformance.kinds.shared import NINES, ODD_TEXT, texts
+from labctl.conformance.kinds.shared import NINES, ODD_TEXT, PLACEHOLDER, texts
 from labctl.conformance.model import Kind
 
 __all__ = ["MYSQL"]
 
 _ODD = texts(ODD_TEXT)
+_UNHELD = texts((PLACEHOLDER,))
 _KEYS = texts(("a", "B", "ä2", "a,b:c", "__null__", "__empty__", "x y", "😀", "z'z"))
 
 
@@ -57,16 +58,41 @@ MYSQL: tuple[Kind, ...] = (
     Kind("bit(9)", None, "b'1'", ("b'111111111'", "b'100000000'")),
     Kind("bit(64)", None, "b'1'", ("18446744073709551615",)),
     Kind("char(4)", "text", "'ab'", ("''", "'ﷺﷺﷺﷺ'"), ("'a '", "' a'"), keys=("'a'", "'b'")),
-    Kind("varchar(100)", "text", "'x'", ("''", "repeat('𝄞', 100)"), _ODD, keys=_KEYS, wider="text"),
+    Kind(
+        "varchar(100)",
+        "text",
+        "'x'",
+        ("''", "repeat('𝄞', 100)"),
+        _ODD,
+        beyond=_UNHELD,
+        keys=_KEYS,
+        wider="text",
+    ),
     Kind("varchar(50) CHARACTER SET latin1", "text", "'x'", ("'äÿ'",), ("' x '",)),
     Kind("varchar(50) CHARACTER SET utf8mb3", "text", "'x'", ("'ﷺ'",), ("' x '",)),
     Kind("varchar(50) CHARACTER SET utf16", "text", "'x'", ("'𝄞'",), ("' x '",)),
     Kind("char(10) CHARACTER SET binary", "bytes", "'x'", ("x'00ff'",)),
     Kind("varchar(50) COLLATE utf8mb4_bin", "text", "'x'", ("''",), _ODD, keys=texts(("a", "A"))),
     Kind("tinytext", "text", "'x'", ("''",), _ODD[:3], has_default=False),
-    Kind("text", "text", "'x'", ("''", "repeat('0123456789', 6000)"), _ODD, has_default=False),
+    Kind(
+        "text",
+        "text",
+        "'x'",
+        ("''", "repeat('0123456789', 6000)"),
+        _ODD,
+        beyond=_UNHELD,
+        has_default=False,
+    ),
     Kind("mediumtext", "text", "'x'", ("repeat('ä', 40000)",), _ODD, has_default=False),
-    Kind("longtext", "text", "'x'", ("repeat('0123456789', 20000)",), _ODD, has_default=False),
+    Kind(
+        "longtext",
+        "text",
+        "'x'",
+        ("repeat('0123456789', 20000)",),
+        _ODD,
+        beyond=_UNHELD,
+        has_default=False,
+    ),
     Kind(
         "enum('sad','so so','it''s, odd')",
         "text",

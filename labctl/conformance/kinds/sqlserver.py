@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from labctl.conformance.kinds.shared import NINES, ODD_TEXT, texts
+from labctl.conformance.kinds.shared import NINES, ODD_TEXT, PLACEHOLDER, texts
 from labctl.conformance.model import Kind
 
 __all__ = ["SQLSERVER"]
 
 _ODD = texts(ODD_TEXT, "N")
+_UNHELD = texts((PLACEHOLDER,), "N")
 _KEYS = texts(("a", "B2", "ä3", "a,b:c", "__null__", "__empty__", "x y", "z'z"), "N")
 _GUIDS = (
     "'123E4567-E89B-12D3-A456-426614174000'",
@@ -53,8 +54,16 @@ SQLSERVER: tuple[Kind, ...] = (
     Kind("varchar(100)", "text", "'x'", ("''",), ("' x '",), keys=("'a'", "'b,c:d'")),
     Kind("varchar(max)", "text", "'x'", ("REPLICATE('0123456789', 700)",), ("' x '",)),
     Kind("nchar(4)", "text", "N'ab'", ("N''", "N'ﷺﷺﷺﷺ'"), ("N'a'",)),
-    Kind("nvarchar(100)", "text", "N'x'", ("N''", "REPLICATE(N'ﷺ', 100)"), _ODD, keys=_KEYS),
-    Kind("nvarchar(max)", "text", "N'x'", ("N''",), _ODD),
+    Kind(
+        "nvarchar(100)",
+        "text",
+        "N'x'",
+        ("N''", "REPLICATE(N'ﷺ', 100)"),
+        _ODD,
+        beyond=_UNHELD,
+        keys=_KEYS,
+    ),
+    Kind("nvarchar(max)", "text", "N'x'", ("N''",), _ODD, beyond=_UNHELD),
     Kind("text", "text", "'x'", ("''",), ("' x '",)),
     Kind("ntext", "text", "N'x'", ("N''",), _ODD[:3]),
     Kind("uniqueidentifier", "upper", _GUIDS[0], _GUIDS[1:], keys=_GUIDS),
