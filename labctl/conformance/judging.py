@@ -10,7 +10,7 @@ from enum import StrEnum
 from labctl.conformance.model import Case
 from labctl.verify import State, TableVerdict
 
-__all__ = ["End", "Phase", "Result", "judged"]
+__all__ = ["End", "Phase", "Result", "equal_but_for", "judged"]
 
 
 class End(StrEnum):
@@ -57,11 +57,11 @@ def judged(
     """Say how a table ended, by all that was found out about it."""
     unreadable = verdict.reason if verdict is not None and verdict.diff is None else None
     said = [str(text) for text in (state.get("error"), *letters, unreadable) if text]
-    alike = _alike(verdict)
-    if alike is not None and independent:
+    left_out = equal_but_for(verdict)
+    if left_out is not None and independent:
         return End.FAILED, f"verify finds no difference; the other: {independent[0]}"
-    if alike is not None:
-        return (End.UNCOMPARED, alike) if alike else (End.EQUAL, "")
+    if left_out is not None:
+        return (End.UNCOMPARED, left_out) if left_out else (End.EQUAL, "")
     wrong = verdict.diff.rows if verdict is not None and verdict.diff is not None else 0
     if (named := _named(names, said)) and (state.get("error") or wrong <= len(letters)):
         return End.PUT_ASIDE, named
@@ -71,8 +71,8 @@ def judged(
     return End.FAILED, "; ".join(word for word in [*words, *independent[:2]] if word)
 
 
-def _alike(verdict: TableVerdict | None) -> str | None:
-    """Which columns verify did not compare, where it found no difference; None where it did."""
+def equal_but_for(verdict: TableVerdict | None) -> str | None:
+    """Return the columns that verify did not compare; None where it found a difference."""
     if verdict is None:
         return None
     diff = verdict.diff

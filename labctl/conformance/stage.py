@@ -8,11 +8,13 @@ at the end, and the lab runs for the user's project again.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
@@ -21,6 +23,7 @@ from labctl.config.kafka_clients import client_settings
 from labctl.config.model import Source as SourceSettings
 from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.files import ConnectorFile
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import apply_and_wait, delete_connector, snapshot_again
 from labctl.lab.lab import Lab
@@ -94,18 +97,34 @@ class Stage:
         """
         lab = self.fresh()
         self.topics |= {table.topic for table in self.own_tables()}
-        up(lab, SilentReporter())
-        failed = {}
-        for engine in engines:
-            file = source_file(lab, self.source(engine))
-            try:
-                was_there = file.name in connect_client(lab.endpoints.connect).names()
-                apply_and_wait(lab, [file])
-                if was_there:
+        files = {engine: source_file(lab, self.source(engine)) for engine in engines}
+        with ThreadPoolExecutor(1) as pool:
+            # The connectors load while the application starts.
+            failed = pool.submit(self._apply, files)
+            up(replace(lab), SilentReporter())
+            return failed.result()
+
+    def _apply(self, files: Mapping[SourceEngine, ConnectorFile]) -> dict[SourceEngine, LabError]:
+        """Apply connectors, all at once; where one fails, each, to find which."""
+        lab = replace(self.lab)
+        there = connect_client(lab.endpoints.connect).names()
+        try:
+            apply_and_wait(lab, [*files.values()])
+            for file in files.values():
+                if file.name in there:
                     snapshot_again(lab, file.name)
-            except LabError as error:
-                failed[engine] = error
-        return failed
+        except LabError as error:
+            if len(files) == 1:
+                return dict.fromkeys(files, error)
+            parts = [self._apply({engine: file}) for engine, file in files.items()]
+            return {engine: error for part in parts for engine, error in part.items()}
+        return {}
+
+    def kill(self, part: str) -> None:
+        """Kill a service of the lab, unless it is down of an earlier kill."""
+        state = self.lab.runtime.states().get(part)
+        if state is not None and state.running:
+            self.lab.runtime.kill(part)
 
     def clear(self) -> None:
         """Take the tables of a batch out of the project. The databases keep theirs."""
@@ -194,7 +213,12 @@ def _with_sources(lab: Lab, folder: Path, engines: Sequence[SourceEngine]) -> La
     silver = lab.config.silver.model_copy(
         update={"properties": (_PROPERTIES, *lab.config.silver.properties)}
     )
-    config = lab.config.model_copy(update={"sources": sources, "silver": silver})
+    # It is started for each batch, and ends before code that C2 compiled would have paid.
+    quick = lab.config.settings("silver").model_copy(update={"quick_start": True})
+    services = {**lab.config.services, "silver": quick}
+    config = lab.config.model_copy(
+        update={"sources": sources, "silver": silver, "services": services}
+    )
     return replace(lab, project=folder, config=config)
 
 
@@ -232,7 +256,8 @@ def _delete_topics(stage: Stage) -> None:
 
 
 _PREFIXES = tuple(
-    f"{before}conformance-" for before in ("", "schema-history.", "__debezium-heartbeat.")
+    f"{before}conformance-"
+    for before in ("", "schema-history.", "__debezium-heartbeat.", "notifications.")
 )
 
 
@@ -246,8 +271,10 @@ def _delete_files(stage: Stage) -> None:
     pages = client.get_paginator("list_objects_v2")
     for prefix in (f"silver/{SILVER}/", *_FOLDERS):
         for page in pages.paginate(Bucket=store.bucket, Prefix=prefix):
-            for entry in page.get("Contents", []):
-                client.delete_object(Bucket=store.bucket, Key=entry["Key"])
+            # A page has as many as one request deletes.
+            found: list[Any] = [{"Key": entry["Key"]} for entry in page.get("Contents", [])]
+            if found:
+                client.delete_objects(Bucket=store.bucket, Delete={"Objects": found, "Quiet": True})
 
 
 def _delete_state(stage: Stage) -> None:

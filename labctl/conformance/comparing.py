@@ -1,0 +1,136 @@
+"""What the product says of tables in the lab, and what the other comparison says of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import requests
+
+from labctl.conformance.reading import differences, read_silver, read_source
+from labctl.conformance.stage import Stage
+from labctl.conformance.statements import Script
+from labctl.errors import LabError
+from labctl.kafka.offsets import TopicEnds
+from labctl.lab.busy import when_busy
+from labctl.lab.in_flight import tables_behind
+from labctl.lab.lab import Lab
+from labctl.lab.pipeline import HELD_UP, silver_status
+from labctl.lab.table_requests import lab_dead_letters
+from labctl.lab.verification import verify_lab
+from labctl.sources import Source
+from labctl.sources.base import TableRef
+from labctl.tables import LabTable
+from labctl.verify import TableVerdict
+
+__all__ = ["independent_differences", "letters_of", "settled", "silver_states", "verified"]
+
+_PATIENCE = 4.0
+_VERIFY_SECONDS = 90.0
+_ALONE_SECONDS = 15.0
+_HELD_SECONDS = 3.0
+_STILL_SECONDS = 40.0
+"""After so long in which no table takes anything in, on a machine that is not busy, none will."""
+_POLL_SECONDS = 0.5
+
+
+def settled(stage: Stage, names: Sequence[str]) -> set[str]:
+    """Wait until each table has taken its topic in, or is held up; return those held up.
+
+    A table that is only retrying may continue, so it counts as held up when it still is after a
+    while. Also returns once nothing has moved for long: the comparison says what is missing then.
+    """
+    tables = {table.name: table for table in stage.own_tables() if table.name in names}
+    held_since: dict[str, float] = {}
+    before: dict[str, int] | None = None
+    moved = time.monotonic()
+    with TopicEnds(stage.lab.endpoints.kafka) as ends:
+        while True:
+            states = silver_states(stage)
+            try:
+                behind = tables_behind(stage.lab, ends, tables.values())
+            except LabError:
+                # The application, or Kafka, does not answer: it restarts after a fault.
+                behind = dict.fromkeys(tables, 1)
+            now = time.monotonic()
+            for name in tables:
+                if states.get(name):
+                    held_since.setdefault(name, now)
+            if behind != before:
+                before, moved = behind, now
+            waiting = {name for name, records in behind.items() if records}
+            # Between two tries it is not held up; it has nothing more than before, though.
+            long = {name for name, first in held_since.items() if now - first > _HELD_SECONDS}
+            held = waiting & long
+            if waiting <= held or now - moved > when_busy(_STILL_SECONDS):
+                return held
+            time.sleep(_POLL_SECONDS)
+
+
+def silver_states(stage: Stage) -> Mapping[str, Mapping[str, object]]:
+    """Return what the Spark application says of tables that are held up; {} of the others."""
+    try:
+        tables: Mapping[str, Mapping[str, object]] = silver_status(stage.lab)["tables"]
+    except requests.RequestException:
+        return {}
+    return {name: state if state["state"] in HELD_UP else {} for name, state in tables.items()}
+
+
+def verified(
+    lab: Lab, names: Sequence[str], *, seconds: float = _VERIFY_SECONDS
+) -> tuple[dict[str, TableVerdict], dict[str, str]]:
+    """Return what verify says of tables, and of which it crashes, with the error.
+
+    One table's values may crash the whole comparison: each is compared by itself then.
+    """
+    if not names:
+        return {}, {}
+    try:
+        report = verify_lab(lab, names, timeout=seconds, patience=_PATIENCE)
+    except Exception as error:
+        if len(names) == 1:
+            return {}, {names[0]: repr(error)}
+        parts = [verified(lab, [name], seconds=_ALONE_SECONDS) for name in names]
+        return (
+            {name: verdict for found, _ in parts for name, verdict in found.items()},
+            {name: reason for _, crashed in parts for name, reason in crashed.items()},
+        )
+    return {verdict.silver: verdict for verdict in report.tables}, {}
+
+
+def independent_differences(
+    lab: Lab,
+    source: Source,
+    script: Script,
+    tables: tuple[TableRef, str],
+    left_out: Sequence[str],
+) -> list[str]:
+    """Return what the second comparison finds different in a table of the source and of silver.
+
+    `left_out` names columns that are not captured.
+    """
+    ref, silver_name = tables
+    forms: dict[str, Any] = {
+        script.names[n]: form
+        for n, form in script.forms.items()
+        if n in script.names and script.names[n] not in left_out
+    }
+    keys = [script.names[key] for key in script.case.keys]
+    if any(forms[key] is None for key in keys):
+        return []
+    try:
+        rows = read_source(source, ref, forms, keys)
+        silver = read_silver(lab.endpoints.objectstore, silver_name, forms, keys)
+    except Exception as error:
+        # A reader that gives up has found something, too.
+        return [f"cannot be read: {error}"[:300]]
+    return differences(rows, silver)
+
+
+def letters_of(lab: Lab, table: LabTable) -> list[str]:
+    """Return why records of a table's topic were put aside."""
+    try:
+        return [letter.reason for letter in lab_dead_letters(lab).of_topic(table.topic)]
+    except (LabError, FileNotFoundError):
+        return []
