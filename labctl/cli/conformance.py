@@ -36,12 +36,18 @@ def conformance_command(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Only this seed: one table per engine.")
     ] = None,
-    batch: Annotated[int, typer.Option(min=1, help="Tables in the lab at a time.")] = 30,
+    minutes: Annotated[
+        float | None, typer.Option(min=0, help="As many tables as these hold, not --seeds.")
+    ] = None,
+    batch: Annotated[int, typer.Option(min=1, help="Tables in the lab at a time.")] = 60,
     faults: Annotated[
         bool, typer.Option("--faults", help="Kill Connect or Spark within each history.")
     ] = False,
     shrink: Annotated[int, typer.Option(min=0, help="How many failures to make smaller.")] = 10,
     json: Annotated[Path | None, typer.Option(help="Write the report (JSON) to it.")] = None,
+    append: Annotated[
+        bool, typer.Option("--append", help="Go on from the report of --json, and add to it.")
+    ] = False,
 ) -> None:
     """Generate tables and histories, and prove that each is equal in silver or named.
 
@@ -49,15 +55,37 @@ def conformance_command(
     tables stay as they are. Each table has to be equal by two comparisons, refused before capture,
     or put aside by name. Exits 4 if one is not, and prints its seed and the smallest form of it.
     """
-    from labctl.conformance.run import Plan, run_conformance
+    from labctl.conformance.appending import continued, joined, require_same
+    from labctl.conformance.report import ConformanceReport
+    from labctl.conformance.run import Plan, environment, run_conformance
 
+    if append and (json is None or seed is not None):
+        raise LabError(
+            "--append takes the file of --json, and the seeds that follow those in it",
+            hint="labctl conformance --json FILE --append",
+            exit_code=ExitCode.USAGE,
+        )
     engines = tuple(map(_engine, engine or ()))
     lab = invocation.lab()
     count = seeds
     if seed is not None:
         count = len(engines) or len({source.engine for source in lab.config.sources.values()})
-    plan = Plan(engines, start if seed is None else seed, count, batch, faults, shrink)
+    plan = Plan(
+        engines,
+        first_seed=start if seed is None else seed,
+        tables=count,
+        minutes=minutes,
+        batch=batch,
+        faults=faults,
+        shrink=shrink,
+    )
+    kept = ConformanceReport.load(json) if append and json and json.is_file() else None
+    if kept is not None:
+        plan = continued(plan, kept)
+        require_same(kept.environment, environment(lab))
     report = run_conformance(lab, plan, say=lambda line: stderr.print(line, highlight=False))
+    if kept is not None:
+        report = joined(kept, report)
     if json is not None:
         write_file(json, report.to_json())
     print_result(invocation.format, report.model_dump(mode="json"), lambda: _summary(report))

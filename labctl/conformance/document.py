@@ -40,11 +40,16 @@ shares no code with it. Each table has to end in one of these states:
 | put aside (`aside`) | the record is put aside by name ([bad-records.md](bad-records.md)), or the table stops with its column named |
 | **failed** | none of these |
 
-The same seed makes the same table: `labctl conformance --engine mysql --seed 12` repeats one.
+The same seed makes the same table: `labctl conformance --engine mysql --seed 12` repeats one, and
+`--minutes 60` makes as many as an hour holds. With `--append`, a run goes on from the seeds of the
+report that `--json` names, and adds to it; code, services and machine must be the same.
 Failing tables are made smaller, by columns, rows and steps of their history, and are printed as
 SQL. The command uses databases of its own, and removes them again with topics, files and
 connectors. Your project's files and tables stay as they are; the Spark application restarts for
 each batch. `--faults` kills Kafka Connect or the Spark application within each history.
+
+Ctrl-C, or SIGTERM, ends a run; it removes the same things first. After SIGKILL they stay, and the
+lab runs for the run's copy of your project: the next `labctl conformance` removes them.
 """
 _NAMES = {
     ValueClass.NULL: "null",
@@ -70,11 +75,12 @@ def kept_report() -> ConformanceReport | None:
 def _run(report: ConformanceReport) -> Iterator[str]:
     where = report.environment
     commit = "" if where.commit.startswith("unknown") else f" commit {where.commit},"
+    runs = f", in {report.runs} runs" if report.runs > 1 else ""
     yield "## The run that this page shows\n"
     yield (
         f"Made by `python -m labctl.conformance.document > docs/conformance.md` from\n"
         f"[conformance.json](benchmarks/conformance.json): {report.tables} tables from seed "
-        f"{report.first_seed} on, {where.at[:10]},{commit}\n{where.cores} cores, "
+        f"{report.first_seed} on{runs}, {where.at[:10]},{commit}\n{where.cores} cores, "
         f"load {where.load_1_5_15[0]:.0f} before. {report.tables_per_minute:.0f} tables per minute."
         "\n"
     )

@@ -10,9 +10,10 @@ from labctl.config.model import SourceEngine
 from labctl.conformance.judging import End, Phase, Result
 from labctl.conformance.model import Case, Column, Row, ValueClass
 
-__all__ = ["MatrixCell", "matrix_of"]
+__all__ = ["WORST", "MatrixCell", "matrix_of"]
 
-_WORST = (End.FAILED, End.PUT_ASIDE, End.REFUSED, End.UNCOMPARED, End.EQUAL)
+WORST = (End.FAILED, End.PUT_ASIDE, End.REFUSED, End.UNCOMPARED, End.EQUAL)
+"""Ends, the worst first."""
 
 
 class MatrixCell(BaseModel):
@@ -47,7 +48,7 @@ def matrix_of(results: Iterable[Result], shrunk: Iterable[Result]) -> list[Matri
             type=declared,
             values=values,
             phase=phase,
-            end=next(end for end in _WORST if end in found),
+            end=next(end for end in WORST if end in found),
             tables=len(found),
         )
         for (engine, declared, values, phase), found in sorted(ends.items())

@@ -67,6 +67,8 @@ class ConformanceReport(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     environment: Environment
+    runs: int = 1
+    """How many runs it is of, one after the other (`--append`)."""
     first_seed: int
     tables: int
     faults: bool
@@ -80,6 +82,11 @@ class ConformanceReport(BaseModel):
     failures: tuple[Failure, ...]
     named: tuple[Named, ...]
     matrix: tuple[MatrixCell, ...]
+
+    @property
+    def next_seed(self) -> int:
+        """The first seed that no engine has run."""
+        return self.first_seed + -(-self.tables // len(self.missing_types))
 
     @property
     def sound(self) -> bool:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count, islice
 from types import FrameType
 
 import psutil
@@ -24,9 +25,16 @@ from labctl.conformance.stage import staged
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.lab.status import service_versions
-from labctl.latency.environment import describe
+from labctl.latency.environment import Environment, describe
 
-__all__ = ["Plan", "planned_cases", "run_conformance"]
+__all__ = [
+    "Plan",
+    "environment",
+    "interruptible",
+    "planned_batches",
+    "planned_cases",
+    "run_conformance",
+]
 
 Say = Callable[[str], None]
 
@@ -38,24 +46,49 @@ class Plan:
     engines: tuple[SourceEngine, ...] = ()
     """All that the lab has sources of, where none is named."""
     first_seed: int = 0
-    tables: int = 20
-    batch: int = 20
+    tables: int = 60
+    minutes: float | None = None
+    """How long to make tables; `tables` does not count then."""
+    batch: int = 60
     """Tables in the lab at a time."""
     faults: bool = False
     shrink: int = 10
     """So many failures of a run are made smaller."""
 
 
-def planned_cases(plan: Plan, engines: Sequence[SourceEngine]) -> list[Case]:
-    """Return the tables of a run, the engines in turn, each with seeds from the first one on."""
-    return [
-        generate(
-            engines[number % len(engines)],
-            plan.first_seed + number // len(engines),
-            faults=plan.faults,
-        )
-        for number in range(plan.tables)
-    ]
+def planned_cases(plan: Plan, engines: Sequence[SourceEngine]) -> Iterator[Case]:
+    """Yield the tables of a run, the engines in turn, each with seeds from the first one on.
+
+    There is no end to those of a run that has minutes.
+    """
+    for number in count() if plan.minutes else range(plan.tables):
+        seed = plan.first_seed + number // len(engines)
+        yield generate(engines[number % len(engines)], seed, faults=plan.faults)
+
+
+def planned_batches(
+    plan: Plan,
+    engines: Sequence[SourceEngine],
+    *,
+    now: Callable[[], float] = time.monotonic,
+) -> Iterator[list[Case]]:
+    """Yield the tables of a run in batches.
+
+    Where the run has minutes, each batch has whole seeds, and none starts that would take longer
+    than what is left, by the longest one before it. The first one always starts.
+    """
+    cases = planned_cases(plan, engines)
+    size = plan.batch
+    if plan.minutes:
+        size = -(-size // len(engines)) * len(engines)
+    begun = now()
+    longest = 0.0
+    while batch := list(islice(cases, size)):
+        started = now()
+        if plan.minutes and longest and started + longest > begun + 60 * plan.minutes:
+            return
+        yield batch
+        longest = max(longest, now() - started)
 
 
 def run_conformance(lab: Lab, plan: Plan, say: Say = lambda _: None) -> ConformanceReport:
@@ -66,12 +99,11 @@ def run_conformance(lab: Lab, plan: Plan, say: Say = lambda _: None) -> Conforma
     load = psutil.getloadavg()
     engines = _engines(lab, plan)
     begun = time.monotonic()
-    with _interruptible(), staged(lab, engines) as stage, Batches(stage, say) as batches:
-        cases = planned_cases(plan, engines)
+    with interruptible(), staged(lab, engines) as stage, Batches(stage, say) as batches:
         results: list[Result] = []
-        for start in range(0, len(cases), plan.batch):
-            results += batches.run(cases[start : start + plan.batch])
-            say(f"{len(results)} of {len(cases)} tables: {_counted(results)}")
+        for batch in planned_batches(plan, engines):
+            results += batches.run(batch)
+            say(f"{len(results)} tables{_left(plan, begun)}: {_counted(results)}")
         ran = time.monotonic() - begun
         failures = [result for result in results if result.end is End.FAILED]
         if failures and plan.shrink:
@@ -79,18 +111,23 @@ def run_conformance(lab: Lab, plan: Plan, say: Say = lambda _: None) -> Conforma
         shrunk = _shrunk(failures, plan.shrink, batches, plan.batch)
         missing = batches.missing_kinds
     return ConformanceReport(
-        environment=describe(lab.project, service_versions(lab), load),
+        environment=environment(lab, load),
         first_seed=plan.first_seed,
-        tables=len(cases),
+        tables=len(results),
         faults=plan.faults,
         seconds=round(time.monotonic() - begun, 1),
-        tables_per_minute=round(len(cases) * 60 / ran, 1),
+        tables_per_minute=round(len(results) * 60 / ran, 1),
         engines=counts_of(results),
         missing_types=missing,
         failures=tuple(map(failure_of, shrunk)),
         named=named_of(results),
         matrix=tuple(matrix_of(results, shrunk)),
     )
+
+
+def environment(lab: Lab, load: tuple[float, float, float] | None = None) -> Environment:
+    """Return what a run is made on; `load` is what it was before, or is now."""
+    return describe(lab.project, service_versions(lab), load or psutil.getloadavg())
 
 
 def _shrunk(failures: Sequence[Result], count: int, batches: Batches, batch: int) -> list[Result]:
@@ -130,20 +167,34 @@ def _engines(lab: Lab, plan: Plan) -> list[SourceEngine]:
     return list(plan.engines) or there
 
 
+def _left(plan: Plan, begun: float) -> str:
+    if plan.minutes:
+        return f" in {(time.monotonic() - begun) / 60:.0f} of {plan.minutes:g} minutes"
+    return f" of {plan.tables}"
+
+
 def _counted(results: Sequence[Result]) -> str:
     counts = {end: sum(result.end is end for result in results) for end in End}
     return ", ".join(f"{count} {end}" for end, count in counts.items() if count)
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
-    """Have a request to end clean up, too, as Ctrl-C does."""
+def interruptible() -> Iterator[None]:
+    """Have a request to end clean up, as Ctrl-C does, and further ones wait until that is done."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
+        for number in numbers:
+            signal.signal(number, _wait)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = {number: signal.signal(number, interrupt) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _wait(_number: int, _frame: FrameType | None) -> None:
+    """Do nothing: a process that starts now does not inherit that."""

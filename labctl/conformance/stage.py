@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from confluent_kafka import KafkaException
@@ -147,17 +147,16 @@ def staged(user_lab: Lab, engines: Sequence[SourceEngine]) -> Iterator[Stage]:
     """Have the running lab run with the suite's sources until the block ends, however it does."""
     user_lab.require_here().require_running()
     _require_free(user_lab)
-    folder = Path(mkdtemp(prefix="labctl-conformance-"))
-    stage = Stage(user_lab, copied(user_lab, folder, engines), tuple(engines))
-    try:
-        _move(user_lab, folder)
-        stage.lab.runtime.write_secrets()
-        for engine in engines:
-            ensure_database(stage.lab.endpoints, stage.source(engine))
-        yield stage
-    finally:
-        _end(stage)
-        shutil.rmtree(folder, ignore_errors=True)
+    with TemporaryDirectory(prefix="labctl-conformance-") as folder:
+        stage = Stage(user_lab, copied(user_lab, Path(folder), engines), tuple(engines))
+        try:
+            _move(user_lab, Path(folder))
+            stage.lab.runtime.write_secrets()
+            for engine in engines:
+                ensure_database(stage.lab.endpoints, stage.source(engine))
+            yield stage
+        finally:
+            _end(stage)
 
 
 def _require_free(lab: Lab) -> None:
@@ -230,13 +229,14 @@ def _move(lab: Lab, project: Path) -> None:
 def _end(stage: Stage) -> None:
     """Remove what the run made, and have the lab run for the user's project again."""
     lab = stage.lab
-    for engine in stage.engines:
-        stage.drop_connector(engine)
     stage.clear()
     _move(lab, stage.user_lab.project)
     try:
+        # Services that a fault has killed are back after it: a connector could not be removed else.
         up(replace(stage.user_lab), SilentReporter())
     finally:
+        for engine in stage.engines:
+            stage.drop_connector(engine)
         _delete_topics(stage)
         _delete_files(stage)
         for engine in stage.engines:

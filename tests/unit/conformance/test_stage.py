@@ -54,7 +54,7 @@ def test_no_connector_of_the_copy_reads_by_a_slot_or_server_of_the_users(
 
 
 def test_a_run_takes_the_engines_in_turn_and_one_seed_gives_one_table() -> None:
-    planned = planned_cases(Plan(first_seed=7, tables=5), ["postgres", "mysql"])
+    planned = [*planned_cases(Plan(first_seed=7, tables=5), ["postgres", "mysql"])]
     assert [(case.engine, case.seed) for case in planned] == [
         ("postgres", 7),
         ("mysql", 7),
