@@ -49,6 +49,8 @@ def verify_table(
     complete. Raises `LabError` when a key column is missing or when the source's keys repeat.
     """
     silver = live_rows(silver)
+    if unread_keys := [column for column in unread if column.partition(":")[0] in keys]:
+        raise LabError(f"The key column cannot be compared by its type: {unread_keys[0]}.")
     _require(source, keys, "source")
     _require(silver, keys, "silver")
     comparison = _Comparison(source, silver, keys, unread, lost)

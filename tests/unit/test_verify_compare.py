@@ -256,6 +256,8 @@ def test_values_are_shown_exactly() -> None:
 def test_keys_must_be_there_and_unique() -> None:
     with pytest.raises(LabError, match="silver table has no key column id"):
         verify_table(table({1: "a"}), pa.table({"v": ["a"]}), ["id"])
+    with pytest.raises(LabError, match="key column cannot be compared by its type: id: citext"):
+        verify_table(pa.table({"v": ["a"]}), table({1: "a"}), ["id"], unread=["id: citext"])
     with pytest.raises(LabError, match="no key column at all"):
         verify_table(table({1: "a"}), table({1: "a"}), [])
     with pytest.raises(LabError, match="more than one row with the key"):
