@@ -8,6 +8,7 @@ at the end, and the lab runs for the user's project again.
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -24,17 +25,21 @@ from labctl.config.model import Source as SourceSettings
 from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
+from labctl.kafkaconnect.keys import SIGNALS
 from labctl.kafkaconnect.opening import connect_client
+from labctl.lab.busy import when_busy
 from labctl.lab.connectors import apply_and_wait, delete_connector, snapshot_again
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_file
 from labctl.lab.starting import SilentReporter
+from labctl.lab.status import read_status
 from labctl.lab.up import up
 from labctl.lake.objectstore import s3_client
 from labctl.scaffolding.connectors import connector_name, sink_text, source_text
 from labctl.scaffolding.properties import BASE, base_text, table_text
 from labctl.sources import ENGINES, connect, connect_server, endpoint_of, ensure_database
 from labctl.sources.base import TableRef
+from labctl.sources.signal_table import own_signals
 from labctl.tables import CONNECTORS, LabTable
 
 __all__ = ["SILVER", "Stage", "copied", "staged"]
@@ -46,6 +51,9 @@ _PROPERTIES = "conformance-tables/properties"
 _WAITING = "waiting"
 """A table that is never made: a folder without any properties file is refused."""
 _SINK = "sink_connector_conformance"
+_READY_SECONDS = 120.0
+"""How long services may take until they are back after faults, on a machine that is not busy."""
+_POLL_SECONDS = 0.5
 _SCHEMAS: dict[SourceEngine, str] = {
     "postgres": "public",
     "mysql": "conformance",
@@ -125,6 +133,18 @@ class Stage:
         state = self.lab.runtime.states().get(part)
         if state is not None and state.running:
             self.lab.runtime.kill(part)
+
+    def wait_ready(self) -> None:
+        """Wait until all services are usable, as after faults. Raises LabError if they stay not."""
+        deadline = time.monotonic() + when_busy(_READY_SECONDS)
+        while not (status := read_status(self.lab)).ready:
+            if time.monotonic() > deadline:
+                raise LabError(
+                    f"The lab does not come back: {'; '.join(status.problems())}",
+                    hint="labctl logs SERVICE",
+                    exit_code=ExitCode.NOT_READY,
+                )
+            time.sleep(_POLL_SECONDS)
 
     def clear(self) -> None:
         """Take the tables of a batch out of the project. The databases keep theirs."""
@@ -290,7 +310,11 @@ def _delete_state(stage: Stage) -> None:
 def _drop_database(lab: Lab, engine: SourceEngine) -> None:
     name = Stage.source(engine)
     if engine == "mysql":
+        signals = own_signals(source_file(lab, name).config.get(SIGNALS, ""))
         with connect(lab.endpoints, name) as source:
+            if signals is not None:
+                # The other engines have it in the source's own database.
+                source.execute(f"DROP TABLE IF EXISTS {source.qualified(signals)}")
             source.execute(f"DROP DATABASE {source.quote(_SCHEMAS['mysql'])}")
         return
     if engine == "sqlserver":
