@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from labctl.errors import LabError
 from labctl.home.changes import change_files
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.traces import cause
+from labctl.lab.backfill import backfill_table
 from labctl.lab.connectors import check_files, check_sink_files, restart_failed_tasks
 from labctl.lab.lab import Lab
 from labctl.scaffolding.tables import new_files
@@ -213,7 +214,21 @@ class Batches:
         if not going:
             return
         for_each_engine(going, self._history)
+        if any(change.what == "fault" for table in going for change in table.case.history):
+            self._stage.wait_ready()
         self._judge(going, Phase.STREAM, {})
+        again = [t for t in going if t.result.end is End.FAILED and t.script.needs_backfill]
+        for_each_engine(again, self._load_again)
+        self._judge([table for table in again if not table.result.reason], Phase.STREAM, {})
+
+    def _load_again(self, table: _Table) -> None:
+        """Do what the product says after such a change of a table (docs/schema-changes.md)."""
+        assert table.silver is not None  # noqa: S101 - only such tables are judged
+        table.result.reason = ""
+        try:
+            backfill_table(replace(self._stage.lab), table.silver.name)
+        except LabError as error:
+            table.result.reason = f"it is not loaded again: {error}"
 
     def _history(self, table: _Table) -> None:
         for change in table.case.history:
@@ -226,6 +241,8 @@ class Batches:
         self, tables: Sequence[_Table], phase: Phase, failed: Mapping[SourceEngine, LabError]
     ) -> None:
         """Say how each table stands, with all that the product says of it."""
+        if not tables:
+            return
         by_name = {table.silver.name: table for table in tables if table.silver}
         lab = self._stage.fresh()
         stopped = {engine: str(error) for engine, error in failed.items()}

@@ -45,8 +45,8 @@ The same seed makes the same table: `labctl conformance --engine mysql --seed 12
 report that `--json` names, and adds to it; code, services and machine must be the same.
 Failing tables are made smaller, by columns, rows and steps of their history, and are printed as
 SQL. The command uses databases of its own, and removes them again with topics, files and
-connectors. Your project's files and tables stay as they are; the Spark application restarts for
-each batch. `--faults` kills Kafka Connect or the Spark application within each history.
+connectors; only their schemas stay, because the registry deletes none. Your project's files and
+tables stay as they are; the Spark application restarts for each batch. `--faults` kills Kafka Connect or the Spark application within each history.
 
 Ctrl-C, or SIGTERM, ends a run; it removes the same things first. After SIGKILL they stay, and the
 lab runs for the run's copy of your project: the next `labctl conformance` removes them.

@@ -24,6 +24,9 @@ _TIME = re.compile(r"(-?)(\d+):(\d\d):(\d\d)(?:\.(\d+))?")
 _INSTANT = re.compile(
     r"(\d{4,}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?(?: ?([+-]\d\d)(?::?(\d\d))?)?"
 )
+_ZERO_DATE = re.compile(r"(?:0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)(?: .*)?")
+"""MySQL's, for which silver has NULL (docs/types.md)."""
+_DATED = ("date", "timestamp", "instant")
 _EPOCH = dt.datetime(1970, 1, 1)
 
 
@@ -163,6 +166,8 @@ def _canonical(form: str, value: Any, side: str) -> Any:
 
 def source_value(form: str, value: Any) -> Any:
     """Return the canonical value of what the driver gave."""
+    if form in _DATED and isinstance(value, str) and _ZERO_DATE.fullmatch(value):
+        return None
     return _canonical(form, value, "source")
 
 

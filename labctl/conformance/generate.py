@@ -174,6 +174,16 @@ class _Generator:
                 yield Change("truncate")
             else:
                 yield from self._change(alive)
+        if max(ddl_at, default=-1) == changes - 1:
+            # A column is in silver with the first row that is written after it.
+            yield from self._one_more(alive)
+
+    def _one_more(self, alive: list[int]) -> Iterator[Change]:
+        if (row := self._row(None)) is not None:
+            yield Change("insert", row[0], row[1])
+        elif alive:
+            cells = {column.name: self._cell(column, None) for column in self._changeable()}
+            yield Change("update", alive[0], cells)
 
     def _change(self, alive: list[int]) -> Iterator[Change]:
         chance = self._chance

@@ -62,6 +62,8 @@ def judged(
         return End.FAILED, f"verify finds no difference; the other: {independent[0]}"
     if left_out is not None:
         return (End.UNCOMPARED, left_out) if left_out else (End.EQUAL, "")
+    if unreadable is not None and not independent and _named(names, [unreadable]):
+        return End.UNCOMPARED, unreadable
     wrong = verdict.diff.rows if verdict is not None and verdict.diff is not None else 0
     if (named := _named(names, said)) and (state.get("error") or wrong <= len(letters)):
         return End.PUT_ASIDE, named

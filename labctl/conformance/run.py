@@ -37,6 +37,8 @@ __all__ = [
 ]
 
 Say = Callable[[str], None]
+_SAID = 300
+"""Letters of why a table failed, as that is found; the report has all of it."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,11 @@ def run_conformance(lab: Lab, plan: Plan, say: Say = lambda _: None) -> Conforma
     with interruptible(), staged(lab, engines) as stage, Batches(stage, say) as batches:
         results: list[Result] = []
         for batch in planned_batches(plan, engines):
-            results += batches.run(batch)
+            found = batches.run(batch)
+            for one in found:
+                if one.end in (End.FAILED, End.INVALID):
+                    say(f"{one.case.label} {one.end}: {' '.join(one.reason.split())[:_SAID]}")
+            results += found
             say(f"{len(results)} tables{_left(plan, begun)}: {_counted(results)}")
         ran = time.monotonic() - begun
         failures = [result for result in results if result.end is End.FAILED]

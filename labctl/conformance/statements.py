@@ -43,6 +43,8 @@ class Script:
         self._where: dict[int, Row] = {}
         self.forms = {column.name: column.kind.form for column in case.columns}
         """The forms of the columns' values, by first names; None of a type that is not compared."""
+        self.needs_backfill = False
+        """Whether a statement has changed rows of which the database's log says nothing."""
 
     def _quote(self, name: str) -> str:
         return quoted(name, _QUOTES[self.case.engine])
@@ -131,6 +133,9 @@ class Script:
         if column is None or (change.what != "add" and column.name not in self.names):
             return None
         alter = f"ALTER TABLE {self._table}"
+        filled = change.what == "add" and column.default
+        if filled or change.what in ("rename", "retype"):
+            self.needs_backfill = True
         if change.what == "add":
             self.names[column.name] = column.name
             self._columns[column.name] = column

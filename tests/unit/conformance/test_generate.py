@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from labctl.config.model import SourceEngine
@@ -100,3 +102,27 @@ def test_a_history_follows_a_row_whose_key_changes_and_a_column_that_is_renamed(
     assert (update or "").endswith('WHERE "id" = 99')
     assert script.change(Change("delete", row)) == 'DELETE FROM "public"."t" WHERE "id" = 99'
     assert script.change(Change("delete", row)) is None
+
+
+def test_a_row_is_written_after_the_last_change_of_a_table() -> None:
+    last = {"add", "drop", "rename", "retype", "default"}
+    for seed in range(600):
+        case = generate("postgres", seed)
+        if "id" in case.keys:
+            assert case.history[-1].what not in last, case.label
+
+
+def test_what_no_row_says_is_to_be_loaded_again() -> None:
+    case = generate("mysql", 1)
+    column = next(c for c in case.columns if c.name not in case.keys)
+    for change, needed in (
+        (Change("rename", column=column, text="other"), True),
+        (Change("retype", column=column, text="text"), True),
+        (Change("drop", column=column), False),
+        (Change("default", column=column, text="1"), False),
+        (Change("add", column=replace(column, name="new", default=False)), False),
+        (Change("add", column=replace(column, name="new", default=True)), True),
+    ):
+        script = Script(case, TableRef("conformance", "t"))
+        assert script.change(change)
+        assert script.needs_backfill is needed, change

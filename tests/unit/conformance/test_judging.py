@@ -57,7 +57,13 @@ def test_a_column_left_out_is_said_and_a_value_that_cannot_be_read_is_named() ->
     assert ended == (End.UNCOMPARED, "a: not captured")
     unread = verdict(State.CANNOT_COMPARE, None)
     for reason, end in (("The column a holds 9999", End.PUT_ASIDE), ("it crashes", End.FAILED)):
-        assert judged(["a"], replace(unread, reason=reason), [], {}, [])[0] is end
+        assert judged(["a"], replace(unread, reason=reason), ["row 1"], {}, [])[0] is end
+
+
+def test_a_key_that_verify_cannot_compare_is_one_that_the_other_finds_equal() -> None:
+    unread = replace(verdict(State.CANNOT_COMPARE, None), reason="The key column: a: citext")
+    assert judged(["a"], unread, [], {}, []) == (End.UNCOMPARED, "The key column: a: citext")
+    assert judged(["b"], unread, [], {}, [])[0] is End.FAILED
 
 
 def test_a_table_that_was_not_compared_has_failed() -> None:
