@@ -40,9 +40,11 @@ test-compose: $(VENV)/dev ## the end-to-end tests in containers: PROFILE=compose
 containers = --lab-runtime compose --lab-profile $(PROFILE)
 
 MINUTES := 30
-soak: $(VENV)/dev ## random faults for 30 minutes on the lab that runs (MINUTES=5), then the long tests
+soak: $(VENV)/dev ## on the lab that runs, 30 minutes each (MINUTES=5) of random faults and tables; the long tests
 	$(BIN)/labctl soak run --minutes $(MINUTES) --write build/soak.json --html build/soak.html \
 		--history build/soak.jsonl
+	$(BIN)/labctl conformance --minutes $(MINUTES) --start $$(shuf -i 0-2000000000 -n 1) \
+		--json build/conformance.json
 	$(BIN)/pytest -m soak
 
 SEEDS := 60
