@@ -57,7 +57,7 @@ class Capture:
         stored = None if offset is None else log.stored(offset)
         if end is None or (stored is not None and stored >= end):
             return CaptureState()
-        handed_over = log.handed_over(end)
+        handed_over = log.handed_over(end, self._readers())
         if handed_over or (handed_over is None and not self._client.tells_offsets):
             # While it puts them into topics, the position that it stores moves.
             return CaptureState(moving=stored)
@@ -68,6 +68,13 @@ class Capture:
     def _log(self) -> ChangeLog:
         source = self._source()
         return ENGINES[source.engine].change_log(source, self._connector.config)
+
+    def _readers(self) -> int:
+        """How many connectors of this one's engine run."""
+        own = self._connector.config.get("connector.class")
+        running = [n for n, status in self._client.statuses().items() if is_running(status)]
+        configs = self._client.configs()
+        return sum(configs.get(name, {}).get("connector.class") == own for name in running)
 
     def _connector_state(self) -> tuple[str | None, Mapping[str, Any] | None]:
         """What the connector is instead of running, with why, and the offset it has stored."""

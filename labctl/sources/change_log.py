@@ -31,10 +31,10 @@ class ChangeLog(Protocol):
     def end(self, ref: TableRef) -> Position | None:
         """Where the log ends now: all changes of the table lie before. None: it has none."""
 
-    def handed_over(self, end: Position) -> bool | None:
+    def handed_over(self, end: Position, readers: int) -> bool | None:
         """Whether the server has sent all that lies before `end` to a connector that is connected.
 
-        None of a server that cannot tell.
+        `readers` is how many connectors of the engine run. None of a server that cannot tell.
         """
 
     def stored(self, offset: Mapping[str, Any]) -> Position | None:
@@ -55,7 +55,7 @@ class PostgresLog:
         ((lsn,),) = self._source.execute("SELECT pg_current_wal_lsn() - '0/0'::pg_lsn")
         return (int(lsn),)
 
-    def handed_over(self, end: Position) -> bool:
+    def handed_over(self, end: Position, _readers: int) -> bool:
         # write_lsn is what the connector says it has taken in, at most ten seconds ago. Of what
         # others write to this server it gets the position alone.
         rows = self._source.execute(
@@ -87,14 +87,17 @@ class MySqlLog:
             rows = self._source.execute("SHOW MASTER STATUS")
         return _binlog_position(rows[0][0], rows[0][1]) if rows else None
 
-    def handed_over(self, _end: Position) -> bool:
-        # One thread for each reader. It has no position; it says when it has sent everything.
+    def handed_over(self, _end: Position, readers: int) -> bool:
+        # One thread for each reader, from the end of its first load on; nothing tells which is
+        # whose. It has no position; it says when it has sent everything.
         dumps = [
             str(row[6])
             for row in self._source.execute("SHOW FULL PROCESSLIST")
             if str(row[4]).startswith("Binlog Dump")
         ]
-        return bool(dumps) and all("has sent all binlog" in state for state in dumps)
+        return len(dumps) >= max(readers, 1) and all(
+            "has sent all binlog" in state for state in dumps
+        )
 
     def stored(self, offset: Mapping[str, Any]) -> Position | None:
         # A first load's offsets have the place where it began, to its end and beyond.
@@ -127,7 +130,7 @@ class SqlServerLog:
         )
         return tuple(_lsn(value) for value in rows[0]) if rows else None
 
-    def handed_over(self, _end: Position) -> None:
+    def handed_over(self, _end: Position, _readers: int) -> None:
         return None
 
     def stored(self, offset: Mapping[str, Any]) -> Position | None:

@@ -44,14 +44,20 @@ def processes(*found: tuple[str, str]) -> list[Row]:
 
 
 def capture(
-    source: Answers, offset: dict[str, Any] | None, statuses: dict[str, Any] | None = None
+    source: Answers,
+    offset: dict[str, Any] | None,
+    statuses: dict[str, Any] | None = None,
+    *,
+    others: int = 0,
 ) -> Capture:
+    running = {NAME: RUNNING} | {f"other_{number}": RUNNING for number in range(others)}
     client = SimpleNamespace(
         tells_offsets=True,
-        statuses=lambda: {NAME: RUNNING} if statuses is None else statuses,
+        statuses=lambda: running if statuses is None else statuses,
+        configs=lambda: {name: {"connector.class": "MySql"} for name in running},
         offsets=lambda _name: [{"offset": offset}] if offset else [],
     )
-    file = ConnectorFile(NAME, cast(Any, None), {"slot.name": "mine"})
+    file = ConnectorFile(NAME, cast(Any, None), {"slot.name": "mine", "connector.class": "MySql"})
     return Capture(cast(ConnectClient, client), file, lambda: cast(Source, source))
 
 
@@ -127,6 +133,16 @@ def test_the_newest_capture_instance_that_has_changes_says_where_the_log_ends() 
     source = SimpleNamespace(execute=answer, qualified=lambda ref: f"[{ref.schema}].[{ref.name}]")
     found = SqlServerLog(cast(Source, source)).end(TABLE)
     assert found == (AT_LSN, "0000002a:00000a30:0002")
+
+
+def test_a_reader_of_the_same_server_is_not_taken_for_one_that_still_loads() -> None:
+    """Nothing tells whose thread it is: of two connectors, one alone has got to the end."""
+    for offset in (None, {"snapshot": "INITIAL", "file": "binlog.000012", "pos": 500}):
+        one, two = mysql((DUMP, SENT)), mysql((DUMP, SENT), (DUMP, SENT))
+        loading = capture(one, offset, others=1)
+        assert loading.state(loading.end(TABLE)).waiting_for is not None
+        both = capture(two, offset, others=1)
+        assert both.state(both.end(TABLE)).waiting_for is None
 
 
 @pytest.mark.parametrize(
