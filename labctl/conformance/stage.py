@@ -174,6 +174,8 @@ def staged(user_lab: Lab, engines: Sequence[SourceEngine]) -> Iterator[Stage]:
             stage.lab.runtime.write_secrets()
             for engine in engines:
                 ensure_database(stage.lab.endpoints, stage.source(engine))
+            # The servers' services let connectors read there, which start beside the application.
+            up(stage.lab, SilentReporter(), engines)
             yield stage
         finally:
             _end(stage)
