@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from labctl.conformance.model import Case
+from labctl.sources.fitness import silver_column
 from labctl.verify import State, TableVerdict
 
 __all__ = ["End", "Phase", "Result", "equal_but_for", "judged"]
@@ -90,8 +91,9 @@ def _named(names: Sequence[str], said: Sequence[str]) -> str | None:
     """What the product says of a value that it put aside, where that names the column."""
     if not said:
         return None
+    called = {*names, *map(silver_column, names)}
     for text in said:
-        if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names):
+        if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in called):
             return None
     return said[0]
 

@@ -16,7 +16,7 @@ from labctl.sources.base import Declared, SourceColumn
 if TYPE_CHECKING:
     from labctl.sources.types import TypeRule
 
-__all__ = ["ARRAY", "ELEMENTS", "array_of_texts", "element_of", "elements_sql"]
+__all__ = ["ARRAY", "ELEMENTS", "array_of_texts", "element_of", "elements_sql", "lost_sql"]
 
 ARRAY = "ARRAY"
 """What the information schema calls the type of every array."""
@@ -47,19 +47,24 @@ def element_of(rules: Mapping[str, TypeRule], declared: Declared) -> SourceColum
 
 
 def elements_sql(element: SourceColumn) -> str:
-    """Return the template of an array's elements, as a JSON array of texts.
-
-    An array of several dimensions has none: silver has no form for it.
-    """
+    """Return the template of an array's elements, as a JSON array of texts; NULL for a lost one."""
     value = element.rule.expression.format("e")
     # A cast would take the blanks away with which a text is padded to its length.
     is_padded = element.declared.name == "character"
     text = f"textin(bpcharout({value}))" if is_padded else f"({value})::text"
     texts = f"json_agg({text} ORDER BY n)::text"
     return (
-        "CASE WHEN array_ndims({0}) > 1 THEN '[]' WHEN {0} IS NOT NULL THEN coalesce("
+        f"CASE WHEN NOT ({lost_sql(element)}) THEN coalesce("
         f"(SELECT {texts} FROM unnest({{0}}) WITH ORDINALITY AS u(e, n)), '[]') END"
     )
+
+
+def lost_sql(element: SourceColumn) -> str:
+    """Return the template of whether silver has no form for an array; NULL for one that is NULL."""
+    is_deep = "coalesce(array_ndims({0}), 1 + cardinality({0})) > 1"
+    if element.declared.name == "numeric":
+        return f"{is_deep} OR {{0}}::text ~ 'NaN|Infinity'"
+    return is_deep
 
 
 def array_of_texts(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from labctl.sources.base import TableRef
+from labctl.sources.base import TableRef, quoted
 from labctl.sources.column_filters import is_taken
 
 if TYPE_CHECKING:
@@ -23,23 +23,29 @@ def sqlserver_unrecorded(
     It reads by each table's newest capture instance.
     """
     found: dict[TableRef, str] = {}
+    tracked = database.captured(file.publication) or set()
     for ref in refs:
-        newest = database.execute(
+        # A database without change data capture has no tables of it to ask.
+        if ref not in tracked:
+            found[ref] = "it has no change data capture: labctl connectors apply"
+            continue
+        ((identity, name),) = database.execute(
             "SELECT TOP 1 object_id, capture_instance FROM cdc.change_tables"
             " WHERE source_object_id = OBJECT_ID(%s) ORDER BY create_date DESC",
             (database.qualified(ref),),
         )
-        if not newest:
-            found[ref] = "it has no change data capture: labctl connectors apply"
-            continue
-        ((identity, name),) = newest
         if changed := _changed(database, ref, file, identity):
             found[ref] = (
                 f"its capture instance {name} was made before {', '.join(changed)} changed; make "
-                f"another one: EXEC sys.sp_cdc_enable_table N'{ref.schema}', N'{ref.name}', "
+                f"another one: EXEC sys.sp_cdc_enable_table N{_text(ref.schema)}, "
+                f"N{_text(ref.name)}, "
                 "@capture_instance = N'A NEW NAME', @role_name = NULL"
             )
     return found
+
+
+def _text(name: str) -> str:
+    return quoted(name, ("'", "'"))
 
 
 def _changed(database: Source, ref: TableRef, file: ConnectorFile, identity: object) -> list[str]:

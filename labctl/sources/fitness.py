@@ -116,7 +116,7 @@ def _readable(column: SourceColumn) -> Finding:
     if silver != column.name:
         notes.insert(0, f"called {silver} in silver")
     why = "; ".join(notes)
-    if rule.is_lossy or rule.lost:
+    if rule.is_lossy:
         return Finding(column.name, "lossy", silver, why)
     if str(column.arrow) == "string" and _TEXT_TYPES.fullmatch(kind) is None:
         return Finding(column.name, "as text", silver, why)

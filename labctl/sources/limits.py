@@ -23,6 +23,10 @@ _UNDECODED = (
     "of the type name, which Debezium reads in the first load and in no change: it would be NULL "
     "then; declare it as text or varchar(63)"
 )
+_UNUSUAL = (
+    "a numeric whose scale is negative, or more than its digits, which no decimal of a lake has; "
+    "declare it with a scale of 0 up to its digits, or without a size"
+)
 _OVERFLOWING = (
     "which has times outside 1677-09-21T00:12:44 to 2262-04-11T23:47:16: Debezium sends the type's "
     "nanoseconds, which wrap around there to another time; declare it as datetime2(6)"
@@ -50,6 +54,8 @@ class Limits:
     tell from NULL."""
     undecoded: tuple[str, ...] = ()
     """Columns of a type that Debezium has no value of in a change."""
+    unusual: tuple[str, ...] = ()
+    """Columns declared in a way that silver has no type for."""
     overflowing: tuple[str, ...] = ()
     """Columns with values that Debezium sends as others."""
     escaped: tuple[str, ...] = ()
@@ -69,6 +75,7 @@ class Limits:
                 (self.unlogged, _UNLOGGED),
                 (self.unsent, _UNSENT),
                 (self.undecoded, _UNDECODED),
+                (self.unusual, _UNUSUAL),
                 (self.overflowing, _OVERFLOWING),
                 (self.escaped, _ESCAPED),
                 (self.unpublished, f"{_UNPUBLISHED} ({self.correction})"),
@@ -113,6 +120,14 @@ SELECT c.relkind, c.relpersistence,
             UNION ALL
             SELECT t.oid, t.typbasetype FROM base JOIN pg_type t ON t.oid = of
         ) SELECT bool_or(type = 'name'::regtype) FROM base) ORDER BY attnum),
+    -- A size is the digits, and in eleven bits the scale: a large one where it is negative.
+    ARRAY(SELECT attname::text FROM (
+            SELECT attname, attnum, CASE typbasetype WHEN 0 THEN t.oid ELSE typbasetype END AS kind,
+                CASE typbasetype WHEN 0 THEN atttypmod ELSE typtypmod END - 4 AS size
+            FROM pg_attribute JOIN pg_type t ON t.oid = atttypid
+            WHERE attrelid = c.oid AND NOT attisdropped AND attnum > 0) sized
+        WHERE kind IN ('numeric'::regtype, 'numeric[]'::regtype)
+        AND size >= 0 AND (size & 2047) > (size >> 16) ORDER BY attnum),
     ARRAY(SELECT a.attname::text FROM pg_index JOIN pg_attribute a ON a.attrelid = indrelid
         AND a.attnum = ANY (indkey::int2[])
         WHERE indrelid = c.oid AND indisprimary AND indimmediate)
@@ -132,7 +147,7 @@ def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits
     if not found:
         return Limits()
     kind, persistence, root, children, unlike, unlogged, unsent, *others = found[0]
-    has_large, in_part, undecoded, key = others
+    has_large, in_part, undecoded, unusual, key = others
     refused = None
     if root is not None:
         refused = f"it is a partition of {root}; capture that table instead, which has all its rows"
@@ -164,6 +179,8 @@ def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits
         )
     elif lost := [name for name in key if name in undecoded]:
         refused = f"its key column {lost[0]} is {_UNDECODED}"
+    elif lost := [name for name in key if name in unusual]:
+        refused = f"its key column {lost[0]} is {_UNUSUAL}"
     # A publication's own faults come last: the table's would stay once they are gone.
     if refused is None and (existing := read_publication(database, publication)) is not None:
         refused = existing.refuses(database, ref)
@@ -172,6 +189,7 @@ def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits
         refused,
         tuple(unlogged),
         undecoded=tuple(undecoded),
+        unusual=tuple(unusual),
         unpublished=visible.left_out,
         correction=readded(database, publication, ref) if visible.left_out else "",
     )

@@ -16,7 +16,7 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from labctl.errors import LabError
-from labctl.sources.arrays import ARRAY, element_of, elements_sql
+from labctl.sources.arrays import ARRAY, element_of, elements_sql, lost_sql
 from labctl.sources.base import Declared, SourceColumn
 
 __all__ = ["MYSQL", "POSTGRES", "SQLSERVER", "TypeRule", "rule_for"]
@@ -42,7 +42,9 @@ class TypeRule:
     element: SourceColumn | None = None
     """Of an array: how its elements are read from the text."""
     lost: str = ""
-    """SQL condition of a value that silver has no form for: it is NULL there, and read as NULL."""
+    """SQL condition of a value that silver has no form for: it is read as NULL."""
+    lost_as: tuple[str, str] = ("zero date, NULL in silver", "zero dates, NULL in silver")
+    """What one such value is, and what several are."""
 
     def silver_type(self, declared: Declared) -> pa.DataType:
         """The Arrow type of a column declared so."""
@@ -180,6 +182,7 @@ def _unless_zero(silver: pa.DataType, number: str, note: str) -> TypeRule:
         pa.int32() if pa.types.is_date32(silver) else pa.int64(),
         f"IF({_WHOLE_DATE}, {number}, NULL)",
         note,
+        is_lossy=True,
         lost=f"NOT ({_WHOLE_DATE})",
     )
 
@@ -326,7 +329,12 @@ def rule_for(rules: Mapping[str, TypeRule], declared: Declared, column: str) -> 
     try:
         if declared.name == ARRAY and (element := element_of(rules, declared)) is not None:
             return TypeRule(
-                pa.list_(element.arrow), pa.string(), elements_sql(element), element=element
+                pa.list_(element.arrow),
+                pa.string(),
+                elements_sql(element),
+                element=element,
+                lost=lost_sql(element),
+                lost_as=("array that silver has no form for", "arrays that silver has no form for"),
             )
         rule = rules[declared.name]
         return _WIDE if rule.silver is _decimal and _is_wide(declared) else rule

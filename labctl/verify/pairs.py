@@ -15,7 +15,7 @@ from labctl.sources import Source, SourceTable, TableRef, connect, connect_serve
 from labctl.sources.fitness import silver_column
 from labctl.verify.run import CaptureState, NotAnsweringError, Pair, Rows
 
-__all__ = ["Captured", "SourceCapture", "count_lost", "open_pairs"]
+__all__ = ["Captured", "SourceCapture", "lost_values", "open_pairs"]
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ class _Connection:
             rows = self.open().read(ref)
             # Counted before columns are left out: their names are the source's here.
             lost = tuple(
-                f"{silver_column(name)}: {count:,} zero date{'s' * (count > 1)}, NULL in silver"
-                for name, count in count_lost(self.open(), table, rows).items()
+                f"{silver_column(name)}: {said}"
+                for name, said in lost_values(self.open(), table, rows).items()
                 if takes(name)
             )
             names = [*rows.column_names, *(column.name for column in table.unread)]
@@ -110,14 +110,18 @@ class _Connection:
             self._source.close()
 
 
-def count_lost(source: Source, table: SourceTable, rows: pa.Table) -> dict[str, int]:
-    """By column of `table`, how many values silver has no form for; `rows` are its rows."""
+def lost_values(source: Source, table: SourceTable, rows: pa.Table) -> dict[str, str]:
+    """By column, which values of `table` silver has no form for; `rows` are its rows."""
     asked = [c for c in table.columns if c.rule.lost and rows[c.name].null_count]
     if not asked:
         return {}
-    counts = ", ".join(f"SUM({c.rule.lost.format(source.quote(c.name))})" for c in asked)
+    counts = ", ".join(
+        f"SUM(CASE WHEN {c.rule.lost.format(source.quote(c.name))} THEN 1 ELSE 0 END)"
+        for c in asked
+    )
     ((*sums,),) = source.execute(f"SELECT {counts} FROM {source.qualified(table.ref)}")  # noqa: S608
-    return {c.name: int(n) for c, n in zip(asked, sums, strict=True) if n}
+    found = ((c, int(n)) for c, n in zip(asked, sums, strict=True) if n)
+    return {c.name: f"{n:,} {c.rule.lost_as[n > 1]}" for c, n in found}
 
 
 @dataclass(frozen=True)

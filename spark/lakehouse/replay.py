@@ -53,8 +53,10 @@ class Replay:
         letters = self._dead_letters.waiting(self._writer.table.config.topic)
         result: dict[str, Any] = {"at": now(), "ingested": 0, "overtaken": 0, "error": None}
         try:
-            # A TRUNCATE comes behind these. It has one partition, or it would be a letter itself.
-            gone = [one for one in letters if one.offset < self._writer.truncated]
+            # A TRUNCATE comes behind these. The topic had one partition then, its first, or it
+            # would be a letter itself.
+            end = self._writer.truncated
+            gone = [one for one in letters if one.partition == 0 and one.offset < end]
             late = gone + self._overtaken([one for one in letters if one not in gone])
             good = self._ingest([one for one in letters if one not in late])
             if put_away:

@@ -311,6 +311,13 @@ def test_columns_of_the_type_name_are_known_beneath_domains_and_in_keys(
     limits = ENGINES["postgres"].limits
     found = limits(source, TableRef(schema, "named"), "p")
     assert (found.undecoded, found.refused) == (("n", "d"), None)
+    source.execute(f"CREATE DOMAIN {schema}.tiny AS numeric(2,5)")
+    source.execute(
+        f"CREATE TABLE {schema}.sized (id int PRIMARY KEY, a numeric(2,5), b numeric(3,-2),"
+        f" c numeric(2,5)[], d {schema}.tiny, e numeric, f numeric(5), g numeric(5,5), h numeric[])"
+    )
+    unusual = limits(source, TableRef(schema, "sized"), "p").unusual
+    assert unusual == ("a", "b", "c", "d")
     source.execute(f"CREATE TABLE {schema}.by_name (n name PRIMARY KEY)")
     refused = limits(source, TableRef(schema, "by_name"), "p").refused or ""
     assert "its key column n is of the type name" in refused

@@ -96,6 +96,13 @@ def test_arrays_are_equal_or_named(project: Path) -> None:
         insert_deep(200)
         wait_for(lambda: len(letters()) >= 2 * len(DEEP))
         assert [reason.split()[1] for reason in letters()] == [*DEEP, *DEEP]
+        source.execute("UPDATE tag SET numbers = '{{1,2}}' WHERE id = 4")
+        wait_for(lambda: len(letters()) > 2 * len(DEEP))
+        (changed,) = [
+            one["columns"] for one in verified(project, ExitCode.DIFFERENT)["shop.tag"]["changes"]
+        ]
+        assert [*changed] == ["numbers"]
+        source.execute("UPDATE tag SET numbers = '{}' WHERE id = 4")
         source.execute("DELETE FROM tag WHERE id >= 100")
         compared = verified(project, ExitCode.UNDECIDED)["shop.tag"]
         assert compared["source_rows"] == 6

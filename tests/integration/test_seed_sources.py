@@ -30,7 +30,7 @@ from labctl.sources import (
 )
 from labctl.sources.scripts import split_script
 from labctl.verify import verify_table
-from labctl.verify.pairs import count_lost
+from labctl.verify.pairs import lost_values
 
 EPOCH = dt.datetime(1970, 1, 1)
 Case = tuple[str, list[str], Sequence[object]]
@@ -620,7 +620,11 @@ def test_mysql_zero_dates_are_read_as_null_and_counted(endpoints: Endpoints, sch
         assert rows["t"].null_count == 1
         assert rows["e"].null_count == 0
         assert rows["y"].to_pylist() == [0, 1901]
-        assert count_lost(source, source.describe(ref), rows) == {"d": 2, "n": 1, "t": 1}
+        assert lost_values(source, source.describe(ref), rows) == {
+            "d": "2 zero dates, NULL in silver",
+            "n": "1 zero date, NULL in silver",
+            "t": "1 zero date, NULL in silver",
+        }
 
 
 def test_a_bad_statement_says_which(source: Source) -> None:

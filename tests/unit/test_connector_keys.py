@@ -163,7 +163,7 @@ def test_a_connector_that_would_read_null_as_a_default_is_told() -> None:
 
 def test_a_connector_that_would_send_zero_dates_as_other_dates_is_told() -> None:
     listed, kind = said("mysql", **{"converters": "boolean", "zeros.type": None})
-    assert listed.endswith('write "converters": "zeros,boolean"')
+    assert listed.endswith('write "converters": "boolean,zeros"')
     assert kind.endswith('write "zeros.type": "labctl.ZeroDates"')
     (driver,) = said("mysql", **{"driver.yearIsDateType": None})
     assert driver.endswith('write "driver.yearIsDateType": "false"')
@@ -177,7 +177,7 @@ OWN = ("numbers.type", "dates.type", "arrays.type")
 
 def test_a_connector_that_would_send_numbers_and_dates_as_others_is_told() -> None:
     listed, kind = said("postgres", **{"converters": "dates,arrays", "numbers.type": None})
-    assert listed.endswith('write "converters": "numbers,dates,arrays"')
+    assert listed.endswith('write "converters": "dates,arrays,numbers"')
     assert kind.endswith('write "numbers.type": "labctl.SpecialNumbers"')
     (date,) = said("postgres", **{"dates.type": None})
     assert date == (
@@ -189,7 +189,7 @@ def test_a_connector_that_would_send_numbers_and_dates_as_others_is_told() -> No
     assert said("postgres", **mine, **dict.fromkeys(OWN)) == []
     theirs = {"dates.type": "org.example.Dates"}
     listed, kind = said("postgres", **theirs)
-    assert listed.endswith('write "converters": "labctl-dates,numbers,dates,arrays"')
+    assert listed.endswith('write "converters": "numbers,dates,arrays,labctl-dates"')
     assert kind.endswith('write "labctl-dates.type": "labctl.OldDates"')
 
 

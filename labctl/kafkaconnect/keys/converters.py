@@ -28,7 +28,9 @@ class _Converter:
         """Whether a configuration is of the connector, and has values in the converter's form."""
         if config["connector.class"] != self.connector:
             return False
-        return self.setting is None or config.get(self.setting) in {*self.forms, None}
+        if self.setting is None or self.setting not in config:
+            return True
+        return config[self.setting].strip().lower() in self.forms
 
 
 _POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
@@ -100,6 +102,6 @@ def _wanted(config: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
         if (value := config.get(setting, default)) != default:
             wanted += [(f"{own}.{setting}", value, "arrays of bytes would have another form")]
     if reasons:
-        chain = ",".join([*added, *aliases]) if added else listed
+        chain = ",".join([*aliases, *added]) if added else listed
         yield "converters", chain, "; ".join(reasons)
     yield from wanted
