@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +128,9 @@ def test_a_query_that_is_stopped_takes_its_process_with_it(service: Service) -> 
     id_ = athena.start(ENDLESS)
     (worker,) = service.busy()
     athena.client.stop_query_execution(QueryExecutionId=id_)
-    assert not worker.is_running()
+    # It has ended by then; its parent may still have to ask how.
+    with suppress(psutil.NoSuchProcess):
+        assert worker.status() == psutil.STATUS_ZOMBIE
     assert athena.ended(id_)["Status"]["State"] == "CANCELLED"
     assert service.files(id_) == []
     assert athena.rows("SELECT count(*) FROM sale") == [["3"]]
