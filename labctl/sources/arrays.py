@@ -78,7 +78,7 @@ def array_of_texts(
     for one in arrays:
         offsets.append(offsets[-1] + len(one or ()))
     found = pa.chunked_array([[text for one in arrays for text in one or ()]], pa.string())
-    values = pa.concat_arrays(arrive(found.cast(element.wire), element).chunks)
+    values = arrive(found.cast(element.wire), element).combine_chunks()
     missing = pa.array([one is None for one in arrays], pa.bool_())
     made = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=missing)
     return pa.chunked_array([made])

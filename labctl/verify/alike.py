@@ -53,7 +53,7 @@ def _lists(column: AnyColumn, elements: AnyColumn) -> AnyColumn:
     """The lists of a column, with other elements in the same order."""
     lengths = [length or 0 for length in pc.list_value_length(column).to_pylist()]
     ends = pa.array([0, *accumulate(lengths)], pa.int32())
-    values = pa.concat_arrays(elements.chunks) if elements.chunks else pa.array([], elements.type)
+    values = elements.combine_chunks()
     missing = pa.array(column.is_null().to_pylist(), pa.bool_())
     return pa.chunked_array([pa.ListArray.from_arrays(ends, values, mask=missing)])
 

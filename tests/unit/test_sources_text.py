@@ -85,6 +85,10 @@ ARRAYS: list[tuple[str, str, list[list[object] | None]]] = [
         '"[""a,b"",""\\""\\u00e4"",""""]"\n',
         [["a,b", '"ä', ""]],
     ),
+    ("date[]", '"[]"\n', [[]]),
+    ("bytea[]", '"[]"\n', [[]]),
+    ("numeric(8,2)[]", '"[]"\n', [[]]),
+    ("date[]", "\n\n", [None, None]),
 ]
 
 

@@ -87,6 +87,7 @@ NOON = dt.datetime(2008, 1, 1, 12, 0, 0, 1)
         (of(pa.binary(), b"\x00", b""), of(pa.large_binary(), b"\x00", b"")),
         (of(pa.bool_(), True, False, None), of(pa.int32(), 1, 0, None)),
         (of(pa.list_(pa.int32()), [1, None], [], None, [2]), of(ARRAY, [1, None], [], None, [2])),
+        (of(ARRAY, [], None), of(ARRAY, [], None)),
         (of(pa.list_(pa.float32()), [NAN, -0.0]), of(pa.list_(pa.float64()), [NAN, -0.0])),
         (of(ARRAY, [1], None, [2, 3]).slice(1), of(ARRAY, [1], None, [2, 3]).slice(1)),
         (
