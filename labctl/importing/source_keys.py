@@ -15,6 +15,7 @@ from labctl.kafkaconnect.keys import (
     truncate_keys,
     unwrapping,
 )
+from labctl.kafkaconnect.keys.lists import names
 from lakehouse.references import REFERENCE, reference
 
 __all__ = ["complete_source", "schemas_of"]
@@ -49,7 +50,7 @@ def schemas_of(edits: Edits, engine: SourceEngine) -> tuple[str, ...]:
     """The schemas that a connector captures, by its lists."""
     keys = ("database.include.list", _LISTS[0]) if engine == "mysql" else (_LISTS[1], _LISTS[0])
     for key in keys:
-        listed = [part.strip() for part in edits.config.get(key, "").split(",") if part.strip()]
+        listed = names(edits.config.get(key))
         # Dots of a table's name may be written as the expressions that they are.
         is_tables = key == _LISTS[0]
         schemas = [re.split(r"\\?\.|\[\.\]", p)[0] if is_tables else p for p in listed]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from labctl.kafkaconnect.files import ConnectorFile
-from labctl.kafkaconnect.keys.check import names
+from labctl.kafkaconnect.keys.lists import names
 from labctl.lab.lab import Lab
 from labctl.sources import ENGINES, Source, TableRef
 from labctl.sources.column_filters import (

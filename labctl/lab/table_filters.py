@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
+from labctl.kafkaconnect.keys.lists import names
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_file
 from labctl.sources import TableRef
@@ -32,7 +33,7 @@ def _schemas(engine: SourceEngine) -> str:
 
 
 def entries_of(config: Mapping[str, str], key: str) -> list[str]:
-    return [part.strip() for part in config.get(key, "").split(",") if part.strip()]
+    return names(config.get(key))
 
 
 def _matches(entries: list[str], name: str) -> bool:

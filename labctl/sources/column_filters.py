@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from labctl.kafkaconnect.keys.check import names
+from labctl.kafkaconnect.keys.lists import names
 from labctl.sources.base import TableRef
 
 __all__ = [

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labctl.config.model import SourceEngine
-from labctl.kafkaconnect.keys.check import names, unwrapping
+from labctl.kafkaconnect.keys.check import unwrapping
+from labctl.kafkaconnect.keys.lists import names
 from labctl.sources.base import SourceColumn, SourceTable, TableRef
 from labctl.sources.column_filters import excluding, is_taken, pattern_of
 from labctl.sources.limits import NO_LIMITS, Limits

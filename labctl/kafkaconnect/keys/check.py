@@ -9,6 +9,7 @@ from difflib import get_close_matches
 
 from labctl.config.kafka_clients import LOGIN_KEYS
 from labctl.kafkaconnect.keys.converters import missing_converters
+from labctl.kafkaconnect.keys.lists import names
 from labctl.kafkaconnect.keys.renamed import successor
 from labctl.kafkaconnect.keys.table import KeyTable, key_table
 from lakehouse.references import reference
@@ -16,7 +17,6 @@ from lakehouse.references import reference
 __all__ = [
     "history_login",
     "known_keys",
-    "names",
     "null_keys",
     "unwrapping",
     "wrong_keys",
@@ -228,8 +228,3 @@ def _source(config: Mapping[str, str], table: KeyTable, add: _Add) -> None:
     for listing in ("converters", "post.processors"):
         for alias in names(config.get(listing)):
             add(f"{alias}.", None)
-
-
-def names(listed: str | None) -> list[str]:
-    """The names of a list, as Kafka Connect writes it."""
-    return [name.strip() for name in (listed or "").split(",") if name.strip()]

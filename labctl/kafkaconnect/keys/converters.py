@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from labctl.kafkaconnect.keys.lists import names
+
 __all__ = ["converter_keys", "missing_converters"]
 
 
@@ -83,7 +85,7 @@ def missing_converters(config: Mapping[str, str]) -> Iterator[str]:
 def _wanted(config: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """Yield each key, its value, and what would happen without it."""
     listed = config.get("converters", "")
-    aliases = [name.strip() for name in listed.split(",") if name.strip()]
+    aliases = names(listed)
     types = {alias: config.get(f"{alias}.type") for alias in aliases}
     wanted: list[tuple[str, str, str]] = []
     added: list[str] = []

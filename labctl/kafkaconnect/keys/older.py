@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from labctl.kafkaconnect.keys.check import known_keys, names
+from labctl.kafkaconnect.keys.check import known_keys
+from labctl.kafkaconnect.keys.lists import names
 from labctl.kafkaconnect.keys.renamed import renamed
 from labctl.kafkaconnect.keys.table import SQLSERVER, key_table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from labctl.kafkaconnect.keys.check import names
+from labctl.kafkaconnect.keys.lists import names
 from labctl.kafkaconnect.keys.table import SQLSERVER
 
 __all__ = ["NOTIFICATIONS", "SIGNALS", "missing_signals"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from labctl.kafkaconnect.keys.check import names, unwrapping
+from labctl.kafkaconnect.keys.check import unwrapping
+from labctl.kafkaconnect.keys.lists import names
 from labctl.kafkaconnect.keys.table import SQLSERVER
 
 __all__ = ["missing_truncates", "truncate_keys"]

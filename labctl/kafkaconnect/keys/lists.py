@@ -1,0 +1,10 @@
+"""Lists in a connector's file."""
+
+from __future__ import annotations
+
+__all__ = ["names"]
+
+
+def names(listed: str | None) -> list[str]:
+    """Return the names of a list, as Kafka Connect writes it."""
+    return [name.strip() for name in (listed or "").split(",") if name.strip()]
