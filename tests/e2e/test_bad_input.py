@@ -233,7 +233,8 @@ def test_ctrl_c_while_the_lab_comes_up(
     assert output == ""
     assert "interrupted" in errors
     assert "Traceback" not in errors
-    # What was usable by then stays, and nothing else.
+    # What was usable by then stays, and nothing else. Its ports and password are the command's.
+    second = Lab.find(name="second", project=lab_project)
     left = second.runtime.states()
     for name in left:
         if left[name].running:
