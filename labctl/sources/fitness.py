@@ -53,7 +53,8 @@ class Finding:
 
 def silver_column(name: str) -> str:
     """Return the name under which Debezium writes a column to Avro, and silver has it."""
-    plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    # Java counts a character outside of the Basic Multilingual Plane, such as an emoji, as two.
+    plain = re.sub(r"[^A-Za-z0-9_]", lambda odd: "_" * (len(odd[0].encode("utf-16-le")) // 2), name)
     return f"_{plain}" if name[:1].isdigit() else plain
 
 

@@ -119,6 +119,11 @@ def test_names_that_pass_are_silvers_and_no_two_are_alike(names: list[str]) -> N
         assert not name.lower().startswith(("__", "_hoodie_"))
 
 
+def test_a_character_that_java_counts_as_two_is_two_underscores() -> None:
+    assert silver_column("emoji 😀3") == "emoji___3"
+    assert silver_column("☺") == "_"
+
+
 @given(NAMES, NAMES)
 def test_what_leaves_a_column_out_leaves_that_one_out(one: str, other: str) -> None:
     config = {"column.exclude.list": json.loads(f'"{excluding(REF, one)}"')}
