@@ -159,13 +159,19 @@ class Batches:
                 change_files(lab.project, files)
             except LabError as error:
                 _refused(table, error)
+                if table.result.end is End.REFUSED:
+                    self._drop(table)
                 return
+            table.result.reason = ""
             table.file = next(path for path in files if path.parent == self._stage.folder)
             if len(files) > 1:
                 # Its connector's file is another one now.
                 labs[table.engine] = self._stage.fresh()
 
         for_each_engine(tables, write)
+        # The others of a connector were refused, too, while a table was there that would stop it.
+        others = [t for t in tables if t.file is None and t.result.end is not End.REFUSED]
+        for_each_engine(others, write)
         written = [table for table in tables if table.file is not None]
         try:
             self._check()
