@@ -21,6 +21,7 @@ from lakehouse.placement import MOVED
 from lakehouse.progress import moment
 from lakehouse.properties import TableConfig
 from lakehouse.schema import has_elements, widened_columns
+from lakehouse.small_commits import MOST_ROWS, SmallCommits
 from lakehouse.storage import LakeFiles
 
 __all__ = ["CHECKPOINT_KEY", "NOTE", "HudiTable", "TableState"]
@@ -29,7 +30,6 @@ CHECKPOINT_KEY = "deltastreamer.checkpoint.key"
 """Commit metadata that says which offsets a table has taken in, in HoodieStreamer's own key and
 format (`topic,partition:next offset,…`): either can go on where the other stopped."""
 
-_LARGE_BATCH = 10_000
 NOTE = CHECKPOINT_KEY.rsplit(".", 1)[0] + "."
 """What the keys begin with of whatever is noted in a commit."""
 _BUCKETS_KEY = NOTE + "buckets"
@@ -98,6 +98,7 @@ class HudiTable:
         self._options = _write_options(config)
         self._clock = InstantClock(config.name, self._jvm)
         self.key_generator = KeyGenerator(self._jvm, config)
+        self._small = SmallCommits(spark, self.path)
 
     def described_by(self, config: TableConfig) -> HudiTable:
         """The same table by other properties, with the same locks: it still has one writer."""
@@ -128,6 +129,7 @@ class HudiTable:
     def clear(self) -> None:
         """`remove`, for whoever holds `services`."""
         with self.lock:
+            self._small.forget()
             LakeFiles(self._spark).delete(self.path)
             self._clock.forget()
             self.key_generator.forget()
@@ -207,15 +209,16 @@ class HudiTable:
 
         Of several rows with one key the one with the highest offset is kept.
         """
-        once = not self._may_repeat(rows, count)
-        self.upsert(rows, self._notes(next_offsets, topic_id, truncated), once=once)
+        notes = self._notes(next_offsets, topic_id, truncated)
+        if count >= MOST_ROWS or not self._write_small(rows, notes):
+            self.upsert(rows, notes, once=not self._may_repeat(rows, count))
 
     def _may_repeat(self, rows: DataFrame, count: int) -> bool:
         """Whether a key may occur twice. Combining rows costs a shuffle of whole records, so that
         in a large batch, such as a first load, it pays to look at the keys first."""
         if self.config.partition_fields:
             return False  # `Placement` has seen to it.
-        if count < _LARGE_BATCH:
+        if count < MOST_ROWS:
             return count > 1
         return rows.select(*self.config.key_fields).distinct().count() < count
 
@@ -268,11 +271,25 @@ class HudiTable:
             **_SPARED,
         }
         with self.lock:
+            self._small.forget()
             self._clock.take()
             options |= self._class_of_keys(rows.schema)
             rows.write.format("hudi").options(**options).mode("append").save(self.path)
             self._clock.made()
             self.key_generator.written(rows.schema)
+
+    def _write_small(self, rows: DataFrame, notes: Mapping[str, str]) -> bool:
+        """Upsert `rows` without Spark's writer; False where that one is needed."""
+        with self.lock:
+            if not self.key_generator.is_known:
+                return False
+            self._clock.take()
+            options = {**self._options, **_SPARED, **self.key_generator.options(rows.schema)}
+            noted = {**notes, _BUCKETS_KEY: self.config.buckets}
+            if not self._small.try_commit(rows, self.config, options, noted):
+                return False
+            self._clock.made()
+        return True
 
     def _class_of_keys(self, columns: StructType) -> dict[str, str]:
         if not self.key_generator.is_known and self.exists():

@@ -49,6 +49,7 @@ TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 LAB_KEYS: Mapping[str, tuple[str, ...]] = {
     "lab.deletes": ("soft", "hard"),
     "lab.on.bad.record": ("stop", "deadletter"),
+    "lab.commit": ("direct", "spark"),
 }
 """Every key of ours that is a choice, with its values; the first is the default."""
 
@@ -104,6 +105,8 @@ class TableConfig:
     table_type: TableType
     deletes: Literal["soft", "hard"]
     on_bad_record: Literal["stop", "deadletter"]
+    commit: Literal["direct", "spark"]
+    """Which of Hudi's writers commits few rows: the one without an engine, or Spark's."""
     compact_after_commits: int
     """Delta commits between two compactions (MERGE_ON_READ only)."""
     compact_after_records: int
@@ -358,6 +361,7 @@ def _table(path: Path, properties: Mapping[str, str], places: Mapping[str, str])
         table_type=cast("TableType", table_type),
         deletes=cast("Literal['soft', 'hard']", lab["lab.deletes"]),
         on_bad_record=cast("Literal['stop', 'deadletter']", lab["lab.on.bad.record"]),
+        commit=cast("Literal['direct', 'spark']", lab["lab.commit"]),
         compact_after_commits=counts[_COMPACT_COMMITS],
         compact_after_records=counts[_COMPACT_RECORDS] * counts[BUCKETS],
         keep_minutes=counts[_KEEP_MINUTES],
