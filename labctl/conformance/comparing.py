@@ -87,7 +87,7 @@ def verified(
     if not names:
         return {}, {}
     try:
-        report = verify_lab(lab, names, timeout=seconds, patience=_PATIENCE)
+        report = verify_lab(lab, names, timeout=when_busy(seconds), patience=when_busy(_PATIENCE))
     except Exception as error:
         if len(names) == 1:
             return {}, {names[0]: repr(error)}
