@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from rich.table import Table
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.latency_live import LiveView
 from labctl.cli.output import print_result, stderr, to_json
+from labctl.floor.report import FloorReport
 from labctl.latency.pipeline import PipelineFigures, measure_pipeline
 
 __all__ = ["bench_command"]
@@ -20,11 +22,25 @@ __all__ = ["bench_command"]
 BENCH_LAB = "bench"
 
 
-@command(root, "bench", example="labctl bench --write docs/benchmarks/pipeline.json")
+class What(StrEnum):
+    """What `labctl bench` measures."""
+
+    LAB = "lab"
+    FLOOR = "floor"
+
+
+@command(root, "bench", example="labctl bench floor --write floor.json")
 def bench_command(
     invocation: Invocation,
+    what: Annotated[
+        What,
+        typer.Argument(help="The lab; or the floor: its parts alone, and how far it is from them."),
+    ] = What.LAB,
     write: Annotated[Path | None, typer.Option(help="Write the figures to this file too.")] = None,
-    ups: Annotated[int, typer.Option(min=1, help="How often to stop and start the lab.")] = 3,
+    ups: Annotated[int, typer.Option(min=1, help="How often to stop and start the lab (lab).")] = 3,
+    rounds: Annotated[
+        int, typer.Option(min=1, help="How often each part is measured, in turn (floor).")
+    ] = 40,
     changes: Annotated[
         int | None, typer.Option(min=1, help="One-row changes [default: scenario idle's].")
     ] = None,
@@ -33,17 +49,54 @@ def bench_command(
 
     Makes a lab of its own (named bench unless --lab says otherwise) and removes it afterwards. It
     is seeded with the lab's data sets, and rows of their table for scenario idle are changed.
+
+    `bench floor` sets its parts beside it, all in one run: a request to the object store, a
+    message to Kafka, a commit by Hudi's writer alone, by the application and by Spark's writer. It
+    takes a lab that runs, if --lab names one.
     """
+    # It loads Spark.
+    from labctl.floor.run import measure_floor, measure_floor_on_new_lab
+
     lab = replace(invocation, name=invocation.name or BENCH_LAB).lab()
+    figures: PipelineFigures | FloorReport
     with LiveView() as view:
-        figures = measure_pipeline(lab, view, stderr.print, ups=ups, changes=changes)
+        if what is What.LAB:
+            figures = measure_pipeline(lab, view, stderr.print, ups=ups, changes=changes)
+        elif invocation.name and lab.state.exists:
+            figures = measure_floor(lab, view, rounds=rounds, changes=changes)
+        else:
+            figures = measure_floor_on_new_lab(
+                lab, view, stderr.print, rounds=rounds, changes=changes
+            )
     if write is not None:
         write.parent.mkdir(parents=True, exist_ok=True)
         write.write_text(to_json(figures) + "\n", encoding="utf-8")
     print_result(invocation.format, figures, lambda: _render(figures))
 
 
-def _render(figures: PipelineFigures) -> RenderableType:
+def _render(figures: PipelineFigures | FloorReport) -> RenderableType:
+    if isinstance(figures, FloorReport):
+        return _floor(figures)
+    return _pipeline(figures)
+
+
+def _floor(report: FloorReport) -> RenderableType:
+    table = Table(box=None, pad_edge=False)
+    for title in ("", "p50", "p90", "p95", "ratio", "to", "what it is"):
+        table.add_column(title)
+    for figure in report.figures:
+        taken = figure.percentiles
+        table.add_row(
+            figure.name,
+            *(f"{seconds * 1000:.1f} ms" for seconds in (taken.p50, taken.p90, taken.p95)),
+            "" if figure.ratio is None else f"{figure.ratio:.2f}",
+            figure.to or "",
+            figure.what,
+        )
+    return table
+
+
+def _pipeline(figures: PipelineFigures) -> RenderableType:
     row, load = figures.one_row, figures.environment.load_1_5_15
     table = Table(box=None, pad_edge=False, show_header=False)
     for name, value in (

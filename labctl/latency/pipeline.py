@@ -25,7 +25,7 @@ from labctl.latency.run import Observer, run_scenario
 from labctl.latency.scenario import find_scenario
 from labctl.latency.usage import ServiceSampler
 
-__all__ = ["PipelineFigures", "measure_pipeline"]
+__all__ = ["Loaded", "PipelineFigures", "load_rows", "measure_pipeline", "require_new"]
 
 SNAPSHOT_SECONDS = 600.0
 STATUS_SECONDS = 0.2
@@ -63,23 +63,13 @@ def measure_pipeline(
     lab: Lab, observer: Observer, say: Callable[[str], None], *, ups: int, changes: int | None
 ) -> PipelineFigures:
     """Measure on a lab made for this and removed afterwards. Raises LabError if it exists."""
-    if lab.state.exists:
-        raise LabError(
-            f"Lab {lab.name!r} exists; a benchmark starts from nothing",
-            hint=f"labctl destroy --lab {lab.name}, or name another with --lab",
-        )
+    require_new(lab)
     load = psutil.getloadavg()
     first = up(lab, observer)
     environment = describe(lab.project, first.versions, load)
     try:
         say(f"up {first.seconds:.1f} s")
-        seed = None
-        if lab.config.data_sets:
-            seed = round(seed_lab(lab, connect=False).seconds, 1)
-            say(f"seed {seed} s")
-        rows = sum(silver_rows(lab).values())
-        snapshot, compared = _snapshot(lab, rows)
-        say(f"snapshot {snapshot:.1f} s, compared {compared:.1f} s")
+        loaded = load_rows(lab, say)
         one_row = _one_row(lab, observer, changes)
         say(f"one row p50 {one_row.p50:.2f} s")
         memory = sum(s.memory_bytes for s in read_status(lab).services) / 1024**3
@@ -96,14 +86,48 @@ def measure_pipeline(
         environment=environment,
         first_up=round(first.seconds, 1),
         up_again=again,
-        seed=seed,
-        snapshot_rows=rows,
-        snapshot=round(snapshot, 1),
-        compared=round(compared, 1),
+        seed=loaded.seed,
+        snapshot_rows=loaded.rows,
+        snapshot=round(loaded.queried, 1),
+        compared=round(loaded.compared, 1),
         one_row=one_row,
         memory_gib=round(memory, 2),
         idle_cores=round(idle, 3),
     )
+
+
+def require_new(lab: Lab) -> None:
+    """Raise LabError where a lab of that name exists."""
+    if lab.state.exists:
+        raise LabError(
+            f"Lab {lab.name!r} exists; a benchmark starts from nothing",
+            hint=f"labctl destroy --lab {lab.name}, or name another with --lab",
+        )
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A new lab's first rows. Seconds."""
+
+    seed: float | None
+    """Until the databases had them; None for a lab without a data set."""
+    rows: int
+    queried: float
+    """From applying the connectors until queries over silver counted every row."""
+    compared: float
+    """The same, until every row was compared with its source's, too."""
+
+
+def load_rows(lab: Lab, say: Callable[[str], None]) -> Loaded:
+    """Seed a lab that is up, and wait until silver has every row."""
+    seed = None
+    if lab.config.data_sets:
+        seed = round(seed_lab(lab, connect=False).seconds, 1)
+        say(f"seed {seed} s")
+    rows = sum(silver_rows(lab).values())
+    queried, compared = _snapshot(lab, rows)
+    say(f"snapshot {queried:.1f} s, compared {compared:.1f} s")
+    return Loaded(seed, rows, queried, compared)
 
 
 def _snapshot(lab: Lab, rows: int) -> tuple[float, float]:

@@ -122,3 +122,17 @@ def test_the_command_writes_what_it_prints(labctl: Labctl, lab: Lab, tmp_path: P
     assert report.seed == 7
     assert [table.source_table for table in report.tables] == ["ems.event"]
     assert page.stat().st_size > 1_000_000
+
+
+def test_each_figure_has_its_floor_of_the_same_run(lab: Lab, labctl: Labctl) -> None:
+    done = labctl(
+        *("bench", "floor", "--lab", lab.name, "--rounds", "2", "--changes", "15"),
+        *("--output", "json"),
+    )
+    assert done.returncode == 0, done.stderr
+    figures = {figure["name"]: figure for figure in json.loads(done.stdout)["figures"]}
+    assert {"put", "message", "writer", "direct", "spark", "debezium", "end_to_end"} <= {*figures}
+    assert all(figures[name]["ratio"] > 0 for name in ("direct", "spark", "end_to_end"))
+    assert figures["end_to_end"]["percentiles"]["count"] == 5
+    left = Lake(lab.endpoints.objectstore).storage.list("")
+    assert [entry.base_name for entry in left if entry.base_name.startswith("floor-")] == []

@@ -1,0 +1,126 @@
+"""Measuring floors and the lab itself in one run, in turn."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import ExitStack
+from random import Random
+
+import psutil
+
+from labctl.errors import LabError
+from labctl.floor.report import FloorReport, figures_of
+from labctl.floor.store import kafka_floor, store_floor
+from labctl.floor.writers import Writers, writers_of
+from labctl.lab.down import destroy
+from labctl.lab.lab import Lab
+from labctl.lab.status import service_versions
+from labctl.lab.up import up
+from labctl.lake import Lake
+from labctl.latency.choosing import on_tables
+from labctl.latency.environment import describe
+from labctl.latency.pipeline import load_rows, require_new
+from labctl.latency.run import Observer, run_scenario
+from labctl.latency.scenario import find_scenario
+
+__all__ = ["measure_floor", "measure_floor_on_new_lab"]
+
+SCENARIO = "idle"
+_WARM_UP = 20
+"""Rounds before the first that counts, or as many as count: the JVM compiles what they run."""
+
+
+def measure_floor_on_new_lab(
+    lab: Lab,
+    observer: Observer,
+    say: Callable[[str], None],
+    *,
+    rounds: int,
+    changes: int | None = None,
+) -> FloorReport:
+    """Make a lab, load its data sets, measure on it, and remove it again.
+
+    Raises LabError if the lab exists.
+    """
+    require_new(lab)
+    up(lab, observer)
+    try:
+        load_rows(lab, say)
+        return measure_floor(lab, observer, rounds=rounds, changes=changes)
+    finally:
+        destroy(lab)
+
+
+def measure_floor(
+    lab: Lab, observer: Observer, *, rounds: int, changes: int | None = None
+) -> FloorReport:
+    """Measure on a running, seeded lab. What it makes is removed again.
+
+    Each round asks the store, sends a message and commits one row by each writer, in an order of
+    its own. The scenario `idle` follows. Raises LabError where a change was lost.
+    """
+    lab.require_running()
+    load = psutil.getloadavg()
+    versions = service_versions(lab)
+    name, scenario = find_scenario(lab.project, SCENARIO)
+    scenario = on_tables(lab, scenario.with_options(count=changes))
+    table = lab.table(scenario.tables[0])
+    token = f"floor-{secrets.token_hex(4)}"
+    with ExitStack() as open_parts:
+        observer.phase(f"copying {table.name} for each writer")
+        lake = Lake(lab.endpoints.objectstore)
+        writers = open_parts.enter_context(writers_of(lake, lab.artifacts, table, f"{token}/"))
+        store = open_parts.enter_context(store_floor(lab.endpoints.objectstore, f"{token}-store/"))
+        kafka = open_parts.enter_context(kafka_floor(lab.endpoints.kafka, token))
+        parts: dict[str, Callable[[int], Callable[[], object]]] = {
+            "put": lambda number: lambda: store.put(number),
+            "list": lambda number: lambda: store.list(number),
+            "head": lambda number: lambda: store.head(number),
+            "message": lambda number: lambda: kafka.message(number),
+            **{one: _commits(writers, one) for one in writers.names},
+        }
+        taken = _in_turn(parts, rounds, observer)
+        rows = writers.count
+    report = run_scenario(lab, name, scenario, seed=1, observer=observer)
+    if not report.sound:
+        raise LabError(
+            "Changes were lost, are there twice, or are not as they were made",
+            hint=f"labctl latency run {name} shows which",
+        )
+    for sample in report.samples:
+        if sample.event is not None and sample.kafka is not None:
+            taken["debezium"].append(sample.event + sample.kafka)
+        if sample.end_to_end is not None:
+            taken["end_to_end"].append(sample.end_to_end)
+    return FloorReport(
+        environment=describe(lab.project, versions, load),
+        table=table.name,
+        rows=rows,
+        rounds=rounds,
+        figures=figures_of(taken),
+    )
+
+
+def _commits(writers: Writers, name: str) -> Callable[[int], Callable[[], object]]:
+    return lambda number: writers.prepare(name, number)
+
+
+def _in_turn(
+    parts: dict[str, Callable[[int], Callable[[], object]]], rounds: int, observer: Observer
+) -> dict[str, list[float]]:
+    """Seconds of each part by round, those of warming up left out."""
+    order = Random(1)  # noqa: S311 - the same in every run
+    taken: dict[str, list[float]] = defaultdict(list)
+    warm_up = min(_WARM_UP, rounds)
+    for number in range(warm_up + rounds):
+        observer.phase(f"round {number + 1} of {warm_up + rounds}")
+        for name in order.sample([*parts], len(parts)):
+            action = parts[name](number)
+            begun = time.perf_counter()
+            action()
+            if number >= warm_up:
+                taken[name].append(time.perf_counter() - begun)
+    return taken

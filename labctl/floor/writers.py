@@ -1,0 +1,132 @@
+"""Floors of a Hudi commit: one row into copies of one table, by each writer in turn.
+
+All are written by one JVM, with the options of the table itself.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as f
+
+from labctl.artifacts import ArtifactStore
+from labctl.lake import Lake
+from labctl.lake.spark import SparkEngine
+from labctl.lake.spark_session import SparkLake
+from labctl.tables import LabTable
+from lakehouse.hudi import HudiTable
+from lakehouse.properties import TABLE_TYPE, TableConfig
+from lakehouse.storage import LakeFiles
+
+__all__ = ["Writers", "writers_of"]
+
+_ROWS = 200
+"""Rows that are changed in turn."""
+_MEMORY = "1g"
+
+
+class Writers:
+    """Copies of one table. Each of `names` has its own."""
+
+    names = ("writer", "direct", "spark")
+
+    def __init__(self, spark: SparkSession, table: LabTable, rows: DataFrame, base: str) -> None:
+        """Writes the copies below `base`."""
+        self._spark = spark
+        config = table.properties
+        self._config = config
+        self._columns = rows.schema
+        self.count = rows.count()
+        self._sample = rows.orderBy(f.rand(seed=1)).limit(_ROWS).collect()
+        top = rows.agg(f.max(config.ordering_field)).first()
+        self._next = int(top[0] if top else 0) + 1
+        self._tables = {
+            name: HudiTable(spark, _as_committed_by(config, name), f"{base}/{name}")
+            for name in self.names
+        }
+        for copy in self._tables.values():
+            copy.commit(rows, self.count, {0: self._next}, topic_id="floor")
+            copy.state()
+        self._bare: Any = None
+
+    def prepare(self, name: str, number: int) -> Callable[[], None]:
+        """Return what commits one more changed row to a copy; all that is no commit is done."""
+        row = self._row(number)
+        if name == "writer":
+            writer = self._writer()
+            records = writer.records(row._jdf)
+            return lambda: writer.commit(records, self._java({}))
+        copy = self._tables[name]
+        return lambda: copy.commit(row, 1, {0: self._next}, topic_id="floor")
+
+    def _row(self, number: int) -> DataFrame:
+        self._next += 1
+        values = self._sample[number % len(self._sample)].asDict()
+        changed = Row(**{**values, self._config.ordering_field: self._next})
+        return self._spark.createDataFrame([changed], self._columns)
+
+    def _writer(self) -> Any:
+        """Hudi's writer for the copy that nothing else writes."""
+        if self._bare is None:
+            config = self._config
+            options = {**config.hoodie, "hoodie.table.type": config.hoodie[TABLE_TYPE]}
+            jvm: Any = self._spark.sparkContext._jvm
+            self._bare = jvm.lakehouse.SmallCommits(
+                self._spark.sparkContext._jsc.hadoopConfiguration(),
+                self._tables["writer"].path,
+                config.table,
+                self._java(options),
+                config.ordering_field,
+            )
+        return self._bare
+
+    def _java(self, values: Mapping[str, str]) -> Any:
+        jvm: Any = self._spark.sparkContext._jvm
+        made = jvm.java.util.HashMap()
+        for key, value in values.items():
+            made.put(key, value)
+        return made
+
+
+def _as_committed_by(config: TableConfig, name: str) -> TableConfig:
+    return replace(config, commit="spark" if name == "spark" else "direct")
+
+
+@contextmanager
+def writers_of(
+    lake: Lake, artifacts: ArtifactStore, table: LabTable, folder: str
+) -> Iterator[Writers]:
+    """Start a Spark session, copy a silver table into a folder of the bucket, and remove it again.
+
+    The folder is named from the bucket on.
+    """
+    engine = SparkEngine(artifacts.spark_jars(), artifacts.java(), memory=_MEMORY)
+    base = f"{lake.storage.spark_uri}/{folder.rstrip('/')}"
+    with _printing_beside():
+        session = SparkLake(lake, engine)
+    with session as opened:
+        rows = opened.table(table.name)
+        kept = rows.select(*(c for c in rows.columns if not c.startswith("_hoodie_"))).cache()
+        try:
+            yield Writers(opened.session, table, kept, base)
+        finally:
+            LakeFiles(opened.session).delete(base)
+
+
+@contextmanager
+def _printing_beside() -> Iterator[None]:
+    """Have what starts meanwhile print to stderr: Hudi's libraries print to the JVM's stdout."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
