@@ -14,7 +14,8 @@ from rich.table import Table
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.latency_live import LiveView
 from labctl.cli.output import print_result, stderr, to_json
-from labctl.floor.report import FloorReport
+from labctl.errors import ExitCode
+from labctl.floor.report import FloorReport, read_report, worse_than
 from labctl.latency.pipeline import PipelineFigures, measure_pipeline
 
 __all__ = ["bench_command"]
@@ -41,6 +42,10 @@ def bench_command(
     rounds: Annotated[
         int, typer.Option(min=1, help="How often each part is measured, in turn (floor).")
     ] = 40,
+    compare: Annotated[
+        Path | None,
+        typer.Option(help="Exit with 4 if a ratio is worse than in this earlier report (floor)."),
+    ] = None,
     changes: Annotated[
         int | None, typer.Option(min=1, help="One-row changes [default: scenario idle's].")
     ] = None,
@@ -57,6 +62,7 @@ def bench_command(
     # It loads Spark.
     from labctl.floor.run import measure_floor, measure_floor_on_new_lab
 
+    before = read_report(compare) if compare is not None else None
     lab = replace(invocation, name=invocation.name or BENCH_LAB).lab()
     figures: PipelineFigures | FloorReport
     with LiveView() as view:
@@ -72,6 +78,12 @@ def bench_command(
         write.parent.mkdir(parents=True, exist_ok=True)
         write.write_text(to_json(figures) + "\n", encoding="utf-8")
     print_result(invocation.format, figures, lambda: _render(figures))
+    if before is not None and isinstance(figures, FloorReport):
+        if found := worse_than(before, figures):
+            for sentence in found:
+                stderr.print(sentence)
+            raise typer.Exit(int(ExitCode.DIFFERENT))
+        stderr.print(f"No ratio is worse than in {compare}")
 
 
 def _render(figures: PipelineFigures | FloorReport) -> RenderableType:

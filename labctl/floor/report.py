@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
+from labctl.errors import ExitCode, LabError
 from labctl.latency.environment import Environment
 from labctl.latency.report import Percentiles
 from labctl.latency.statistics import percentiles_of
 
-__all__ = ["Figure", "FloorReport", "figures_of"]
+__all__ = ["Figure", "FloorReport", "figures_of", "read_report", "worse_than"]
+
+_WIDTH = 0.98
+"""Ranks on either side of the median, in units of the root of their number: 95 % of the time what
+is measured has its median within."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +32,8 @@ class Figure:
     """The figure that it is compared with; None for a floor."""
     ratio: float | None
     """Of the two medians."""
+    ratio_between: tuple[float, float] | None
+    """What the ratio is within for all that the rounds tell: with few of them it is wide."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +71,50 @@ def figures_of(taken: Mapping[str, Sequence[float]]) -> list[Figure]:
     for name, (what, to) in _KNOWN.items():
         if name not in known:
             continue
-        floor = sum(known[part].p50 for part in to.split(" + ")) if to else 0.0
-        ratio = round(known[name].p50 / floor, 2) if floor else None
-        figures.append(Figure(name, what, known[name], to, ratio))
+        ratio = between = None
+        floors = to.split(" + ") if to else []
+        if floors and all(floor in known for floor in floors):
+            ratio = round(known[name].p50 / sum(known[floor].p50 for floor in floors), 2)
+            low, high = _median_between(taken[name])
+            least, most = map(sum, zip(*(_median_between(taken[f]) for f in floors), strict=True))
+            between = round(low / most, 2), round(high / least, 2)
+        figures.append(Figure(name, what, known[name], to, ratio, between))
     return figures
+
+
+def _median_between(seconds: Sequence[float]) -> tuple[float, float]:
+    """The values between which the median of all that could be measured is, in 95 of 100 runs."""
+    ordered = sorted(seconds)
+    middle, width = (len(ordered) - 1) / 2, _WIDTH * math.sqrt(len(ordered))
+    return (
+        ordered[max(0, math.floor(middle - width))],
+        ordered[min(len(ordered) - 1, math.ceil(middle + width))],
+    )
+
+
+def read_report(path: Path) -> FloorReport:
+    """Read what `labctl bench floor --write` has written. Raises LabError (USAGE)."""
+    try:
+        return TypeAdapter(FloorReport).validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise LabError(
+            f"{path} is no report of `labctl bench floor`: {str(error).splitlines()[0]}",
+            hint="labctl bench floor --write FILE makes one",
+            exit_code=ExitCode.USAGE,
+        ) from None
+
+
+def worse_than(before: FloorReport, now: FloorReport) -> list[str]:
+    """Return a sentence for each ratio of `now` that is larger, beyond what chance does."""
+    known = {figure.name: figure for figure in before.figures}
+    found = []
+    for figure in now.figures:
+        earlier = known.get(figure.name)
+        if earlier is None or earlier.ratio_between is None or figure.ratio_between is None:
+            continue
+        if figure.ratio_between[0] > earlier.ratio_between[1]:
+            found.append(
+                f"{figure.name} is {figure.ratio} times {figure.to}; it was {earlier.ratio} times: "
+                f"at least {figure.ratio_between[0]} now, at most {earlier.ratio_between[1]} then"
+            )
+    return found

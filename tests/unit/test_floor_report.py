@@ -2,7 +2,46 @@
 
 from __future__ import annotations
 
-from labctl.floor.report import figures_of
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from labctl.errors import ExitCode, LabError
+from labctl.floor.report import FloorReport, figures_of, read_report, worse_than
+from labctl.json_text import to_json
+from labctl.latency.environment import Environment
+
+ENVIRONMENT = Environment("", "", 2, 8.0, (0.0, 0.0, 0.0), "", "", {})
+
+
+def report(seed: int, factor: float) -> FloorReport:
+    """A run in which the application's commit takes `factor` times Hudi's writer alone."""
+    draw = Random(seed)  # noqa: S311 - chance here is no secret
+    writer = [0.1 * draw.uniform(0.8, 1.4) for _ in range(40)]
+    direct = [0.1 * factor * draw.uniform(0.8, 1.4) for _ in range(40)]
+    figures = figures_of({"writer": writer, "direct": direct})
+    return FloorReport(ENVIRONMENT, "tickit.sale", 10, 40, figures)
+
+
+def test_only_what_chance_does_not_do_is_worse() -> None:
+    first = report(0, 2.0)
+    assert [worse_than(first, report(seed, 2.0)) for seed in range(1, 30)] == [[]] * 29
+    assert worse_than(first, report(1, 1.0)) == []
+    (found,) = worse_than(first, report(1, 4.0))
+    assert "direct" in found
+    assert worse_than(replace(first, figures=[]), report(1, 4.0)) == []
+
+
+def test_a_report_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "floor.json"
+    path.write_text(to_json(report(0, 2.0)))
+    assert read_report(path) == report(0, 2.0)
+    path.write_text("{}")
+    with pytest.raises(LabError, match=r"floor.json is no report") as refused:
+        read_report(path)
+    assert refused.value.exit_code is ExitCode.USAGE
 
 
 def test_a_figure_says_how_far_it_is_from_its_floor() -> None:
