@@ -109,10 +109,13 @@ POSTGRES: Mapping[str, TypeRule] = MappingProxyType(
         "bigint": _LONG,
         "numeric": TypeRule(
             _decimal,
-            # Debezium sends a number without a declared size without trailing zeros.
-            expression="trim_scale({0})",
+            # Debezium sends a number without a declared size without trailing zeros. NaN and
+            # infinity have no scale.
+            expression="CASE WHEN scale({0}) >= 0 THEN trim_scale({0}) END",
             note="every digit kept; as text where more than 38 are declared, and, without trailing "
             f"zeros, where no size is; {_NOT_A_NUMBER}",
+            lost="{0} IS NOT NULL AND scale({0}) IS NULL",
+            lost_as=("NaN or infinity", "times NaN or infinity"),
         ),
         "money": TypeRule(
             pa.string(),
