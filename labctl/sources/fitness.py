@@ -74,6 +74,7 @@ def table_findings(
     refused = [
         *_topic_problems(table.ref, beside),
         *_key_problems(table, engine, set(names) - taken),
+        *(_log_problems(table.ref, names) if engine == "postgres" else ()),
         *_name_problems(table.ref, [name for name in names if name in taken], config),
     ]
     if limits.refused is not None:
@@ -188,6 +189,20 @@ def _name_problems(
                 yield _twins(ref, name, other, f"both become {silver}", True)
             elif silver_column(other).lower() == silver.lower():
                 yield _twins(ref, name, other, "silver tells no upper case from lower case", False)
+
+
+def _log_problems(ref: TableRef, names: Sequence[str]) -> Iterator[Finding]:
+    """Columns that PostgreSQL's log would bring under another name, whether they are left out or
+    not: filters know them by their own."""
+    for name in names:
+        if not name.isascii():
+            yield Finding(
+                name,
+                "refused",
+                why=f"its column {name!r}: Debezium reads each byte of a name in PostgreSQL's log "
+                "as a character, so that changes would go into another column",
+                change=f"rename it at the source: ALTER TABLE {ref} RENAME COLUMN …",
+            )
 
 
 def _refused(ref: TableRef, name: str, why: str, stops: bool) -> Finding:

@@ -206,6 +206,10 @@ def _values(column: AnyColumn) -> list[Any]:
     try:
         return column.to_pylist()
     except OverflowError:
+        if pa.types.is_list(column.type):
+            return [
+                _values(pa.chunked_array([one.values])) if one.is_valid else None for one in column
+            ]
         return column.cast(pa.string()).to_pylist()
 
 

@@ -269,3 +269,15 @@ def test_keys_must_be_there_and_unique() -> None:
 
 def test_empty_tables_are_equal() -> None:
     assert verify_table(table({}), table({}), ["id"]).equal
+
+
+def test_lists_with_what_python_has_no_value_for_are_shown() -> None:
+    def of(*days: int | None) -> pa.Table:
+        lists = pa.array([[*days], None], pa.list_(pa.int32())).cast(pa.list_(pa.date32()))
+        return pa.table({"id": pa.array([1, 2], pa.int32()), "v": lists})
+
+    diff = verify_table(of(0, None, -735_000), of(0, None), ["id"])
+    (change,) = diff.changes
+    ours, theirs = change.columns["v"]
+    assert "-0043-08-22" in str(ours)
+    assert "1970" in str(theirs)
