@@ -30,6 +30,11 @@ to the dead-letter location with `lab.on.bad.record=deadletter`; it is never rou
 A timestamp without a time zone is the wall clock as stored, shown as if it were UTC. A timestamp
 with one is the instant, in UTC; the zone it was written in is not kept (the databases do not keep
 it either). A time of day is the microseconds since midnight.
+
+Of a column's name, letters of ASCII, digits and `_` stay. Each other character becomes `_`, one
+that takes two units of UTF-16, such as an emoji, `__`. A table with two columns that become one, or
+one of the columns that silver adds, is refused by name. So is a PostgreSQL table with a column
+whose name is not ASCII: Debezium reads such a name in the log as another one. Rename the column.
 """
 
 CLOSING = f"""\
