@@ -24,7 +24,7 @@ BENCH_LAB = "bench"
 
 
 class What(StrEnum):
-    """What `labctl bench` measures."""
+    """The subjects that `labctl bench` measures."""
 
     LAB = "lab"
     FLOOR = "floor"

@@ -1,1 +1,1 @@
-"""What a change would take at least: the lab's figures beside those of the parts it is made of."""
+"""The floor: the lab's figures beside those of the parts that it is made of."""

@@ -23,7 +23,7 @@ is measured has its median within."""
 
 @dataclass(frozen=True)
 class Figure:
-    """One thing that was measured. Seconds."""
+    """A figure that was measured, in seconds."""
 
     name: str
     what: str
@@ -31,9 +31,9 @@ class Figure:
     to: str | None
     """The figure that it is compared with; None for a floor."""
     ratio: float | None
-    """Of the two medians."""
+    """The ratio of the two medians."""
     ratio_between: tuple[float, float] | None
-    """What the ratio is within for all that the rounds tell: with few of them it is wide."""
+    """The bounds of the ratio, as far as the rounds tell: with few of them they are wide."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ _KNOWN: Mapping[str, tuple[str, str | None]] = {
     "debezium": ("a source's commit until its record is in Kafka", "message"),
     "end_to_end": ("a source's commit until a query returns it", "debezium + writer"),
 }
-"""By name, what it is, and which floor it stands on."""
+"""A sentence for each figure by its name, and the floor that it stands on."""
 
 
 def figures_of(taken: Mapping[str, Sequence[float]]) -> list[Figure]:
