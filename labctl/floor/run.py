@@ -7,6 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from random import Random
 
 import psutil
@@ -14,7 +15,7 @@ import psutil
 from labctl.errors import LabError
 from labctl.floor.report import FloorReport, figures_of
 from labctl.floor.store import kafka_floor, store_floor
-from labctl.floor.writers import Writers, writers_of
+from labctl.floor.writers import writers_of
 from labctl.lab.down import destroy
 from labctl.lab.lab import Lab
 from labctl.lab.status import service_versions
@@ -76,11 +77,11 @@ def measure_floor(
         store = open_parts.enter_context(store_floor(lab.endpoints.objectstore, f"{token}-store/"))
         kafka = open_parts.enter_context(kafka_floor(lab.endpoints.kafka, token))
         parts: dict[str, Callable[[int], Callable[[], object]]] = {
-            "put": lambda number: lambda: store.put(number),
-            "list": lambda number: lambda: store.list(number),
-            "head": lambda number: lambda: store.head(number),
-            "message": lambda number: lambda: kafka.message(number),
-            **{one: _commits(writers, one) for one in writers.names},
+            "put": partial(partial, store.put),
+            "list": partial(partial, store.list),
+            "head": partial(partial, store.head),
+            "message": partial(partial, kafka.message),
+            **{one: partial(writers.prepare, one) for one in writers.names},
         }
         taken = _in_turn(parts, rounds, observer)
         rows = writers.count
@@ -102,10 +103,6 @@ def measure_floor(
         rounds=rounds,
         figures=figures_of(taken),
     )
-
-
-def _commits(writers: Writers, name: str) -> Callable[[int], Callable[[], object]]:
-    return lambda number: writers.prepare(name, number)
 
 
 def _in_turn(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -21,7 +21,8 @@ from labctl.lake.spark import SparkEngine
 from labctl.lake.spark_session import SparkLake
 from labctl.tables import LabTable
 from lakehouse.hudi import HudiTable
-from lakehouse.properties import TABLE_TYPE, TableConfig
+from lakehouse.properties import TableConfig
+from lakehouse.small_commits import java_map, open_writer
 from lakehouse.storage import LakeFiles
 
 __all__ = ["Writers", "writers_of"]
@@ -61,7 +62,7 @@ class Writers:
         if name == "writer":
             writer = self._writer()
             records = writer.records(row._jdf)
-            return lambda: writer.commit(records, self._java({}))
+            return lambda: writer.commit(records, java_map(self._spark, {}))
         copy = self._tables[name]
         return lambda: copy.commit(row, 1, {0: self._next}, topic_id="floor")
 
@@ -74,24 +75,9 @@ class Writers:
     def _writer(self) -> Any:
         """Hudi's writer for the copy that nothing else writes."""
         if self._bare is None:
-            config = self._config
-            options = {**config.hoodie, "hoodie.table.type": config.hoodie[TABLE_TYPE]}
-            jvm: Any = self._spark.sparkContext._jvm
-            self._bare = jvm.lakehouse.SmallCommits(
-                self._spark.sparkContext._jsc.hadoopConfiguration(),
-                self._tables["writer"].path,
-                config.table,
-                self._java(options),
-                config.ordering_field,
-            )
+            path = self._tables["writer"].path
+            self._bare = open_writer(self._spark, path, self._config, self._config.hoodie)
         return self._bare
-
-    def _java(self, values: Mapping[str, str]) -> Any:
-        jvm: Any = self._spark.sparkContext._jvm
-        made = jvm.java.util.HashMap()
-        for key, value in values.items():
-            made.put(key, value)
-        return made
 
 
 def _as_committed_by(config: TableConfig, name: str) -> TableConfig:

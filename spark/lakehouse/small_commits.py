@@ -16,7 +16,7 @@ from lakehouse.batch_limit import is_too_large
 from lakehouse.decode import UNEXPECTED
 from lakehouse.properties import TABLE_TYPE, TableConfig
 
-__all__ = ["MOST_ROWS", "SmallCommits"]
+__all__ = ["MOST_ROWS", "SmallCommits", "java_map", "open_writer"]
 
 MOST_ROWS = 10_000
 """From so many rows on, Spark's writer is as fast (docs/benchmarks)."""
@@ -63,7 +63,7 @@ class SmallCommits:
             records = writer.records(rows._jdf)
             if records is None:
                 return False
-            writer.commit(records, self._java(notes))
+            writer.commit(records, java_map(self._spark, notes))
         except Exception as error:
             if UNEXPECTED in str(error):
                 raise
@@ -103,20 +103,32 @@ class SmallCommits:
         if self._writer is not None and self._opened_with != options:
             self.forget()
         if self._writer is None:
-            jvm: Any = self._spark.sparkContext._jvm
-            self._writer = jvm.lakehouse.SmallCommits(
-                self._spark.sparkContext._jsc.hadoopConfiguration(),
-                self._path,
-                config.table,
-                self._java({**options, "hoodie.table.type": options[TABLE_TYPE]}),
-                config.ordering_field,
-            )
+            self._writer = open_writer(self._spark, self._path, config, options)
             self._opened_with = dict(options)
         return self._writer
 
-    def _java(self, values: Mapping[str, str]) -> Any:
-        jvm: Any = self._spark.sparkContext._jvm
-        made = jvm.java.util.HashMap()
-        for key, value in values.items():
-            made.put(key, value)
-        return made
+
+def open_writer(
+    spark: SparkSession, path: str, config: TableConfig, options: Mapping[str, str]
+) -> Any:
+    """Open the table at `path`, which has had a commit, with what Spark's writer is told.
+
+    Returns a `lakehouse.SmallCommits` of java/SmallCommits.java. The caller closes it.
+    """
+    jvm: Any = spark.sparkContext._jvm
+    return jvm.lakehouse.SmallCommits(
+        spark.sparkContext._jsc.hadoopConfiguration(),
+        path,
+        config.table,
+        java_map(spark, {**options, "hoodie.table.type": options[TABLE_TYPE]}),
+        config.ordering_field,
+    )
+
+
+def java_map(spark: SparkSession, values: Mapping[str, str]) -> Any:
+    """Return the same as a map of the JVM."""
+    jvm: Any = spark.sparkContext._jvm
+    made = jvm.java.util.HashMap()
+    for key, value in values.items():
+        made.put(key, value)
+    return made

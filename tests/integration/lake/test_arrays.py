@@ -15,15 +15,14 @@ from pyspark.sql import functions as fn
 from labctl.lake import Lake, View
 from lakehouse.hudi import HudiTable
 from lakehouse.jvm import allow_null_elements
-from lakehouse.properties import load_tables
 from sqlapi.source import MergeView, SourceTable
 from sqlapi.sources.bucket import BucketSource
+from tests.integration.lake.table_files import table_config
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
 ]
 
-BASE = Path(__file__).parents[3] / "spark" / "properties" / "base.properties"
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 STRUCTURE = "parquet.avro.write-old-list-structure"
 COLUMNS = (
@@ -62,19 +61,8 @@ class Written:
         self, spark: SparkSession, lake: Lake, folder: Path, kind: str, buckets: int = 1
     ) -> None:
         name = f"arrays_{folder.name.replace('-', '_')}".lower()
-        file = folder / f"odd.{name}.properties"
-        given = (
-            f"include={BASE}",
-            "hoodie.database.name=odd",
-            f"hoodie.table.name={name}",
-            f"hoodie.datasource.write.table.type={kind}",
-            "hoodie.datasource.write.recordkey.field=id",
-            f"hoodie.streamer.source.kafka.topic=odd.{name}",
-            f"hoodie.streamer.source.dfs.root=topics/odd.{name}",
-            f"hoodie.bucket.index.num.buckets={buckets}",
-        )
-        file.write_text("\n".join(given), encoding="utf-8")
-        (self.config,) = load_tables([file])
+        spread = f"hoodie.bucket.index.num.buckets={buckets}"
+        self.config = table_config(folder, "odd", name, kind, "id", spread)
         self.spark, self.lake = spark, lake
         self.hudi = HudiTable(spark, self.config, f"{lake.storage.spark_uri}/silver")
         self.hudi.state()

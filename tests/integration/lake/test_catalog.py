@@ -14,7 +14,7 @@ from sqlapi.catalog.hudi import names_of, partition_values, table_input
 from sqlapi.catalog.spark_schema import schema_in
 from sqlapi.source import SourceTable
 from tests.integration.lake.tables import COW, MOR, HudiTable
-from tests.integration.lake.test_partitions import ODD, ODDER, Museum, table_config
+from tests.integration.lake.test_partitions import ODD, ODDER, Museum, museum_config
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -100,7 +100,7 @@ def test_a_table_of_every_type(spark: SparkSession, lake: Lake) -> None:
 
 
 def test_a_table_in_partitions(spark: SparkSession, lake: Lake, tmp_path: Path) -> None:
-    museum = Museum(spark, lake, table_config(tmp_path, "catalogued", MOR))
+    museum = Museum(spark, lake, museum_config(tmp_path, "catalogued", MOR))
     museum.commit(*((key, place, "u") for key, place in enumerate((*ODD[2:6], *ODDER[:2], None))))
     check(spark, lake, "catalogued")
     source = LakeSource(lake)

@@ -17,16 +17,16 @@ from lakehouse.earlier_layout import move_in
 from lakehouse.errors import PermanentError, SchemaChangeError
 from lakehouse.hudi import HudiTable
 from lakehouse.placement import Placement, check_columns
-from lakehouse.properties import TableConfig, load_tables
+from lakehouse.properties import TableConfig
 from lakehouse.schema import POSITION_COLUMNS
 from lakehouse.storage import LakeFiles
+from tests.integration.lake.table_files import table_config
 
 pytestmark = [
     pytest.mark.long,
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
 ]
 
-BASE = Path(__file__).parents[3] / "spark" / "properties" / "base.properties"
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 SCHEMA = (
     "id int, name string, place string, __op string, __deleted string, "
@@ -38,23 +38,17 @@ Change = tuple[int, str | None, str]
 """A key, where it goes, and what was done: `u` or `d`."""
 
 
-def table_config(folder: Path, name: str, kind: str, *lines: str) -> TableConfig:
-    file = folder / f"museum.{name}.properties"
-    given = (
-        f"include={BASE}",
-        "hoodie.database.name=museum",
-        f"hoodie.table.name={name}",
-        f"hoodie.datasource.write.table.type={kind}",
-        "hoodie.datasource.write.recordkey.field=id",
+def museum_config(folder: Path, name: str, kind: str, *lines: str) -> TableConfig:
+    return table_config(
+        folder,
+        "museum",
+        name,
+        kind,
+        "id",
         "hoodie.datasource.write.partitionpath.field=place",
         "hoodie.datasource.write.keygenerator.class=org.apache.hudi.keygen.SimpleKeyGenerator",
-        f"hoodie.streamer.source.kafka.topic=museum.{name}",
-        f"hoodie.streamer.source.dfs.root=topics/museum.{name}",
         *lines,
     )
-    file.write_text("\n".join(given), encoding="utf-8")
-    (config,) = load_tables([file])
-    return config
 
 
 class Museum:
@@ -118,7 +112,7 @@ def test_a_row_is_in_one_partition_whatever_happens_to_it(
     print(f"seed {seed}")
     chance = random.Random(seed)  # noqa: S311 - reproducible, not secret
     name = f"moves_{kind[:3].lower()}_{deletes}"
-    museum = Museum(spark, lake, table_config(tmp_path, name, kind, f"lab.deletes={deletes}"))
+    museum = Museum(spark, lake, museum_config(tmp_path, name, kind, f"lab.deletes={deletes}"))
     museum.commit(*((key, place, "u") for key, place in enumerate(ODD)))
     museum.check()
     for number in range(4):
@@ -138,7 +132,7 @@ def test_a_row_is_in_one_partition_whatever_happens_to_it(
 def test_odd_values_moves_compaction_and_rebuild(
     spark: SparkSession, lake: Lake, tmp_path: Path
 ) -> None:
-    museum = Museum(spark, lake, table_config(tmp_path, "odd", MOR))
+    museum = Museum(spark, lake, museum_config(tmp_path, "odd", MOR))
     museum.commit(*((key, place, "u") for key, place in enumerate(ODDER)))
     before = museum.table.timeline().latest
     assert before is not None
@@ -171,7 +165,7 @@ def test_odd_values_moves_compaction_and_rebuild(
 def test_what_cannot_be_a_partition_is_told(
     spark: SparkSession, lake: Lake, tmp_path: Path
 ) -> None:
-    config = table_config(tmp_path, "refused", COW)
+    config = museum_config(tmp_path, "refused", COW)
     rows = Museum(spark, lake, config).rows([(1, "x", "u")])
     check_columns(config, None, rows.schema)
     check_columns(config, None, POSITION_COLUMNS)

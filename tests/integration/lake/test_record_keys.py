@@ -15,13 +15,12 @@ from pyspark.sql import DataFrame, SparkSession
 from labctl.lake import Lake, View
 from lakehouse.hudi import HudiTable
 from lakehouse.placement import Placement
-from lakehouse.properties import load_tables
+from tests.integration.lake.table_files import table_config
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
 ]
 
-BASE = Path(__file__).parents[3] / "spark" / "properties" / "base.properties"
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 HUDIS = "org.apache.hudi.keygen."
 GENERATOR = "hoodie.datasource.write.keygenerator.class"
@@ -70,20 +69,8 @@ class Written:
         *more: str,
     ) -> None:
         self.spark, self.lake, self.keys = spark, lake, keys.split(",")
-        file = folder / f"odd.{name}.properties"
-        given = (
-            f"include={BASE}",
-            "hoodie.database.name=odd",
-            f"hoodie.table.name={name}",
-            f"hoodie.datasource.write.table.type={kind}",
-            f"hoodie.datasource.write.recordkey.field={keys}",
-            f"hoodie.streamer.source.kafka.topic=odd.{name}",
-            f"hoodie.streamer.source.dfs.root=topics/odd.{name}",
-            "hoodie.bucket.index.num.buckets=4",
-            *more,
-        )
-        file.write_text("\n".join(given), encoding="utf-8")
-        (self.config,) = load_tables([file])
+        buckets = "hoodie.bucket.index.num.buckets=4"
+        self.config = table_config(folder, "odd", name, kind, keys, buckets, *more)
         self.offset = 0
         self.expected: dict[Key, tuple[str, str]] = {}
         self.open()

@@ -17,14 +17,14 @@ from labctl.lake import Lake, View
 from lakehouse.hudi import HudiTable
 from lakehouse.jvm import allow_null_elements
 from lakehouse.placement import Placement
-from lakehouse.properties import TableConfig, load_tables
+from lakehouse.properties import TableConfig
 from lakehouse.small_commits import SmallCommits
+from tests.integration.lake.table_files import table_config
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
 ]
 
-BASE = Path(__file__).parents[3] / "spark" / "properties" / "base.properties"
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 KEYGEN = "hoodie.datasource.write.keygenerator.class"
 PARTS = (
@@ -57,21 +57,8 @@ def commits(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 def configured(folder: Path, name: str, kind: str, *more: str) -> TableConfig:
-    file = folder / f"small.{name}.properties"
-    given = (
-        f"include={BASE}",
-        "hoodie.database.name=small",
-        f"hoodie.table.name={name}",
-        f"hoodie.datasource.write.table.type={kind}",
-        "hoodie.datasource.write.recordkey.field=id,kind",
-        f"hoodie.streamer.source.kafka.topic=small.{name}",
-        f"hoodie.streamer.source.dfs.root=topics/small.{name}",
-        "hoodie.bucket.index.num.buckets=2",
-        *more,
-    )
-    file.write_text("\n".join(given), encoding="utf-8")
-    (config,) = load_tables([file])
-    return config
+    buckets = "hoodie.bucket.index.num.buckets=2"
+    return table_config(folder, "small", name, kind, "id,kind", buckets, *more)
 
 
 @dataclass
