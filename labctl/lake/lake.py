@@ -14,7 +14,9 @@ from pyarrow import fs
 
 from labctl.errors import ExitCode, LabError, did_you_mean
 from labctl.lake.objectstore import LakeStorage
-from labctl.lake.silver import SilverTable, Snapshot, reading
+from labctl.lake.reading import reading
+from labctl.lake.silver import SilverTable, Snapshot
+from labctl.lake.table_copies import TableCopies
 from labctl.lake.timeline import Instant, Timeline
 from labctl.lake.view import LATEST, View
 from labctl.lake.watch import Watch
@@ -96,9 +98,17 @@ class Lake:
     A table is called `database.table`, or by its short name while that is unique.
     """
 
-    def __init__(self, storage: LakeStorage | ObjectStore, *, folder: str = "silver") -> None:
+    def __init__(
+        self,
+        storage: LakeStorage | ObjectStore,
+        *,
+        folder: str = "silver",
+        copies: TableCopies | None = None,
+    ) -> None:
+        """With `copies`, what was read of the tables as they are now is kept on this machine."""
         self.storage = storage if isinstance(storage, LakeStorage) else LakeStorage.of(storage)
         self._folder = folder
+        self._copies = copies
 
     def table_names(self) -> list[str]:
         """Names of the tables there are, `database.table`.
@@ -127,9 +137,12 @@ class Lake:
         found = (e.base_name for e in entries if e.type == fs.FileType.Directory)
         return [name for name in found if _NAME.fullmatch(name)]
 
-    def table(self, name: str) -> SilverTable:
-        """The table of that name. Raises LabError (USAGE) naming those there are."""
-        names = self.table_names()
+    def table(self, name: str, names: Sequence[str] | None = None) -> SilverTable:
+        """The table of that name. Raises LabError (USAGE) naming those there are.
+
+        `names` are the tables there are, for who knows them.
+        """
+        names = self.table_names() if names is None else names
         try:
             full = find_table(name, names)
         except AmbiguousTableError as error:
@@ -202,15 +215,16 @@ class Lake:
         *,
         engine: Engine | None = None,
         views: Views | None = None,
+        names: Sequence[str] | None = None,
     ) -> pa.Table:
         """The answer to one SELECT over silver tables, all shown as `view` says, or SHOW TABLES.
 
-        `views` has what is no table. Raises LabError (USAGE) for bad SQL, an unknown table, or a
-        moment whose files are gone.
+        `views` has what is no table; `names` are the tables there are, for who knows them. Raises
+        LabError (USAGE) for bad SQL, an unknown table, or a moment whose files are gone.
         """
         if _SHOW_TABLES.fullmatch(sql):
             return self._shown()
-        names = self.table_names()
+        names = self.table_names() if names is None else names
         if engine:
             return engine.query(sql, [self._table(name) for name in names], view, views)
         # Not above: DuckDB is for queries alone, and `labctl status` has none.
@@ -239,7 +253,8 @@ class Lake:
 
     def _table(self, name: str) -> SilverTable:
         database, _, table = name.partition(".")
-        return SilverTable(name, f"{self._folder}/{database}/{table}", self.storage)
+        path = f"{self._folder}/{database}/{table}"
+        return SilverTable(name, path, self.storage, self._copies)
 
     def _info(self, name: str) -> TableInfo | None:
         table = self._table(name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["last_files", "lost_file"]
+__all__ = ["last_files", "lost_file", "written_files"]
 
 _BASE_FILE = ".parquet"
 _OVERWRITE = "INSERT_OVERWRITE_TABLE"
@@ -58,6 +58,12 @@ def last_files(writes: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         for stat in _stats(metadata):
             if name := _name(stat.get("path")):
                 yield name
+
+
+def written_files(metadata: Mapping[str, Any]) -> dict[str, int]:
+    """Sizes in bytes of the files that a write made, by their paths in the table's folder."""
+    stats = _stats(metadata)
+    return {s["path"]: int(s.get("fileSizeInBytes") or 0) for s in stats if s.get("path")}
 
 
 def _stats(metadata: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:

@@ -8,21 +8,22 @@ which stays right after Hudi has archived the commits in between (its own increm
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import fs
-from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential
 
 from labctl.errors import ExitCode, LabError
 from labctl.lake.completeness import base_files, left_out
 from labctl.lake.instants import LATEST as LATEST_INSTANT
 from labctl.lake.lost_files import last_files, lost_file
 from labctl.lake.objectstore import LakeStorage
+from labctl.lake.reading import TableChangedError, not_written, reading, rebuild_hint
+from labctl.lake.table_copies import TableCopies
 from labctl.lake.timeline import Timeline
 from labctl.lake.view import COMMIT_TIME, LATEST, View, live_rows
 from lakehouse.deletes import DELETED
@@ -32,24 +33,24 @@ from sqlapi.source import Comparison
 if TYPE_CHECKING:
     from hudi import HudiFileSlice, HudiReadOptions, HudiTable
 
-__all__ = ["SilverTable", "Snapshot", "reading"]
+__all__ = [
+    "SilverTable",
+    "Snapshot",
+    "open_table",
+    "plain_schema",
+    "to_table",
+]
 
 _READ_OPTIMIZED = "hoodie.read.use.read_optimized.mode"
 _RECORD_KEY = "hoodie.table.recordkey.fields"
 _PARTITIONS = "hoodie.table.partition.fields"
-_ATTEMPTS = 4
 _BATCH_ROWS = 65_536
-# hudi-rs exports none of its exception types.
-_HUDI_ERROR = "HudiCoreError"
-_HUDI_PANIC = "PanicException"
 _ARROW_OF_AVRO: dict[str, pa.DataType] = {
     "int": pa.int32(),
     "long": pa.int64(),
     "float": pa.float32(),
     "double": pa.float64(),
 }
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class SilverTable:
     path: str
     """Relative to the bucket."""
     storage: LakeStorage
+    copies: TableCopies | None = field(default=None, compare=False, repr=False)
+    """Where what was read stays, for reading it again."""
 
     def timeline(self) -> Timeline:
         """The active timeline now. Raises FileNotFoundError when there is no such table."""
@@ -80,7 +83,9 @@ class SilverTable:
             # Unless the table was removed and written again between the two looks.
             entries, why = self._look(self.timeline(), view)
         if why:
-            raise LabError(f"Silver table {self.name} is damaged: {why}.", hint=_rebuild(self.name))
+            raise LabError(
+                f"Silver table {self.name} is damaged: {why}.", hint=rebuild_hint(self.name)
+            )
         return entries
 
     def _look(self, timeline: Timeline, view: View) -> tuple[list[fs.FileInfo], str | None]:
@@ -122,7 +127,7 @@ class SilverTable:
 
     def written_schema(self) -> pa.Schema:
         """Columns of the last commit, with what was declared to be never null."""
-        return reading([self], lambda: _open(self).get_schema_with_meta_fields())
+        return reading([self], lambda: open_table(self).get_schema_with_meta_fields())
 
     def partitions(self, keys: Sequence[str]) -> list[str]:
         """Folders of its partitions, by `keys`: `year=2024/kind=a%2Fb`. Nothing without keys."""
@@ -155,81 +160,6 @@ class SilverTable:
         """The files from which the rows of a view are read."""
         return reading([self], lambda: Snapshot(self, view).slices())
 
-    def changes(self, begin: str, end: str) -> pa.Table:
-        """Rows of the writes between two completion marks of the timeline, deleted ones included.
-
-        Reads only the files of those writes: about 20 ms for the last ones of a large table. Both
-        must be on the active timeline (see `Timeline.completion_mark`).
-        """
-        from hudi import HudiQueryType, HudiReadOptions
-
-        def read() -> pa.Table:
-            table = _open(self)
-            options = (
-                HudiReadOptions()
-                .with_query_type(HudiQueryType.Incremental)
-                .with_start_timestamp(begin)
-                .with_end_timestamp(end)
-            )
-            batches = table.read(options)
-            # The table's schema is another request: batches of one schema have it already.
-            alike = len({batch.schema for batch in batches}) == 1
-            schema = batches[0].schema if alike else table.get_schema_with_meta_fields()
-            return _to_table(batches, _plain(schema))
-
-        return reading([self], read)
-
-
-class _ChangedError(Exception):
-    """The table was removed or begun again between two looks at it."""
-
-
-def reading(tables: Sequence[SilverTable], read: Callable[[], T]) -> T:
-    """Runs `read` again when files of `tables` were taken from under it.
-
-    The cleaner and a compaction take files, and a table may be written again. Raises LabError when
-    another read does not help, or hudi-rs gives up on a table.
-    """
-    passing = (_HUDI_ERROR, _ChangedError.__name__, FileNotFoundError.__name__)
-    try:
-        for attempt in Retrying(
-            retry=retry_if_exception(lambda error: type(error).__name__ in passing),
-            stop=stop_after_attempt(_ATTEMPTS),
-            wait=wait_exponential(0.1),
-            reraise=True,
-        ):
-            with attempt:
-                return read()
-    except BaseException as error:  # a panic of hudi-rs is no Exception
-        if type(error).__name__ not in (*passing, _HUDI_PANIC):
-            raise
-        for table in tables:
-            if not table.has_commit():
-                raise _not_written(table.name) from None
-            if path := table.unreadable_file():
-                raise LabError(
-                    f"Silver table {table.name} is damaged: its file {path} cannot be read "
-                    f"({error})",
-                    hint=_rebuild(table.name),
-                ) from None
-        raise LabError(
-            f"hudi-rs could not read {', '.join(table.name for table in tables)}: {error}",
-            hint="Try --engine spark, which reads whatever Hudi can write.",
-        ) from None
-    raise AssertionError("unreachable")
-
-
-def _not_written(name: str) -> LabError:
-    return LabError(
-        f"Silver table {name} has no commit yet.",
-        hint="Wait for the first rows to arrive: labctl status.",
-        exit_code=ExitCode.NOT_READY,
-    )
-
-
-def _rebuild(name: str) -> str:
-    return f"labctl rebuild {name} writes it again from bronze"
-
 
 class Snapshot:
     """A table opened once, so that schema and rows come from the same commit."""
@@ -237,20 +167,36 @@ class Snapshot:
     def __init__(self, source: SilverTable, view: View) -> None:
         self._source = source
         self._view = view
-        self._table = _open(source)
+        self._entries: list[fs.FileInfo] | None = None
+        self._table = open_table(self._place())
         if not any(completed() for completed in self._completed_writes()):
-            raise _not_written(source.name)
+            raise not_written(source.name)
+
+    def _place(self) -> SilverTable:
+        """Return what to read: the table, or its copy, which does not have the past."""
+        if self._source.copies is None or self._view.at:
+            return self._source
+        timeline = self._source.timeline()
+        entries = self._source.check_files(timeline, self._view)
+        try:
+            copy = self._source.copies.current(self._source, timeline, entries)
+        except OSError:  # hudi-rs may be more patient, or says what is wrong with a file
+            copy = None
+        if copy is None:
+            return self._source
+        self._entries = entries
+        return copy
 
     @cached_property
     def schema(self) -> pa.Schema:
         """The columns there were at the moment of the view."""
         now: pa.Schema = self._table.get_schema_with_meta_fields()
         if self._view.at is None:
-            return _plain(now)
+            return plain_schema(now)
         timeline = self._source.timeline()
         self._view.check_readable(self._source.name, timeline)
         then = timeline.schema_at(self._view.at)
-        return _plain(_schema_then(now, then) if then else now)
+        return plain_schema(_schema_then(now, then) if then else now)
 
     def read(
         self, columns: Sequence[str] | None = None, where: Sequence[Comparison] = ()
@@ -280,7 +226,7 @@ class Snapshot:
         options = self._options(projection=needed, filters=self._safe(where))
         self._check_complete(options)
         batches = self._table.read_stream(options)
-        return _to_table(batches, pa.schema([schema.field(c) for c in needed]))
+        return to_table(batches, pa.schema([schema.field(c) for c in needed]))
 
     def slices(self) -> Sequence[HudiFileSlice]:
         return self._table.get_file_slices(self._options())
@@ -298,7 +244,9 @@ class Snapshot:
     def _check_complete(self, options: HudiReadOptions) -> None:
         from hudi import HudiReadOptions
 
-        entries = self._source.check_files(self._source.timeline(), self._view)
+        entries = self._entries
+        if entries is None:
+            entries = self._source.check_files(self._source.timeline(), self._view)
         at = self._view.at or LATEST_INSTANT
         slices = self._table.get_file_slices(HudiReadOptions(hudi_options=options.hudi_options))
         timeline = cache(self._source.timeline)
@@ -311,7 +259,7 @@ class Snapshot:
         )
         if missing:
             if not self._source.file_path(missing.name):
-                raise _ChangedError(f"{missing.name} was there and is gone")
+                raise TableChangedError(f"{missing.name} was there and is gone")
             raise LabError(
                 f"hudi-rs would leave out rows of {self._source.name}: it does not take "
                 f"{missing.name} for committed.",
@@ -333,7 +281,7 @@ class Snapshot:
             commit.timestamp for completed in self._completed_writes() for commit in completed()
         )
         if not instants:
-            raise _ChangedError("its commits were there and are gone")
+            raise TableChangedError("its commits were there and are gone")
         return instants
 
     def _looked_at(self) -> list[str]:
@@ -348,7 +296,8 @@ class Snapshot:
         return [one for one in where if one[0] in keys and one[0] not in folders]
 
 
-def _open(source: SilverTable) -> HudiTable:
+def open_table(source: SilverTable) -> HudiTable:
+    """Open a table as its last commit left it: the object will see no later one."""
     from hudi import HudiTableBuilder
 
     uri = f"{source.storage.uri}/{source.path}"
@@ -359,14 +308,15 @@ def _open(source: SilverTable) -> HudiTable:
     )
 
 
-def _to_table(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
-    """Batches (of file slices written under older schemas, perhaps) as one table."""
+def to_table(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
+    """Return batches (of file slices written under older schemas, perhaps) as one table."""
     alike = groupby(batches, key=lambda batch: batch.schema)
     tables = [pa.Table.from_batches(group).select(schema.names) for _, group in alike]
     return pa.concat_tables([schema.empty_table(), *(table.cast(schema) for table in tables)])
 
 
-def _plain(schema: pa.Schema) -> pa.Schema:
+def plain_schema(schema: pa.Schema) -> pa.Schema:
+    """Return a schema without metadata, in which every column may be null."""
     return pa.schema([field.with_nullable(True).remove_metadata() for field in schema])
 
 

@@ -21,7 +21,7 @@ import fastavro
 from labctl.lake.instants import LATEST, format_instant
 from labctl.lake.objectstore import LakeStorage
 
-__all__ = ["Instant", "State", "Timeline"]
+__all__ = ["Instant", "State", "Timeline", "said_by"]
 
 _NAME = re.compile(
     r"(?P<requested>\d{14,17})(?:_(?P<completed>\d{14,17}))?"
@@ -112,7 +112,7 @@ class Timeline:
     def completion_mark(self) -> str | None:
         """Where the timeline ends now, for incremental reads by hudi-rs: those go by when
         writes completed, except that timeline layout 1 only knows when they were requested."""
-        ends = [i.completed if self._by_completion else i.requested for i in self.writes]
+        ends = [i.completed if self.by_completion else i.requested for i in self.writes]
         return max((end for end in ends if end), default=None)
 
     def refreshed(self) -> Timeline:
@@ -140,12 +140,13 @@ class Timeline:
         return max((b for b in bounds if b), default=None)
 
     @property
-    def _by_completion(self) -> bool:
+    def by_completion(self) -> bool:
+        """Whether the names of its files say when an action was completed (layout 2)."""
         return int(self.properties["hoodie.table.version"]) >= _FIRST_LAYOUT_2_VERSION
 
     def _archived_before(self) -> str | None:
         archive = "archived"
-        if self._by_completion:
+        if self.by_completion:
             archive = self.properties.get("hoodie.timeline.history.path", "history")
         archived = self._storage.list(f"{self._folder}/{archive}")
         return self.writes[0].requested if archived and self.writes else None
@@ -153,7 +154,7 @@ class Timeline:
     def _cleaned_before(self) -> str | None:
         cleans = [i for i in self.instants if i.action == "clean" and i.state is State.COMPLETED]
         for clean in reversed(cleans):
-            stream = io.BytesIO(self._read(clean))
+            stream = io.BytesIO(self.content(clean))
             for record in fastavro.reader(stream):
                 if isinstance(record, dict) and record.get("totalFilesDeleted"):
                     return str(record.get("earliestCommitToRetain") or clean.requested)
@@ -190,25 +191,29 @@ class Timeline:
         return json.loads(text) if text else None
 
     def _metadata(self, instant: Instant) -> Mapping[str, Any]:
-        """What a completed write says about itself: Avro, in timeline layout 1 JSON."""
         # A completed write does not change any more.
         store = self._storage.hudi_options.get("aws_endpoint", "")
         place = (f"{store} {self._storage.uri}", self._folder, instant.file_name)
         if (known := _SAID.get(place)) is not None:
             return known
-        content = self._read(instant)
-        if content[:4] == b"Obj\x01":
-            record = next(iter(fastavro.reader(io.BytesIO(content))), None)
-        else:
-            record = json.loads(content or b"null")
-        said = cast("Mapping[str, Any]", record or {})
+        said = said_by(self.content(instant))
         while len(_SAID) >= _REMEMBERED:
             _SAID.pop(next(iter(_SAID)), None)
         _SAID[place] = said
         return said
 
-    def _read(self, instant: Instant) -> bytes:
+    def content(self, instant: Instant) -> bytes:
+        """Read the file of an action. Raises FileNotFoundError when it was archived meanwhile."""
         return self._storage.read_bytes(f"{self._folder}/{instant.file_name}")
+
+
+def said_by(content: bytes) -> Mapping[str, Any]:
+    """Decode what a completed write says about itself: Avro, in timeline layout 1 JSON."""
+    if content[:4] == b"Obj\x01":
+        record = next(iter(fastavro.reader(io.BytesIO(content))), None)
+    else:
+        record = json.loads(content or b"null")
+    return cast("Mapping[str, Any]", record or {})
 
 
 def _list_instants(storage: LakeStorage, folder: str) -> tuple[Instant, ...]:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from labctl.errors import ExitCode, LabError
+from labctl.lake.commit_rows import CommitRows
 from labctl.lake.instants import to_datetime
 from labctl.lake.silver import SilverTable
 from labctl.lake.timeline import Instant, Timeline
@@ -22,12 +23,13 @@ _BEFORE_ALL = "19700101000000000"
 class Watch:
     """Rows written to a table from the moment this is made.
 
-    A look at an unchanged table is one LIST request (1 ms on a local MinIO); only a new commit
-    makes rows be read, and only from its files.
+    A look at an unchanged table is one LIST request (1 ms on a local MinIO). A new commit is two
+    requests more, and one for each file that it wrote.
     """
 
     def __init__(self, table: SilverTable) -> None:
         self._table = table
+        self._rows = CommitRows(table)
         self._timeline = table.timeline()
         self._mark = self._timeline.completion_mark() or _BEFORE_ALL
 
@@ -44,7 +46,7 @@ class Watch:
         mark = timeline.completion_mark()
         if mark is None or mark <= self._mark:
             return None
-        rows = self._table.changes(self._mark, mark)
+        rows = self._rows.between(timeline, self._mark, mark)
         self._mark = mark
         return rows
 

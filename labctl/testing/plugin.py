@@ -16,6 +16,7 @@ from labctl.config.endpoints import Endpoints
 from labctl.config.model import find_project
 from labctl.lab.lab import Lab
 from labctl.lake import LATEST, Lake, View
+from labctl.lake.table_copies import TableCopies
 from labctl.sources import Source, connect
 from labctl.testing.account import add_account, failures_with_lab, write_page
 from labctl.testing.eventually import Eventually
@@ -167,7 +168,7 @@ def endpoints(lab: Lab) -> Endpoints:
 @pytest.fixture(scope="session")
 def lake(lab: Lab) -> Lake:
     """The reader of the lab's silver tables."""
-    return Lake(lab.endpoints.objectstore)
+    return Lake(lab.endpoints.objectstore, copies=TableCopies())
 
 
 @pytest.fixture
@@ -196,18 +197,21 @@ def silver(lab: Lab, lake: Lake) -> SilverReader:
 
     Write `moma_cow.artists` if several tables have the name. Other arguments are those of
     `labctl.lake.View`: `deleted=True` adds rows that the source has deleted. A table without a
-    commit has no rows; a name that neither the project nor the lake has is an error.
+    commit has no rows; a name that neither the project nor the lake has is an error. Copies of the
+    files that were read stay on this machine as long as the tests run, 512 MiB at most.
     """
 
     def read(table: str, where: str = "true", **view: object) -> list[dict[str, object]]:
-        if not tables_called(table, lake.table_names()):
+        names = lake.table_names()
+        if not tables_called(table, names):
             known_table(lab, table)
             return []
-        found = lake.table(table)
+        found = lake.table(table, names)
         if found.timeline().latest is None:
             return []
         shown = View(**view) if view else LATEST  # type: ignore[arg-type]
-        answer: pa.Table = lake.query(f"SELECT * FROM {quoted(found.name)} WHERE {where}", shown)  # noqa: S608
+        sql = f"SELECT * FROM {quoted(found.name)} WHERE {where}"  # noqa: S608
+        answer: pa.Table = lake.query(sql, shown, names=names)
         return answer.to_pylist()
 
     return read

@@ -8,7 +8,8 @@ import pytest
 
 from labctl.errors import ExitCode, LabError
 from labctl.lake.objectstore import LakeStorage
-from labctl.lake.silver import SilverTable, reading
+from labctl.lake.reading import reading
+from labctl.lake.silver import SilverTable
 
 
 class HudiCoreError(Exception):

@@ -50,9 +50,9 @@ def test_a_table_that_is_begun_again_is_never_read_by_halves(
     for key in (1, 2):
         written.change([key])
     table = lake.table(written.name)
-    open_reader = silver._open
+    open_reader = silver.open_table
     with monkeypatch.context() as removal:
-        removal.setattr(silver, "_open", lambda source: Removed(open_reader(source), source))
+        removal.setattr(silver, "open_table", lambda source: Removed(open_reader(source), source))
         with pytest.raises(LabError, match="has no commit yet") as caught:
             table.read()
     assert caught.value.exit_code is ExitCode.NOT_READY

@@ -1,0 +1,65 @@
+"""Copies of a lake's tables, for who reads the same ones again and again."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import replace
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from pyarrow import fs
+
+from labctl.lake.table_copy import TableCopy
+from labctl.lake.timeline import Timeline
+
+if TYPE_CHECKING:
+    from labctl.lake.silver import SilverTable
+
+__all__ = ["TableCopies"]
+
+_MOST_BYTES = 512 * 1024**2
+_HUDI_FOLDER = ".hoodie/"
+
+
+class TableCopies:
+    """Copies of the tables that were read last, `most_bytes` on disk at most.
+
+    They belong to one lake and to this process, and go when this object does. Threads share it.
+    """
+
+    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._lock = Lock()
+        self._copies: OrderedDict[str, tuple[TableCopy, int]] = OrderedDict()
+        """By path, with the size in bytes; the one that was read last is last."""
+
+    @property
+    def held_bytes(self) -> int:
+        """How large the tables' files are that are here."""
+        return sum(size for _, size in self._copies.values())
+
+    def current(
+        self, table: SilverTable, timeline: Timeline, entries: Iterable[fs.FileInfo]
+    ) -> SilverTable | None:
+        """Return the table's copy with the files that there are; None when it is too large.
+
+        `entries` has what is in the table's folder, listed after its timeline. Requests are made
+        only for what is new. Raises OSError when a file was removed meanwhile, or cannot be read.
+        """
+        root = f"{table.storage.path(table.path)}/"
+        paths = ((e.path.removeprefix(root), e.size or 0) for e in entries if e.is_file)
+        files = {path: size for path, size in paths if not path.startswith(_HUDI_FOLDER)}
+        size = sum(files.values())
+        if not TableCopy.is_possible(timeline) or size > self._most_bytes:
+            return None
+        with self._lock:
+            copy, _ = self._copies.pop(table.path, (None, 0))
+            copy = copy or TableCopy(table)
+            while self.held_bytes + size > self._most_bytes:
+                self._copies.popitem(last=False)
+            copy.show(timeline, timeline.instants)
+            copy.tell(timeline, timeline.writes)
+            copy.hold(files)
+            self._copies[table.path] = copy, size
+        return replace(table, storage=copy.storage, copies=None)

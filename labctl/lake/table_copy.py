@@ -1,0 +1,104 @@
+"""A copy of some of a table's files in a folder of this machine, for hudi-rs to read there.
+
+To see a new commit, hudi-rs has to open its table again, and asks the object store a dozen times
+for what it has mostly seen before. In a folder it does the same within some milliseconds. Hudi
+never changes a file in an object store, so that a copy stays right as long as the name is there.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING
+
+from labctl.errors import LabError
+from labctl.lake.objectstore import LakeStorage
+from labctl.lake.timeline import Instant, Timeline
+
+if TYPE_CHECKING:
+    from labctl.lake.silver import SilverTable
+
+__all__ = ["TableCopy"]
+
+_PARALLEL = 8
+_TIMELINE = ".hoodie/timeline"
+_PLAIN_LAYOUT = {"hoodie.timeline.path": "timeline"}
+"""Of the copy, whatever the table's own may be."""
+
+
+class TableCopy:
+    """Some files of one table. One thread at a time may use it; its folder goes when it does."""
+
+    def __init__(self, table: SilverTable) -> None:
+        folder = Path(mkdtemp(prefix="labctl-table-"))
+        weakref.finalize(self, rmtree, folder, ignore_errors=True)
+        self._storage = table.storage
+        self._path = table.path
+        self.storage = LakeStorage.local(folder)
+        """Where the copy is, by the path that the table has in its own storage."""
+        self._folder = folder / table.path
+        self._names: set[str] = set()
+        self._contents: dict[str, bytes] = {}
+        """By name, what is known of the files of the timeline."""
+        self._files: dict[str, int] = {}
+        """Sizes in bytes of the data files that are here, by path in the table's folder."""
+
+    @staticmethod
+    def is_possible(timeline: Timeline) -> bool:
+        """Whether a copy would be read as the table is: the times of its files do not count."""
+        return timeline.by_completion
+
+    def show(self, timeline: Timeline, instants: Iterable[Instant]) -> None:
+        """Let these actions be the copy's timeline. Only those that are `told` can be read."""
+        folder = self._folder / _TIMELINE
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            properties = {**timeline.properties, **_PLAIN_LAYOUT}
+            lines = (f"{key}={value}\n" for key, value in properties.items())
+            (folder.parent / "hoodie.properties").write_text("".join(lines), encoding="utf-8")
+        names = {instant.file_name for instant in instants}
+        for name in self._names - names:
+            (folder / name).unlink()
+            self._contents.pop(name, None)
+        for name in names - self._names:
+            (folder / name).write_bytes(self._contents.get(name, b""))
+        self._names = names
+
+    def tell(self, timeline: Timeline, instants: Iterable[Instant]) -> list[bytes]:
+        """Have what these actions say of themselves, in their order. One request for each new one.
+
+        Raises FileNotFoundError for one that has been archived.
+        """
+        wanted = list(instants)
+        new = [instant for instant in wanted if instant.file_name not in self._contents]
+        with ThreadPoolExecutor(_PARALLEL) as pool:
+            for instant, content in zip(new, pool.map(timeline.content, new), strict=True):
+                self._contents[instant.file_name] = content
+                if instant.file_name in self._names:
+                    (self._folder / _TIMELINE / instant.file_name).write_bytes(content)
+        return [self._contents[instant.file_name] for instant in wanted]
+
+    def hold(self, files: Mapping[str, int]) -> None:
+        """Have these data files and no others: paths in the table's folder, with sizes in bytes.
+
+        One request for each new one. Raises FileNotFoundError for one that is gone, and LabError
+        for one that is not in the folder: who wrote the table's commits is not known here.
+        """
+        for path in [path for path, size in self._files.items() if files.get(path) != size]:
+            (self._folder / path).unlink()
+            del self._files[path]
+        new = [path for path in files if path not in self._files]
+        with ThreadPoolExecutor(_PARALLEL) as pool:
+            for path, size in zip(new, pool.map(self._fetch, new), strict=True):
+                self._files[path] = size
+
+    def _fetch(self, path: str) -> int:
+        file = self._folder / path
+        if ".." in file.parts or not file.is_relative_to(self._folder):
+            raise LabError(f"A commit of the table {self._path} names a file elsewhere: {path}.")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        return file.write_bytes(self._storage.read_bytes(f"{self._path}/{path}"))
