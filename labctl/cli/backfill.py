@@ -8,6 +8,7 @@ import typer
 
 from labctl.cli.app import Invocation
 from labctl.cli.output import print_result, stderr
+from labctl.counted import counted
 from labctl.lab.backfill import backfill_table
 
 __all__ = ["backfill_command"]
@@ -42,5 +43,8 @@ def backfill_command(
     print_result(
         invocation.format,
         done,
-        lambda: f"{done.table}: {done.rows:,} rows were loaded again in {done.seconds:.1f} s",
+        lambda: (
+            f"{done.table}: {counted(done.rows, 'row', 'were')} loaded again "
+            f"in {done.seconds:.1f} s"
+        ),
     )

@@ -12,6 +12,7 @@ from rich.text import Text
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
 from labctl.cli.records import CountOption, WhereOption, print_records, wanted_fields
+from labctl.counted import counted
 from labctl.errors import ExitCode
 from labctl.lab.bronze import lab_bronze
 from labctl.lab.table_requests import lab_dead_letters
@@ -81,7 +82,7 @@ def _render_flaws(
         if flaws and topic in tables
     ]
     if not lines:
-        return Group(f"the bronze files of {len(found)} topics are whole")
+        return Group(f"the bronze files of {counted(len(found), 'topic', 'are')} whole")
     return Group(
         *map(Text, lines),
         "If a topic still has every row, write its table and bronze again from it:",
@@ -98,4 +99,4 @@ def _render(objects: list[BronzeObject], count: int) -> Group:
     for entry, size in zip(shown, sizes, strict=True):
         written = entry.modified.isoformat(timespec="milliseconds") if entry.modified else ""
         lines.append(f"{written:<29}  {size:>{width}}  {entry.path}")
-    return Group(*map(Text, lines), f"{len(shown)} of {len(objects)} files")
+    return Group(*map(Text, lines), f"{len(shown)} of {counted(len(objects), 'file')}")

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result
+from labctl.counted import counted
 from labctl.lab.catalog import CatalogTable, catalog_of
 from labctl.lab.table_requests import register_tables
 from labctl.lake.glue_changes import Change
@@ -107,7 +108,7 @@ def _print(
     text: list[RenderableType] = [_changes(changes) if changes else none]
     if told is not None:
         data["hive"] = told
-        text.append(f"{len(told)} tables are registered in Hive's metastore")
+        text.append(f"{counted(len(told), 'table', 'are')} registered in Hive's metastore")
     print_result(invocation.format, data, lambda: Group(*text))
 
 

@@ -14,6 +14,7 @@ from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
 from labctl.cli.reports import write_file
 from labctl.config.model import SourceEngine
+from labctl.counted import counted
 from labctl.errors import ExitCode, LabError
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _summary(report: ConformanceReport) -> RenderableType:
         lines.append(Text(f"    again: {failure.reproduce}"))
     lines.append(
         Text(
-            f"{report.tables} tables in {report.seconds:.0f} s, "
+            f"{counted(report.tables, 'table')} in {report.seconds:.0f} s, "
             f"{report.tables_per_minute:.0f} per minute without making failures smaller"
         )
     )

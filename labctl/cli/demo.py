@@ -15,6 +15,7 @@ from labctl.cli.rows import rows_table
 from labctl.cli.seed import seed_summary
 from labctl.cli.up import urls_table
 from labctl.cli.verify import verify_exit_code, verify_summary
+from labctl.counted import counted
 from labctl.errors import LabError
 from labctl.lab.athena_connection import connection_of
 from labctl.lab.connectors import apply_and_wait
@@ -52,7 +53,7 @@ def demo_command(invocation: Invocation) -> None:
         else:
             seeded = seed_lab(lab)
     loaded = time.monotonic()
-    _say(f"{seeded.rows:,} rows are in the databases after {seeded.seconds:.1f} s")
+    _say(f"{counted(seeded.rows, 'row', 'are')} in the databases after {seeded.seconds:.1f} s")
     with stderr.status("waiting for the snapshot to reach silver"):
         report = verify_lab(lab, timeout=SNAPSHOT_SECONDS)
     if not report.equal:

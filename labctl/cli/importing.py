@@ -12,6 +12,7 @@ from rich.text import Text
 
 from labctl.cli.app import Invocation
 from labctl.cli.output import print_result
+from labctl.counted import counted
 from labctl.errors import ExitCode
 from labctl.importing import Change, Import
 from labctl.importing.project import Project
@@ -87,7 +88,7 @@ def _render(
         parts += [Text(f"  {problem}") for problem in found.problems]
     elif write:
         count = sum(change is not Change.UNCHANGED for change in changes.values())
-        parts.append(Text(f"{count} files written"))
+        parts.append(Text(f"{counted(count, 'file')} written"))
     else:
         parts.append(Text("Nothing was written: --write does it"))
     return Group(*parts)

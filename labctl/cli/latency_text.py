@@ -6,6 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from labctl.counted import counted
 from labctl.latency.compare import Comparison, Difference
 from labctl.latency.growth_report import GrowthReport
 from labctl.latency.report import Hop, RunReport
@@ -69,7 +70,7 @@ def _cells(hop: Hop) -> list[str]:
 def _counted(report: RunReport) -> list[RenderableType]:
     counts = report.counts
     words = (
-        f"{counts.written:,} changes in {report.seconds:,.1f} s: "
+        f"{counted(counts.written, 'change')} in {report.seconds:,.1f} s: "
         f"{_rate(report.committed_per_second)} committed, "
         f"{_rate(report.queryable_per_second)} queryable"
     )

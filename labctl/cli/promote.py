@@ -15,6 +15,7 @@ from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
 from labctl.config.aws import AwsProfile
 from labctl.config.model import LabConfig, find_project, lab_file
+from labctl.counted import counted
 from labctl.errors import ExitCode, LabError
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def plan_command(
         invocation.format,
         data,
         lambda: Group(
-            f"{len(plan.files)} files in {folder}, every check passed (sha256 {digest[:12]})",
+            f"{counted(len(plan.files), 'file')} in {folder}, every check passed "
+            f"(sha256 {digest[:12]})",
             f"read {folder / 'README.md'}, then `labctl promote apply`",
         ),
     )
@@ -123,7 +125,7 @@ def apply_command(
             write_plan(plan, default_folder(promotion))
         applying.carry_out()
     data = {"changes": changes, "outputs": str(applying.outputs_file)}
-    words = f"{len(changes)} changes made" if changes else "nothing to change"
+    words = f"{counted(len(changes), 'change')} made" if changes else "nothing to change"
     print_result(
         invocation.format, data, lambda: f"{words}; addresses are in {applying.outputs_file}"
     )

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
+from labctl.counted import counted
 from labctl.datasets import data_sets
 from labctl.lab.seeding import Seeded, seed_lab
 
@@ -91,7 +92,8 @@ def seed_summary(seeded: Seeded) -> RenderableType:
     notes = []
     for result in seeded.data_sets:
         notes.append(
-            f"{result.data_set}: {result.rows:,} rows, {result.origin}, in {result.seconds:.1f} s"
+            f"{result.data_set}: {counted(result.rows, 'row')}, {result.origin}, "
+            f"in {result.seconds:.1f} s"
         )
         notes += [f"{t.table}: {t.note} (--reset brings the data set back)" for t in result.kept]
         notes += [f"{name}: no source of this lab has its schema" for name in result.skipped]

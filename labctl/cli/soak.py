@@ -12,6 +12,7 @@ from rich.table import Table
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
 from labctl.cli.reports import chosen_seed, write_file
+from labctl.counted import counted
 from labctl.errors import ExitCode, LabError
 from labctl.extras import require_extra
 from labctl.soak.faulting import FaultKind
@@ -119,8 +120,8 @@ def _summary(report: SoakReport) -> RenderableType:
     lines: list[RenderableType] = [
         recovery,
         "",
-        f"{changes:,} changes, {len(report.faults)} faults: missing {report.missing}, "
-        f"twice {report.twice}, stale {report.stale}",
+        f"{counted(changes, 'change')}, {counted(len(report.faults), 'fault')}: "
+        f"missing {report.missing}, twice {report.twice}, stale {report.stale}",
         "All tables equal their sources." if report.verified else "Tables differ: labctl verify",
     ]
     if report.stepped_back:

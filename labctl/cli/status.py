@@ -15,6 +15,7 @@ from rich.text import Text
 
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result
+from labctl.counted import counted
 from labctl.errors import ExitCode
 from labctl.lab.pipeline import (
     BronzeStatus,
@@ -162,7 +163,7 @@ def _bronze(bronze: BronzeStatus) -> str:
     if bronze.state:
         parts[0] += f" ({bronze.state})"
     if bronze.records_behind:
-        parts.append(f"{bronze.records_behind:,} records behind")
+        parts.append(f"{counted(bronze.records_behind, 'record')} behind")
     if bronze.dead_letters:
         parts.append(f"{bronze.dead_letters:,} dead letters")
     if bronze.stopped_topics:

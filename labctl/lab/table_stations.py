@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import requests
 
+from labctl.counted import counted
 from labctl.errors import ExitCode, LabError
 from labctl.kafka.offsets import EndOffsets, end_offsets
 from labctl.kafkaconnect.files import ConnectorFile
@@ -93,15 +94,18 @@ def _check(
     elif silver.error or silver.state in HELD_UP:
         problems.append(f"silver is {silver.state}: {silver.error or 'labctl logs silver'}")
     elif silver.records_behind:
-        problems.append(f"{silver.records_behind:,} records of its topic are not in silver yet")
+        problems.append(
+            f"silver lacks the last {counted(silver.records_behind, 'record')} of its topic"
+        )
     if not problems and source_rows != (rows or 0):
         problems.append(
-            f"{source_rows:,} rows in the source, {rows or 0:,} in silver now: "
+            f"{counted(source_rows or 0, 'row')} in the source, {rows or 0:,} in silver now: "
             f"labctl verify {table.name}"
         )
     if silver is not None and silver.dead_letters:
         problems.append(
-            f"{silver.dead_letters:,} records were put aside: labctl deadletters list {table.name}"
+            f"{counted(silver.dead_letters, 'record', 'were')} put aside: "
+            f"labctl deadletters list {table.name}"
         )
     return TableCheck(
         table=table.name,
@@ -167,8 +171,8 @@ def wait_for_rows(
             asked = time.monotonic()
         if time.monotonic() - begun > seconds:
             raise LabError(
-                f"{table.name} has {rows:,} rows in silver after {seconds:.0f} s, and its topic "
-                "has more",
+                f"{table.name} has {counted(rows, 'row')} in silver after {seconds:.0f} s, and its "
+                "topic has more",
                 hint=f"labctl table check {table.name} says what is missing",
                 exit_code=ExitCode.NOT_READY,
             )

@@ -81,12 +81,12 @@ def _missing(read: Sequence[_Read], known: set[int], is_noted: bool) -> Iterator
     for gap in gaps:
         missing = [offset for offset in gap if not _may_have_been_in(read, offset, side_by_side)]
         if missing:
-            which = f"{missing[0]:,}" if len(missing) == 1 else f"{missing[0]:,} to {missing[-1]:,}"
+            begin, end = f"{missing[0]:,}", f"{missing[-1]:,}"
+            which = f"{len(missing):,} records, of offsets {begin} to {end}, are"
+            if len(missing) == 1:
+                which = f"the record of offset {begin} is"
             behind = next(one for one in read if max(one.offsets, default=-1) > gap[0])
-            yield (
-                f"{len(missing):,} records, of offsets {which}, are in no file before "
-                f"{behind.file.path}"
-            )
+            yield f"{which} in no file before {behind.file.path}"
 
 
 def _may_have_been_in(read: Sequence[_Read], offset: int, side_by_side: bool) -> bool:

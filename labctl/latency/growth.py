@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import psutil
 from pyarrow import fs
 
+from labctl.counted import counted
 from labctl.errors import ExitCode, LabError
 from labctl.kafka.topics import Topics
 from labctl.lab.lab import Lab
@@ -157,7 +158,7 @@ def _tables(lab: Lab, steps: Sequence[int], scenario: Scenario, observer: Observ
             Twin(small, f"{small.properties.table}_{number}", type_of(small), in_its_place=False)
             for number in range(1, step - have + 1)
         ]
-        observer.phase(f"bringing the application up with {step} tables")
+        observer.phase(f"bringing the application up with {counted(step, 'table')}")
         with changed(lab, observer, twins=twins) as other:
             yield _Grown(other, scenario)
 

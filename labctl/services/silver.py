@@ -15,6 +15,7 @@ import lakehouse
 from labctl.config.endpoints import Silver
 from labctl.config.kafka_clients import java_settings
 from labctl.config.model import LabConfig
+from labctl.counted import counted
 from labctl.hive.jars import spark_home
 from labctl.home.state import write_private
 from labctl.services.jvm import FLAGS, busy_compiler
@@ -254,8 +255,8 @@ def _probe(context: Context) -> str:
     # A table whose topic does not exist yet has nothing to do: the lab is usable without it.
     opening = [t for t in tables if t["state"] == "starting" and t["waiting_for"] is None]
     if opening:
-        raise ConnectionError(f"{len(opening)} tables are still being opened")
-    return f"{status['application']}, {len(tables)} tables from {status['source']}"
+        raise ConnectionError(f"{counted(len(opening), 'table', 'are')} still being opened")
+    return f"{status['application']}, {counted(len(tables), 'table')} from {status['source']}"
 
 
 def _suspend(context: Context) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from labctl.counted import counted
 from labctl.lab.connectors import apply_and_wait, lab_files
 from labctl.lab.lab import Lab
 from labctl.lab.own_schema import apply_schema
@@ -65,7 +66,7 @@ def _connector(lab: Lab, name: str) -> str:
 
 def _start_table(lab: Lab, address: str) -> str:
     added = add_table(lab, address, _Noting())
-    rows = f"{added.silver_rows:,} of {added.source_rows:,} rows are in silver"
+    rows = f"{added.silver_rows:,} of {counted(added.source_rows, 'row', 'are')} in silver"
     return f"{added.table.name} started, {rows}"
 
 

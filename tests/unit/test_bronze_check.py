@@ -107,7 +107,7 @@ def flaws_by_value(folder: Path, elsewhere: list[tuple[int, int]]) -> list[str]:
 def test_offsets_may_run_through_several_files(by_value: Path) -> None:
     assert flaws_by_value(by_value, [(0, 7)]) == []
     (flaw,) = flaws_by_value(by_value, [])
-    assert "1 records, of offsets 7, are in no file before" in flaw
+    assert "the record of offset 7 is in no file before" in flaw
     assert flaw.endswith(f"state=a/{TOPIC}+0+0000000005.avro")
 
 
@@ -130,7 +130,7 @@ def test_files_from_behind_the_position_may_be_incomplete(by_value: Path) -> Non
     note = by_value.parents[1] / "bronze-positions" / TOPIC
     note.write_text('{"0": 5}')
     assert flaws_by_value(by_value, []) == [
-        f"partition 0: 1 records, of offsets 5, are in no file before topics/{TOPIC}/state=b/"
+        f"partition 0: the record of offset 5 is in no file before topics/{TOPIC}/state=b/"
         f"{TOPIC}+0+0000000002.avro"
     ]
     note.write_text('{"0": 2}')

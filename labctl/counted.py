@@ -1,0 +1,18 @@
+"""Numbers of things, as sentences have them."""
+
+from __future__ import annotations
+
+__all__ = ["counted"]
+
+
+def counted(count: int, noun: str, verb: str = "") -> str:
+    """Return `1 row`, `2 rows`, or with the verb `are` `1 row is`, `2 rows are`.
+
+    `noun` is one that takes an s.
+    """
+    one = count == 1
+    said = f"{count:,} {noun if one else noun + 's'}"
+    return f"{said} {_SINGULAR[verb] if one else verb}" if verb else said
+
+
+_SINGULAR = {"are": "is", "were": "was"}
