@@ -14,7 +14,7 @@ from labctl.cli.output import print_result
 from labctl.errors import ExitCode, LabError
 from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.existing import existing_source
-from labctl.scaffolding.model import NewSource, named_source
+from labctl.scaffolding.model import named_source
 from labctl.scaffolding.project import (
     NewProject,
     Written,
@@ -45,12 +45,13 @@ def init_command(
         typer.Option(help="A data set that labctl comes with, and the sources it fills."),
     ] = None,
     from_database: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            metavar="DSN",
+            metavar="[NAME=]DSN",
             envvar="LABCTL_FROM_DATABASE",
             help="Make a source after a database that is there, which is only read: "
-            "postgresql://, mysql:// or mssql://USER:PASSWORD@HOST:PORT/DATABASE.",
+            "postgresql://, mysql:// or mssql://USER:PASSWORD@HOST:PORT/DATABASE. "
+            "Repeat it for more.",
         ),
     ] = None,
     copy_rows: Annotated[
@@ -65,7 +66,7 @@ def init_command(
     A folder that has a lab.toml is refused, and no file is ever overwritten.
     """
     require_no_project(folder)
-    if copy_rows and from_database is None:
+    if copy_rows and not from_database:
         raise LabError(
             "--copy-rows has no database to copy from",
             hint="name it with --from-database",
@@ -74,9 +75,7 @@ def init_command(
     chosen = lab_name(name or folder.resolve().name)
     if not (source or dataset or from_database):
         source = [_ask(chosen)]
-    sources: list[NewSource] = []
-    if from_database is not None:
-        sources.append(existing_source(from_database, copy_rows=copy_rows))
+    sources = [existing_source(one, copy_rows=copy_rows) for one in from_database or ()]
     sources += [example_source(*named_source(text)) for text in source or ()]
     project = new_project(chosen, sources, dataset or ())
     written = write_project(folder, project)

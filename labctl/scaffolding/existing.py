@@ -14,7 +14,7 @@ from labctl.config.model import NOT_SOURCES, SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.scaffolding.connectors import source_text
 from labctl.scaffolding.foreign import label_literal, type_text, value_literal, why_left_out
-from labctl.scaffolding.model import ENGINE_NAMES, NewSource, NewTable
+from labctl.scaffolding.model import ENGINE_NAMES, NewSource, NewTable, require_source_name
 from labctl.sources import ENGINES, Source, SourceTable, TableRef
 from labctl.sources.column_filters import COLUMNS_LEFT_OUT, column_entry
 from labctl.sources.fitness import silver_column, table_findings
@@ -58,12 +58,14 @@ def parse_dsn(dsn: str) -> tuple[SourceEngine, Database]:
     )
 
 
-def existing_source(dsn: str, *, name: str | None = None, copy_rows: int = 0) -> NewSource:
+def existing_source(address: str, *, copy_rows: int = 0) -> NewSource:
     """The source that a database would be in a lab. The database is only read.
 
-    `name` is its own by default. `copy_rows` of each table, the first by key, come along. Raises
-    LabError (USAGE) when there is no such database, or nothing in it.
+    `address` is a DSN, or `NAME=DSN`; without a name, the source is called as the database.
+    `copy_rows` of each table, the first by key, come along. Raises LabError (USAGE) when there is
+    no such database, or nothing in it.
     """
+    name, dsn = _named(address)
     engine, endpoint = parse_dsn(dsn)
     try:
         database = ENGINES[engine].client(endpoint)
@@ -103,6 +105,16 @@ def existing_source(dsn: str, *, name: str | None = None, copy_rows: int = 0) ->
             for column in limits[table.ref].columns()
         ),
     )
+
+
+def _named(address: str) -> tuple[str | None, str]:
+    """A source's name, if one is given, and the DSN. Raises LabError (USAGE) for no name."""
+    name, separator, dsn = address.partition("=")
+    # With one of these it is part of an address, perhaps with a password, which no message names.
+    if not separator or set(":/@?") & set(name):
+        return None, address
+    require_source_name(name, "NAME=DSN, as in orders=postgresql://reader@db.example/shop")
+    return name, dsn
 
 
 def _tables(database: Source, engine: SourceEngine, endpoint: Database) -> list[SourceTable]:

@@ -11,7 +11,14 @@ from labctl.config.model import NOT_SOURCES, SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.sources import ENGINES, TableRef
 
-__all__ = ["ENGINE_NAMES", "NewSource", "NewTable", "named_source", "source_section"]
+__all__ = [
+    "ENGINE_NAMES",
+    "NewSource",
+    "NewTable",
+    "named_source",
+    "require_source_name",
+    "source_section",
+]
 
 ENGINE_NAMES: dict[str, SourceEngine] = {
     "postgres": "postgres",
@@ -76,16 +83,21 @@ def source_section(
     return "\n".join(lines) + "\n"
 
 
-def named_source(text: str) -> tuple[str, SourceEngine]:
-    """Name and engine in `orders=postgres`. Raises LabError (USAGE)."""
-    name, _, engine = text.partition("=")
+def require_source_name(name: str, form: str) -> None:
+    """Raise LabError (USAGE) for what cannot name a source; `form` is how it is to be written."""
     if _NAME.fullmatch(name) is None or name in NOT_SOURCES:
         raise LabError(
             f"{name!r} cannot name a source",
-            hint="write NAME=ENGINE, as in orders=postgres: lower-case letters, digits, _ and -, a "
+            hint=f"write {form}: lower-case letters, digits, _ and -, a "
             f"letter first, 30 at most, and none of {', '.join(sorted(NOT_SOURCES))}",
             exit_code=ExitCode.USAGE,
         )
+
+
+def named_source(text: str) -> tuple[str, SourceEngine]:
+    """Name and engine in `orders=postgres`. Raises LabError (USAGE)."""
+    name, _, engine = text.partition("=")
+    require_source_name(name, "NAME=ENGINE, as in orders=postgres")
     if engine not in ENGINE_NAMES:
         raise LabError(
             f"{text!r} names no engine",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,18 +146,19 @@ def new_project(
         folders.insert(0, str(PROPERTIES))
         sections += [source.section(connector_name(source.name)) for source in sources]
         files |= _source_files(sources, silver_name(name), has_base=bool(data_sets))
+    called = _called(sources, silver_name(name))
     files["lab.toml"] = _lab_toml(name, sections, data_sets, list(dict.fromkeys(folders)))
     examples = [s for s in sources if [t.ref.name for t in s.tables] == [EXAMPLE_TABLE]]
-    files["tests/test_lab.py"] = tests_text(examples[0] if examples else None)
+    example = examples[0] if examples else None
+    files["tests/test_lab.py"] = tests_text(example, called[example.name][0] if example else "")
     files["pytest.ini"] = _PYTEST.format(name=name)
     files["Makefile"] = _MAKEFILE
     files[".gitignore"] = _GITIGNORE
-    tables = [silver_name(table.ref.name) for source in sources for table in source.tables]
     return NewProject(
         name,
         dict(sorted(files.items())),
         tuple(data_sets),
-        next(iter(tables), None),
+        next((tables[0] for tables in called.values() if tables), None),
         tuple(note for source in sources for note in source.notes),
     )
 
@@ -190,7 +192,7 @@ def _source_files(sources: Sequence[NewSource], database: str, *, has_base: bool
     files = {f"{CONNECTORS}/{SINK}.json": sink_text([source.name for source in sources])}
     if not has_base:
         files[f"{PROPERTIES}/{BASE}"] = base_text(database)
-    taken: set[str] = set()
+    places = _places(sources, database)
     for source in sources:
         connector = source_text(
             source.name, source.engine, source.schemas, left_out=source.left_out
@@ -199,18 +201,40 @@ def _source_files(sources: Sequence[NewSource], database: str, *, has_base: bool
         files[source.schema_file] = source.schema_sql
         if source.rows_file is not None and source.rows_sql is not None:
             files[source.rows_file] = source.rows_sql
-        for table in source.tables:
+        for table, (other, name) in zip(source.tables, places[source.name], strict=True):
             topic = f"{source.name}.{table.ref.schema}.{table.ref.name}"
-            other, name = free_table_name(
-                database, source.name, table.ref.schema, table.ref.name, taken
-            )
             # A data set's base names its own database.
-            other = other or (database if has_base else None)
-            taken.add(f"{other or database}.{name}")
+            named = other or (database if has_base else None)
             files[f"{PROPERTIES}/{topic}.properties"] = table_text(
-                topic=topic, table=name, keys=table.keys, database=other, topics_dir=_TOPICS_DIR
+                topic=topic, table=name, keys=table.keys, database=named, topics_dir=_TOPICS_DIR
             )
     return files
+
+
+def _places(sources: Sequence[NewSource], database: str) -> dict[str, list[tuple[str | None, str]]]:
+    """By source, the database (None for the usual one) and the name of each table in silver."""
+    places: dict[str, list[tuple[str | None, str]]] = {}
+    taken: set[str] = set()
+    for source in sources:
+        places[source.name] = []
+        for table in source.tables:
+            ref = table.ref
+            other, name = free_table_name(database, source.name, ref.schema, ref.name, taken)
+            taken.add(f"{other or database}.{name}")
+            places[source.name].append((other, name))
+    return places
+
+
+def _called(sources: Sequence[NewSource], database: str) -> dict[str, list[str]]:
+    """By source, what its tables are called in silver: with the database where two share a name."""
+    places = _places(sources, database)
+    count = Counter(name for tables in places.values() for _, name in tables)
+    return {
+        source: [
+            name if count[name] == 1 else f"{other or database}.{name}" for other, name in tables
+        ]
+        for source, tables in places.items()
+    }
 
 
 def _data_set_files(name: str) -> tuple[LabConfig, dict[str, str]]:

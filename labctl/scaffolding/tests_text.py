@@ -28,15 +28,15 @@ def test_a_change_arrives(source, silver, eventually):
     email = "ada@example.org" if row[0] != "ada@example.org" else "ada@example.com"
     database.execute("UPDATE {table} SET email = %s WHERE customer_id = 1", (email,))
     eventually(
-        lambda: [row["email"] for row in silver("customer", "customer_id = 1")] == [email],
-        row=("customer", {{"customer_id": 1}}),
+        lambda: [row["email"] for row in silver("{silver}", "customer_id = 1")] == [email],
+        row=("{silver}", {{"customer_id": 1}}),
     )
 """
 
 
-def tests_text(example: NewSource | None) -> str:
-    """`example`: the source whose table `customer` a test changes."""
+def tests_text(example: NewSource | None, silver: str) -> str:
+    """Return the test. It changes the table `customer` of `example`, in silver called `silver`."""
     if example is None:
         return _EVERY_ROW
     (table,) = example.tables
-    return _EVERY_ROW + _UPDATE.format(source=example.name, table=table.ref)
+    return _EVERY_ROW + _UPDATE.format(source=example.name, table=table.ref, silver=silver)

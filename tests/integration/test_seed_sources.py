@@ -7,13 +7,18 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pyarrow as pa
 import pytest
+from typer.testing import CliRunner
 
+import labctl.cli.init  # noqa: F401 - registers its command
+from labctl.cli.app import root
 from labctl.config.endpoints import Endpoints
+from labctl.config.model import LabConfig
 from labctl.errors import LabError
 from labctl.scaffolding.existing import existing_source
 from labctl.scaffolding.foreign import label_literal, type_text
@@ -29,6 +34,7 @@ from labctl.sources import (
     ensure_database,
 )
 from labctl.sources.scripts import split_script
+from labctl.tables import lab_tables
 from labctl.verify import verify_table
 from labctl.verify.pairs import lost_values
 
@@ -310,7 +316,7 @@ def test_what_columns_are_said_to_be(source: Source, table: TableRef) -> None:
 
 
 def test_a_database_that_is_there_is_made_again_from_what_is_read(
-    endpoints: Endpoints, source: Source
+    endpoints: Endpoints, source: Source, tmp_path: Path
 ) -> None:
     """Types, keys and a sample: what `labctl init --from-database` writes makes the same tables."""
     cases = CASES_OF[source.engine]
@@ -326,6 +332,13 @@ def test_a_database_that_is_there_is_made_again_from_what_is_read(
         found = existing_source(dsn, copy_rows=10)
         assert [(t.ref, t.keys) for t in found.tables] == [(ref, ("id",))]
         assert any("keyless has no primary key" in note for note in found.notes)
+        both = [f"--from-database={name}={dsn}" for name in ("first", "second")]
+        done = CliRunner().invoke(root, ["init", str(tmp_path / "both"), *both])
+        assert done.exit_code == 0, done.output
+        config = LabConfig.load(tmp_path / "both" / "lab.toml")
+        assert [*config.sources] == ["first", "second"]
+        names = [table.name for table in lab_tables(tmp_path / "both", config)]
+        assert names == ["both.odd_name", "second.odd_name"]
         made_again(there, schema, found)
         assert there.describe(ref) == before
         assert verify_table(held, there.read(ref), ["id"]).equal

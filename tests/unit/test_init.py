@@ -88,6 +88,17 @@ def test_a_new_project_is_one_that_a_lab_can_run(
     compile((folder / "tests" / "test_lab.py").read_text(), "test_lab.py", "exec")
 
 
+def test_two_sources_with_a_table_of_one_name(here: Path) -> None:
+    """What the project's test and its first query name is one table."""
+    said = init("shop", "--source", "a=mysql", "--source", "b=postgres")
+    names = [t.name for t in lab_tables(here / "shop", LabConfig.load(here / "shop/lab.toml"))]
+    assert sorted(names) == ["b.customer", "shop.customer"]
+    text = (here / "shop/tests/test_lab.py").read_text()
+    assert text.count('"shop.customer"') == 2
+    assert 'source("a")' in text
+    assert "customer" in said
+
+
 def test_a_data_sets_lab_is_the_one_that_labctl_comes_with(here: Path) -> None:
     said = init("box", "--dataset", "tickit")
     assert said.splitlines()[-4:] == ["  cd box", "  labctl up", "  labctl seed", "  pytest"]
@@ -139,6 +150,7 @@ def test_in_a_terminal_it_asks(here: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ["--dataset", "none"],
         ["--source", "a=mysql", "--copy-rows", "3"],
         ["--from-database", "postgresql://nobody@127.0.0.1:1/none"],
+        ["--from-database", "kafka=postgresql://nobody@127.0.0.1:1/none"],
     ],
 )
 def test_a_wrong_wish_writes_nothing(here: Path, arguments: list[str]) -> None:
@@ -161,6 +173,11 @@ def test_a_dsn_names_engine_server_user_and_database() -> None:
         with pytest.raises(LabError) as caught:
             parse_dsn(wrong)
         assert "secret" not in f"{caught.value}"
+
+
+@pytest.mark.parametrize("address", ["mysql//u:secret@h/d?x=1", "u:secret=x", "/secret=1"])
+def test_what_may_hold_a_password_is_not_shown(here: Path, address: str) -> None:
+    assert "secret" not in init("shop", "--from-database", address, code=ExitCode.USAGE)
 
 
 def test_names_of_labs_and_silver_tables() -> None:
