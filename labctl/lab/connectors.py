@@ -36,7 +36,6 @@ __all__ = [
     "give_logins",
     "is_running",
     "lab_files",
-    "older_keys",
     "require_not_failed",
     "restart_failed_tasks",
     "snapshot_again",
@@ -71,13 +70,6 @@ def check_files(lab: Lab) -> None:
     _ = lab.tables
     check_apart(source_files(lab))
     check_captured(lab)
-
-
-def older_keys(lab: Lab) -> list[str]:
-    """What the lab's files say in words of older versions, and how it is read: one line a key."""
-    of_connectors = (each for file in source_files(lab) for each in file.older_keys)
-    of_tables = (each for table in lab.tables for each in table.properties.older_keys)
-    return list(dict.fromkeys([*of_connectors, *of_tables]))
 
 
 def check_sink_files(lab: Lab) -> None:

@@ -11,6 +11,7 @@ from labctl.kafkaconnect.files import read_connector
 from labctl.kafkaconnect.keys import as_today
 from labctl.kafkaconnect.keys.table import key_table
 from labctl.kafkaconnect.topic_names import topic_of
+from labctl.lab.key_remarks import unknown_hudi_keys
 from lakehouse.errors import ConfigurationError
 from lakehouse.older_keys import ORDERING, read_as_today
 from lakehouse.properties import load_tables
@@ -201,3 +202,22 @@ def test_every_key_of_today_is_read_as_it_is(connector: str) -> None:
     keys = (key for key in key_table().connectors[connector] if "(" not in key)
     config = {**dict.fromkeys(keys, "x"), "connector.class": connector}
     assert as_today(config).config == config
+
+
+def test_a_misspelt_key_of_hudi_is_told_with_its_line(tmp_path: Path) -> None:
+    shared, file = tmp_path / "base.inc", tmp_path / "tickit.ecomm.sale.properties"
+    shared.write_text("hoodie.clean.comits.retained=40\nhoodie.index.type=BUCKET\n")
+    file.write_text(f"include=base.inc\n{TABLE}hoodie.nothing.has.this=1\n")
+    (table,) = load_tables([file])
+    assert [*unknown_hudi_keys(table)] == [
+        f"{shared}:1: hoodie.clean.comits.retained: Hudi has no such key; did you mean "
+        "hoodie.clean.commits.retained?",
+        f"{file}:9: hoodie.nothing.has.this: Hudi has no such key, and nothing would read it; "
+        "remove it",
+    ]
+
+
+def test_the_files_that_labctl_comes_with_have_no_unknown_keys() -> None:
+    folder = Path(__file__).parents[2] / "spark/properties"
+    for table in load_tables([folder, folder / "moma"]):
+        assert [*unknown_hudi_keys(table)] == []
