@@ -35,7 +35,7 @@ def trace_command(
 ) -> None:
     """Follow one row from its source to silver, and say where it stopped, and why.
 
-    Exits with 3 if a station lacks the row or has another version of it.
+    Exits with 3 if a station lacks the row or has another version of it, or if none knows it.
     """
     key = wanted_fields(where)
     if not key:
@@ -49,10 +49,15 @@ def trace_command(
     stopped = found.stopped
     print_result(
         invocation.format,
-        {"table": found.table, "key": key, "stations": found.stations, "arrived": stopped is None},
+        {
+            "table": found.table,
+            "key": key,
+            "stations": found.stations,
+            "arrived": stopped is None and not found.nowhere,
+        },
         lambda: trace_text(found),
     )
-    if stopped is not None:
+    if stopped is not None or found.nowhere:
         raise typer.Exit(int(ExitCode.NOT_READY))
 
 
@@ -90,7 +95,8 @@ def _rows(found: RowTrace) -> Iterator[str]:
 def _verdict(found: RowTrace) -> str:
     if stopped := found.stopped:
         return f"The row stopped before {stopped.name}: {stopped.why}."
+    if found.nowhere:
+        return "No station knows such a row."
     if found.stations[0].state is State.MISSING:
-        known = any(station.state is State.DELETED for station in found.stations)
-        return "Deleted at the source, and everywhere." if known else "No station knows such a row."
+        return "Deleted at the source, and everywhere."
     return "The row arrived."

@@ -18,9 +18,11 @@ import pyarrow as pa
 
 from labctl.errors import ExitCode, LabError
 from labctl.kafka.topics import Topics
+from labctl.kafkaconnect.keys import lists
 from labctl.lab.bronze import lab_bronze
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import PipelineStatus, SilverTableStatus, read_pipeline
+from labctl.lab.source_files import source_file
 from labctl.lab.table_requests import lab_dead_letters
 from labctl.lab.verification import source_capture
 from labctl.lake import Lake, View
@@ -39,6 +41,7 @@ __all__ = [
     "State",
     "Station",
     "bronze_station",
+    "dropped_by",
     "silver_station",
     "topic_station",
     "trace",
@@ -94,6 +97,11 @@ class RowTrace:
         """The first station that does not have what the one before it has."""
         return next((station for station in self.stations if station.why), None)
 
+    @property
+    def nowhere(self) -> bool:
+        """Whether no station knows such a row: it was never there, or was named wrongly."""
+        return all(station.state is State.MISSING for station in self.stations)
+
 
 def trace(lab: Lab, table: LabTable, key: Mapping[str, object]) -> RowTrace:
     """Ask all stations for the row of `table` whose columns are as in `key`.
@@ -148,10 +156,26 @@ def why_not_in_topic(lab: Lab, table: LabTable, capture: CaptureState | str) -> 
     if capture.moving is not None:
         return f"connector {connector} has read the change and is writing it"
     return (
-        f"connector {connector} has read the log to its end and wrote no such record: a filter or "
-        "a transform of its file leaves it out, or the row is older than the connector and no "
-        f"snapshot took it (labctl connectors snapshot {connector})"
+        f"connector {connector} has read the log to its end and wrote no such record: "
+        f"{dropped_by(source_file(lab, table.source).config)}, or the row is older than the "
+        f"connector and no snapshot took it (labctl connectors snapshot {connector})"
     )
+
+
+def dropped_by(config: Mapping[str, str]) -> str:
+    """Say what of a connector's configuration leaves a row out, as far as its keys tell."""
+    transforms = lists.names(config.get("transforms"))
+    kinds = {name: config.get(f"transforms.{name}.type", "") for name in transforms}
+    found = [
+        f"the transform {name} ({kind})"
+        for name, kind in kinds.items()
+        if kind.rpartition(".")[2] == "Filter"
+    ]
+    if (skipped := config.get("skipped.operations", "none")) != "none":
+        found.append(f"skipped.operations={skipped}")
+    if found:
+        return f"its file has {' and '.join(found)}, which may leave it out"
+    return "a transform of its file leaves it out"
 
 
 def why_not_in_bronze(pipeline: PipelineStatus, topic: str) -> str:

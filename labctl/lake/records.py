@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import fastavro
@@ -39,9 +39,10 @@ class Record:
     """The bronze object it was read from, relative to the bucket."""
 
     def matches(self, wanted: Mapping[str, object]) -> bool:
-        """Whether the value (else the key) has all `wanted` fields; '200' stands for 200 too.
+        """Whether the value (else the key) has all `wanted` fields.
 
-        The record of a TRUNCATE removes every row, and so the wanted one.
+        A text stands for the number that it writes, '99.9' for 99.90 too. The record of a TRUNCATE
+        removes every row, and so the wanted one.
         """
         if isinstance(self.value, dict) and TRUNCATED in self.value:
             return True
@@ -49,10 +50,18 @@ class Record:
             **(self.key if isinstance(self.key, dict) else {}),
             **(self.value if isinstance(self.value, dict) else {}),
         }
-        return all(
-            name in fields and (fields[name] == value or str(fields[name]) == str(value))
-            for name, value in wanted.items()
-        )
+        return all(name in fields and _is(fields[name], value) for name, value in wanted.items())
+
+
+def _is(field: object, wanted: object) -> bool:
+    if field == wanted or str(field) == str(wanted):
+        return True
+    if not isinstance(field, int | float | Decimal) or isinstance(field, bool):
+        return False
+    try:
+        return Decimal(str(field)) == Decimal(str(wanted))
+    except InvalidOperation:
+        return False
 
 
 def to_table(records: Sequence[Record]) -> pa.Table:

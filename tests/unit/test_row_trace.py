@@ -15,6 +15,7 @@ from labctl.lab.row_trace import (
     State,
     Station,
     bronze_station,
+    dropped_by,
     silver_station,
     topic_station,
     typed_as,
@@ -114,6 +115,57 @@ def test_why_silver_has_no_such_row() -> None:
         ([], [], "the Spark application does not answer"),
     ):
         assert said in why_not_in_silver("sale", record(), tables, letters)
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({}, "a transform of its file leaves it out"),
+        (
+            {"transforms": "unwrap", "transforms.unwrap.type": "io.debezium.transforms.X"},
+            "a transform of its file leaves it out",
+        ),
+        (
+            {
+                "transforms": "unwrap, own",
+                "transforms.own.type": "io.debezium.transforms.Filter",
+                "skipped.operations": "u",
+            },
+            "its file has the transform own (io.debezium.transforms.Filter) and "
+            "skipped.operations=u, which may leave it out",
+        ),
+    ],
+)
+def test_what_in_a_connectors_file_may_leave_a_row_out(config: dict[str, str], said: str) -> None:
+    assert dropped_by(config) == said
+
+
+@pytest.mark.parametrize(
+    ("field", "wanted", "is_it"),
+    [
+        (Decimal("99.9000"), "99.90", True),
+        (Decimal("99.9000"), "99.91", False),
+        (200, "200", True),
+        (0.5, "0.50", True),
+        (True, "1", False),
+        (True, "True", True),
+        ("99.9000", "99.90", False),
+        (7, "seven", False),
+        (Decimal("NaN"), "NaN", True),
+    ],
+)
+def test_a_number_is_found_however_it_is_written(field: Any, wanted: str, is_it: bool) -> None:
+    assert record(x=field).matches({"x": wanted}) is is_it
+
+
+def test_a_row_that_was_never_there_did_not_arrive() -> None:
+    missing = tuple(Station(name, State.MISSING) for name in ("source", "topic", "bronze"))
+    found = RowTrace("tickit.sale", {"salesid": 1}, (*missing, Station("silver", State.MISSING)))
+    assert found.nowhere
+    assert as_text(trace_text(found)).rstrip().endswith("No station knows such a row.")
+    deleted = RowTrace("tickit.sale", {}, (*missing, Station("silver", State.DELETED)))
+    assert not deleted.nowhere
+    assert as_text(trace_text(deleted)).rstrip().endswith("Deleted at the source, and everywhere.")
 
 
 def test_why_bronze_has_no_such_record() -> None:
