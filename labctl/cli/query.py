@@ -9,7 +9,7 @@ import typer
 
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result
-from labctl.cli.rows import records_of, rows_csv, rows_table
+from labctl.cli.rows import own_columns, records_of, rows_csv, rows_table
 
 __all__ = ["query_command"]
 
@@ -43,6 +43,9 @@ def query_command(
     read_optimized: Annotated[
         bool, typer.Option("--read-optimized", help="Merge-on-read: compacted files only.")
     ] = False,
+    all_columns: Annotated[
+        bool, typer.Option("--all-columns", help="Of *, show those of Hudi and Debezium, too.")
+    ] = False,
     engine: Annotated[EngineName, typer.Option(help="Who answers.")] = EngineName.EMBEDDED,
     wide: Annotated[
         bool, typer.Option("--wide", help="One line per row, however long it gets.")
@@ -68,6 +71,8 @@ def query_command(
 
         spark = SparkEngine(lab.artifacts.spark_jars(), lab.artifacts.java())
     answer = Lake(lab.endpoints.objectstore).query(sql, view, engine=spark, views=LabViews(lab))
+    if not all_columns:
+        answer = own_columns(answer, sql)
     data = {
         "columns": [{"name": f.name, "type": str(f.type)} for f in answer.schema],
         "rows": records_of(answer),

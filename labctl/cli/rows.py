@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,13 @@ from rich.table import Table
 from rich.text import Text
 
 from labctl.cli.output import stdout
+from labctl.counted import counted
+from lakehouse.bookkeeping import BOOKKEEPING
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["records_of", "rows_csv", "rows_table"]
+__all__ = ["own_columns", "records_of", "rows_csv", "rows_table"]
 
 SHOWN_ROWS = 50
 _BETWEEN = 2
@@ -46,9 +49,20 @@ def rows_table(answer: pa.Table, *, wide: bool = False, expanded: bool = False) 
     if not wide and answer.num_rows == 1 and not isinstance(body, Table):
         return body
     more = answer.num_rows - SHOWN_ROWS
-    count = "1 row" if answer.num_rows == 1 else f"{answer.num_rows:,} rows"
+    count = counted(answer.num_rows, "row")
     count += f", {more:,} not shown" if more > 0 else ""
     return Group(body, count)
+
+
+def own_columns(answer: pa.Table, sql: str) -> pa.Table:
+    """Leave out what Hudi, Debezium and the application add to a table, unless `sql` names it."""
+    named = set(re.findall(r"\w+", sql.lower()))
+    kept = [
+        number
+        for number, name in enumerate(answer.column_names)
+        if not name.startswith(BOOKKEEPING) or name.lower() in named
+    ]
+    return answer.select(kept) if kept else answer
 
 
 def rows_csv(answer: pa.Table) -> str:

@@ -17,6 +17,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.lake.gold import GoldView
 from labctl.lake.query_text import unusable
 from labctl.lake.spark_text import AGGREGATES, spark_tree, written
+from lakehouse.bookkeeping import BOOKKEEPING
 from lakehouse.gold_definition import GROUPS, KEY, GoldDefinition
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.scope import Table
@@ -84,7 +85,7 @@ def _definition(view: GoldView, views: Mapping[str, GoldView], tables: set[str])
     keys = {label: part for label, part in named.items() if part in groups}
     if lacking := [group for group in groups if group not in keys.values()]:
         raise _no(f"it groups by {lacking[0].sql()}, and does not show it")
-    if reserved := [label for label in named if label.startswith(("__", "_hoodie_"))]:
+    if reserved := [label for label in named if label.startswith(BOOKKEEPING)]:
         raise _no(f"a column is called {reserved[0]}")
     return GoldDefinition(
         name=view.name,

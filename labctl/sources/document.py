@@ -48,7 +48,8 @@ table, and exits with 7: such values may arrive, but nothing here has proven tha
 Besides the table's own columns a silver row has `__op` (`r` snapshot, `c`, `u`, `d`), `__deleted`,
 `__source_ts_us` or `__source_ts_ms` and the source's log position, as the connector file names
 them, and `__kafka_partition`, `__kafka_offset`, `__kafka_timestamp`. The offset orders the changes
-of a key: unlike a timestamp it never ties.
+of a key: unlike a timestamp it never ties. `labctl query` leaves these columns out of `*`, and
+`--all-columns` shows them.
 """
 
 

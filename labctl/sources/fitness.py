@@ -18,6 +18,7 @@ from labctl.sources.base import SourceColumn, SourceTable, TableRef
 from labctl.sources.column_filters import excluding, is_taken, pattern_of
 from labctl.sources.limits import NO_LIMITS, Limits
 from labctl.sources.uncompared import arrival
+from lakehouse.bookkeeping import BOOKKEEPING
 
 __all__ = ["Finding", "Verdict", "silver_column", "table_findings"]
 
@@ -25,7 +26,6 @@ Verdict = Literal["exact", "as text", "lossy", "not compared", "not captured", "
 """`not compared`: it arrives, and nothing proves that it does so exactly."""
 
 _DELETED = "__deleted"
-_BOOKKEEPING = ("__", "_hoodie_")
 """What the names of columns begin with that the connector, the application and Hudi add."""
 _TEXT_TYPES = re.compile(r"(?:n?(?:var)?char|n?text|(?:tiny|medium|long)text|character.*|enum|set)")
 _TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]+")
@@ -179,7 +179,7 @@ def _name_problems(
         silver = silver_column(name)
         if silver in added:
             yield _refused(ref, name, f"the connector adds a column {silver} of its own", True)
-        elif silver.lower().startswith(_BOOKKEEPING):
+        elif silver.lower().startswith(BOOKKEEPING):
             kept = "Hudi's" if silver.lower().startswith("_hoodie_") else "labctl's bookkeeping"
             yield _refused(ref, name, f"in silver, names that begin so are {kept}", False)
     for number, name in enumerate(names):

@@ -23,12 +23,12 @@ from labctl.sources.base import JSON_MARK
 from labctl.verify.alike import AnyColumn, alike
 from labctl.verify.diff import Cell, RowChange, TableDiff, cell
 from labctl.verify.json_values import as_json
+from lakehouse.bookkeeping import BOOKKEEPING
 
 __all__ = ["changes_between", "verify_table"]
 
 
 _SHOWN = 20
-_BOOKKEEPING = ("__", "_hoodie_")
 
 
 def verify_table(
@@ -98,9 +98,11 @@ class _Comparison:
         theirs = [
             name
             for name in silver.column_names
-            if not name.startswith(_BOOKKEEPING) and name not in left_out
+            if not name.startswith(BOOKKEEPING) and name not in left_out
         ]
-        self.missing = tuple(n for n in source.column_names if n not in theirs)
+        lacking = [name for name in source.column_names if name not in theirs]
+        self.awaited = tuple(n for n in lacking if source[n].null_count == source.num_rows)
+        self.missing = tuple(name for name in lacking if name not in self.awaited)
         self.extra = tuple(n for n in theirs if n not in source.column_names)
         self.incomparable = [*unread, *lost]
         self.compared: list[str] = []
@@ -173,6 +175,7 @@ class _Comparison:
             changes=self._changes(both.slice(0, shown)),
             duplicated_keys=self._name(self.silver, twice[:shown]),
             columns_missing=self.missing,
+            columns_awaited=self.awaited,
             columns_extra=self.extra,
             columns_incomparable=tuple(self.incomparable),
         )

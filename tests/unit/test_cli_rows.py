@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from labctl.cli import rows
 from labctl.cli.app import root
 from labctl.cli.output import stdout
-from labctl.cli.rows import records_of, rows_csv, rows_table
+from labctl.cli.rows import own_columns, records_of, rows_csv, rows_table
 from labctl.errors import ExitCode
 
 ANSWER = pa.table(
@@ -133,3 +133,24 @@ def test_dates_within_lists_are_shown_too() -> None:
     far = pa.array([[35_804_721]], pa.list_(pa.int32())).cast(pa.list_(pa.date32()))
     (record,) = records_of(pa.table({"days": far}))
     assert record["days"] == "[99999-12-31]"
+
+
+@pytest.mark.parametrize(
+    ("sql", "shown_columns"),
+    [
+        ("SELECT * FROM sale", ["id", "_id"]),
+        ("SELECT *, __OP FROM sale", ["id", "_id", "__op"]),
+        (
+            "SELECT * FROM sale WHERE _hoodie_commit_time > '2'",
+            ["_hoodie_commit_time", "id", "_id"],
+        ),
+    ],
+)
+def test_a_star_is_the_columns_of_the_source(sql: str, shown_columns: list[str]) -> None:
+    answer = pa.table({"_hoodie_commit_time": ["3"], "id": [1], "_id": [2], "__op": ["c"]})
+    assert own_columns(answer, sql).column_names == shown_columns
+
+
+def test_columns_of_bookkeeping_are_shown_where_there_are_no_others() -> None:
+    answer = pa.table([pa.array([1]), pa.array([2])], names=["__op", "__op"])
+    assert own_columns(answer, "SELECT * FROM v").column_names == ["__op", "__op"]
