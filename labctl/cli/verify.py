@@ -162,6 +162,10 @@ def _explained(verdict: TableVerdict) -> list[str]:
     if diff is not None:
         if verdict.state is State.DIFFERENT:
             lines += _differences(name, diff)
+        lines += [
+            f"{name}: silver has no column {column} yet: it is NULL in every row of the source"
+            for column in diff.columns_awaited
+        ]
         lines += [f"{name}: not captured: {column}" for column in diff.columns_uncaptured]
         lines += [f"{name}: cannot compare column {column}" for column in diff.columns_incomparable]
     return lines

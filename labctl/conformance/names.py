@@ -58,5 +58,6 @@ TABLE_NAMES = (
 )
 """For tables: `{0}` is what keeps them apart. Cut to the longest that the engine takes."""
 
-LONGEST: dict[SourceEngine, int] = {"postgres": 63, "mysql": 64, "sqlserver": 128}
-"""Characters in a name; for PostgreSQL bytes."""
+LONGEST: dict[SourceEngine, int] = {"postgres": 63, "mysql": 64, "sqlserver": 63}
+"""Characters in a name; for PostgreSQL bytes, as for the stand-in: SQL Server itself takes 128
+characters."""

@@ -239,9 +239,9 @@ def _seed_table(
     progress(table.label, "comparing")
     present = source.read(ref)
     diff = verify_table(rows, present, [table.key])
-    if diff.columns_missing:
+    if lacking := (*diff.columns_missing, *diff.columns_awaited):
         raise LabError(
-            f"{source.engine} {ref} lacks the column {', '.join(diff.columns_missing)}.",
+            f"{source.engine} {ref} lacks the column {', '.join(lacking)}.",
             hint="add it again, or drop the table; then seed",
         )
     if diff.equal:

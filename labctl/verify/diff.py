@@ -60,7 +60,10 @@ class TableDiff:
     changes: tuple[RowChange, ...] = ()
     duplicated_keys: tuple[Mapping[str, Cell], ...] = ()
     columns_missing: tuple[str, ...] = ()
-    """Columns of the source that silver lacks."""
+    """Columns of the source that silver lacks, and that have a value in one of its rows."""
+    columns_awaited: tuple[str, ...] = ()
+    """Columns of the source that silver lacks, and that are NULL in every row: the next change
+    brings them. Told, but no difference."""
     columns_extra: tuple[str, ...] = ()
     """Columns of silver that the source lacks, as after a column was dropped at the source.
     Told, but no difference: silver keeps what it was given."""

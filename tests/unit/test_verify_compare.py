@@ -216,6 +216,10 @@ def test_a_key_that_silver_has_twice() -> None:
 def test_columns_on_one_side_only() -> None:
     more = verify_table(table({1: "a"}, new=[1]), table({1: "a"}), ["id"])
     assert (more.columns_missing, more.equal) == (("new",), False)
+    some = verify_table(table({1: "a", 2: "b"}, new=[None, 1]), table({1: "a", 2: "b"}), ["id"])
+    assert (some.columns_missing, some.columns_awaited, some.equal) == (("new",), (), False)
+    none = verify_table(table({1: "a"}, new=[None]), table({1: "a"}), ["id"])
+    assert (none.columns_missing, none.columns_awaited, none.equal) == ((), ("new",), True)
     dropped = verify_table(table({1: "a"}), table({1: "a"}, old=[1]), ["id"])
     assert (dropped.columns_extra, dropped.equal) == (("old",), True)
 
