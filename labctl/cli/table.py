@@ -12,6 +12,7 @@ from rich.text import Text
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
 from labctl.cli.progress import ConsoleProgress
+from labctl.counted import counted
 from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
 from labctl.lab.table_fitness import FitTable
@@ -52,7 +53,7 @@ def add_command(invocation: Invocation, name: SourceTable) -> None:
         "silver_rows": added.silver_rows,
     }
     said = [f"{file} written" for file in files]
-    rows = f"{added.silver_rows:,} of {added.source_rows:,} rows are in silver"
+    rows = f"{added.silver_rows:,} of {counted(added.source_rows, 'row', 'are')} in silver"
     query = f'Next: labctl query "SELECT * FROM {added.table.name}"'  # noqa: S608
     print_result(
         invocation.format,
