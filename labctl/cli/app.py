@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import inspect
 import os
+import platform
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -70,12 +71,33 @@ _PASSING_ON = {"allow_interspersed_args": False, "ignore_unknown_options": True}
 """Options are another program's, from the first that is not ours or an argument on."""
 
 
+def _print_version(wanted: bool) -> None:
+    """Print what a report of a fault begins with, and end the command."""
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(
+            f"labctl {version('labctl')}, Python {platform.python_version()}, "
+            f"{platform.system()} {platform.machine()}"
+        )
+        raise typer.Exit
+
+
 @root.callback()
 def before(
     ctx: typer.Context,
     lab: LabOption = None,
     profile: ProfileOption = None,
     output: OutputOption = None,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            is_eager=True,
+            callback=_print_version,
+            help="Print labctl's version, and Python's.",
+        ),
+    ] = False,
 ) -> None:
     """A local change-data-capture lakehouse: databases, Debezium, Kafka, Spark and Hudi."""
     ctx.obj = {"lab": lab, "profile": profile, "output": output}

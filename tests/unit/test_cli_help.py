@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 from labctl.cli import COMMANDS
 
@@ -55,3 +56,11 @@ def test_every_command_is_named_and_none_imported() -> None:
     assert [line.split()[0] for line in lines if line] == [*COMMANDS]
     assert not [line for line in lines if line.endswith("...")]
     assert imported == "imported []"
+
+
+def test_the_version_is_printed_with_pythons() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "labctl", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith(f"labctl {version('labctl')}, Python 3.")
+    assert done.stdout.count("\n") == 1
