@@ -10,7 +10,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import requests
@@ -25,7 +25,7 @@ from labctl.kafkaconnect.files import ConnectorFile
 from labctl.kafkaconnect.keys import NOTIFICATIONS, SIGNALS, missing_signals
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.traces import cause
-from labctl.lab.connectors import is_running, wait_running
+from labctl.lab.connectors import is_running
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import silver_status
 from labctl.lab.source_files import source_file
@@ -47,18 +47,13 @@ _NEWEST = 50
 _LONGEST = 2_000
 """Characters of a signal that every engine's table has room for."""
 _READ = ("SUCCEEDED", "EMPTY")
-_UNKNOWN = "UNKNOWN_SCHEMA"
 _WHY = {
     "NO_PRIMARY_KEY": "it has no primary key",
     "SQL_EXCEPTION": "the database refused a statement",
-    _UNKNOWN: "the connector does not capture it",
+    "UNKNOWN_SCHEMA": "the connector does not capture it",
     "SKIPPED": "the connector left it out",
 }
 """What Debezium says of a table that it did not read."""
-
-
-class _UnknownTableError(LabError):
-    """The connector does not know the table."""
 
 
 @dataclass(frozen=True)
@@ -99,17 +94,14 @@ def backfill_table(
         rows = _count(source, ref, condition)
         starts = _ends(lab, table)
         run = _Run(lab, client, file, table, source, _identifier(lab, table, ref))
-
-        def said(records: int) -> None:
-            on_progress(f"{records:,} of {counted(rows, 'row')} read")
-
+        run.request(condition)
         try:
-            run.read(condition, said, starts)
-        except _UnknownTableError:
-            # A connector of PostgreSQL learns of a table when it starts, or by the table's changes.
-            client.act(file.name, "restart")
-            wait_running(client, [file.name], restarted=True)
-            replace(run).read(condition, said, starts)
+            run.wait(
+                lambda records: on_progress(f"{records:,} of {counted(rows, 'row')} read"), starts
+            )
+        except KeyboardInterrupt:
+            run.stop()
+            raise
     ends = _ends(lab, table)
     on_progress("waiting until silver has them")
     _wait_for_silver(lab, table, ends)
@@ -252,21 +244,12 @@ class _Run:
         schema, name = self.file.config[SIGNALS].rsplit(".", 2)[-2:]
         self.signals = TableRef(schema, name)
 
-    def read(self, condition: str | None, on_read: Callable[[int], None], starts: Offsets) -> None:
-        """Have the connector read the rows. Interrupted, it stops."""
-        self._request(condition)
-        try:
-            self._wait(on_read, starts)
-        except KeyboardInterrupt:
-            self.stop()
-            raise
-
-    def _request(self, condition: str | None) -> None:
+    def request(self, condition: str | None) -> None:
         """Ask the connector to begin."""
         data = json.dumps(asked_rows(self.identifier, condition))
         send_signal(self.source, self.signals, self.identity, "execute-snapshot", data)
 
-    def _wait(self, on_read: Callable[[int], None], starts: Offsets) -> None:
+    def wait(self, on_read: Callable[[int], None], starts: Offsets) -> None:
         """Wait until the connector has written all rows. Raises LabError where it could not."""
         last, moved = -1, time.monotonic()
         while True:
@@ -274,7 +257,7 @@ class _Run:
             said = self._said()
             status = next((one["status"] for one in said if one.get("status")), None)
             if status is not None and status not in _READ:
-                raise self._failed(status, _UnknownTableError if status == _UNKNOWN else LabError)
+                raise self._failed(status)
             if any(one["type"] in ("COMPLETED", "ABORTED") for one in said):
                 # Stopped, a run is said to be complete, too; that its table was read is not said.
                 if status is None:
@@ -328,8 +311,8 @@ class _Run:
             if one.get("id") == self.identity
         ]
 
-    def _failed(self, why: str, kind: type[LabError] = LabError) -> LabError:
-        return kind(
+    def _failed(self, why: str) -> LabError:
+        return LabError(
             f"{self.table.name} was not loaded again to its end: {_WHY.get(why, why)}",
             hint="Rows that were read are in silver, the others are as before. "
             f"labctl logs connect; labctl connectors restart {self.file.name}, for a connector "

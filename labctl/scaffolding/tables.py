@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
 from labctl.home.changes import changed_files
-from labctl.kafka.offsets import end_offsets
-from labctl.kafkaconnect.files import ConnectorFile
-from labctl.kafkaconnect.keys import missing_signals
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.topic_names import topic_of
-from labctl.lab.backfill import backfill_table
 from labctl.lab.capture_checks import limit_problems, limits_of
 from labctl.lab.connectors import apply_and_wait, check_files, check_sink_files, snapshot_again
 from labctl.lab.lab import Lab
@@ -49,7 +44,6 @@ __all__ = [
 ]
 
 Say = Callable[[str], None]
-_SAY_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -145,43 +139,12 @@ def add_table(lab: Lab, text: str, reporter: UpReporter, *, say: Say = lambda _:
         say("starting the Spark application with it")
         up(lab, reporter)
         apply_and_wait(lab, [connector])
-    if rows and was_there and (unread or not _has_records(lab, table)):
-        _load(lab, table, connector, say)
+    if rows and was_there and unread:
+        say(f"loading the tables of {connector.name} again: {ref} has rows already")
+        snapshot_again(lab, connector.name)
     say("waiting for its rows" if rows else "waiting for the table")
     found = wait_for_rows(lab, table, at_least=min(rows, 1))
     return Added(table, tuple(files), rows, found)
-
-
-def _has_records(lab: Lab, table: LabTable) -> bool:
-    """Whether anything of a table has been read. Not where a command was killed before it was."""
-    return any(end_offsets(lab.endpoints.kafka, [table.topic])[table.topic].values())
-
-
-def _load(lab: Lab, table: LabTable, connector: ConnectorFile, say: Say) -> None:
-    """Have a running connector read the rows that a table has already, beside what it does.
-
-    One that takes no signals reads all of its tables again.
-    """
-    rows = f"{table.db_schema}.{table.source_name} has rows already"
-    if missing_signals(connector.config):
-        say(f"loading the tables of {connector.name} again: {rows}")
-        snapshot_again(lab, connector.name)
-        return
-    say(f"loading it: {rows}")
-    backfill_table(lab, table.name, on_progress=_now_and_then(say))
-
-
-def _now_and_then(say: Say) -> Say:
-    """Say something only when nothing was said for some seconds."""
-    last = time.monotonic()
-
-    def say_seldom(text: str) -> None:
-        nonlocal last
-        if time.monotonic() - last >= _SAY_SECONDS:
-            last = time.monotonic()
-            say(text)
-
-    return say_seldom
 
 
 def new_files(lab: Lab, source: str, database: Source, ref: TableRef) -> dict[Path, bytes | None]:

@@ -44,8 +44,6 @@ class Database:
         self.published = {CUSTOMER}
         self.released: list[TableRef] = []
         self.limits: dict[TableRef, Limits] = {}
-        self.offsets = {0: 3}
-        """Where the topic of a table ends, by partition."""
 
     def tables(self, schema: str) -> list[TableRef]:
         assert schema == "public"
@@ -102,11 +100,8 @@ def database(monkeypatch: pytest.MonkeyPatch, done: list[str]) -> Database:
     monkeypatch.setattr(module, "up", noting("up"))
     monkeypatch.setattr(module, "apply_and_wait", noting("apply"))
     monkeypatch.setattr(module, "snapshot_again", noting("snapshot"))
-    monkeypatch.setattr(module, "backfill_table", noting("backfill"))
-    monkeypatch.setattr(module, "end_offsets", lambda _, topics: {topics[0]: made.offsets})
     monkeypatch.setattr(module, "wait_for_rows", noting("wait", 3))
-    endpoints = SimpleNamespace(connect=None, kafka=None, sources={})
-    monkeypatch.setattr(Lab, "endpoints", endpoints, raising=False)
+    monkeypatch.setattr(Lab, "endpoints", SimpleNamespace(connect=None, sources={}), raising=False)
     return made
 
 
@@ -150,32 +145,11 @@ def test_a_table_gets_its_file_and_is_started(
     assert (added.table.name, added.table.properties.key_fields) == ("shop.invoice", ("a", "b"))
     assert added.table.properties.bronze_root == "topics/orders.public.invoice"
     # It had rows before its changes were recorded.
-    assert done == ["up", "apply", "backfill", "wait"]
+    assert done == ["up", "apply", "snapshot", "wait"]
     done.clear()
     fresh = Lab(lab.project, lab.config, lab.profile, lab.state)
     assert add_table(fresh, "orders.public.customer", REPORTER).files == ()
     assert done == ["up", "apply", "wait"]
-
-
-def test_what_a_killed_command_has_not_loaded_is_loaded_by_the_next(
-    lab: Lab, database: Database, done: list[str]
-) -> None:
-    database.offsets = {}
-    database.published.add(INVOICE)
-    add_table(lab, "orders.public.invoice", REPORTER)
-    assert done == ["up", "apply", "backfill", "wait"]
-    database.offsets = {0: 3}
-    add_table(replace(lab), "orders.public.invoice", REPORTER)
-    assert done[4:] == ["up", "apply", "wait"]
-
-
-def test_a_connector_without_signals_loads_all_its_tables(
-    lab: Lab, database: Database, done: list[str]
-) -> None:
-    del database
-    set_keys(lab, notification_enabled_channels="log")
-    add_table(lab, "orders.public.invoice", REPORTER)
-    assert done == ["up", "apply", "snapshot", "wait"]
 
 
 def test_a_filter_is_extended_and_the_rest_of_the_file_stays(lab: Lab, database: Database) -> None:
