@@ -49,6 +49,8 @@ class CommitRows:
             return None
         known = [w for w in timeline.writes if w.completed and w.completed <= end]
         self._copy.show(timeline, known)
+        # hudi-rs asks each of these which file groups it took the place of.
+        self._copy.tell(timeline, [w for w in known if w.replaces])
         new = [w for w in known if w.completed and w.completed > begin]
         files: dict[str, int] = {}
         for content in self._copy.tell(timeline, new):

@@ -77,6 +77,11 @@ class Instant:
         """Whether this action writes rows when it completes; a compaction only moves them."""
         return self.action in _WRITES
 
+    @property
+    def replaces(self) -> bool:
+        """Whether this action takes the place of file groups that were there before."""
+        return self.action in _REPLACING
+
 
 @dataclass(frozen=True)
 class Timeline:
@@ -164,7 +169,7 @@ class Timeline:
         """Ids of the file groups that writes up to `as_of` took the place of."""
         found: set[str] = set()
         for instant in self.writes:
-            if instant.action in _REPLACING and instant.requested <= as_of:
+            if instant.replaces and instant.requested <= as_of:
                 by_partition = self._metadata(instant).get("partitionToReplaceFileIds") or {}
                 found.update(*by_partition.values())
         return frozenset(found)

@@ -77,7 +77,7 @@ def test_a_column_with_a_default_is_added_and_renamed(
     arguments = ["--column", status, "--where", f"id = {old}", "--lab", lab.name]
     loaded = labctl("connectors", "backfill", table, *arguments)
     assert loaded.returncode == ExitCode.OK, loaded.stderr
-    assert "1 rows" in loaded.stdout
+    assert "1 row was loaded" in loaded.stdout
     assert silver(table, f"id = {old}")[0][status] == "new"
     loaded = labctl("connectors", "backfill", table, "--lab", lab.name)
     assert loaded.returncode == ExitCode.OK, loaded.stderr
