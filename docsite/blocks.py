@@ -25,14 +25,14 @@ BLOCK = re.compile(r"(?<=<!-- made from code: )([a-z-]+)( -->\n\n).*?<!-- end --
 
 
 def exit_codes() -> str:
-    """The table of exit codes."""
+    """Return the table of exit codes."""
     said = attributes(ExitCode)
     rows = (f"| {int(code)} | {' '.join(said[code.name].split())} |" for code in ExitCode)
     return "\n".join(("| code | meaning |", "| --- | --- |", *rows))
 
 
 def fixtures() -> str:
-    """The table of the pytest plugin's fixtures."""
+    """Return the table of the pytest plugin's fixtures."""
     said = functions(Path(plugin.__file__))
     rows = (
         f"| `{name}` | {' '.join(said[name].split())} |" for name in said if name in plugin.__all__

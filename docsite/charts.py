@@ -54,7 +54,7 @@ def growth_chart(name: str, at: str, shown: Sequence[str], others: Sequence[str]
 
 
 def hops_chart() -> str:
-    """Where the time of one change goes: the mean of each hop on the way, as p50."""
+    """Draw the time of one change: the mean of each hop on the way, as p50."""
     run = _figures("latency/idle.json")
     hops = {hop["name"]: hop["percentiles"]["p50"] for hop in run["hops"] if hop["on_the_way"]}
     total = hops.pop("end_to_end")

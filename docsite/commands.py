@@ -30,12 +30,12 @@ def command_pages() -> dict[str, str]:
 
 
 def command_names() -> dict[str, frozenset[str]]:
-    """Each command of the root with its subcommands; none where it has none."""
+    """Return each command of the root with its subcommands; none where it has none."""
     return {name: frozenset(getattr(_root().commands[name], "commands", {})) for name in COMMANDS}
 
 
 def is_command(name: str, below: str | None) -> bool:
-    """Whether `labctl NAME BELOW` begins with a command that exists."""
+    """Return whether `labctl NAME BELOW` begins with a command that exists."""
     known = command_names().get(name)
     return known is not None and (not known or below is None or below in known)
 

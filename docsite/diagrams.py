@@ -8,7 +8,7 @@ __all__ = ["exactly_once", "layers", "pipeline"]
 
 
 def pipeline() -> str:
-    """From the databases to whoever asks."""
+    """Draw the way from the databases to the clients."""
     picture = Drawing(980, 400, "How a change gets from a database to a query")
     for number, (name, tables) in enumerate(
         (("PostgreSQL", "ems.*"), ("MySQL", "ecomm.*"), ("SQL Server", "crm.*"))
@@ -44,7 +44,7 @@ def pipeline() -> str:
 
 
 def exactly_once() -> str:
-    """What remembers how far it has come, at each step."""
+    """Draw where each step keeps its position."""
     picture = Drawing(980, 330, "Where each step notes how far it has come")
     steps = (
         (("Source", "log position"), "source"),
@@ -81,7 +81,7 @@ def exactly_once() -> str:
 
 
 def layers() -> str:
-    """Who may import whom."""
+    """Draw which layers may import which."""
     picture = Drawing(760, 470, "Imports go one way, from the top to the bottom")
     rows = (
         ("cli", "one file per command"),

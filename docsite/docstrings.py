@@ -12,7 +12,7 @@ __all__ = ["attributes", "functions"]
 
 
 def attributes(owner: type) -> dict[str, str]:
-    """The docstrings of a class's attributes, those of the classes above it included."""
+    """Return the docstrings of a class's attributes, with those of its base classes."""
     found: dict[str, str] = {}
     for one in reversed(owner.__mro__[:-1]):
         if one.__module__.startswith("labctl"):
@@ -34,7 +34,7 @@ def _of_class(statements: list[ast.stmt]) -> dict[str, str]:
 
 
 def functions(module: Path) -> dict[str, str]:
-    """The docstrings of a file's functions, in its order."""
+    """Return the docstrings of a file's functions, in its order."""
     tree = ast.parse(module.read_text("utf-8"))
     return {
         one.name: ast.get_docstring(one) or ""

@@ -36,7 +36,7 @@ PAGES = {
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """The navigation has a page for each command."""
+    """Give the navigation a page for each command."""
     config.nav = _with_commands(config.nav)
     return config
 
@@ -90,7 +90,7 @@ def _bring(path: str, files: Files, config: MkDocsConfig) -> None:
 
 
 def _uri(path: str) -> str:
-    """Where the site has a file or folder of the repository."""
+    """Return the site's address of a file or folder of the repository."""
     if path in PAGES:
         return PAGES[path]
     if (ROOT / path).is_dir():
@@ -121,7 +121,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """The site works without a network: no page loads anything from elsewhere."""
+    """Check that no page loads anything from elsewhere: the site works without a network."""
     loaded = re.compile(
         r"<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=[\"']?(https?:[^\"'> ]+)"
     )
@@ -131,7 +131,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def _in_repository(source: str, target: str) -> str | None:
-    """What a link of the file `source` names, from the repository's root. None: not a file here."""
+    """Return the repository path that a link of `source` names; None: not a file here."""
     name = target.partition("#")[0]
     if not name or re.match(r"[a-z]+:", name):
         return None

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parents[1] / "docs" / "images"
 
 
 def pictures() -> dict[str, str]:
-    """Every picture by its name, as the figures and the code say it today."""
+    """Draw every picture, by its name, from today's figures and code."""
     return {
         "demo.svg": terminal_picture(),
         "exactly-once.svg": exactly_once(),

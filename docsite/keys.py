@@ -22,7 +22,7 @@ PLAIN = {str: "text", int: "number", bool: "`true`, `false`", float: "number"}
 
 
 def keys() -> str:
-    """Every key of `lab.toml`, a table for each section, but for those of managed services."""
+    """Return a table for each section of `lab.toml`, but for those of managed services."""
     sections = _sections(LabConfig, "")
     profiles = (
         *_sections(NativeProfile, "profiles.NAME"),
@@ -32,7 +32,7 @@ def keys() -> str:
 
 
 def aws_keys() -> str:
-    """Every key of a profile of managed services."""
+    """Return every key of a profile of managed services."""
     return _tables(_sections(AwsProfile, "profiles.NAME"))
 
 
@@ -73,7 +73,7 @@ def _rows(model: type[BaseModel]) -> Iterator[str]:
 
 
 def _models(annotation: Any) -> list[tuple[type[BaseModel], bool]]:
-    """The sections that a value of this type is, each with whether there may be many by name."""
+    """Return the sections in this type, each with whether there may be many by name."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [(annotation, False)]
     if get_origin(annotation) is dict:
@@ -84,7 +84,7 @@ def _models(annotation: Any) -> list[tuple[type[BaseModel], bool]]:
 
 
 def _values(annotation: Any) -> str:
-    """What a key may be set to, in words."""
+    """Describe the values that a key may have."""
     within = get_args(annotation)
     match get_origin(annotation):
         case None if isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -39,13 +39,13 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def code_of(text: str) -> str:
-    """The code of `text` alone; the rest is blanked out."""
+    """Return only the code of `text`; the rest is blanked out."""
     pairs = zip(text, prose_of(text), strict=True)
     return "".join(" " if one == prose and one != "\n" else one for one, prose in pairs)
 
 
 def links(text: str) -> Iterator[Link]:
-    """The links and pictures of a Markdown text, outside code. Web addresses too."""
+    """Yield links and pictures of a Markdown text, outside code. Web addresses too."""
     prose = prose_of(text)
     for match in LINK.finditer(prose):
         yield Link(prose.count("\n", 0, match.start()) + 1, match[1])
@@ -53,7 +53,7 @@ def links(text: str) -> Iterator[Link]:
 
 @cache
 def anchors(page: Path) -> frozenset[str]:
-    """The anchors of a page's headings, as GitHub and the site make them."""
+    """Return the anchors of a page's headings, as GitHub and the site make them."""
     text = page.read_text("utf-8")
     visible = FENCE.sub("", text)
     found: list[str] = []
@@ -65,7 +65,7 @@ def anchors(page: Path) -> frozenset[str]:
 
 
 def broken_links(page: Path, root: Path) -> list[str]:
-    """What is wrong with the links of `page`, each with its line. Web addresses are not asked."""
+    """Yield the faults of `page`'s links, each with its line. Web addresses are not asked."""
     wrong = []
     for line, target in links(page.read_text("utf-8")):
         if re.match(r"[a-z]+:", target):

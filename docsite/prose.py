@@ -53,7 +53,7 @@ OFF = (
 
 
 def in_pages(text: str) -> str:
-    """A page's words. Code and the targets of links are blanked out."""
+    """Return a page's words. Code and the targets of links are blanked out."""
     blank = LINK.sub(lambda match: match[0].replace(match[1], " " * len(match[1])), text)
     prose = prose_of(blank)
     pairs = zip(text, prose, strict=True)
@@ -62,7 +62,7 @@ def in_pages(text: str) -> str:
 
 
 def in_code(text: str) -> str:
-    """What Python code says to people: its comments and its strings."""
+    """Return a Python file's comments and strings."""
     lines = [[" "] * len(line) for line in text.splitlines()]
     source = text.splitlines()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -78,7 +78,7 @@ def in_code(text: str) -> str:
 
 
 def in_comments(text: str) -> str:
-    """The comments of a file in which `#` begins one."""
+    """Return the comments of a file in which `#` begins one."""
     return "".join(
         f"{match[1]}\n" if (match := re.search(r"(?:^|\s)(#.*)$", line)) else "\n"
         for line in text.splitlines()
@@ -86,7 +86,7 @@ def in_comments(text: str) -> str:
 
 
 def findings(name: str, text: str) -> Iterator[str]:
-    """What is wrong with the English of a file, each with its line."""
+    """Yield the faults in the English of a file, each with its line."""
     path = Path(name)
     if path.suffix in MARKDOWN:
         yield from _linted(name, in_pages(text), _checks(DEFAULT["checks"]))
@@ -97,7 +97,7 @@ def findings(name: str, text: str) -> Iterator[str]:
 
 
 def _checks(wanted: dict[str, bool]) -> dict[str, bool]:
-    """By name, the most specific first, as proselint asks for them."""
+    """Return checks by name, the most specific first, as proselint asks for them."""
     return dict.fromkeys(OFF, False) | {PROJECT: True} | wanted
 
 

@@ -26,7 +26,7 @@ class Drawing:
     def box(
         self, x: int, y: int, width: int, height: int, words: Sequence[str], kind: str = "plain"
     ) -> None:
-        """A box with lines of text, the first of them bold."""
+        """Draw a box with lines of text, the first of them bold."""
         self._parts.append(
             f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" '
             f'fill="{FILLS[kind]}" stroke="{EDGE}"/>'
@@ -46,7 +46,7 @@ class Drawing:
         anchor: str = "middle",
         size: int = 13,
     ) -> None:
-        """A line of text, its middle at `y`."""
+        """Draw a line of text, its middle at `y`."""
         weight = ' font-weight="600"' if bold else ""
         self._parts.append(
             f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" dominant-baseline="central" '
@@ -54,7 +54,7 @@ class Drawing:
         )
 
     def arrow(self, *points: tuple[int, int], dashed: bool = False) -> None:
-        """A line along `points`, with a head at its end."""
+        """Draw a line along `points`, with a head at its end."""
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         path = " ".join(f"{x},{y}" for x, y in points)
         self._parts.append(
@@ -63,21 +63,21 @@ class Drawing:
         )
 
     def line(self, points: Iterable[tuple[float, float]], colour: str, width: float = 2) -> None:
-        """A line along `points`."""
+        """Draw a line along `points`."""
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         self._parts.append(
             f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>'
         )
 
     def bar(self, x: float, y: float, width: float, height: float, colour: str) -> None:
-        """A filled rectangle."""
+        """Draw a filled rectangle."""
         self._parts.append(
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
             f'fill="{colour}"/>'
         )
 
     def svg(self) -> str:
-        """The picture."""
+        """Return the picture."""
         width, height = self._size
         return "\n".join(
             (

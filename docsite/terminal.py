@@ -26,7 +26,7 @@ HIGHLIGHTS = (
 
 
 def terminal_picture() -> str:
-    """The output of `make demo`, as it looks in a terminal."""
+    """Draw the output of `make demo`, as it looks in a terminal."""
     lines = ["$ make demo", *OUTPUT.read_text("utf-8").splitlines()]
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
     for line in lines:

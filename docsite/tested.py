@@ -37,7 +37,7 @@ class Block(NamedTuple):
 
 
 def marked_blocks(page: Path) -> list[Block]:
-    """The blocks of `page` that are marked, in their order.
+    """Return the marked blocks of `page`, in their order.
 
     Raises ValueError, with page and line, for a mark that cannot be read or has no block.
     """
@@ -65,7 +65,7 @@ def _block(page: Path, text: str, mark: re.Match[str]) -> Block:
 
 
 def _typed(lines: Sequence[str]) -> Iterator[str]:
-    """What stands after `$ `, with the lines that belong to it: an open quote, or `\\`."""
+    """Return the text after `$ `, with its further lines: an open quote, or `\\`."""
     typed: str | None = None
     for line in lines:
         if typed is not None:

@@ -1,4 +1,4 @@
-"""An analytics service over the lake by Athena, with a cache before it.
+"""An analytics service that queries the lake through Athena and caches the answers.
 
 Nothing here imports `labctl`.
 """

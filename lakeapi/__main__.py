@@ -1,4 +1,4 @@
-"""`python -m lakeapi`: the service, told by its environment what it is to do (docs/lake-api.md)."""
+"""`python -m lakeapi`: the service, configured by environment variables (docs/lake-api.md)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def main() -> None:
         sys.exit(2)
     with tempfile.TemporaryDirectory(prefix="lakeapi-") as folder:
         if settings.workers > 1:
-            # where the workers put their counts together
+            # the workers share their metrics in this folder
             os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", folder)
         uvicorn.run(
             "lakeapi.app:create",

@@ -1,4 +1,4 @@
-"""Answers as they are sent: from the cache, or asked of the lake once for all who wait."""
+"""Response bodies, from the cache or from one query that all waiting requests share."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ log = logging.getLogger("lakeapi")
 
 
 def to_json(found: Model | Sequence[Model]) -> bytes:
-    """JSON with the fields' public names; a decimal is a number with all its digits."""
+    """Return JSON with the fields' public names; a decimal is a number with all its digits."""
     rows = found if isinstance(found, Model) else list(found)
     return orjson.dumps(rows, default=_plain)
 
@@ -41,7 +41,7 @@ def _plain(value: Any) -> Any:
 
 
 class Answers:
-    """What the endpoints ask through."""
+    """The endpoints' access to the lake, with the cache before it."""
 
     def __init__(
         self, settings: Settings, cache: Cache, versions: Versions, metrics: Metrics
@@ -58,10 +58,10 @@ class Answers:
         self, endpoint: str, arguments: Sequence[object], tables: Sequence[str],
         ask: Callable[[], Found], *, kept: bool = True,
     ) -> bytes | None:  # fmt: skip
-        """JSON, or None where there is no row.
+        """Return the answer as JSON, or None if there is no row.
 
-        `endpoint` and `arguments` are the key; `tables` what the answer is made of. Not `kept`,
-        the answer is the lake's each time. Raises LakeUnavailableError and LakeTimeoutError.
+        `endpoint` and `arguments` form the cache key; `tables` are the tables that `ask` reads.
+        Unless `kept`, bypass the cache. Raises LakeUnavailableError and LakeTimeoutError.
         """
         if self._settings.cache_mode == "off":
             return await self._asked(ask)
@@ -71,7 +71,7 @@ class Answers:
         key = f"{endpoint}:{','.join(map(str, arguments))}"
         if self._settings.cache_mode == "commit":
             try:
-                # read before the rows are: what is kept is never older than its key says
+                # read the version before the rows: a cached answer is never older than its key
                 key = f"{key}@{await self._versions.of(tables)}"
             except LakeUnavailableError:
                 self._count(endpoint, "bypassed")
@@ -81,13 +81,13 @@ class Answers:
         else:
             task = self._waiting[key] = asyncio.create_task(self._kept(endpoint, key, ask))
             task.add_done_callback(partial(self._done, key))
-        # who goes away does not take the answer from the others
+        # a client that disconnects must not cancel the query for the others
         return await asyncio.shield(task)
 
     def _done(self, key: str, task: asyncio.Task[bytes | None]) -> None:
         del self._waiting[key]
         if not task.cancelled():
-            # the error is that of all who wait; there may be none left
+            # every waiting request gets the error; there may be none left
             task.exception()
 
     async def _kept(
@@ -109,7 +109,7 @@ class Answers:
         self, endpoint: str, key: str, ask: Callable[[], Found]
     ) -> bytes | None:  # fmt: skip
         if kept := await self._cache.get(key):
-            # another worker asked for it meanwhile
+            # another worker has stored the answer meanwhile
             self._count(endpoint, "coalesced")
             return kept.value
         self._count(endpoint, "miss")
@@ -126,7 +126,7 @@ class Answers:
         return value
 
     def _renew(self, endpoint: str, key: str, ask: Callable[[], Found]) -> None:
-        """Nobody waits for it; one at a time, of all workers."""
+        """Renew an answer in the background, once at a time across all workers."""
         if key not in self._renewing:
             task = self._renewing[key] = asyncio.create_task(self._renewed(endpoint, key, ask))
             task.add_done_callback(lambda _: self._renewing.pop(key))
@@ -137,15 +137,15 @@ class Answers:
         try:
             async with self._cache.alone(key, wait=False) as mine:
                 kept = await self._cache.get(key) if mine else None
-                # it may have been renewed since it was seen to be stale
+                # another worker may have renewed it since
                 if mine and (kept is None or kept.stale):
                     await self._put(endpoint, key, ask)
         except (CacheAwayError, LakeUnavailableError, LakeTimeoutError) as error:
-            # the next request tries again, and what is kept is still an answer
+            # the next request tries again; the cached answer stays valid
             log.warning("the answer of %s is not renewed: %s", endpoint, error)
 
     async def _asked(self, ask: Callable[[], Found]) -> bytes | None:
-        """By one of the threads. Who does not get one in time is told so."""
+        """Run `ask` in a thread. Raises LakeTimeoutError if no thread is free in time."""
         deadline = time.monotonic() + self._settings.query_seconds
 
         def work() -> bytes | None:

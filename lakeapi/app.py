@@ -23,7 +23,7 @@ PREFIX = "/v1"
 
 
 def create() -> FastAPI:
-    """With the settings of the environment. Raises pydantic.ValidationError for bad ones."""
+    """Return the application, configured by environment. Raises pydantic.ValidationError."""
     log_as_json()
     end_with_parent()
     return application(of_environment())
@@ -34,7 +34,7 @@ def application(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        # requests that need none of it are answered meanwhile
+        # meanwhile the service answers requests that do not need the definitions
         preparing = asyncio.create_task(service.prepare())
         yield
         preparing.cancel()

@@ -1,4 +1,4 @@
-"""Athena by boto3: a statement and its parameters in, rows of texts out."""
+"""Athena through boto3: it takes a statement and parameters, and returns rows of strings."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ log = logging.getLogger("lakeapi")
 
 
 def clients(settings: Settings) -> tuple[AthenaClient, GlueClient]:
-    """Region, credentials and addresses are found by boto3's own rules."""
+    """Return clients; boto3 finds region, credentials and endpoints by its own rules."""
     config = Config(
         retries={"mode": "standard", "total_max_attempts": settings.attempts},
-        # queries, and beside them the looks at tables' commits
+        # one connection per query, and one for reading tables' commits
         max_pool_connections=settings.concurrency * 2,
         connect_timeout=_CONNECT_SECONDS,
         read_timeout=_READ_SECONDS,
@@ -44,7 +44,7 @@ def clients(settings: Settings) -> tuple[AthenaClient, GlueClient]:
 
 
 class Athena:
-    """Runs statements in the database of the settings. May be used by several threads."""
+    """Runner of statements in the configured database. It is thread-safe."""
 
     def __init__(self, settings: Settings, client: AthenaClient, metrics: Metrics) -> None:
         self.client = client
@@ -54,9 +54,9 @@ class Athena:
     def rows(
         self, statement: str, parameters: Sequence[str] = (), *, deadline: float | None = None
     ) -> list[Row]:
-        """The answer to a query, without the columns' names. Parameters are literals of SQL.
+        """Return a query's rows, without the header. Parameters are SQL literals.
 
-        `deadline` is of `time.monotonic`. Raises LakeUnavailableError and LakeTimeoutError.
+        `deadline` is a `time.monotonic` time. Raises LakeUnavailableError and LakeTimeoutError.
         """
         deadline = deadline or self.deadline()
         try:
@@ -66,7 +66,7 @@ class Athena:
             raise LakeUnavailableError(str(error)) from error
 
     def deadline(self) -> float:
-        """When what begins now has to be done."""
+        """Return the `time.monotonic` time by which a query that starts now must end."""
         return time.monotonic() + self._settings.query_seconds
 
     def _run(
@@ -89,7 +89,7 @@ class Athena:
     ) -> QueryExecutionTypeDef:
         if time.monotonic() >= deadline:
             raise LakeTimeoutError("no time was left for the query")
-        # an empty list is refused
+        # Athena rejects an empty list
         bound: dict[str, Any] = {"ExecutionParameters": list(parameters)} if parameters else {}
         begun = time.monotonic()
         id_ = self.client.start_query_execution(
@@ -125,5 +125,5 @@ class Athena:
             for page in pages
             for row in page["ResultSet"]["Rows"]
         ]
-        # the first row of the first page is the columns' names
+        # the first row of the first page has the column names
         return rows[1:]

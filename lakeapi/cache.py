@@ -1,4 +1,4 @@
-"""Answers kept in Redis. While Redis is away there are none, and nothing fails."""
+"""Answers cached in Redis. While Redis is down, the service works without a cache."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from lakeapi.settings import Settings
 __all__ = ["LOCK", "PREFIX", "Cache", "CacheAwayError", "Found"]
 
 PREFIX = "lakeapi:"
-"""Of every key."""
+"""Prefix of every key."""
 LOCK = "lock:"
-"""Behind it, of what is no answer."""
+"""Second prefix, of the keys of locks."""
 _ABSENT = b"\0"
-"""What is kept where there is no row."""
+"""Value stored for an answer without a row."""
 _AWAY_SECONDS = 1.0
-"""For how long Redis is not asked again once it did not answer."""
+"""Seconds without requests to Redis after one that failed."""
 _LOCK_POLL_SECONDS = 0.02
 log = logging.getLogger("lakeapi")
 
@@ -36,16 +36,16 @@ class CacheAwayError(Exception):
 
 
 class Found(NamedTuple):
-    """An answer that is kept."""
+    """A cached answer."""
 
     value: bytes | None
-    """None: it is known that there is none."""
+    """JSON; None if the lake has no such row."""
     stale: bool
-    """Its time to live is over."""
+    """Whether its time to live is over."""
 
 
 class Cache:
-    """Bytes by key, or None for what is known not to be there."""
+    """Cache of JSON by key; None is stored for a row that the lake does not have."""
 
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         self._settings = settings
@@ -59,16 +59,16 @@ class Cache:
             ssl=settings.redis_ssl,
             socket_timeout=settings.redis_seconds,
             socket_connect_timeout=settings.redis_seconds,
-            # a connection that Redis closed is opened again once, at once
+            # reopen a connection that Redis closed: once, and without delay
             retry=Retry(NoBackoff(), 1),
         )
 
     async def get(self, key: str) -> Found | None:
-        """What the key holds; None where it is not there. Raises CacheAwayError."""
+        """Return the cached answer, or None if there is none. Raises CacheAwayError."""
         found: bytes | None
         left: int | None = None
         if self._stale_seconds:
-            # how old it is, by the clock that ends it
+            # the remaining time to live tells the age
             pipeline = self._redis.pipeline(transaction=False)
             pipeline.get(PREFIX + key)
             pipeline.pttl(PREFIX + key)
@@ -81,7 +81,7 @@ class Cache:
         return Found(None if found == _ABSENT else found, stale)
 
     async def put(self, key: str, value: bytes | None) -> None:
-        """Kept for the time to live, and behind that as long as it may be stale.
+        """Store a value for the time to live plus the time for which it may be stale.
 
         Raises CacheAwayError.
         """
@@ -91,9 +91,10 @@ class Cache:
 
     @asynccontextmanager
     async def alone(self, key: str, *, wait: bool = True) -> AsyncIterator[bool]:
-        """One of all workers at a time, for as long as a query may take; whether this is the one.
+        """Hold the key's lock, which all workers share; yield whether this worker got it.
 
-        Without `wait` it is not while another one is. Raises CacheAwayError when Redis is away at
+        The lock expires after `query_seconds`, which is also the longest wait. Without `wait`,
+        yield False at once if another worker holds it. Raises CacheAwayError if Redis is down at
         first.
         """
         seconds = self._settings.query_seconds
@@ -101,7 +102,7 @@ class Cache:
             f"{PREFIX}{LOCK}{key}", timeout=seconds, blocking_timeout=seconds,
             sleep=_LOCK_POLL_SECONDS,
         )  # fmt: skip
-        # who waited as long as a query may take asks, too
+        # a worker that has waited as long as a query may take runs its own query
         mine: bool = await self._ask(lambda: lock.acquire(blocking=wait))
         try:
             yield mine
@@ -118,7 +119,7 @@ class Cache:
             self._lost()
 
     async def ping(self) -> bool:
-        """Whether Redis answers now."""
+        """Return whether Redis answers now."""
         try:
             await self._redis.ping()
         except (TimeoutError, RedisError, OSError):

@@ -1,4 +1,4 @@
-"""The view, the prepared statement and the named query: found, or made when they are missing."""
+"""The view, the prepared statement and the named query, which are created if they are missing."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ log = logging.getLogger("lakeapi")
 
 
 class Definitions:
-    """What the service keeps in Athena. May be used by several threads."""
+    """The definitions that the service keeps in Athena. It is thread-safe."""
 
     def __init__(self, settings: Settings, athena: Athena) -> None:
         self._settings = settings
         self._athena = athena
         self._making = Lock()
         self._likes: str | None = None
-        """The text of the named query; None until all three are known to be there."""
+        """The text of the named query; None until all three are known to exist."""
 
     def ensure(self) -> str:
-        """All three are there afterwards. Gives the named query's text.
+        """Create the definitions that are missing. Return the named query's text.
 
-        Asks only once, until `forget`. Threads wait for the one that asks; another worker does no
-        harm, since making them twice is making them once. Raises LakeUnavailableError.
+        This queries Athena only once until `forget` is called. Other threads wait for the one that
+        does. Another worker may do the same at that time: creating a definition twice has the same
+        result as creating it once. Raises LakeUnavailableError.
         """
         likes = self._likes
         if likes is not None:
@@ -48,7 +49,7 @@ class Definitions:
             return self._likes
 
     def forget(self) -> None:
-        """Look again: one of them may have been dropped."""
+        """Make the next `ensure` check again: somebody may have dropped a definition."""
         self._likes = None
 
     def _view(self) -> None:
@@ -78,7 +79,7 @@ class Definitions:
                     QueryStatement=statements.sales_by_seller(self._settings.tables),
                 )
             except client.exceptions.InvalidRequestException:
-                # another worker may have made it meanwhile
+                # another worker may have created it meanwhile
                 client.get_prepared_statement(StatementName=statements.SELLER, WorkGroup=group)
 
     def _named_query(self) -> str:
@@ -101,7 +102,7 @@ class Definitions:
             Database=self._settings.database,
             QueryString=text,
             WorkGroup=self._settings.workgroup,
-            # two workers that make it at the same time make it once
+            # two workers that create it at the same time create it once
             ClientRequestToken=str(
                 uuid5(NAMESPACE_URL, f"{self._settings.workgroup}/{self._settings.database}/{text}")
             ),

@@ -20,16 +20,16 @@ from lakeapi.service import Service
 __all__ = ["install"]
 
 _ASSETS = Path(fastapi_offline.__file__).parent / "static"
-"""Swagger UI and ReDoc as that package carries them."""
+"""Swagger UI and ReDoc, as fastapi_offline ships them."""
 _POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; font-src 'self' data:; worker-src 'self' blob:"
 )
-"""Nothing is loaded from elsewhere: ReDoc would ask its makers for their logo."""
+"""Policy that blocks other hosts: ReDoc would load a logo from its maker's site."""
 
 
 def install(app: FastAPI, service: Service, prefix: str) -> None:
-    """All that is beside the endpoints."""
+    """Add the OpenAPI document and its pages, health and metrics to the application."""
     app.openapi = lambda: _document(app)  # type: ignore[method-assign]
     app.mount(f"{prefix}/assets", StaticFiles(directory=_ASSETS), name="assets")
     app.include_router(_pages(app, prefix))
@@ -37,7 +37,7 @@ def install(app: FastAPI, service: Service, prefix: str) -> None:
 
 
 def _document(app: FastAPI) -> dict[str, Any]:
-    """Made once. Errors are of the type that they are sent with."""
+    """Return the OpenAPI document, built once, with the media type that errors are sent with."""
     if app.openapi_schema is None:
         made = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
@@ -81,7 +81,7 @@ def _pages(app: FastAPI, prefix: str) -> APIRouter:
             )
         )
 
-    # beside their own names those that springdoc gives them
+    # the second path of each is the one that springdoc uses
     for path in ("/openapi.json", "/v3/api-docs"):
         routes.add_api_route(path, openapi)
     for path in ("/docs", "/swagger-ui/index.html"):
@@ -91,7 +91,7 @@ def _pages(app: FastAPI, prefix: str) -> APIRouter:
 
 
 def _closed(page: HTMLResponse) -> HTMLResponse:
-    """A page that the browser lets load nothing but what this service has."""
+    """Return the page with a policy that lets it load resources only from this service."""
     page.headers["Content-Security-Policy"] = _POLICY
     return page
 

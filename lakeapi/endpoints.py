@@ -19,12 +19,12 @@ from lakeapi.statements import RESOURCES, Resource
 __all__ = ["router"]
 
 _LARGEST = 2**31 - 1
-"""Of the keys: they are integers of 32 bits."""
+"""The largest key: keys are 32-bit integers."""
 _LARGEST_OFFSET = 2**63 - 1
-"""What SQL can count."""
+"""The largest offset that SQL takes."""
 _KEPT_PAGES = 400
-"""Pages of the largest size from the start of a list: later ones are not kept. Whoever goes through
-all numbers does not drive out what others ask for."""
+"""Pages of a list, in the largest size, that are cached. Later pages are not, so that a client that
+reads a whole list does not evict other clients' answers."""
 _LISTS: dict[int | str, dict[str, Any]] = {
     422: {"model": Problem, "description": "A parameter is not what it must be."},
     503: {"model": Problem, "description": "The lake cannot answer; Retry-After says when."},
@@ -36,7 +36,9 @@ _ROWS: dict[int | str, dict[str, Any]] = {
 
 
 def _only(form: re.Pattern[str], what: str) -> BeforeValidator:
-    """Texts of one form. Otherwise `1_0` would be a number, and `0` the date of 1970."""
+    """Return a validator that takes strings only if they match `form`.
+
+    Without it, pydantic takes `1_0` for a number and `0` for a date in 1970."""
 
     def check(value: object) -> object:
         if isinstance(value, str) and not form.fullmatch(value):
@@ -62,8 +64,8 @@ def _json(body: bytes | None, path: str) -> Response:
 
 
 def router(service: Service, prefix: str) -> APIRouter:
-    """Their routes."""
-    # of the router, not where it is included: metrics name routes by their own paths
+    """Return the routes of all endpoints."""
+    # the prefix belongs to the router, since metrics name routes by the router's paths
     routes = APIRouter(tags=["lake"], prefix=prefix)
     for resource in RESOURCES:
         _offer(routes, service, resource)
@@ -75,7 +77,7 @@ def _page_of(service: Service) -> Callable[[int, int], tuple[int, int]]:
     most = service.settings.limit
 
     def page(offset: int, limit: int) -> tuple[int, int]:
-        """Offset and limit as they are asked of the lake, so that equal pages have one key."""
+        """Return the effective offset and limit, so that equal pages have the same cache key."""
         return min(max(offset, 0), _LARGEST_OFFSET), limit if 1 <= limit <= most else most
 
     return page
@@ -86,7 +88,7 @@ def _is_kept(service: Service, offset: int) -> bool:
 
 
 def _offer(routes: APIRouter, service: Service, resource: Resource) -> None:
-    """A table in pages, and row by row."""
+    """Add the two routes of a table: its pages, and a row by key."""
     model, path, tables = resource.model, resource.path, (resource.table,)
     page_of, answers, lake = _page_of(service), service.answers, service.repository
 
@@ -115,7 +117,7 @@ def _offer(routes: APIRouter, service: Service, resource: Resource) -> None:
 
 
 def _offer_joined(routes: APIRouter, service: Service) -> None:
-    """What is read by the view, the prepared statement and the named query."""
+    """Add the routes that use the view, the prepared statement and the named query."""
     page_of, answers, lake = _page_of(service), service.answers, service.repository
 
     @routes.get(

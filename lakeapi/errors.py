@@ -1,4 +1,4 @@
-"""What can go wrong, and how a client is told (RFC 9457)."""
+"""The service's errors, and their responses to clients (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ __all__ = ["LakeTimeoutError", "LakeUnavailableError", "install", "problem"]
 
 PROBLEM = "application/problem+json"
 RETRY_SECONDS = 2
-"""When a client should ask again while the lake cannot answer."""
+"""Seconds after which a client should retry while the lake cannot answer."""
 
 
 class LakeUnavailableError(Exception):
-    """Athena cannot be asked, or its query failed; the message is for the log."""
+    """Athena cannot be reached, or its query failed; the message is for the log."""
 
 
 class LakeTimeoutError(Exception):
-    """A query took too long, and was stopped."""
+    """A query took too long and was stopped."""
 
 
 def problem(
     path: str, status: int, detail: str, headers: dict[str, str] | None = None
 ) -> JSONResponse:
-    """The answer for an error."""
+    """Return the response for an error."""
     told = Problem(
         title=HTTPStatus(status).phrase, status=status, detail=detail, instance=path
     )  # fmt: skip
@@ -37,7 +37,7 @@ def problem(
 
 
 def install(app: FastAPI) -> None:
-    """Every error of the application in one form."""
+    """Make the application return every error in the same format."""
 
     @app.exception_handler(HTTPException)
     async def of_http(request: Request, error: HTTPException) -> JSONResponse:

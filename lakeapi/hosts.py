@@ -1,4 +1,4 @@
-"""By which names the service may be asked."""
+"""A check of the host names by which clients may address the service."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ _MISDIRECTED = 421
 
 
 class Hosts:
-    """Refuses requests whose `Host` is neither an address, nor `localhost`, nor a name it has.
+    """Middleware that takes only requests whose `Host` is an IP address, `localhost` or in `names`.
 
-    A web page whose own name was made to point here has that name as `Host`; otherwise a browser
-    would let it read what the service shows. Health checks of a load balancer ask by address.
+    This prevents DNS rebinding: a web page whose own name points to this service sends that name
+    as `Host`, and a browser would let it read the answers. A load balancer's health checks use
+    the IP address.
     """
 
     def __init__(self, app: ASGIApp, names: Collection[str]) -> None:
@@ -38,7 +39,7 @@ class Hosts:
 
 
 def is_allowed(host: str, names: Collection[str]) -> bool:
-    """Whether a header `Host` names this service. No browser leaves the header out."""
+    """Return whether a `Host` header names this service. Every browser sends the header."""
     try:
         name = urlsplit(f"//{host}").hostname or ""
         return name == "localhost" or name in names or bool(ipaddress.ip_address(name))

@@ -1,4 +1,4 @@
-"""What is counted, in Prometheus' format."""
+"""The service's metrics, in Prometheus' format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 
 
 class Metrics:
-    """Those of one application; with PROMETHEUS_MULTIPROC_DIR those of all workers together."""
+    """Metrics of one application; with PROMETHEUS_MULTIPROC_DIR, the sums of all workers."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -45,7 +45,7 @@ class Metrics:
         )  # fmt: skip
 
     def text(self) -> bytes:
-        """All of them, as Prometheus reads them."""
+        """Return all metrics in Prometheus' text format."""
         registry = self.registry
         if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
             registry = CollectorRegistry()

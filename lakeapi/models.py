@@ -1,4 +1,4 @@
-"""What the endpoints answer. Fields are in the order of the columns that are read for them."""
+"""The endpoints' response models. Their fields are in the order of the columns that are read."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ class Problem(BaseModel):
     status: int
     detail: str
     instance: str
-    """The path that was asked."""
+    """The path of the request."""
 
 
 class Component(BaseModel):

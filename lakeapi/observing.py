@@ -1,4 +1,4 @@
-"""Around every request: its id, its line in the log, its place in the metrics."""
+"""The id, the log line and the metrics of every request."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = structlog.stdlib.get_logger("lakeapi")
 
 
 def log_as_json(level: int = logging.INFO) -> None:
-    """Every line of this process's log is a JSON object, with the request's id where it has one."""
+    """Write each log line of this process as a JSON object, with the request's id if any."""
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -55,7 +55,7 @@ def log_as_json(level: int = logging.INFO) -> None:
 
 
 class Observing:
-    """Outermost of the middleware: nothing that a client is sent passes it by."""
+    """The outermost middleware, which sees every response."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
@@ -90,7 +90,7 @@ class Observing:
 
     def _observe(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "")
-        # not the path, nor an invented method: a client could make as many as it likes
+        # not the path or an unknown method: a client could create any number of labels
         label = route or "none"
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.requests.labels(method, label, str(status)).observe(seconds)

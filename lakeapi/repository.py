@@ -1,4 +1,4 @@
-"""The lake as the endpoints ask for it. Every value is sent as a parameter, none is part of SQL."""
+"""The endpoints' queries of the lake. Every value is a parameter; none is part of the SQL."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ M = TypeVar("M", bound=Model)
 
 
 class Repository:
-    """Each method asks Athena once. Raises LakeUnavailableError and LakeTimeoutError."""
+    """Queries, one per method. The methods raise LakeUnavailableError and LakeTimeoutError."""
 
     def __init__(self, settings: Settings, athena: Athena, definitions: Definitions) -> None:
         self._tables = settings.tables
@@ -30,18 +30,18 @@ class Repository:
         self._definitions = definitions
 
     def page(self, resource: Resource, offset: int, limit: int) -> list[Model]:
-        """Rows by key."""
+        """Return the rows of a page, ordered by key."""
         sql = statements.page(resource, self._tables)
         return _models(resource.model, self._athena.rows(sql, [str(offset), str(limit)]))
 
     def one(self, resource: Resource, id_: int) -> Model | None:
-        """The row of that key."""
+        """Return the row with this key, or None."""
         sql = statements.one(resource, self._tables)
         found = _models(resource.model, self._athena.rows(sql, [str(id_)]))
         return found[0] if found else None
 
     def sales_by_category(self, day: date | None, offset: int, limit: int) -> list[SalesByCategory]:
-        """Of one day, or of all; by day, group and name."""
+        """Return a page of one day's sales, or of all, ordered by day, group and name."""
         self._definitions.ensure()
         sql = statements.sales_of_day(dated=day is not None)
         dates = [] if day is None else [f"'{day.isoformat()}'"]
@@ -49,16 +49,16 @@ class Repository:
         return _models(SalesByCategory, rows)
 
     def sales_by_seller(self, id_: int) -> list[SaleBySeller]:
-        """All of them, by day and event."""
+        """Return all sales of a seller, ordered by day and event."""
         self._definitions.ensure()
         return _models(SaleBySeller, self._kept(f"EXECUTE {statements.SELLER}", [str(id_)]))
 
     def buyer_likes(self) -> list[BuyerLikes]:
-        """One object."""
+        """Return the counts, as a list of one object."""
         return _models(BuyerLikes, self._kept(self._definitions.ensure(), []))
 
     def _kept(self, sql: str, parameters: Sequence[str]) -> list[Row]:
-        """By what is kept in Athena; if that fails, it is searched for again next time."""
+        """Run SQL that uses Athena's definitions. If it fails, the next call checks them again."""
         try:
             return self._athena.rows(sql, parameters)
         except LakeUnavailableError:

@@ -1,4 +1,4 @@
-"""The parts of a running service, put together."""
+"""The running service, assembled from its parts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ log = logging.getLogger("lakeapi")
 
 
 class Service:
-    """One for each worker."""
+    """The parts of one worker."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -39,11 +39,11 @@ class Service:
         self.repository = Repository(settings, self._athena, self._definitions)
         self.cache = Cache(settings, self.metrics)
         self.answers = Answers(settings, self.cache, Versions(settings, glue), self.metrics)
-        # looks at Athena's health do not wait for queries
+        # health checks of Athena do not wait for queries
         self._health = CapacityLimiter(2)
 
     async def prepare(self) -> None:
-        """View, prepared statement and named query are made; however long the lake is away."""
+        """Create view, prepared statement and named query; retry until the lake answers."""
         while True:
             try:
                 await to_thread.run_sync(self._definitions.ensure)
@@ -54,7 +54,7 @@ class Service:
                 return
 
     async def health(self) -> Health:
-        """DOWN without Athena, DEGRADED without Redis."""
+        """Return the health: DOWN without Athena, DEGRADED without Redis."""
         athena = await to_thread.run_sync(self._athena_answers, limiter=self._health)
         parts = {"athena": athena}
         if self.settings.cache_mode != "off":

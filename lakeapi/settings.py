@@ -1,4 +1,4 @@
-"""What the service is told when it starts, by environment."""
+"""The service's settings, from environment variables."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lakeapi.tables import Name, Tables
 __all__ = ["Settings", "environment_name", "of_environment"]
 
 TIME_TO_LIVE = {"dev": 60, "prod": 300}
-"""Seconds that an answer is kept, by environment."""
+"""Seconds for which an answer is cached, by environment."""
 
 
 def _named(name: str) -> AliasChoices:
-    """By the name of the environment, or by that of the field in code: `ATHENA_LIMIT`, `limit`."""
+    """Return a setting's names in the environment and in code: `ATHENA_LIMIT`, `limit`."""
     return AliasChoices(name, name.lower().removeprefix("athena_"))
 
 
@@ -31,45 +31,45 @@ class Settings(BaseSettings):
     port: int = Field(8080, validation_alias=_named("LAKEAPI_PORT"))
     workers: int = Field(1, ge=1, validation_alias=_named("LAKEAPI_WORKERS"))
     allowed_hosts: tuple[str, ...] = ()
-    """Names by which it may be asked, besides addresses and `localhost`."""
+    """Host names of the service, besides IP addresses and `localhost`."""
     cors_origins: tuple[str, ...] = ()
-    """Origins of web pages that a browser lets read it."""
+    """Origins of web pages whose scripts may read the answers."""
 
     results_bucket: str
-    """`bucket`, `bucket/folder` or `s3://bucket/folder/`: where Athena writes results."""
+    """Place for Athena's results: `bucket`, `bucket/folder` or `s3://bucket/folder/`."""
     named_query_id: str | None = None
-    """Of `buyer_likes_by_category`; without it that is found by its name, or made."""
+    """Id of `buyer_likes_by_category`. Without it, the query is found by its name, or created."""
     workgroup: str = Field("primary", validation_alias=_named("ATHENA_WORKGROUP"))
     catalog: str = Field("AwsDataCatalog", validation_alias=_named("ATHENA_CATALOG"))
     database: Name = Field("tickit_demo", validation_alias=_named("ATHENA_DATABASE"))
     tables: Tables = Field(Tables(), validation_alias=_named("ATHENA_TABLES"))
     limit: int = Field(25, ge=1, validation_alias=_named("ATHENA_LIMIT"))
-    """Rows of a list at most, and when no number is asked for."""
+    """Largest number of rows per page, and the default."""
     query_seconds: float = Field(30.0, gt=0, validation_alias=_named("ATHENA_QUERY_SECONDS"))
-    """After them a query is stopped, and answered with 504."""
+    """Seconds after which a query is stopped; the response is 504."""
     poll_seconds: float = Field(0.02, gt=0, validation_alias=_named("ATHENA_POLL_SECONDS"))
-    """Between the first two looks at a query; later ones are longer."""
+    """Seconds between the first two polls of a query; later intervals are longer."""
     attempts: int = Field(3, ge=1, validation_alias=_named("ATHENA_ATTEMPTS"))
-    """Of a request to AWS, and of a query that failed for a cause that passes."""
+    """Attempts of a request to AWS, and of a query that fails with a retryable error."""
     concurrency: int = Field(16, ge=1, validation_alias=_named("ATHENA_CONCURRENCY"))
-    """Queries of one worker at a time; others wait."""
+    """Queries that one worker runs at a time; others wait."""
 
     cache_mode: Literal["commit", "ttl", "off"] = "commit"
-    """`commit`: an answer is as new as its tables; `ttl`: as old as its time to live at most."""
+    """`commit`: an answer is as new as its tables; `ttl`: no older than its time to live."""
     cache_seconds: int | None = Field(None, ge=1)
-    """Time to live; by environment without it."""
+    """Time to live in seconds; the default depends on `environment`."""
     cache_stale_seconds: int = Field(0, ge=0)
-    """For so long after its time to live an answer is given while one request renews it."""
+    """Seconds after its time to live for which an answer is still used, while it is renewed."""
     version_seconds: float = Field(0.1, gt=0)
-    """For how long the latest commit of a table is believed in mode `commit`."""
+    """Seconds for which a table's latest commit stays cached in mode `commit`."""
     redis_host: str = "localhost"
     redis_port: int = 6379
     redis_password: SecretStr | None = None
     redis_password_file: FilePath | None = None
-    """A file with the password, instead of the password itself."""
+    """File with the password, instead of the password itself."""
     redis_ssl: bool = False
     redis_seconds: float = Field(0.25, gt=0)
-    """What an answer of Redis may take; slower counts as away."""
+    """Seconds that Redis may take to answer; if it takes longer, it counts as down."""
 
     @validator(mode="after")
     def _has_a_bucket(self) -> Self:
@@ -88,7 +88,7 @@ class Settings(BaseSettings):
 
     @property
     def redis_login(self) -> str | None:
-        """The password, from wherever it is; None where Redis asks for none."""
+        """The password, from the setting or its file; None if Redis needs none."""
         if self.redis_password is not None:
             return self.redis_password.get_secret_value()
         file = self.redis_password_file
@@ -96,7 +96,7 @@ class Settings(BaseSettings):
 
     @property
     def output(self) -> str:
-        """Where results go, as Athena is told."""
+        """Output location for Athena's results."""
         return f"s3://{self.results_bucket.removeprefix('s3://').strip('/')}/"
 
     @property
@@ -105,12 +105,12 @@ class Settings(BaseSettings):
 
 
 def environment_name(setting: str) -> str:
-    """What the environment calls a setting. Raises KeyError for one that there is not."""
+    """Return a setting's environment variable. Raises KeyError for an unknown setting."""
     alias = Settings.model_fields[setting].validation_alias
     name = alias.choices[0] if isinstance(alias, AliasChoices) else setting
     return str(name).upper()
 
 
 def of_environment(**given: Any) -> Settings:
-    """What is not given is taken from the environment. Raises pydantic.ValidationError."""
+    """Return settings; others come from the environment. Raises pydantic.ValidationError."""
     return Settings(**given)

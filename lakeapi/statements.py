@@ -1,4 +1,4 @@
-"""The SQL that is sent. Names come from the settings; every value is a parameter."""
+"""The service's SQL. Table names come from the settings; every value is a parameter."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 VIEW = "tickit_sales_by_day_and_category"
 VIEWS = (VIEW, f"view_{VIEW}")
-"""The one that is read, and the name that dashboards may know it by."""
+"""The view that is read, and the name that dashboards may use for it."""
 SELLER = "tickit_sales_by_seller"
 LIKES = "buyer_likes_by_category"
 _LIKED = ("sports", "theatre", "concerts", "jazz", "classical", "opera", "rock", "vegas",
@@ -33,15 +33,15 @@ _LIKED = ("sports", "theatre", "concerts", "jazz", "classical", "opera", "rock",
 
 @dataclass(frozen=True)
 class Resource:
-    """A table that is offered in pages, and row by row."""
+    """A table that is offered in pages and row by row."""
 
     path: str
-    """Of its list."""
+    """Path of its list."""
     table: str
     """Its name in `Tables`."""
     model: type[Model]
     columns: tuple[str, ...]
-    """One for each field of the model; the first is the key."""
+    """Columns, one per field of the model; the first is the key."""
 
 
 RESOURCES = (
@@ -80,7 +80,7 @@ def _columns(names: Sequence[str]) -> str:
 
 
 def page(resource: Resource, tables: Tables) -> str:
-    """Parameters: offset, limit."""
+    """Return the query for a page. Parameters: offset, limit."""
     key = resource.columns[0]
     return (
         f'SELECT {_columns(resource.columns)} FROM "{getattr(tables, resource.table)}"'
@@ -89,7 +89,7 @@ def page(resource: Resource, tables: Tables) -> str:
 
 
 def one(resource: Resource, tables: Tables) -> str:
-    """Parameter: the key."""
+    """Return the query for a row. Parameter: the key."""
     return (
         f'SELECT {_columns(resource.columns)} FROM "{getattr(tables, resource.table)}"'
         f' WHERE "{resource.columns[0]}" = ?'
@@ -101,7 +101,7 @@ _COMMISSION = "CAST(s.commission AS DECIMAL(8, 2))"
 
 
 def _joined(tables: Tables) -> str:
-    """Sales with event, date and category."""
+    """Return the FROM clause of sales with their event, date and category."""
     return (
         f'FROM "{tables.sale}" s'
         f' LEFT JOIN "{tables.event}" e ON e.eventid = s.eventid'
@@ -111,7 +111,7 @@ def _joined(tables: Tables) -> str:
 
 
 def sales_by_category(tables: Tables) -> str:
-    """What the view shows."""
+    """Return the view's query."""
     return (
         "SELECT d.caldate AS caldate, c.catgroup AS catgroup, c.catname AS catname,"
         f" ROUND(SUM({_AMOUNT}), 2) AS saleamount, SUM({_COMMISSION}) AS commission"
@@ -120,7 +120,7 @@ def sales_by_category(tables: Tables) -> str:
 
 
 def sales_of_day(*, dated: bool) -> str:
-    """Rows of the view. Parameters: the date, if there is one, offset, limit."""
+    """Return the query for rows of the view. Parameters: the date if `dated`, offset, limit."""
     where = "caldate = CAST(? AS DATE)" if dated else "caldate IS NOT NULL"
     return (
         f'SELECT caldate, catgroup, catname, saleamount, commission FROM "{VIEW}"'
@@ -129,7 +129,7 @@ def sales_of_day(*, dated: bool) -> str:
 
 
 def sales_by_seller(tables: Tables) -> str:
-    """The prepared statement. Parameter: the seller's id."""
+    """Return the prepared statement. Parameter: the seller's id."""
     return (
         "SELECT d.caldate AS caldate, s.pricepaid AS pricepaid, s.qtysold AS qtysold,"
         f" ROUND({_AMOUNT}, 2) AS saleamount, {_COMMISSION} AS commission,"
@@ -146,7 +146,7 @@ def sales_by_seller(tables: Tables) -> str:
 
 
 def likes(tables: Tables) -> str:
-    """The named query: how many of those who ever bought like each thing."""
+    """Return the named query, which counts the buyers who like each thing."""
     counts = ", ".join(f"COUNT_IF(like{thing}) AS {thing}" for thing in _LIKED)
     return (
         f'SELECT {counts} FROM "{tables.user}"'

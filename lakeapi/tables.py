@@ -1,4 +1,4 @@
-"""What the seven tables are called."""
+"""The names of the seven tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 __all__ = ["Name", "Tables"]
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-"""Of a table or database: it is written into SQL, so it is nothing but a word."""
+"""Name of a table or database. It is written into SQL, so it must be a plain identifier."""
 
 
 class Tables(BaseModel):

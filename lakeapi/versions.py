@@ -1,4 +1,4 @@
-"""The latest commit of each table, as the catalog tells it; of a view those of its tables."""
+"""The latest commit of each table, from the catalog. A view has the commits of its tables."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 __all__ = ["Versions", "version"]
 
 _COMMITS = ("last_commit_completion_time_sync", "last_commit_time_sync")
-"""The parameters of a table in which Hudi's catalog sync notes its last commit."""
+"""Table parameters in which Hudi's catalog sync stores the last commit."""
 log = logging.getLogger("lakeapi")
 
 
 def version(table: TableTypeDef) -> str:
-    """The last commit of a Hudi table; of others, views among them, what the catalog counts."""
+    """Return a Hudi table's last commit; for others and views, the catalog's version and time."""
     parameters = table.get("Parameters", {})
     for name in _COMMITS:
         if parameters.get(name):
@@ -43,15 +43,15 @@ def version(table: TableTypeDef) -> str:
 class _Known:
     version: str
     beneath: tuple[Ref, ...]
-    """What a view reads."""
+    """Tables and views that a view reads."""
     asked: float
 
 
 class Versions:
-    """Remembers them for `version_seconds`; half of that old, they are asked for again.
+    """Cache of the tables' commits, for `version_seconds`.
 
-    So while a table is read, its commit is known without waiting. Each table is asked for once at
-    a time, whoever waits for it.
+    A commit that is older than half of that is refreshed in the background, so that requests for a
+    table in steady use need not wait. There is one request per table at a time.
     """
 
     def __init__(self, settings: Settings, client: GlueClient) -> None:
@@ -62,7 +62,7 @@ class Versions:
         self._asking: dict[Ref, asyncio.Task[None]] = {}
 
     async def of(self, tables: Sequence[str]) -> str:
-        """One text that changes when one of the tables does. Raises LakeUnavailableError."""
+        """Return a string that changes when one of the tables does. Raises LakeUnavailableError."""
         names = (getattr(self._settings.tables, table) for table in tables)
         refs = (Ref(self._settings.database, name) for name in names)
         return ",".join(await asyncio.gather(*map(self._of, refs)))
@@ -70,7 +70,7 @@ class Versions:
     async def _of(self, table: Ref) -> str:
         oldest = time.monotonic() - self._settings.version_seconds
         known = self._known.get(table)
-        # more than once only if the answer to a question that was under way is too old by now
+        # it repeats only if the request in progress began too long ago
         while known is None or known.asked < oldest:
             await asyncio.shield(self._ask(table))
             known = self._known[table]
@@ -79,9 +79,9 @@ class Versions:
         return "/".join([known.version, *await asyncio.gather(*map(self._of, known.beneath))])
 
     def _ask(self, table: Ref) -> asyncio.Task[None]:
-        """The question that is under way; begun when there is none."""
+        """Return the request in progress; start one if there is none."""
         task = self._asking.get(table)
-        # One that was answered this moment is still here: nobody may wait for that again.
+        # A request that has just ended is still in the table: it must not be awaited again.
         if task is None or task.done():
             task = self._asking[table] = asyncio.create_task(self._fetch(table))
             task.add_done_callback(partial(self._answered, table))
@@ -91,7 +91,7 @@ class Versions:
         if self._asking[table] is task:
             del self._asking[table]
         if not task.cancelled() and (error := task.exception()):
-            # nobody may have waited for it
+            # perhaps no request waited for it
             log.warning("the last commit of %s is not known: %s", table, error)
 
     async def _fetch(self, table: Ref) -> None:

@@ -1,4 +1,4 @@
-"""Which tables a view of the catalog reads: an answer made of the view is as new as they are."""
+"""The tables that a view of the catalog reads: an answer from the view is as new as they are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Ref", "tables_of_view"]
 
 _TEXT = re.compile(r"\s*/\* Presto View: (\S+) \*/\s*")
-"""How Athena and Presto keep a view in the catalog: JSON, in base 64."""
+"""Form in which Athena and Presto store a view in the catalog: JSON in Base64."""
 
 
 class Ref(NamedTuple):
@@ -27,9 +27,9 @@ class Ref(NamedTuple):
 
 
 def tables_of_view(definition: TableTypeDef) -> tuple[Ref, ...]:
-    """What is named in a view's statement, views too; nothing for a table.
+    """Return the tables and views that a view's statement names; none for a table.
 
-    Raises LakeUnavailableError for a view that cannot be read: nobody knows how new it is.
+    Raises LakeUnavailableError for a view that cannot be parsed, since its age is not known.
     """
     if definition.get("TableType") != "VIRTUAL_VIEW":
         return ()
@@ -42,8 +42,8 @@ def tables_of_view(definition: TableTypeDef) -> tuple[Ref, ...]:
 
 @lru_cache
 def _named(text: str) -> tuple[Ref, ...]:
-    """Raises ValueError. A view is read many times per second, and seldom another one."""
-    # Not above: a service over tables has no use for a parser.
+    """Parse a view's text; it is cached, since few views are read often. Raises ValueError."""
+    # Imported here, since a service without views needs no parser.
     from sqlglot import exp, parse_one
     from sqlglot.errors import SqlglotError
     from sqlglot.optimizer.scope import traverse_scope

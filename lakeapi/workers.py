@@ -1,4 +1,4 @@
-"""Several workers are one service: none of them outlives the process that started it."""
+"""Worker processes of the service, none of which outlives its parent."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["end_with_parent"]
 
 
 def end_with_parent() -> None:
-    """Have this worker end when its parent is gone, however that ended.
+    """End this worker as soon as its parent has ended, even if that was killed.
 
-    A worker that was left would hold the port, and who starts the service again could not listen.
-    Nothing happens in a process that was not started as a worker.
+    A worker that stayed would keep the port, so that the service could not start again. This does
+    nothing in a process that is not a worker.
     """
     parent = multiprocessing.parent_process()
     if parent is None:

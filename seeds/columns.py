@@ -34,7 +34,7 @@ Values: TypeAlias = "pa.Array[Any]"
 
 
 def stream(seed: int, name: str) -> np.random.Generator:
-    """A random stream of its own for each name, the same on every machine."""
+    """Return a random stream of its own for each name, the same on every machine."""
     return np.random.Generator(np.random.PCG64([seed, *name.encode()]))
 
 
@@ -51,12 +51,12 @@ def filled(
 
 
 def pick(vocabulary: Sequence[str], chosen: Ints) -> Values:
-    """The word at each position."""
+    """Return the word at each position."""
     return pa.array(vocabulary, pa.string()).take(chosen)
 
 
 def pick_from(groups: Sequence[Sequence[str]], group: Ints, rng: np.random.Generator) -> Values:
-    """A word of each row's group, drawn from those evenly."""
+    """Draw a word of each row's group, evenly."""
     size = np.array([len(words) for words in groups])
     first = np.cumsum(size) - size
     return pick(
@@ -70,25 +70,25 @@ def weighted(weights: Sequence[int], count: int, rng: np.random.Generator) -> In
 
 
 def text(numbers: Ints, *, width: int = 0) -> Values:
-    """Each number in digits, with leading zeros up to `width`."""
+    """Write each number in digits, with leading zeros up to `width`."""
     digits: Values = pa.array(numbers).cast(pa.string())
     return pc.utf8_lpad(digits, width, "0")
 
 
 def join(*parts: Values | str, separator: str = "") -> Values:
-    """The parts of each row put together."""
+    """Join the parts of each row."""
     joined: Values = pc.call_function("binary_join_element_wise", [*parts, separator])
     return joined
 
 
 def where(mask: Flags, values: Values | str, otherwise: Values | str) -> Values:
-    """The values where the mask is set, otherwise the others."""
+    """Return the values where the mask is set, otherwise the others."""
     chosen: Values = pc.call_function("if_else", [pa.array(mask), values, otherwise])
     return chosen
 
 
 def null_where(mask: Flags, values: Values) -> Values:
-    """The values, null where the mask is set."""
+    """Return the values, null where the mask is set."""
     kept: Values = pc.call_function(
         "if_else", [pa.array(mask), pa.scalar(None, values.type), values]
     )

@@ -45,7 +45,7 @@ class DataFile:
 def read_files(
     path: Path, tables: Iterable[Table], parse: Callable[[DataFile], pa.Table]
 ) -> dict[str, pa.Table]:
-    """The rows of those of these tables whose original files are in a zip or folder.
+    """Read the tables whose original files are in a zip or folder.
 
     Files are found by name, in whichever subfolder they are; in a folder also in a zip of the same
     name (`NAME.zip`). Where a table's file is missing, its smaller edition is read if there is
@@ -76,7 +76,7 @@ def read_files(
 
 
 def _all_of(errors: list[LabError]) -> LabError:
-    """One error that says what is wrong with every file."""
+    """Return one error that says what is wrong with every file."""
     first, *others = errors
     details = [*first.details, *(f"{other.what} {' '.join(other.details)}" for other in others)]
     return LabError(
@@ -88,7 +88,7 @@ def _all_of(errors: list[LabError]) -> LabError:
 
 
 def _editions(table: Table) -> list[str]:
-    """What a table's file may be called, as patterns; the first that is there is read."""
+    """Return patterns for the names of a table's file; the first that is there is read."""
     return [name for name in (table.file, table.file_pattern, table.smaller_file) if name]
 
 
@@ -155,7 +155,7 @@ def _missing(tables: list[Table], path: Path) -> LabError:
 
 
 def bad_input(what: str, *, hint: str | None = None, line: str | None = None) -> LabError:
-    """The error for input that cannot be loaded, with the beginning of the line that is wrong."""
+    """Return the error for input that cannot be loaded, with the start of the wrong line."""
     details = () if line is None else (line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…",)
     return LabError(what, hint=hint, details=details, exit_code=ExitCode.USAGE)
 
@@ -167,7 +167,7 @@ def typed(
     line: Callable[[int], int],
     special: Callable[[Column], Parser | None] = lambda _column: None,
 ) -> pa.Table:
-    """A file's fields, as bytes or text by column, as the table's types.
+    """Convert a file's fields, as bytes or text by column, to the table's types.
 
     An empty field or `\\N` is null. `line` tells in which line of the file the row of a position
     is; `special` the parser of a column that has one of its own. Raises `LabError` (usage) that
@@ -192,7 +192,7 @@ class _Reading:
         return bad_input(f"{self.file}, line {self.line(position)}, column {column}: {what}.")
 
     def convert(self, column: Column, fields: AnyColumn, parse: Parser) -> AnyColumn:
-        """A column's fields as its type, or an error that names the first line that is wrong."""
+        """Convert a column's fields, or return an error that names the first wrong line."""
         text = self.attempt(column, fields, lambda f: f.cast(pa.string()), "no valid UTF-8")
         is_null = pc.is_in(text, value_set=pa.array(_NULLS))
         if not column.nullable:
@@ -236,7 +236,7 @@ def _first_failure(values: AnyColumn, convert: Parser) -> int:
 
 
 def _parser(column: Column) -> Parser:
-    """The parser of a column's declared type."""
+    """Return the parser of a column's declared type."""
     kind = column.arrow
     if pa.types.is_integer(kind):
         return lambda text: _integers(text, pa.int16() if column.declared == "smallint" else kind)

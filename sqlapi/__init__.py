@@ -1,4 +1,4 @@
-"""Glue's and Athena's own APIs over a bucket of Hudi tables or Parquet.
+"""The APIs of Glue and Athena over a bucket of Hudi tables or Parquet files.
 
 Nothing here imports `labctl`.
 """

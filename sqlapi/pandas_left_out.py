@@ -1,6 +1,7 @@
-"""For a program without data frames: pandas is not imported.
+"""A block on importing pandas, for a program without data frames.
 
-Arrow does, to ask whether a list is one of pandas' arrays: half a second and tens of megabytes.
+Arrow imports pandas to check whether a list is one of its arrays. This takes half a second and
+tens of megabytes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ _PANDAS = "pandas"
 
 
 class _NoPandas(MetaPathFinder):
-    """Says that there is none, as Arrow expects where it is not installed."""
+    """Finder that reports pandas as missing, with the error that Arrow expects."""
 
     def find_spec(self, fullname: str, path: object, target: object = None) -> None:
         if fullname == _PANDAS:
@@ -22,5 +23,5 @@ class _NoPandas(MetaPathFinder):
 
 
 def leave_pandas_out() -> None:
-    """From now on there is no pandas in this process, unless it is there already."""
+    """Block pandas in this process from now on, unless it is imported already."""
     sys.meta_path.insert(0, _NoPandas())

@@ -1,4 +1,4 @@
-"""The service as a whole: its parts put together, and served on loopback."""
+"""The whole service, assembled from its parts and served on the loopback address."""
 
 from __future__ import annotations
 
@@ -36,15 +36,14 @@ __all__ = ["build", "serve"]
 
 LOOPBACK = "127.0.0.1"
 _OWN_BYTES = 1024 * MIB
-"""What this process may take for requests, with the stacks of its threads."""
+"""Bytes of memory that this process may use for requests, including its threads' stacks."""
 
 
 def build(settings: Settings, source: TableSource, storage: Storage) -> Starlette:
-    """The application; it ends its queries when it is shut down.
+    """Return the application, which ends its queries when it shuts down.
 
-    Workers get copies of `source` and `storage`, which must be of kinds that can be pickled.
-
-    Raises psycopg.OperationalError when PostgreSQL does not answer.
+    Workers get copies of `source` and `storage`, so both must be picklable.
+    Raises psycopg.OperationalError if PostgreSQL does not answer.
     """
     store = Store(settings.dsn)
     definitions = Definitions(store, source, account=settings.account)
@@ -97,7 +96,7 @@ def _setup(settings: Settings, source: TableSource, storage: Storage, scratch: P
 
 
 def _scratch(given: Path | None) -> Path:
-    """An empty folder, below the one that was given."""
+    """Return an empty folder: inside `given` if there is one, otherwise a temporary one."""
     if given is None:
         return Path(mkdtemp(prefix="sqlapi-"))
     folder = given / "queries"
@@ -109,7 +108,7 @@ def _scratch(given: Path | None) -> Path:
 def serve(
     settings: Settings, source: TableSource, storage: Storage, *, port: int, host: str = LOOPBACK
 ) -> None:
-    """Serves until it is told to end (SIGTERM, SIGINT)."""
+    """Run the server until it receives SIGTERM or SIGINT."""
     app = build(settings, source, storage)
     limit_memory(_OWN_BYTES)
     uvicorn.run(

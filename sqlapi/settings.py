@@ -1,4 +1,4 @@
-"""What the service is told when it starts."""
+"""The service's settings."""
 
 from __future__ import annotations
 
@@ -11,34 +11,35 @@ __all__ = ["Settings"]
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the state is, who may ask, and what a query may take."""
+    """The database of the state, the access keys, and the limits of queries."""
 
     dsn: str
-    """Of a PostgreSQL database. The service keeps to a schema `sqlapi` of its own."""
+    """DSN of a PostgreSQL database, in which the service uses only its own schema `sqlapi`."""
     keys: Mapping[str, str]
-    """Secrets by access key: requests must be signed with one of them."""
+    """Secrets by access key. Requests must be signed with one of them."""
     output: str
-    """Where results go by default, `s3://bucket/folder/`: the location of workgroup `primary`."""
+    """Default folder for results, `s3://bucket/folder/`: that of workgroup `primary`."""
     region: str = "us-east-1"
     account: str = "000000000000"
     concurrency: int = 3
-    """Queries that run at once, each in a process of its own; more are QUEUED."""
+    """Queries that run at the same time, each in its own process; others are QUEUED."""
     queue: int = 100
-    """Queries that may be QUEUED; of more, StartQueryExecution answers TooManyRequestsException."""
+    """Queries that may be QUEUED; beyond it, the answer is TooManyRequestsException."""
     seconds: float = 1800
-    """A query that runs longer is ended, and FAILED. Athena, too, gives it half an hour."""
+    """Seconds after which a running query is ended and FAILED. Athena's limit is 1800, too."""
     memory: str = "256MB"
-    """For one query, as DuckDB writes sizes; beyond it DuckDB writes to files. To the process of a
-    query that takes twice as much, tables and texts included, the kernel gives no more: it fails.
+    """DuckDB's memory for one query, in DuckDB's notation; beyond it, DuckDB spills to files. The
+    kernel limits the query's whole process, with its tables and texts, to twice as much. A query
+    that needs more fails.
     """
     spill: str = "2GB"
-    """Of one query, on the disk."""
+    """Largest size of one query's spilled files on disk."""
     result_bytes: int = 1024**3
-    """Of the result of one query."""
+    """Largest size of one query's result in bytes."""
     scratch: Path | None = None
-    """A folder for such files, on a disk. None: a new one below /tmp."""
+    """Folder for temporary files, on a disk. None: a new folder in /tmp."""
     threads: int = 2
-    """Of DuckDB, for one query."""
+    """DuckDB's threads for one query."""
     catalog: str = "AwsDataCatalog"
 
     def arn(self, service: str, resource: str) -> str:

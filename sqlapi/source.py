@@ -1,4 +1,4 @@
-"""Where tables come from that nobody had to define: the lake of a lab, a bucket, Arrow tables."""
+"""Sources of tables that need no definition: a lab's lake, a bucket, Arrow tables."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pyarrow as pa
 __all__ = ["PATH", "Comparison", "MergeView", "SourceError", "SourceTable", "TableSource"]
 
 PATH = "$path"
-"""A column of every table: the address of the file that a row is in, `s3://…`."""
+"""A hidden column of every table: the address `s3://…` of the file that a row is in."""
 Comparison = tuple[str, str, str]
-"""Column, operator (`=`, `<`, `<=`, `>`, `>=`) and a whole number."""
+"""Column, operator (`=`, `<`, `<=`, `>`, `>=`) and an integer."""
 
 
 class SourceError(Exception):
@@ -22,27 +22,27 @@ class SourceError(Exception):
 
 @dataclass(frozen=True)
 class MergeView:
-    """Which state of a table is read."""
+    """The state of a table that is read."""
 
     read_optimized: bool = False
-    """Only what has been compacted into base files (`t_ro`)."""
+    """Whether only compacted base files are read (`t_ro`)."""
     as_of: str | None = None
-    """A moment of the past, as SQL writes it; in UTC."""
+    """A time in the past, in SQL's notation and in UTC."""
 
 
 @dataclass(frozen=True)
 class SourceTable:
-    """A table of a source. Names are in small letters."""
+    """A table of a source. Names are in lower case."""
 
     database: str
     name: str
     location: str
-    """`s3://…` of its folder."""
+    """Address `s3://…` of its folder."""
     kind: str = "COPY_ON_WRITE"
-    """`COPY_ON_WRITE`, `MERGE_ON_READ` or `PARQUET`. Of the second there are `t_ro` and `t_rt`."""
+    """`COPY_ON_WRITE`, `MERGE_ON_READ` (which adds `t_ro` and `t_rt`) or `PARQUET`."""
     partition_keys: tuple[str, ...] = ()
     comments: Mapping[str, str] = field(default_factory=dict)
-    """What its columns are said to be, by name in small letters."""
+    """Comments on its columns, by name in lower case."""
     parameters: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -52,27 +52,29 @@ class SourceTable:
 
 
 class TableSource(Protocol):
-    """What the service asks of a lake."""
+    """The interface of a lake."""
 
     def tables(self) -> Sequence[SourceTable]:
-        """All tables. Raises SourceError."""
+        """Return all tables. Raises SourceError."""
         ...
 
     def schema(self, table: SourceTable) -> pa.Schema:
-        """Its columns, in order, with what may be null; every view has them. Raises SourceError."""
+        """Return a table's columns in order, with nullability. All its views have the same columns.
+
+        Raises SourceError."""
         ...
 
     def partitions(self, table: SourceTable) -> Sequence[str]:
-        """Folders of its partitions, below its location: `year=2024/kind=a%2Fb`.
+        """Return the folders of a table's partitions, below its location: `year=2024/kind=a%2Fb`.
 
-        None of a table without partition keys. Raises SourceError.
+        A table without partition keys has none. Raises SourceError.
         """
         ...
 
     def last_commit(self, table: SourceTable) -> str | None:
-        """A text that is another one after every commit; None where there is none to tell.
+        """Return a string that changes with every commit, or None if that is not known.
 
-        It is asked for often, and must be cheap. Raises SourceError.
+        It is called often and must be cheap. Raises SourceError.
         """
         ...
 
@@ -83,9 +85,8 @@ class TableSource(Protocol):
         view: MergeView,
         where: Sequence[Comparison] = (),
     ) -> pa.Table:
-        """Those columns, PATH perhaps among them, of all rows the view shows; deleted rows are not.
+        """Return the columns, which may include PATH, of all rows of the view except deleted ones.
 
-        Rows that do not meet all of `where` may be left out, where that saves work. Raises
-        SourceError.
+        Rows that do not meet all of `where` may be left out to save work. Raises SourceError.
         """
         ...

@@ -1,4 +1,4 @@
-"""Files by their address `s3://bucket/key`, in S3, MinIO or (for tests) a folder of buckets."""
+"""Files by address `s3://bucket/key`, in S3, MinIO or (for tests) a folder of buckets."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from pyarrow import fs
 __all__ = ["LocationError", "OwnFolder", "Storage"]
 
 _LONGEST_KEY, _LONGEST_NAME = 1024, 255
-"""Bytes: S3's limit of a key, and MinIO's of a name between two slashes."""
+"""Limits in bytes: S3's for a key, and MinIO's for a name between two slashes."""
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class LocationError(ValueError):
-    """A location that cannot be, or may not be written to; the message says why."""
+    """The location is not valid or must not be written to; the message says why."""
 
 
 @dataclass(frozen=True)
 class OwnFolder:
-    """A folder that belongs to the lake: the service writes nothing there, nor above it."""
+    """A folder of the lake. The service writes nothing in it or above it."""
 
     uri: str
     what: str
-    """What is in it, for messages."""
+    """Description of its contents, for messages."""
     tables: bool = False
-    """Whether its folders are databases, and theirs are tables."""
+    """Whether its subfolders are databases, which have tables as subfolders."""
 
     def holder(self, parts: Sequence[str]) -> str | None:
-        """Whom a location belongs to, given by its parts; None if it has nothing to do with it."""
+        """Return how a location, given by its parts, overlaps this folder; None if it does not."""
         own = _compared(self.uri.partition("://")[2])
         if parts[: len(own)] == own:
             below = parts[len(own) :]
@@ -46,25 +46,25 @@ class OwnFolder:
 
 
 _PART = 8 * 1024**2
-"""Bytes that are read and written at a time."""
+"""Number of bytes that are read and written at a time."""
 
 
 @dataclass(frozen=True)
 class Storage:
-    """Objects of the buckets of one file system.
+    """Objects in the buckets of one file system.
 
-    Whatever is written or removed goes through `check`, so that nothing of the lake's own is.
+    Every write and removal is checked, so that none changes the lake's own folders.
     """
 
     filesystem: fs.FileSystem
     own: tuple[OwnFolder, ...] = ()
     """The lake's folders."""
     _buckets: set[str] = field(default_factory=set, compare=False, repr=False)
-    """Those that are known to be there."""
+    """Buckets that are known to exist."""
 
     @staticmethod
     def path(uri: str) -> str:
-        """`s3://bucket/key` as the file system calls it. Raises LocationError for others."""
+        """Return the file system's path of `s3://bucket/key`. Raises LocationError for others."""
         scheme, _, rest = uri.partition("://")
         bucket, _, key = rest.partition("/")
         names = key.rstrip("/").split("/") if key.rstrip("/") else []
@@ -84,13 +84,13 @@ class Storage:
 
     @staticmethod
     def uri(path: str) -> str:
-        """The address of what the file system calls `path`."""
+        """Return the address of the file system's `path`."""
         return f"s3://{path}"
 
     def check(self, uri: str) -> str:
-        """The path of a location that a client names; LocationError unless it may be written to.
+        """Return the path of a client's location; raise LocationError unless it is writable.
 
-        It is compared as it is, and as whoever decodes it again would have it.
+        The check covers the location as it is and with all percent-encoding decoded.
         """
         path = self.writable(uri)
         decoded = path
@@ -102,7 +102,7 @@ class Storage:
         return path
 
     def check_bucket(self, uri: str) -> None:
-        """Raise LocationError if there is no such bucket. Whether S3 answers, writing will tell."""
+        """Raise LocationError if the bucket does not exist. If S3 does not answer, do nothing."""
         bucket = self.path(uri).partition("/")[0]
         if bucket in self._buckets or isinstance(self.filesystem, fs.SubTreeFileSystem):
             return
@@ -115,7 +115,7 @@ class Storage:
         self._buckets.add(bucket)
 
     def writable(self, uri: str) -> str:
-        """The path of an address that may be written to. Raises LocationError for others."""
+        """Return the path of a writable address. Raises LocationError for others."""
         path = self.path(uri)
         if long := [name for name in path.split("/") if len(name.encode()) > _LONGEST_NAME]:
             shown = f"{long[0][:40]}…"
@@ -132,7 +132,7 @@ class Storage:
                 )
 
     def write(self, uri: str, data: bytes) -> None:
-        """Put an object; folders of a local file system are made. Raises LocationError, OSError."""
+        """Put an object; create folders in a local file system. Raises LocationError, OSError."""
         path = self.writable(uri)
         if isinstance(self.filesystem, fs.SubTreeFileSystem):
             self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
@@ -140,7 +140,7 @@ class Storage:
             stream.write(data)
 
     def write_file(self, uri: str, file: IO[bytes]) -> None:
-        """Put an object with what is left to read of a file, a part at a time."""
+        """Put an object with the rest of a file, in parts."""
         first = file.read(_PART)
         if len(first) < _PART:
             self.write(uri, first)
@@ -154,31 +154,31 @@ class Storage:
                 stream.write(part)
 
     def read(self, uri: str) -> bytes:
-        """The whole object. Raises FileNotFoundError."""
+        """Return the whole object. Raises FileNotFoundError."""
         with self.filesystem.open_input_file(self.path(uri)) as stream:
             return bytes(stream.read())
 
     def read_part(self, uri: str, begin: int, end: int) -> bytes:
-        """Bytes of an object, as far as it has them. Raises FileNotFoundError."""
+        """Return a range of an object's bytes, or fewer at its end. Raises FileNotFoundError."""
         with self.filesystem.open_input_file(self.path(uri)) as stream:
             stream.seek(begin)
             return bytes(stream.read(end - begin))
 
     def size(self, uri: str) -> int:
-        """Bytes of an object. Raises FileNotFoundError."""
+        """Return the size of an object in bytes. Raises FileNotFoundError."""
         found = self.filesystem.get_file_info(self.path(uri))
         if not found.is_file:
             raise FileNotFoundError(uri)
         return int(found.size)
 
     def list(self, uri: str) -> list[str]:
-        """The addresses of the objects below a folder."""
+        """Return the addresses of all objects below a folder."""
         selector = fs.FileSelector(self.path(uri), allow_not_found=True, recursive=True)
         found = self.filesystem.get_file_info(selector)
         return sorted(self.uri(entry.path) for entry in found if entry.is_file)
 
     def remove(self, uri: str) -> None:
-        """Delete an object, if it is there. Raises LocationError, OSError."""
+        """Delete an object if it exists. Raises LocationError, OSError."""
         try:
             self.filesystem.delete_file(self.writable(uri))
         except FileNotFoundError:
@@ -186,7 +186,7 @@ class Storage:
 
 
 def _compared(path: str) -> list[str]:
-    """The names in a path as they are compared: no empty ones, and in one case."""
+    """Return the names in a path for comparison: without empty ones and `.`, and case-folded."""
     return [name.casefold() for name in path.split("/") if name not in ("", ".")]
 
 

@@ -1,1 +1,1 @@
-"""Sessions with AWS, and where the services of a promoted lab answer."""
+"""Sessions with AWS, and the endpoints of a promoted lab's services."""

@@ -1,4 +1,4 @@
-"""Lists of AWS's requests, which take no more than so many."""
+"""Batches of items for AWS requests that limit their number."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ T = TypeVar("T")
 
 
 def batches(items: Sequence[T], size: int) -> Iterator[list[T]]:
-    """`items` in their order, `size` at a time."""
+    """Yield `items` in order, `size` at a time."""
     for start in range(0, len(items), size):
         yield list(items[start : start + size])

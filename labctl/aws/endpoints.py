@@ -1,4 +1,4 @@
-"""Where the services of a promoted lab answer, and as whom to ask."""
+"""The endpoints of a promoted lab's services, and the credentials for them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ T = TypeVar("T")
 
 
 def aws_endpoints(config: LabConfig, profile: AwsProfile, written: PromotedEndpoints) -> Endpoints:
-    """The endpoints that apply wrote down, with the profile's own over them.
+    """Return the endpoints that apply saved, overridden by the profile's own.
 
-    Passwords are read from Secrets Manager. Raises LabError (NOT_READY) for a part whose address
-    is not known, or a secret that cannot be read.
+    Passwords are read from Secrets Manager. Raises LabError (NOT_READY) if a part's address is not
+    known or a secret lacks a value.
     """
     promoted = profile.endpoints.over(written)
     secrets = _Secrets(profile.region)
@@ -66,7 +66,7 @@ def _known(value: T | None, part: str) -> T:
 
 
 class _Secrets:
-    """Secrets Manager, asked once a secret."""
+    """Reader of the values in Secrets Manager."""
 
     def __init__(self, region: str) -> None:
         self._region = region

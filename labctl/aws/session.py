@@ -1,4 +1,4 @@
-"""Talking to AWS: one client per service, throttling waited out, errors a person can use."""
+"""Sessions with AWS: one client per service, retries when throttled, readable errors."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from labctl.errors import ExitCode, LabError
 __all__ = ["Aws", "Tell", "aws_errors", "wait_until"]
 
 ATTEMPTS = 8
-"""Of a request that AWS throttled or could not answer; botocore waits longer before each."""
+"""Attempts per request that AWS throttles or cannot answer; botocore's waits grow each time."""
 
 Tell = Callable[[str], None]
-"""Told each step, in words."""
+"""Callback that receives a message about each step."""
 
 
 class Aws:
-    """Clients of one account and region. `session` is boto3's; tests give one of their own."""
+    """Clients of one account and region. `session` is boto3's; tests pass their own."""
 
     def __init__(self, region: str, session: Any = None, *, poll_seconds: float = 5.0) -> None:
         self.region = region
@@ -40,14 +40,14 @@ class Aws:
         return self._clients[service]
 
     def pages(self, service: str, operation: str, key: str, **request: Any) -> Iterator[Any]:
-        """The members of every page of a list."""
+        """Yield the items of every page of a list."""
         for page in self.client(service).get_paginator(operation).paginate(**request):
             yield from page.get(key, [])
 
 
 @contextmanager
 def aws_errors() -> Iterator[None]:
-    """Turn what boto3 raises into a LabError: what AWS said, and what to do."""
+    """Turn boto3's errors into a LabError with AWS's message and a hint."""
     from botocore.exceptions import (
         BotoCoreError,
         ClientError,
@@ -87,9 +87,9 @@ def wait_until(
     seconds: float,
     tell: Tell,
 ) -> str:
-    """Call `look` until `done` says so of its answer; the answer. `tell` hears each new one.
+    """Call `look` until `done` accepts its answer, and return that. Pass each new answer to `tell`.
 
-    Raises LabError after `seconds`, saying how it was then.
+    Raises LabError with the last answer after `seconds`.
     """
     deadline = time.monotonic() + seconds
     last = ""

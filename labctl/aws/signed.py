@@ -1,4 +1,4 @@
-"""Single requests signed as AWS wants them, for what needs no boto3: that takes 0.3 s to load."""
+"""Single requests with AWS signatures, for callers without boto3, which takes 0.3 s to load."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def signed_request(
     timeout: float,
     stream: bool = False,
 ) -> requests.Response:
-    """The answer to a request signed for `service` with `key`, its id and its secret.
+    """Return the response to a request signed for `service` with `key` (its id and its secret).
 
-    Raises requests' errors, also when the answer is one.
+    Raises requests' errors, including those for HTTP error statuses.
     """
     from botocore.auth import SigV4Auth
     from botocore.awsrequest import AWSRequest

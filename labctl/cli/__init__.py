@@ -67,7 +67,7 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
 
 
 def main() -> None:
-    """The console script. Imports the command that was typed, and only names the others."""
+    """Run the console script. It imports the command that was typed, and only names the others."""
     from labctl.cli.app import announce, root
     from sqlapi.pandas_left_out import leave_pandas_out
 

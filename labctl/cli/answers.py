@@ -24,7 +24,7 @@ _SQL_LENGTH = 60
 
 
 def one_line(sql: str) -> str:
-    """Its beginning, for a list of statements."""
+    """Return the beginning of a statement, for a list of statements."""
     text = " ".join(sql.split())
     return text if len(text) <= _SQL_LENGTH else f"{text[: _SQL_LENGTH - 1]}…"
 

@@ -43,7 +43,10 @@ class Invocation:
     format: Format
 
     def lab(self, *, even_damaged: bool = False) -> Lab:
-        """The lab that the command is for. `even_damaged`: though its lab.json cannot be read."""
+        """Return the command's lab.
+
+        With `even_damaged` its lab.json need not be readable.
+        """
         # Not above: the SQL Server stand-in is a command too, and has no use for all it brings.
         from labctl.lab.lab import Lab
 
@@ -99,7 +102,7 @@ def before(
         ),
     ] = False,
 ) -> None:
-    """A local change-data-capture lakehouse: databases, Debezium, Kafka, Spark and Hudi."""
+    """Run a local change-data-capture lakehouse: databases, Debezium, Kafka, Spark and Hudi."""
     ctx.obj = {"lab": lab, "profile": profile, "output": output}
 
 
@@ -167,7 +170,7 @@ def announce(name: str, summary: str) -> None:
 
 
 def group(name: str) -> typer.Typer:
-    """A group of commands below the root."""
+    """Register a group of commands below the root."""
     app = typer.Typer(
         name=name, help=COMMANDS[name].summary, no_args_is_help=True, rich_markup_mode=None
     )

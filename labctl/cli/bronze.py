@@ -91,7 +91,7 @@ def _render_flaws(
 
 
 def _render(objects: list[BronzeObject], count: int) -> Group:
-    """A line per file, its name at the end and in one piece: it is copied into other commands."""
+    """Write a line per file. Its name is last and in one piece, to be copied into commands."""
     shown = objects[:count]
     sizes = [f"{entry.size:,}" for entry in shown]
     width = max(map(len, ["bytes", *sizes]))

@@ -302,7 +302,7 @@ def _open(invocation: Invocation) -> tuple[Lab, ConnectClient]:
 
 
 def _selected(lab: Lab, names: list[str] | None) -> list[ConnectorFile]:
-    """The files of the lab by name, and others by their paths."""
+    """Return the lab's connector files by name, and other files by their paths."""
     files = lab_files(lab)
     if not names:
         return files
@@ -315,7 +315,7 @@ def _selected(lab: Lab, names: list[str] | None) -> list[ConnectorFile]:
 
 
 def _elsewhere(lab: Lab, name: str) -> ConnectorFile:
-    """The connector file at a path. Raises LabError (USAGE) where there is none."""
+    """Return the connector file at a path. Raise LabError (USAGE) where there is none."""
     if name.endswith(".json") or "/" in name:
         return read_connector(Path(name))
     raise LabError(

@@ -104,7 +104,7 @@ def demo_command(invocation: Invocation) -> None:
 
 
 def next_steps(sql: str, instant: str) -> tuple[str, ...]:
-    """What to type next: `sql` reads the changed row, which was another before `instant`."""
+    """Return the commands to type next; `sql` reads the row that changed after `instant`."""
     return (
         "Next:",
         f'  .venv/bin/labctl sql -c "{sql}"',

@@ -111,7 +111,7 @@ def _at_terminal() -> bool:
 
 
 def _next(folder: Path, project: NewProject) -> list[str]:
-    """The commands to type now: three, where no data set has to be loaded."""
+    """Return the commands to type now: three, unless a data set has to be loaded."""
     first = [f"cd {shlex.quote(str(folder))}"] if folder.resolve() != Path.cwd() else []
     start = ["labctl up", *(["labctl seed"] if project.data_sets else []), "pytest"]
     shown = "labctl status"

@@ -51,7 +51,7 @@ class LiveView:
         self._live.stop()
 
     def phase(self, words: str) -> None:
-        """What is being done now."""
+        """Show the current phase."""
         self._words = words
         if self._is_terminal:
             self._live.update(Text(words), refresh=True)
@@ -59,7 +59,7 @@ class LiveView:
             stderr.print(words, highlight=False)
 
     def progress(self, ledger: Ledger, planned: int, away: str | None) -> None:
-        """Where the changes are."""
+        """Show how far the changes have come."""
         now = time.monotonic()
         if now - self._shown_at < (_REFRESH_SECONDS if self._is_terminal else _LINE_SECONDS):
             return
@@ -72,13 +72,13 @@ class LiveView:
             stderr.print(_line(ledger, planned, away, recent), highlight=False)
 
     def step(self, step: Step) -> None:
-        """One size of a growth measurement is done."""
+        """Show one size of a growth measurement that is done."""
         took = step.end_to_end
         words = "nothing arrived" if took is None else f"p50 {took.p50:.2f} s, p99 {took.p99:.2f} s"
         stderr.print(f"at {step.at:,}: {words}", highlight=False)
 
     def service(self, name: str, state: str, detail: str = "") -> None:
-        """A service's step on its way up, while the lab is pointed at the scenario."""
+        """Show a service's state while the lab is set up for the scenario."""
         if state in ("ready", "failed"):
             stderr.print(f"{name}: {state} ({detail})", highlight=False)
 

@@ -25,7 +25,7 @@ _MIB = 1024**2
 
 
 def run_summary(report: RunReport) -> RenderableType:
-    """The hops' percentiles, what was counted, what it took."""
+    """Show the hops' percentiles, the counts, and the cost of the run."""
     parts: list[RenderableType] = [_heading(report), "", _hops(report), "", *_counted(report)]
     if report.services:
         parts += ["", _services(report)]
@@ -108,7 +108,7 @@ def _services(report: RunReport) -> Table:
 
 
 def comparison_table(found: Comparison, a: str, b: str) -> RenderableType:
-    """Every figure of both runs, and what was not the same about them."""
+    """Show every figure of both runs, and how the runs' conditions differ."""
     table = Table(box=None, pad_edge=False)
     table.add_column("figure")
     for title in (a, b, "change"):
@@ -121,7 +121,7 @@ def comparison_table(found: Comparison, a: str, b: str) -> RenderableType:
 
 
 def growth_table(report: GrowthReport) -> RenderableType:
-    """A line a size: medians in seconds, the Spark application's memory, requests a change."""
+    """Show a line per size: medians (s), Spark's memory, requests per change."""
     table = Table(box=None, pad_edge=False)
     for title in (
         report.growth,

@@ -57,7 +57,7 @@ class ConsoleProgress(AbstractContextManager["ConsoleProgress"]):
         self._bars.stop()
 
     def begin(self, artifact: str, phase: str, total: int | None, unit: str) -> None:
-        """A phase of work on `artifact` begins; `total` is None while it is not known."""
+        """Begin a phase of work on `artifact`; `total` is None while it is unknown."""
         words = f"{artifact}: {phase}"
         with self._mutex:
             self._units[artifact] = unit
@@ -92,7 +92,7 @@ class ConsoleProgress(AbstractContextManager["ConsoleProgress"]):
         return self._bars.tasks[self._bars.task_ids.index(self._tasks[name])]
 
     def service(self, name: str, state: str, detail: str = "") -> None:
-        """A service's step on its way up."""
+        """Show a service's state on its way up."""
         words = f"{name}: {state}" + (f" ({detail})" if detail else "")
         if not self._live:
             if state in ("ready", "failed"):

@@ -229,7 +229,7 @@ def _table(titles: tuple[str, ...], rows: list[tuple[str, ...]]) -> RenderableTy
 
 
 def open_promotion(invocation: Invocation) -> Promotion:
-    """The promotion of the chosen profile, or of the only one of AWS."""
+    """Return the promotion of the chosen profile, or of the only AWS profile."""
     from labctl.promote import load_promotion
     from labctl.services import load_config
 
@@ -239,7 +239,7 @@ def open_promotion(invocation: Invocation) -> Promotion:
 
 
 def profile_name(invocation: Invocation, config: LabConfig) -> str:
-    """The profile that was named; where none was, the only one of AWS."""
+    """Return the profile that was named, or else the only AWS profile."""
     if invocation.profile:
         return invocation.profile
     promotable = [name for name, p in config.profiles.items() if isinstance(p, AwsProfile)]
@@ -259,7 +259,7 @@ def default_folder(promotion: Promotion) -> Path:
 
 
 def sound_plan(promotion: Promotion, *, artifacts: bool) -> Plan:
-    """The plan, checked; what it lacks of the locked parts is fetched first."""
+    """Return the checked plan. Locked parts that it lacks are fetched first."""
     from labctl.artifacts import ArtifactStore
     from labctl.cli.progress import ConsoleProgress
     from labctl.promote.plan import needed_parts, render

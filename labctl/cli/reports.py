@@ -14,7 +14,7 @@ _SEEDS = 2**32
 
 
 def chosen_seed(given: int | None) -> int:
-    """The seed that was given, or a random one; told on standard error."""
+    """Return the given seed, or a random one that is printed on standard error."""
     chosen = random.randrange(_SEEDS) if given is None else given  # noqa: S311 - not a secret
     stderr.print(f"seed {chosen}", highlight=False)
     return chosen

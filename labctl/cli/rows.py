@@ -28,7 +28,7 @@ _BETWEEN = 2
 
 
 def rows_table(answer: pa.Table, *, wide: bool = False, expanded: bool = False) -> RenderableType:
-    """The first rows: as a table if it fits the line, or if it should be `wide`; else row by row.
+    """Show the first rows: as a table if it fits the line or if `wide`; else row by row.
 
     `expanded`: row by row even if it fits.
     """
@@ -66,7 +66,7 @@ def own_columns(answer: pa.Table, sql: str) -> pa.Table:
 
 
 def rows_csv(answer: pa.Table) -> str:
-    """All rows as CSV with a header line; null is an empty field."""
+    """Write all rows as CSV with a header line; null is an empty field."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(answer.column_names)
@@ -103,7 +103,7 @@ def _values(column: pa.ChunkedArray[Any]) -> list[object]:
 
 
 def _records(names: list[str], rows: list[list[str]]) -> RenderableType:
-    """Each row as lines of a name and a value."""
+    """Show each row as lines of a name and a value."""
     parts: list[RenderableType] = []
     for number, row in enumerate(rows, start=1):
         if len(rows) > 1:

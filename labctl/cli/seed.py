@@ -83,7 +83,7 @@ def _list(known: list[dict[str, Any]]) -> RenderableType:
 
 
 def seed_summary(seeded: Seeded) -> RenderableType:
-    """What was loaded and which connectors now stream it."""
+    """Show what was loaded, and which connectors stream it now."""
     table = Table(box=None, pad_edge=False)
     for title in ("table", "in", "rows", "what", "seconds"):
         table.add_column(title, justify="right" if title in ("rows", "seconds") else "left")

@@ -48,7 +48,7 @@ def sql_command(
 
 
 def _given(sql: str | None, file: Path | None) -> tuple[str | None, str | None]:
-    """What to run, None for a conversation; and where it came from."""
+    """Return the statements to run (None for a conversation), and where they came from."""
     if sql is not None and file is not None:
         raise LabError("Give --command or --file, not both", exit_code=ExitCode.USAGE)
     if sql is not None:

@@ -72,7 +72,7 @@ def status_command(invocation: Invocation) -> None:
 
 
 def status_data(status: LabStatus, pipeline: PipelineStatus) -> dict[str, Any]:
-    """What `--output json` shows: both, and `problems`; `ready` when there are none."""
+    """Return the data of `--output json`: both, and `problems`; `ready` when there are none."""
     problems = ["the lab is not running"]
     if status.running:
         problems = [*status.problems(), *pipeline.problems()]
@@ -82,7 +82,10 @@ def status_data(status: LabStatus, pipeline: PipelineStatus) -> dict[str, Any]:
 def status_text(
     data: Mapping[str, Any], addressed: Callable[[str], str] = lambda hint: hint
 ) -> RenderableType:
-    """The same as tables, errors in one line; `addressed` writes commands for the user's lab."""
+    """Show the same as tables.
+
+    Each error takes one line; `addressed` writes commands for the user's lab.
+    """
     parts: list[RenderableType] = [_services(data["services"]), *_deaths(data["services"])]
     if data["connectors"]:
         parts += ["", _connectors(data["connectors"])]

@@ -77,7 +77,7 @@ def trace_text(found: RowTrace) -> RenderableType:
 
 
 def _rows(found: RowTrace) -> Iterator[str]:
-    """The row as each station has it, where that is not as at the station before."""
+    """Yield the row as each station has it, where it differs from the station before."""
     before: dict[str, str] = {}
     for station in found.stations:
         row = {name: str(value) for name, value in (station.row or {}).items()}

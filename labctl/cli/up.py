@@ -47,7 +47,7 @@ def up_command(
 
 
 def urls_table(lab: Lab) -> Table:
-    """Where everything answers."""
+    """Show the address of every endpoint."""
     table = Table(box=None, pad_edge=False)
     for title in ("service", "endpoint", "address"):
         table.add_column(title)

@@ -80,7 +80,7 @@ def _unrecorded(lab: Lab, report: VerifyReport) -> list[str]:
 
 
 def _other_rows(report: VerifyReport) -> list[str]:
-    """What to do about rows that silver lacks, or has with other values.
+    """Return next steps for rows that silver lacks, or has with other values.
 
     A table for which a part has stopped has its next step in its reason.
     """
@@ -95,7 +95,7 @@ def _other_rows(report: VerifyReport) -> list[str]:
 
 
 def _extra_rows(lab: Lab, report: VerifyReport) -> list[str]:
-    """What to do about rows that the sources do not have."""
+    """Return next steps for rows that the sources do not have."""
     extra = {
         v.silver for v in report.tables if v.state is State.DIFFERENT and v.diff and v.diff.extra
     }
@@ -118,7 +118,7 @@ def verify_exit_code(report: VerifyReport) -> ExitCode:
 
 
 def verify_summary(report: VerifyReport) -> RenderableType:
-    """One line per table, and the rows that are not as they should be."""
+    """Show one line per table, and the rows that differ."""
     table = Table(box=None, pad_edge=False)
     for title in ("source", "silver", "rows", "state", "missing", "extra", "different"):
         table.add_column(title, justify="left" if title in ("source", "silver") else "right")

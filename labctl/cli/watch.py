@@ -92,6 +92,6 @@ def _error(error: Any) -> dict[str, Any]:
 
 
 def _line(data: Any) -> None:
-    """One JSON object a line, for whoever reads them as they come."""
+    """Write one JSON object per line, for programs that read the lines as they come."""
     sys.stdout.write(to_json_line(data) + "\n")
     sys.stdout.flush()

@@ -357,7 +357,7 @@ class AwsProfile(Section):
         return f"s3://{self.lake.bucket}/{RESULTS}/"
 
     def arn(self, service: str, resource: str, *, global_: bool = False) -> str:
-        """The ARN of a resource of this account; IAM and S3 know no region (`global_`)."""
+        """Return the ARN of a resource of this account; IAM and S3 have no region (`global_`)."""
         region = "" if global_ else self.region
         account = "" if service == "s3" else self.account
         return f"arn:{self.partition}:{service}:{region}:{account}:{resource}"

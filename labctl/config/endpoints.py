@@ -141,7 +141,7 @@ class Endpoints(Endpoint):
         return {"postgres": self.postgres, "mysql": self.mysql, "sqlserver": self.sqlserver}
 
     def client_of(self, engine: SourceEngine) -> Database | None:
-        """The database that a person's clients of the engine begin in, and whom they log in as.
+        """Return the database and the login of a person's clients of the engine.
 
         It is the first source's, as its owner. A server without a source has its administrator
         alone.
@@ -153,7 +153,7 @@ class Endpoints(Endpoint):
 def source_databases(
     config: LabConfig, servers: Mapping[SourceEngine, Database | None]
 ) -> dict[str, SourceDatabase]:
-    """The sources of a lab on its servers; without those whose server is not known.
+    """Return the lab's sources on their servers, without those whose server is not known.
 
     `servers` are as whom sources are asked: their owner.
     """
@@ -169,7 +169,7 @@ def source_databases(
 
 
 def database_name(config: LabConfig, name: str, on_server: str) -> str:
-    """The database of a source. `on_server` is what the profile calls the only one of an engine.
+    """Return a source's database. `on_server` is the profile's name for an engine's only one.
 
     Of MySQL, a schema to begin in.
     """
@@ -180,6 +180,6 @@ def database_name(config: LabConfig, name: str, on_server: str) -> str:
 
 
 def client_url(scheme: str, client: Database | None, port: int) -> str:
-    """Where a person's client connects on this machine, and as whom; without the password."""
+    """Return where a person's client connects on this machine, and as whom; no password."""
     user, database = (client.user, client.database) if client is not None else ("", "")
     return f"{scheme}://{user}@127.0.0.1:{port}/{database}"

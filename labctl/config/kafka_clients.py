@@ -107,7 +107,7 @@ def login_values(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def plain_module(user: str, password: str) -> str:
-    """The login module of a broker that lets in this one user, and is itself that user."""
+    """Return the login module of a broker that lets in one user, and is itself that user."""
     options = f"username={_quoted(user)} password={_quoted(password)}"
     return f"{_MODULES['plain']} required {options} user_{user}={_quoted(password)};"
 
@@ -128,7 +128,7 @@ def _user(kafka: Kafka) -> tuple[str, str]:
 
 
 def _iam_token(region: str) -> tuple[str, float]:
-    """A login as the default AWS credentials; the token, and when it ends (seconds since 1970)."""
+    """Return a token for the default AWS credentials, and when it ends (s since 1970)."""
     require_extra("promote")
     from aws_msk_iam_sasl_signer import MSKAuthTokenProvider
 

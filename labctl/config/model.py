@@ -265,7 +265,7 @@ class LabConfig(Section):
         return self
 
     def sources_of(self, engine: SourceEngine) -> dict[str, Source]:
-        """The sources of an engine, by name."""
+        """Return the sources of an engine, by name."""
         return {name: source for name, source in self.sources.items() if source.engine == engine}
 
     @classmethod
@@ -287,14 +287,14 @@ class LabConfig(Section):
         return config
 
     def with_source(self, source: str | None) -> LabConfig:
-        """The same but for where silver reads; unchanged where `source` is None or empty."""
+        """Return a copy with another source of silver; the same if `source` is None or empty."""
         if not source:
             return self
         silver = SilverSettings.model_validate(self.silver.model_dump() | {"source": source})
         return self.model_copy(update={"silver": silver})
 
     def switching_on(self, names: Iterable[str]) -> LabConfig:
-        """The same with services of `OPTIONAL` that `lab.toml` may leave out."""
+        """Return a copy with services of `OPTIONAL` switched on."""
         sections = {name: getattr(self, name) for name in names if name in OPTIONAL}
         return self.model_copy(
             update={
@@ -305,11 +305,11 @@ class LabConfig(Section):
 
     @staticmethod
     def valid_name(name: str) -> bool:
-        """Whether `name` can name a lab."""
+        """Return whether `name` can name a lab."""
         return re.fullmatch(LAB_NAME_PATTERN, name) is not None
 
     def settings(self, service: str) -> ServiceSettings:
-        """The settings of `service`, defaults where `lab.toml` is silent."""
+        """Return the settings of `service`, with defaults for what `lab.toml` does not set."""
         return self.services.get(service) or ServiceSettings()
 
 
@@ -322,7 +322,7 @@ OPTIONAL = tuple(
 
 
 def _in_new_words(name: str, section: dict[str, Any]) -> str:
-    """What to write instead of a source of earlier versions, whose name was its engine."""
+    """Return the new form of a source that was named by its engine in earlier versions."""
     lines = [
         f'engine = "{name}"',
         *(['database = "…"'] if name in ("postgres", "sqlserver") else []),
@@ -336,7 +336,7 @@ def _in_new_words(name: str, section: dict[str, Any]) -> str:
 
 
 def lab_file(project: Path, lab: str | None) -> Path:
-    """The file that defines the lab of that name: `labs/NAME.toml`, else `lab.toml`."""
+    """Return the file that defines the lab of that name: `labs/NAME.toml`, else `lab.toml`."""
     own = project / "labs" / f"{lab}.toml"
     return own if lab is not None and own.is_file() else project / "lab.toml"
 
@@ -360,7 +360,7 @@ def _require_trusted(project: Path) -> None:
 
 
 def find_project(start: Path | None = None) -> Path:
-    """The folder that holds `lab.toml`: upwards from `start`, $LABCTL_PROJECT or here.
+    """Find the folder that holds `lab.toml`: upwards from `start`, $LABCTL_PROJECT or here.
 
     A change of its files that a killed command has begun is completed. Raises LabError where there
     is no such folder, and where another user has put it there: a project says what runs as this

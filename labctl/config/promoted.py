@@ -98,12 +98,12 @@ class PromotedEndpoints(Section):
 
 
 def outputs_path(project: Path, profile: str) -> Path:
-    """The file in which apply keeps where the lab of `profile` answers."""
+    """Return the file in which apply keeps the addresses of the lab of `profile`."""
     return project / "promoted" / profile / "outputs.json"
 
 
 def load_promoted(path: Path) -> PromotedEndpoints:
-    """What `path` holds; nothing when there is no such file. Raises LabError when damaged."""
+    """Read `path`; empty when there is no such file. Raise LabError when it is damaged."""
     try:
         return PromotedEndpoints.model_validate_json(path.read_bytes())
     except FileNotFoundError:

@@ -67,7 +67,7 @@ def _explain(path: Path, error: ValidationError, root: type[Section], hint: str)
 
 
 def line_of_key(path: Path, location: list[str]) -> int:
-    """The line that sets a key, or its table's; the first where neither is found."""
+    """Return the line that sets a key, or its table's; the first where neither is found."""
     table: list[str] = []
     best, line = 0, 1
     for number, text in enumerate(read_text(path).splitlines(), start=1):
@@ -85,7 +85,7 @@ def line_of_key(path: Path, location: list[str]) -> int:
 
 
 def _found(value: object) -> str:
-    """What was written, shortened: of a section, its keys."""
+    """Return a shortened form of what was written; of a section, its keys."""
     return f"the keys {', '.join(value)}" if isinstance(value, dict) else repr(value)
 
 
@@ -98,7 +98,7 @@ def _location(loc: tuple[int | str, ...]) -> list[str]:
 
 
 def _known_keys(root: type[Section], location: list[str]) -> list[str]:
-    """The keys allowed at `location`, walking the models as pydantic did.
+    """Return the keys allowed at `location`, walking the models as pydantic did.
 
     Where one of several models may stand, pydantic's location names the one that was chosen.
     """
@@ -116,7 +116,7 @@ def _known_keys(root: type[Section], location: list[str]) -> list[str]:
 
 
 def _models(annotation: Any) -> Iterator[Any]:
-    """Every model in a type, however deep: of a dictionary's values, of a union's members."""
+    """Yield every model in a type: also in a dictionary's values and a union's members."""
     if hasattr(annotation, "model_fields"):
         yield annotation
     for argument in getattr(annotation, "__args__", ()):

@@ -1,1 +1,2 @@
-"""Proof by generated tables: each is equal to its source, refused, or put aside by name."""
+"""Conformance tests with generated tables: each must be equal to its source, refused, or put aside
+by name."""

@@ -1,4 +1,4 @@
-"""Adding a run to a report that was kept, where both are of the same code on the same machine."""
+"""Adding a run to a kept report, if both ran the same code on the same machine."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["continued", "joined", "require_same"]
 
 
 def continued(plan: Plan, report: ConformanceReport) -> Plan:
-    """Return the plan that goes on where a report ends.
+    """Return the plan that continues where a report ends.
 
-    Raises LabError (USAGE) for a plan with other engines, or with faults where the report has none.
+    Raises LabError (USAGE) if the plan and the report differ in engines or faults.
     """
     engines = tuple(report.missing_types)
     for what, wanted, kept in (
@@ -34,9 +34,10 @@ def continued(plan: Plan, report: ConformanceReport) -> Plan:
 
 
 def require_same(kept: Environment, now: Environment) -> None:
-    """Raise LabError (USAGE) where a run would be of other code, services or machine.
+    """Raise LabError (USAGE) if a run would have other code, services or another machine.
 
-    A commit that files differ from, or that is not known, tells nothing.
+    Also raise it for a commit that files differ from, or that is unknown: it does not identify the
+    code.
     """
     for name in ("commit", "cores", "memory_gib", "platform", "python", "services"):
         before, after = getattr(kept, name), getattr(now, name)
@@ -55,7 +56,7 @@ def _refused(why: str) -> LabError:
 
 
 def joined(kept: ConformanceReport, run: ConformanceReport) -> ConformanceReport:
-    """Return the report of both. Raises LabError (USAGE) where they do not belong together."""
+    """Return the report of both. Raises LabError (USAGE) if they do not belong together."""
     require_same(kept.environment, run.environment)
     if run.first_seed != kept.next_seed:
         raise _refused(f"it ends before seed {kept.next_seed}, not {run.first_seed}")

@@ -1,4 +1,4 @@
-"""One batch: many tables in one lab at a time, each judged after its load and after its history."""
+"""A batch: many tables in one lab at a time, each judged after its load and after its history."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Table:
     script: Script
     result: Result
     file: Path | None = None
-    """Its properties file, once the product has written one."""
+    """Properties file of the table, once the product has written one."""
     silver: LabTable | None = None
 
     @property
@@ -60,18 +60,18 @@ class _Table:
 
 
 class Batches:
-    """Runs batches in one stage. Tables have names that no earlier batch had."""
+    """Batches of one stage. Tables get names that no earlier batch used."""
 
     def __init__(self, stage: Stage, say: Say = lambda _: None) -> None:
         self._stage = stage
         self._say = say
-        # A name that an earlier run had may still be known to a part of the lab.
+        # Parts of the lab may still know a name from an earlier run.
         run = f"{int(time.time()) % 0x10000000:x}"
         self._tokens = (f"t{run}_{number}" for number in count())
         self._open = ExitStack()
         self._sources: dict[SourceEngine, Source] = {}
         self.missing_kinds: dict[SourceEngine, list[str]] = {}
-        """Types that a server of the lab does not have."""
+        """Types that a server of the lab lacks, by engine."""
 
     def __enter__(self) -> Batches:
         for engine in self._stage.engines:
@@ -84,10 +84,10 @@ class Batches:
         self._open.close()
 
     def run(self, cases: Sequence[Case]) -> list[Result]:
-        """Run all cases at once, and say how each ended.
+        """Run all cases at once, and return their results.
 
-        A table that stops its connector takes the others of its engine along: they are run again in
-        halves until the one is found.
+        A table that stops its connector also stops the other tables of its engine. They are run
+        again in halves until that table is found.
         """
         results = self._run(cases)
         blocked = [r for r in results if r.end is End.FAILED and r.reason.startswith(_STOPPED)]
@@ -104,7 +104,7 @@ class Batches:
 
     def _run(self, cases: Sequence[Case]) -> list[Result]:
         begun = time.monotonic()
-        # Names come before threads: they follow the order of the cases.
+        # Choose names before starting threads, so that they follow the order of the cases.
         made = [self._table(case) for case in cases]
         try:
             for_each_engine(made, self._make)
@@ -148,7 +148,7 @@ class Batches:
             table.result.declined.append(f"{statement[:200]}: {error.what[:200]}")
 
     def _add(self, tables: Sequence[_Table]) -> None:
-        """Have the product take tables in, or refuse them."""
+        """Have the product accept the tables or refuse them."""
         labs = {table.engine: self._stage.fresh() for table in tables}
 
         def write(table: _Table) -> None:
@@ -165,11 +165,11 @@ class Batches:
             table.result.reason = ""
             table.file = next(path for path in files if path.parent == self._stage.folder)
             if len(files) > 1:
-                # Its connector's file is another one now.
+                # The file of its connector has changed.
                 labs[table.engine] = self._stage.fresh()
 
         for_each_engine(tables, write)
-        # The others of a connector were refused, too, while a table was there that would stop it.
+        # A table that would stop its connector made the product refuse the connector's others, too.
         others = [t for t in tables if t.file is None and t.result.end is not End.REFUSED]
         for_each_engine(others, write)
         written = [table for table in tables if table.file is not None]
@@ -192,7 +192,7 @@ class Batches:
         check_sink_files(lab)
 
     def _check_each(self, tables: Sequence[_Table]) -> None:
-        """Find the tables whose files the lab cannot be started with, and take them out."""
+        """Find the tables whose files prevent the lab from starting, and remove these files."""
         texts = {table.file: table.file.read_bytes() for table in tables if table.file is not None}
         for path in texts:
             path.unlink()
@@ -228,7 +228,7 @@ class Batches:
         self._judge([table for table in again if not table.result.reason], Phase.STREAM, {})
 
     def _load_again(self, table: _Table) -> None:
-        """Do what the product says after such a change of a table (docs/schema-changes.md)."""
+        """Backfill the table, as docs/schema-changes.md requires after such a schema change."""
         assert table.silver is not None  # noqa: S101 - only such tables are judged
         table.result.reason = ""
         try:
@@ -246,7 +246,7 @@ class Batches:
     def _judge(
         self, tables: Sequence[_Table], phase: Phase, failed: Mapping[SourceEngine, LabError]
     ) -> None:
-        """Say how each table stands, with all that the product says of it."""
+        """Set each table's end and reason, from all information that the product gives."""
         if not tables:
             return
         by_name = {table.silver.name: table for table in tables if table.silver}
@@ -272,7 +272,7 @@ class Batches:
             if name in crashed:
                 result.end, result.reason = End.FAILED, f"labctl verify crashes: {crashed[name]}"
             if before[0] is End.PUT_ASIDE and result.end in (End.EQUAL, End.UNCOMPARED):
-                # An update has brought a value that silver can hold.
+                # An update has since written a value that silver can hold.
                 result.end, result.reason = before
 
         for_each_engine(by_name.values(), judge)
@@ -291,7 +291,7 @@ class Batches:
         other = independent_differences(
             lab, source, table.script, (table.ref, table.silver.name), left_out
         )
-        # Why records were put aside matters where the table is not equal.
+        # The reasons for records put aside matter only if the table is not equal.
         letters = [] if equal_but_for(verdict) is not None else letters_of(lab, table.silver)
         return judged([*table.script.names.values()], verdict, other, state, letters)
 
@@ -317,7 +317,7 @@ def _refused(table: _Table, error: LabError) -> None:
 
 
 def missing_kinds(source: Source, engine: SourceEngine, schema: str) -> list[str]:
-    """Make the types that need it, and return those that this server does not have."""
+    """Create the types that need setup statements, and return the types that this server lacks."""
     missing = []
     table = source.qualified(TableRef(schema, "probe"))
     for kind in KINDS[engine]:

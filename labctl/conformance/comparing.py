@@ -1,4 +1,4 @@
-"""What the product says of tables in the lab, and what the other comparison says of them."""
+"""Comparing tables in the lab: by the product, and by the independent comparison."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _VERIFY_SECONDS = 90.0
 _ALONE_SECONDS = 15.0
 _HELD_SECONDS = 3.0
 _STILL_SECONDS = 40.0
-"""After so long in which no table takes anything in, on a machine that is not busy, none will."""
+"""Seconds without progress after which no table will progress, on a machine that is not busy."""
 _POLL_SECONDS = 0.5
 
 
 def settled(stage: Stage, names: Sequence[str]) -> set[str]:
-    """Wait until each table has taken its topic in, or is held up; return those held up.
+    """Wait until each table has read its whole topic or is held up; return those held up.
 
-    A table that is only retrying may continue, so it counts as held up when it still is after a
-    while. Also returns once nothing has moved for long: the comparison says what is missing then.
+    A table that only retries may still continue, so it counts as held up only after a while. Also
+    return once nothing has moved for long; the comparison then reports what is missing.
     """
     tables = {table.name: table for table in stage.own_tables() if table.name in names}
     held_since: dict[str, float] = {}
@@ -51,7 +51,7 @@ def settled(stage: Stage, names: Sequence[str]) -> set[str]:
             try:
                 behind = tables_behind(stage.lab, ends, tables.values())
             except LabError:
-                # The application, or Kafka, does not answer: it restarts after a fault.
+                # The application or Kafka does not answer while it restarts after a fault.
                 behind = dict.fromkeys(tables, 1)
             now = time.monotonic()
             for name in tables:
@@ -60,7 +60,7 @@ def settled(stage: Stage, names: Sequence[str]) -> set[str]:
             if behind != before:
                 before, moved = behind, now
             waiting = {name for name, records in behind.items() if records}
-            # Between two tries it is not held up; it has nothing more than before, though.
+            # Between two tries, a table is not reported as held up, but it makes no progress.
             long = {name for name, first in held_since.items() if now - first > _HELD_SECONDS}
             held = waiting & long
             if waiting <= held or now - moved > when_busy(_STILL_SECONDS):
@@ -69,7 +69,7 @@ def settled(stage: Stage, names: Sequence[str]) -> set[str]:
 
 
 def silver_states(stage: Stage) -> Mapping[str, Mapping[str, object]]:
-    """Return what the Spark application says of tables that are held up; {} of the others."""
+    """Return the Spark application's status of tables that are held up; {} for the others."""
     try:
         tables: Mapping[str, Mapping[str, object]] = silver_status(stage.lab)["tables"]
     except requests.RequestException:
@@ -80,9 +80,9 @@ def silver_states(stage: Stage) -> Mapping[str, Mapping[str, object]]:
 def verified(
     lab: Lab, names: Sequence[str], *, seconds: float = _VERIFY_SECONDS
 ) -> tuple[dict[str, TableVerdict], dict[str, str]]:
-    """Return what verify says of tables, and of which it crashes, with the error.
+    """Return verify's verdicts by table, and its error for each table on which it crashes.
 
-    One table's values may crash the whole comparison: each is compared by itself then.
+    One table's values may crash the whole comparison. Each table is then compared on its own.
     """
     if not names:
         return {}, {}
@@ -106,7 +106,7 @@ def independent_differences(
     tables: tuple[TableRef, str],
     left_out: Sequence[str],
 ) -> list[str]:
-    """Return what the second comparison finds different in a table of the source and of silver.
+    """Return the differences that the second comparison finds between the source and silver.
 
     `left_out` names columns that are not captured.
     """
@@ -123,13 +123,13 @@ def independent_differences(
         rows = read_source(source, ref, forms, keys)
         silver = read_silver(lab.endpoints.objectstore, silver_name, forms, keys)
     except Exception as error:
-        # A reader that gives up has found something, too.
+        # An error of a reader is also a difference.
         return [f"cannot be read: {error}"[:300]]
     return differences(rows, silver)
 
 
 def letters_of(lab: Lab, table: LabTable) -> list[str]:
-    """Return why records of a table's topic were put aside."""
+    """Return the reasons why records of a table's topic were put aside."""
     try:
         return [letter.reason for letter in lab_dead_letters(lab).of_topic(table.topic)]
     except (LabError, FileNotFoundError):

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is one line
-"""Writes docs/conformance.md: `python -m labctl.conformance.document > docs/conformance.md`."""
+"""Writing docs/conformance.md: `python -m labctl.conformance.document > docs/conformance.md`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from labctl.sources import ENGINES
 __all__ = ["REPORT", "kept_report", "render"]
 
 REPORT = Path("docs", "benchmarks", "conformance.json")
-"""The run that the page shows."""
+"""Report of the run that the page shows."""
 _MARKS = {
     End.EQUAL: "=",
     End.UNCOMPARED: "~",
@@ -61,14 +61,14 @@ _NAMES = {
 
 
 def render(report: ConformanceReport | None) -> str:
-    """Return the whole page; without a report, what the command does."""
+    """Return the whole page; without a report, only the introduction."""
     if report is None:
         return _INTRODUCTION
     return "\n".join([_INTRODUCTION, *_run(report), *_matrices(report), *_failures(report)])
 
 
 def kept_report() -> ConformanceReport | None:
-    """Return the run that the page shows; None while none is kept."""
+    """Return the report of the run that the page shows; None if no report is kept."""
     return ConformanceReport.load(REPORT) if REPORT.is_file() else None
 
 

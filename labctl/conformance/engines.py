@@ -1,4 +1,4 @@
-"""Doing the same with the tables of each engine, all engines at once."""
+"""Calling a function for the tables of each engine, all engines in parallel."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _T = TypeVar("_T", bound=_OfEngine)
 def for_each_engine(tables: Iterable[_T], act: Callable[[_T], None]) -> None:
     """Call `act` for each table, in order, with one thread per engine.
 
-    A connection is so used by one thread at a time. It takes no further table after an error or
-    an interrupt.
+    Only one thread at a time uses a connection. The threads take no further table after an error
+    or an interrupt.
     """
     groups: dict[SourceEngine, list[_T]] = {}
     for table in tables:

@@ -1,8 +1,8 @@
 """Canonical forms of values, for a comparison that shares nothing with `labctl.verify`.
 
-A source's value comes as the text of a cast of this module's own, silver's as Arrow has it. Both
-become one Python value by the form of the column's type. What has no such form stays as it came,
-and then equals nothing of the other side.
+A source's value is text from this module's own cast, and silver's value comes from Arrow. The form
+of the column's type converts both to the same Python value. A value that does not fit the form
+becomes a text that names its side, and so equals no value of the other side.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _INSTANT = re.compile(
     r"(\d{4,}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?(?: ?([+-]\d\d)(?::?(\d\d))?)?"
 )
 _ZERO_DATE = re.compile(r"(?:0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)(?: .*)?")
-"""MySQL's, for which silver has NULL (docs/types.md)."""
+"""Pattern of MySQL's zero dates, for which silver has NULL (docs/types.md)."""
 _DATED = ("date", "timestamp", "instant")
 _EPOCH = dt.datetime(1970, 1, 1)
 
@@ -43,7 +43,7 @@ def source_field(engine: SourceEngine, form: str | None, quoted: str) -> str:
         if form == "float64":
             return quoted
         return f"CAST({quoted} AS CHAR)" if form else f"HEX({quoted})"
-    # The client's own times have six digits; a style would have three in the stand-in.
+    # The client's own times have six digits; a CONVERT style gives three in the stand-in.
     return f"CONVERT(varchar(40), {quoted})" if form == "nanoseconds" else quoted
 
 
@@ -87,7 +87,7 @@ def _date(value: Any) -> Any:
 
 
 def _microseconds(value: Any) -> Any:
-    """Since 1970, of a text or of Arrow's number."""
+    """Convert a text, or Arrow's number, to microseconds since 1970."""
     if isinstance(value, int):
         return value
     match = _INSTANT.fullmatch(str(value))
@@ -152,7 +152,7 @@ FORMS: Mapping[str, Callable[[Any], Any]] = {
     "time_ns": _time_ns,
     "json": _json,
 }
-"""By the name that a type gives (`Kind.form`)."""
+"""Functions that convert values to their canonical form, by the form's name (`Kind.form`)."""
 
 
 def _canonical(form: str, value: Any, side: str) -> Any:
@@ -165,12 +165,12 @@ def _canonical(form: str, value: Any, side: str) -> Any:
 
 
 def source_value(form: str, value: Any) -> Any:
-    """Return the canonical value of what the driver gave."""
+    """Return the canonical form of a value from the database driver."""
     if form in _DATED and isinstance(value, str) and _ZERO_DATE.fullmatch(value):
         return None
     return _canonical(form, value, "source")
 
 
 def silver_value(form: str, value: Any) -> Any:
-    """Return the canonical value of what Arrow gave."""
+    """Return the canonical form of a value from Arrow."""
     return _canonical(form, value, "silver")

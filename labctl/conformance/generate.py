@@ -1,4 +1,4 @@
-"""Making a table, its rows and its history from a seed: the same seed gives the same table."""
+"""Generating a table, its rows and its history from a seed: the same seed gives the same table."""
 
 # ruff: noqa: S311 - chance here is no secret
 
@@ -15,22 +15,22 @@ from labctl.conformance.names import COLUMN_NAMES, TABLE_NAMES
 __all__ = ["WIDTH", "generate"]
 
 WIDTH = 4
-"""Columns whose types follow from the seed in turn, so that a run of seeds has every type."""
+"""Number of columns whose types rotate with the seed, so that a run of seeds has every type."""
 _ODD_NAMES = 0.12
 _BEYOND = 0.12
-"""How often a table has values that silver cannot hold."""
+"""Share of tables with values that silver cannot hold."""
 _DDL = 0.15
 _TRUNCATE = 0.05
 _KEYLESS = 0.03
 _COMPUTED = 0.2
 _TWICE: dict[SourceEngine, str] = {"postgres": '"id" * 2', "mysql": "`id` * 2"}
-"""How a generated column is computed; the stand-in for SQL Server has none."""
+"""Expressions of generated columns, by engine; the stand-in for SQL Server has none."""
 _MOST_CHANGES = 12
 _STRUCTURED = (ValueClass.NULL, ValueClass.DEFAULT, ValueClass.EXTREME, ValueClass.SPECIAL)
 
 
 def generate(engine: SourceEngine, seed: int, *, faults: bool = False) -> Case:
-    """Return the table of a seed. With `faults` a part of the lab is killed in its history."""
+    """Return the table of a seed. With `faults`, its history kills a part of the lab."""
     return _Generator(engine, seed).case(faults=faults)
 
 
@@ -69,7 +69,7 @@ class _Generator:
         )
 
     def _kinds(self) -> list[Kind]:
-        """The types whose turn it is, and one more by chance."""
+        """Return the types whose turn it is, and a random one."""
         every = list(KINDS[self._engine])
         random.Random(self._engine).shuffle(every)
         start = self._seed * WIDTH
@@ -77,7 +77,7 @@ class _Generator:
         return [*turn, self._chance.choice(every)]
 
     def _keys(self) -> list[Column]:
-        """The key: a number, any other type, or both."""
+        """Return the key columns: a number, a column of another type, or both."""
         chance = self._chance
         number = Column("id", _NUMBER[self._engine], nullable=False)
         keyable = [kind for kind in KINDS[self._engine] if kind.keys]
@@ -96,7 +96,7 @@ class _Generator:
             name = chance.choice(COLUMN_NAMES)
             name = f"{name}{place}" if chance.random() < 0.5 else name
             if self._engine == "mysql":
-                # It would replace a character that its three bytes cannot hold, with a warning.
+                # MySQL's names hold three bytes per character; it replaces others with a warning.
                 name = name.replace("😀", "☺")
         default = kind.has_default and chance.random() < 0.5
         nullable = chance.random() < 0.75
@@ -109,7 +109,7 @@ class _Generator:
         return column
 
     def _row(self, wanted: ValueClass | None) -> tuple[int, Row] | None:
-        """A new row; None where the key has no further value."""
+        """Return a new row with its number; None if the key has no further value."""
         key = self._key(self._next)
         if key is None:
             return None
@@ -178,7 +178,7 @@ class _Generator:
             else:
                 yield from self._change(alive)
         if max(ddl_at, default=-1) == changes - 1:
-            # A column is in silver with the first row that is written after it.
+            # Silver has a new column only once a row is written after it.
             yield from self._one_more(alive)
 
     def _one_more(self, alive: list[int]) -> Iterator[Change]:
@@ -245,4 +245,4 @@ _NUMBER = {
     engine: next(kind for kind in KINDS[engine] if kind.declared in ("integer", "int"))
     for engine in KINDS
 }
-"""The type of the plain key."""
+"""Type of the plain key, by engine."""

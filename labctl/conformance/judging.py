@@ -1,4 +1,4 @@
-"""How a table ended, by all that the product and the other comparison say of it."""
+"""Judging how a table ended, from the product's reports and the independent comparison."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["End", "Phase", "Result", "equal_but_for", "judged"]
 
 
 class End(StrEnum):
-    """How a table can end."""
+    """The possible ends of a table."""
 
     EQUAL = "equal"
     UNCOMPARED = "uncompared"
-    """Equal but for columns that `labctl verify` names as ones that it cannot compare."""
+    """Equal, except for columns that `labctl verify` names as ones that it cannot compare."""
     REFUSED = "refused"
     PUT_ASIDE = "put aside"
     FAILED = "failed"
     INVALID = "invalid"
-    """The database refused the table itself: a fault of the generator."""
+    """The database itself refused the table, which is a defect of the generator."""
 
 
 class Phase(StrEnum):
-    """When a table was compared."""
+    """The phase in which a table was compared."""
 
     LOAD = "load"
     STREAM = "stream"
@@ -36,7 +36,7 @@ class Phase(StrEnum):
 
 @dataclass
 class Result:
-    """What became of one case."""
+    """The result of one case."""
 
     case: Case
     end: End
@@ -55,7 +55,7 @@ def judged(
     state: Mapping[str, object],
     letters: Sequence[str],
 ) -> tuple[End, str]:
-    """Say how a table ended, by all that was found out about it."""
+    """Return how a table ended, and the reason, from all findings about it."""
     unreadable = verdict.reason if verdict is not None and verdict.diff is None else None
     said = [str(text) for text in (state.get("error"), *letters, unreadable) if text]
     left_out = equal_but_for(verdict)
@@ -75,7 +75,7 @@ def judged(
 
 
 def equal_but_for(verdict: TableVerdict | None) -> str | None:
-    """Return the columns that verify did not compare; None where it found a difference."""
+    """Return the columns that verify did not compare; None if it did not find the rest equal."""
     if verdict is None:
         return None
     diff = verdict.diff
@@ -88,7 +88,7 @@ def equal_but_for(verdict: TableVerdict | None) -> str | None:
 
 
 def _named(names: Sequence[str], said: Sequence[str]) -> str | None:
-    """What the product says of a value that it put aside, where that names the column."""
+    """Return the product's first message if all its messages name a column; None otherwise."""
     if not said:
         return None
     called = {*names, *map(silver_column, names)}

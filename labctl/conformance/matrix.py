@@ -1,4 +1,4 @@
-"""What is known of each type, class of values and phase, by how tables with them ended."""
+"""The matrix of ends by type, class of values and phase, from the results of tables."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from labctl.conformance.model import Case, Column, Row, ValueClass
 __all__ = ["WORST", "MatrixCell", "matrix_of"]
 
 WORST = (End.FAILED, End.PUT_ASIDE, End.REFUSED, End.UNCOMPARED, End.EQUAL)
-"""Ends, the worst first."""
+"""Possible ends, worst first."""
 
 
 class MatrixCell(BaseModel):
-    """One type's values of one class, in the load or in the stream."""
+    """A type's values of one class, in the load or in the stream."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -26,15 +26,15 @@ class MatrixCell(BaseModel):
     values: ValueClass
     phase: Phase
     end: End
-    """The worst that a table showed of it."""
+    """Worst end of a table with these values."""
     tables: int
-    """How many tables showed something of it."""
+    """Number of tables whose end counts for this cell."""
 
 
 def matrix_of(results: Iterable[Result], shrunk: Iterable[Result]) -> list[MatrixCell]:
-    """Return the matrix of a run. Of failed tables only what is left when they are shrunk counts.
+    """Return the matrix of a run. A failed table counts only as shrunk.
 
-    So a type is not called failed because another column of its table is.
+    A type therefore does not count as failed because of another column of its table.
     """
     ends: dict[tuple[SourceEngine, str, ValueClass, Phase], list[End]] = {}
     for result in [*(r for r in results if r.end is not End.FAILED), *shrunk]:
@@ -56,7 +56,7 @@ def matrix_of(results: Iterable[Result], shrunk: Iterable[Result]) -> list[Matri
 
 
 def _seen(case: Case) -> Iterator[tuple[Column, ValueClass, Phase]]:
-    """The columns, with the classes of values that each phase has of them."""
+    """Yield each column with a class of its values and the phase in which they occur."""
     columns = {column.name: column for column in case.columns}
     found = {
         *(_classes(columns, row, Phase.LOAD) for _, row in case.rows),
@@ -74,7 +74,7 @@ def _classes(
 
 
 def _end(result: Result, column: Column, phase: Phase) -> End | None:
-    """What a table's end says of one of its columns; None where it says nothing."""
+    """Return the end of one column, from its table's result; None if that says nothing of it."""
     named = column.name in result.reason
     if result.end is End.EQUAL:
         return End.EQUAL
@@ -84,7 +84,7 @@ def _end(result: Result, column: Column, phase: Phase) -> End | None:
         return result.end if named else None
     if result.end is End.FAILED and phase is result.phase:
         others = [c for c in result.case.columns if c.name not in result.case.keys]
-        # Of several columns any may be the one, unless it is named.
+        # With several columns, any may be the cause, unless the reason names it.
         alone = others == [column] or not others
         return End.FAILED if alone or f"column {column.name}:" in result.reason else None
     return None

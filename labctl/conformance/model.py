@@ -16,11 +16,11 @@ class ValueClass(StrEnum):
 
     NULL = "null"
     DEFAULT = "default"
-    """The column is left out of the INSERT."""
+    """Default value: the column is left out of the INSERT."""
     EXTREME = "extreme"
     SPECIAL = "special"
     BEYOND = "beyond"
-    """A value that silver cannot hold: its row is put aside by name, or its table refused."""
+    """Value that silver cannot hold: its row is put aside by name, or its table refused."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Kind:
 
     declared: str
     form: str | None
-    """The canonical form of its values (`labctl.conformance.forms`); None where none is known."""
+    """Canonical form of its values (`labctl.conformance.forms`); None if none is known."""
     typical: str
     extreme: tuple[str, ...]
     special: tuple[str, ...] = ()
@@ -37,9 +37,9 @@ class Kind:
     keys: tuple[str, ...] = ()
     """Distinct values for a primary key; empty for a type that cannot be one."""
     setup: tuple[str, ...] = ()
-    """Statements that make the type, once per database."""
+    """Statements that create the type, once per database."""
     has_default: bool = True
-    """Whether the engine allows a DEFAULT for the type."""
+    """True if the engine allows a DEFAULT for the type."""
     wider: str | None = None
     """A type that holds all of its values."""
     narrower: str | None = None
@@ -50,19 +50,19 @@ class Kind:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a generated table."""
+    """A column of a generated table."""
 
     name: str
     kind: Kind
     nullable: bool = True
     default: bool = False
     generated: str | None = None
-    """How it is computed, in the engine's own SQL."""
+    """Expression of a generated column, in the engine's own SQL; None for other columns."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A value as it is written, and its class."""
+    """A value as an SQL literal, and its class."""
 
     kind: ValueClass
     literal: str
@@ -74,17 +74,18 @@ Row = Mapping[str, Cell]
 
 @dataclass(frozen=True)
 class Change:
-    """One step of a history. Columns are named as at first, whatever they are called by then."""
+    """A step of a history. Columns have their original names, even after a rename."""
 
     what: str
-    """insert, update, rekey, delete, truncate, add, drop, rename, retype, default, fault"""
+    """Kind of step: insert, update, rekey, delete, truncate, add, drop, rename, retype, default,
+    fault."""
     row: int | None = None
-    """The number of the row."""
+    """Number of the row."""
     cells: Row = field(default_factory=dict)
     column: Column | None = None
-    """The column that is added or changed."""
+    """Column that is added or changed."""
     text: str = ""
-    """A new name, a new type, or the part that is killed."""
+    """New name, new type or new default, or the part that is killed."""
 
 
 @dataclass(frozen=True)
@@ -97,11 +98,11 @@ class Case:
     columns: tuple[Column, ...]
     keys: tuple[str, ...]
     rows: tuple[tuple[int, Row], ...]
-    """Loaded before capture, by number."""
+    """Rows loaded before capture, by number."""
     history: tuple[Change, ...]
-    """Run while changes stream."""
+    """Steps that run while changes stream."""
     of: str = ""
-    """What a shrunk case keeps of the one that it was made from."""
+    """Parts of the original case that a shrunk case keeps; empty for an original case."""
 
     @property
     def label(self) -> str:
@@ -137,5 +138,5 @@ class Case:
 
     @property
     def size(self) -> int:
-        """How much there is of it: the smaller, the clearer."""
+        """Size of the case; a smaller case shows a failure more clearly."""
         return len(self.columns) + len(self.rows) + len(self.history)

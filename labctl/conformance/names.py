@@ -1,4 +1,4 @@
-"""Names that parts on the way may give a meaning to."""
+"""Names that a component of the pipeline may treat specially."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COLUMN_NAMES = (
     "_hoodie_record_key",
     "UPPER",
 )
-"""For columns."""
+"""Names for columns."""
 
 TABLE_NAMES = (
     "Mixed {0} Case",
@@ -56,8 +56,8 @@ TABLE_NAMES = (
     "eq=ual{0}",
     "{0}" + "x" * 200,
 )
-"""For tables: `{0}` is what keeps them apart. Cut to the longest that the engine takes."""
+"""Names for tables: `{0}` makes them unique. They are cut to the engine's longest name."""
 
 LONGEST: dict[SourceEngine, int] = {"postgres": 63, "mysql": 64, "sqlserver": 63}
-"""Characters in a name; for PostgreSQL bytes, as for the stand-in: SQL Server itself takes 128
-characters."""
+"""Longest name in characters; in bytes for PostgreSQL and the stand-in for SQL Server, which itself
+takes 128 characters."""

@@ -1,4 +1,4 @@
-"""The independent comparison: rows by the driver's text against rows of Hudi's files."""
+"""The independent comparison: rows from the database driver against rows from Hudi's files."""
 
 # ruff: noqa: S608 - names are quoted
 
@@ -17,7 +17,7 @@ from labctl.sources.fitness import silver_column
 __all__ = ["differences", "read_silver", "read_source"]
 
 Forms = Mapping[str, str | None]
-"""Canonical forms by the columns' names of today; None of a column that is not compared."""
+"""Canonical forms by the columns' current names; None for a column that is not compared."""
 _SHOWN = 5
 _WIDTH = 120
 
@@ -37,7 +37,7 @@ def read_source(source: Source, ref: TableRef, forms: Forms, keys: Sequence[str]
 
 
 def read_silver(store: ObjectStore, name: str, forms: Forms, keys: Sequence[str]) -> dict[Any, Any]:
-    """Return the living rows by key, as canonical values; none of a table that is not there."""
+    """Return the rows that are not deleted, by key, as canonical values; {} without a table."""
     from hudi import HudiTableBuilder
 
     options = {"aws_region": store.region}
@@ -88,14 +88,14 @@ def _by_key(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> dict[Any,
     found: dict[Any, Any] = {}
     for row in rows:
         key = tuple(repr(row.get(name)) for name in keys)
-        while key in found:  # a key that is there twice is a difference of its own
+        while key in found:  # a duplicate key is a difference of its own
             key = (*key, "again")
         found[key] = row
     return found
 
 
 def differences(source: Mapping[Any, Any], silver: Mapping[Any, Any]) -> list[str]:
-    """Return what differs, the first rows of it in words."""
+    """Describe the first differences."""
     found = [f"row {_key(key)} is missing in silver" for key in source if key not in silver]
     found += [f"row {_key(key)} is only in silver" for key in silver if key not in source]
     for key, row in source.items():

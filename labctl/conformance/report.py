@@ -1,4 +1,4 @@
-"""The report of a run, as it is printed and kept."""
+"""The report of a run, as printed and kept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST = 2000
 
 
 class Counts(BaseModel):
-    """How the tables of one engine ended."""
+    """The number of tables of one engine, by end."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -31,11 +31,11 @@ class Counts(BaseModel):
     put_aside: int = 0
     failed: int = 0
     invalid: int = 0
-    """Tables that the database itself refused: a fault of the generator."""
+    """Tables that the database itself refused, which is a defect of the generator."""
 
 
 class Named(BaseModel):
-    """A table that the product refused, or put rows of aside, and what it said."""
+    """A table that was refused or that has rows put aside, with the message."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -46,7 +46,7 @@ class Named(BaseModel):
 
 
 class Failure(BaseModel):
-    """A table that is neither equal nor named, as small as it still fails."""
+    """A failed table, shrunk to the smallest form that still fails."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -55,30 +55,30 @@ class Failure(BaseModel):
     phase: Phase | None
     reason: str
     kept: str
-    """What shrinking left of the seed's table."""
+    """Parts of the seed's table that shrinking kept."""
     statements: tuple[str, ...]
-    """The table, its rows, and its history."""
+    """SQL of the table, its rows and its history."""
     reproduce: str
 
 
 class ConformanceReport(BaseModel):
-    """What a run found out."""
+    """The findings of a run."""
 
     model_config = ConfigDict(frozen=True)
 
     environment: Environment
     runs: int = 1
-    """How many runs it is of, one after the other (`--append`)."""
+    """Number of successive runs in the report (`--append`)."""
     first_seed: int
     tables: int
     faults: bool
     seconds: float
-    """All of it, shrinking included."""
+    """Duration of the run, including shrinking."""
     tables_per_minute: float
-    """Without shrinking."""
+    """Tables per minute, without the time for shrinking."""
     engines: dict[SourceEngine, Counts]
     missing_types: dict[SourceEngine, list[str]]
-    """Types that the generator knows, and this server does not have."""
+    """Types that the generator knows but the server lacks, by engine."""
     failures: tuple[Failure, ...]
     named: tuple[Named, ...]
     matrix: tuple[MatrixCell, ...]
@@ -90,16 +90,16 @@ class ConformanceReport(BaseModel):
 
     @property
     def sound(self) -> bool:
-        """Whether each table ended as it may."""
+        """True if no table failed or was invalid."""
         return not any(counts.failed or counts.invalid for counts in self.engines.values())
 
     @classmethod
     def load(cls, path: Path) -> ConformanceReport:
-        """Read a report that was kept."""
+        """Read a kept report."""
         return cls.model_validate_json(path.read_text(encoding="utf-8"))
 
     def to_json(self) -> str:
-        """Return it as it is kept."""
+        """Return the JSON text that is kept."""
         return self.model_dump_json(indent=2) + "\n"
 
 
@@ -114,7 +114,7 @@ def counts_of(results: Iterable[Result]) -> dict[SourceEngine, Counts]:
 
 
 def failure_of(result: Result) -> Failure:
-    """Return what is kept of a failed case."""
+    """Return the report's entry for a failed case."""
     case = result.case
     script = Script(case, Stage.ref(case.engine, case.name.replace("{0}", "t")))
     lines = [script.create(), *script.load(), *map(script.change, case.history)]
@@ -130,7 +130,7 @@ def failure_of(result: Result) -> Failure:
 
 
 def named_of(results: Sequence[Result]) -> tuple[Named, ...]:
-    """Return the tables that were refused or put aside."""
+    """Return the tables that were refused, put aside or invalid."""
     return tuple(
         Named(
             engine=result.case.engine,

@@ -1,4 +1,4 @@
-"""A whole run: batches of generated tables, failures shrunk, and the report."""
+"""A whole run: batches of generated tables, shrinking of failures, and the report."""
 
 from __future__ import annotations
 
@@ -38,30 +38,30 @@ __all__ = [
 
 Say = Callable[[str], None]
 _SAID = 300
-"""Letters of why a table failed, as that is found; the report has all of it."""
+"""Longest reason in a progress message, in characters; the report has longer ones."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run."""
+    """The settings of a run."""
 
     engines: tuple[SourceEngine, ...] = ()
-    """All that the lab has sources of, where none is named."""
+    """Engines to test; empty: all engines of the lab's sources."""
     first_seed: int = 0
     tables: int = 60
     minutes: float | None = None
-    """How long to make tables; `tables` does not count then."""
+    """Minutes to run tables for, instead of `tables`; None: run `tables` tables."""
     batch: int = 60
-    """Tables in the lab at a time."""
+    """Number of tables in the lab at a time."""
     faults: bool = False
     shrink: int = 10
-    """So many failures of a run are made smaller."""
+    """Highest number of failures that are shrunk."""
 
 
 def planned_cases(plan: Plan, engines: Sequence[SourceEngine]) -> Iterator[Case]:
     """Yield the tables of a run, the engines in turn, each with seeds from the first one on.
 
-    There is no end to those of a run that has minutes.
+    With `minutes`, yield tables without end.
     """
     for number in count() if plan.minutes else range(plan.tables):
         seed = plan.first_seed + number // len(engines)
@@ -76,8 +76,8 @@ def planned_batches(
 ) -> Iterator[list[Case]]:
     """Yield the tables of a run in batches.
 
-    Where the run has minutes, each batch has whole seeds, and none starts that would take longer
-    than what is left, by the longest one before it. The first one always starts.
+    With `minutes`, each batch has all engines of each seed, and a batch starts only if the longest
+    batch so far would fit into the remaining time. The first batch always starts.
     """
     cases = planned_cases(plan, engines)
     size = plan.batch
@@ -94,7 +94,7 @@ def planned_batches(
 
 
 def run_conformance(lab: Lab, plan: Plan, say: Say = lambda _: None) -> ConformanceReport:
-    """Run generated tables on a running lab. Everything that it makes is removed afterwards.
+    """Run generated tables on a running lab, and remove everything that was created for them.
 
     Raises LabError (USAGE) for an engine that the lab has no source of.
     """
@@ -132,12 +132,12 @@ def run_conformance(lab: Lab, plan: Plan, say: Say = lambda _: None) -> Conforma
 
 
 def environment(lab: Lab, load: tuple[float, float, float] | None = None) -> Environment:
-    """Return what a run is made on; `load` is what it was before, or is now."""
+    """Return the environment of a run; `load` is the load before it, by default the current one."""
     return describe(lab.project, service_versions(lab), load or psutil.getloadavg())
 
 
 def _shrunk(failures: Sequence[Result], count: int, batches: Batches, batch: int) -> list[Result]:
-    """The failures, the first of them as small as they still fail."""
+    """Return the failures, with the first `count` of them shrunk."""
 
     def run(cases: Sequence[Case]) -> list[Result]:
         found: list[Result] = []
@@ -151,7 +151,7 @@ def _shrunk(failures: Sequence[Result], count: int, batches: Batches, batch: int
 
 
 def _of_each_sort(failures: Sequence[Result]) -> list[Result]:
-    """The failures, one of each sort of reason before any other."""
+    """Return the failures, with one for each kind of reason first."""
     seen: dict[tuple[str, str], int] = {}
     rank = []
     for failure in failures:
@@ -186,7 +186,7 @@ def _counted(results: Sequence[Result]) -> str:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Have a request to end clean up, as Ctrl-C does, and further ones wait until that is done."""
+    """Make SIGTERM clean up as Ctrl-C does, and ignore further signals during the cleanup."""
     numbers = (signal.SIGINT, signal.SIGTERM)
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
@@ -203,4 +203,4 @@ def interruptible() -> Iterator[None]:
 
 
 def _wait(_number: int, _frame: FrameType | None) -> None:
-    """Do nothing: a process that starts now does not inherit that."""
+    """Ignore a signal. Unlike SIG_IGN, a new process does not inherit this handler."""

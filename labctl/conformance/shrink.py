@@ -1,4 +1,4 @@
-"""Making a failing table smaller: each round tries many smaller ones in one batch."""
+"""Shrinking a failing table: each round tries many smaller tables in one batch."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Candidates = Callable[[Case], Iterable[Case]]
 
 
 def shrink(failures: Sequence[Result], run: Run) -> list[Result]:
-    """Return a smaller case for each failure, or itself where no smaller one fails, too.
+    """Return a smaller case for each failure, or the failure itself if no smaller case fails.
 
-    One round leaves out columns, one rows of the load, one steps of the history; a round is one
-    batch for all failures together.
+    Rounds reduce columns, names, keys, rows of the load and steps of the history. Each round is
+    one batch for all failures together.
     """
     smallest = list(failures)
     for candidates in (_single_columns, _names, _keys, _single_rows, _shorter_histories):
@@ -35,7 +35,7 @@ def shrink(failures: Sequence[Result], run: Run) -> list[Result]:
 
 
 def _new(case: Case, before: Case) -> int:
-    """A plainer name or key counts as smaller, at the same size."""
+    """Return 1 if names or key differ: a plainer case of the same size counts as smaller."""
     return int(
         case.name != before.name or case.keys != before.keys or _names_of(case) != _names_of(before)
     )
@@ -50,7 +50,7 @@ def _more(case: Case, kept: str) -> str:
 
 
 def _single_columns(case: Case) -> Iterable[Case]:
-    """One column beside the key, or none."""
+    """Yield cases with only the key, or with the key and one column."""
     others = [column.name for column in case.columns if column.name not in case.keys]
     if not others or not case.keys:
         return
@@ -61,13 +61,13 @@ def _single_columns(case: Case) -> Iterable[Case]:
 
 
 def _names(case: Case) -> Iterable[Case]:
-    """The plain name of a table."""
+    """Yield the case with a plain table name, if it has another."""
     if case.name != "{0}":
         yield replace(case, name="{0}", of=_more(case, "plain name"))
 
 
 def _keys(case: Case) -> Iterable[Case]:
-    """The number alone as the key, where it is part of it."""
+    """Yield the case with only the number as its key, if the number is part of the key."""
     if len(case.keys) > 1 and "id" in case.keys:
         dropped = {key for key in case.keys if key != "id"}
         smaller = replace(case, keys=("id",))
@@ -76,7 +76,7 @@ def _keys(case: Case) -> Iterable[Case]:
 
 
 def _single_rows(case: Case) -> Iterable[Case]:
-    """One row of the load and no history, or none of the load."""
+    """Yield cases with one row of the load and no history, or with nothing loaded."""
     for number, _ in case.rows:
         yield replace(case.with_rows([number]).with_history(()), of=_more(case, f"row {number}"))
     if case.history:
@@ -84,7 +84,7 @@ def _single_rows(case: Case) -> Iterable[Case]:
 
 
 def _shorter_histories(case: Case) -> Iterable[Case]:
-    """The first steps of a history, and single steps after the load."""
+    """Yield cases with the first steps of the history, or with a single step."""
     steps = case.history
     if len(steps) < 2:
         return

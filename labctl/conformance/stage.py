@@ -1,8 +1,8 @@
-"""The running lab with sources of the suite's own, and nothing else changed.
+"""The running lab with the suite's own sources, and nothing else changed.
 
-The user's project stays as it is: the lab runs for a copy of it, in a temporary folder, which has
-one more source per engine. What is in those databases, topics and folders of the lake is removed
-at the end, and the lab runs for the user's project again.
+The user's project stays as it is. The lab runs for a copy of it in a temporary folder, with one
+more source per engine. At the end, the databases, topics and lake folders of these sources are
+removed, and the lab runs for the user's project again.
 """
 
 from __future__ import annotations
@@ -45,14 +45,16 @@ from labctl.tables import CONNECTORS, LabTable
 __all__ = ["SILVER", "Stage", "copied", "staged"]
 
 SILVER = "conformance"
-"""The database of its silver tables, and of its sources."""
+"""Name of the database of the suite's silver tables, and of its source databases."""
 _PROPERTIES = "conformance-tables/properties"
-"""Beside, not in it, is what they include: alone in its folder, that would be a table's file."""
+"""Folder of the suite's properties files. The file that they include is in its parent folder,
+because in this folder it would count as a table's file."""
 _WAITING = "waiting"
-"""A table that is never made: a folder without any properties file is refused."""
+"""Name of a table that is never created. Its file is needed because a folder without properties
+files is refused."""
 _SINK = "sink_connector_conformance"
 _READY_SECONDS = 120.0
-"""How long services may take until they are back after faults, on a machine that is not busy."""
+"""Seconds that services may take to return after faults, on a machine that is not busy."""
 _POLL_SECONDS = 0.5
 _SCHEMAS: dict[SourceEngine, str] = {
     "postgres": "public",
@@ -63,45 +65,45 @@ _SCHEMAS: dict[SourceEngine, str] = {
 
 @dataclass
 class Stage:
-    """What a run has of the lab."""
+    """The lab during a run."""
 
     user_lab: Lab
     lab: Lab
-    """The same lab, for the copy of the project."""
+    """Lab for the copy of the project."""
     engines: tuple[SourceEngine, ...]
     topics: set[str] = field(default_factory=set)
-    """Topics that tables of the run were written to."""
+    """Topics of the run's tables."""
 
     @staticmethod
     def source(engine: SourceEngine) -> str:
-        """The name of the suite's source of an engine."""
+        """Return the name of the suite's source with this engine."""
         return f"conformance-{engine}"
 
     @staticmethod
     def ref(engine: SourceEngine, name: str) -> TableRef:
-        """A table of the suite's schema."""
+        """Return the reference of a table in the suite's schema."""
         return TableRef(_SCHEMAS[engine], name)
 
     def fresh(self) -> Lab:
-        """Return the lab with the files as they are now."""
+        """Return the lab, which reads its files again."""
         self.lab = replace(self.lab)
         return self.lab
 
     @property
     def folder(self) -> Path:
-        """Where the suite's properties files are."""
+        """Folder of the suite's properties files."""
         return self.lab.project / _PROPERTIES
 
     def own_tables(self) -> list[LabTable]:
-        """The suite's tables by the files as they are now."""
+        """Return the suite's tables, from the current files."""
         names = {self.source(engine) for engine in self.engines}
         tables = [table for table in self.fresh().tables if table.source in names]
         return [table for table in tables if table.source_name != _WAITING]
 
     def capture(self, engines: Iterable[SourceEngine]) -> dict[SourceEngine, LabError]:
-        """Start the Spark application and connectors with the tables there are, from a new load.
+        """Start the Spark application, and start connectors with a new load of the current tables.
 
-        Returns the errors of connectors by engine.
+        Return the errors of connectors by engine.
         """
         lab = self.fresh()
         self.topics |= {table.topic for table in self.own_tables()}
@@ -113,7 +115,7 @@ class Stage:
             return failed.result()
 
     def _apply(self, files: Mapping[SourceEngine, ConnectorFile]) -> dict[SourceEngine, LabError]:
-        """Apply connectors, all at once; where one fails, each, to find which."""
+        """Apply connectors, all at once; if that fails, one by one, and return their errors."""
         lab = replace(self.lab)
         there = connect_client(lab.endpoints.connect).names()
         try:
@@ -129,13 +131,13 @@ class Stage:
         return {}
 
     def kill(self, part: str) -> None:
-        """Kill a service of the lab, unless it is down of an earlier kill."""
+        """Kill a service of the lab, unless it is still down after an earlier kill."""
         state = self.lab.runtime.states().get(part)
         if state is not None and state.running:
             self.lab.runtime.kill(part)
 
     def wait_ready(self) -> None:
-        """Wait until all services are usable, as after faults. Raises LabError if they stay not."""
+        """Wait until all services are usable after faults. Raises LabError (NOT_READY)."""
         deadline = time.monotonic() + when_busy(_READY_SECONDS)
         while not (status := read_status(self.lab)).ready:
             if time.monotonic() > deadline:
@@ -147,16 +149,16 @@ class Stage:
             time.sleep(_POLL_SECONDS)
 
     def clear(self) -> None:
-        """Take the tables of a batch out of the project. The databases keep theirs."""
+        """Remove a batch's properties files from the project. The tables in databases stay."""
         for path in self.folder.glob("*.properties"):
             if not path.stem.endswith(f".{_WAITING}"):
                 path.unlink()
 
     def drop_connector(self, engine: SourceEngine) -> None:
-        """Remove a connector whose position is of no more use."""
+        """Remove a connector and its offsets."""
         name = connector_name(self.source(engine))
         with suppress(LabError):
-            # By name, a connector made later would go on from where this one was.
+            # A later connector of the same name would otherwise continue from its offsets.
             connect_client(self.lab.endpoints.connect).forget_offsets(name)
         with suppress(LabError):
             delete_connector(self.fresh(), name)
@@ -164,7 +166,7 @@ class Stage:
 
 @contextmanager
 def staged(user_lab: Lab, engines: Sequence[SourceEngine]) -> Iterator[Stage]:
-    """Have the running lab run with the suite's sources until the block ends, however it does."""
+    """Run the lab with the suite's sources until the block ends, and then restore the lab."""
     user_lab.require_here().require_running()
     _require_free(user_lab)
     with TemporaryDirectory(prefix="labctl-conformance-") as folder:
@@ -174,7 +176,7 @@ def staged(user_lab: Lab, engines: Sequence[SourceEngine]) -> Iterator[Stage]:
             stage.lab.runtime.write_secrets()
             for engine in engines:
                 ensure_database(stage.lab.endpoints, stage.source(engine))
-            # The servers' services let connectors read there, which start beside the application.
+            # Connectors start together with the application, so first grant them access here.
             up(stage.lab, SilentReporter(), engines)
             yield stage
         finally:
@@ -191,13 +193,13 @@ def _require_free(lab: Lab) -> None:
 
 
 def copied(lab: Lab, folder: Path, engines: Sequence[SourceEngine]) -> Lab:
-    """Copy a lab's project into a folder, with the suite's sources, and return the lab for it."""
+    """Copy a lab's project into a folder, add the suite's sources, and return the lab for it."""
     _copy(lab, folder)
     return _with_sources(lab, folder, engines)
 
 
 def _copy(lab: Lab, folder: Path) -> None:
-    """Make the copy: links to all that is only read, and a folder of connectors of its own."""
+    """Make the copy: links to everything that is only read, and a real copy of the connectors."""
     folder.mkdir(parents=True, exist_ok=True)
     for entry in lab.project.iterdir():
         if entry.name != str(CONNECTORS):
@@ -205,7 +207,7 @@ def _copy(lab: Lab, folder: Path) -> None:
     shutil.copytree(lab.project / CONNECTORS, folder / CONNECTORS)
     properties = folder / _PROPERTIES
     properties.mkdir(parents=True)
-    # What cannot be taken in is put aside by name, and does not stop the rest of its table.
+    # A record that cannot be written is put aside by name, and does not stop its table.
     base = base_text(SILVER).replace("lab.on.bad.record=stop", "lab.on.bad.record=deadletter")
     (properties.parent / BASE).write_text(base, encoding="utf-8")
 
@@ -234,7 +236,7 @@ def _with_sources(lab: Lab, folder: Path, engines: Sequence[SourceEngine]) -> La
     silver = lab.config.silver.model_copy(
         update={"properties": (_PROPERTIES, *lab.config.silver.properties)}
     )
-    # It is started for each batch, and ends before code that C2 compiled would have paid.
+    # The application starts for each batch, and ends before C2's compiled code would pay off.
     quick = lab.config.settings("silver").model_copy(update={"quick_start": True})
     services = {**lab.config.services, "silver": quick}
     config = lab.config.model_copy(
@@ -244,7 +246,7 @@ def _with_sources(lab: Lab, folder: Path, engines: Sequence[SourceEngine]) -> La
 
 
 def _move(lab: Lab, project: Path) -> None:
-    """Have the running lab belong to another folder."""
+    """Change the running lab's project to another folder."""
     lab.state.save(project=str(project))
 
 
@@ -254,7 +256,7 @@ def _end(stage: Stage) -> None:
     stage.clear()
     _move(lab, stage.user_lab.project)
     try:
-        # Services that a fault has killed are back after it: a connector could not be removed else.
+        # This restarts services that a fault killed; connectors could not be removed without them.
         up(replace(stage.user_lab), SilentReporter())
     finally:
         for engine in stage.engines:
@@ -293,14 +295,14 @@ def _delete_files(stage: Stage) -> None:
     pages = client.get_paginator("list_objects_v2")
     for prefix in (f"silver/{SILVER}/", *_FOLDERS):
         for page in pages.paginate(Bucket=store.bucket, Prefix=prefix):
-            # A page has as many as one request deletes.
+            # A page holds as many objects as one request can delete.
             found: list[Any] = [{"Key": entry["Key"]} for entry in page.get("Contents", [])]
             if found:
                 client.delete_objects(Bucket=store.bucket, Delete={"Objects": found, "Quiet": True})
 
 
 def _delete_state(stage: Stage) -> None:
-    """Remove how far the Spark application had come, natively, and the connectors' logins."""
+    """Remove the Spark application's native checkpoints, and the connectors' logins."""
     lab = stage.lab
     folder = lab.state.data("silver") / "checkpoints"
     for path in (*folder.glob(f"{SILVER}.*"), folder / f"_bronze-{_SINK}"):
@@ -315,7 +317,7 @@ def _drop_database(lab: Lab, engine: SourceEngine) -> None:
         signals = own_signals(source_file(lab, name).config.get(SIGNALS, ""))
         with connect(lab.endpoints, name) as source:
             if signals is not None:
-                # The other engines have it in the source's own database.
+                # Other engines have the signal table in the source's own database.
                 source.execute(f"DROP TABLE IF EXISTS {source.qualified(signals)}")
             source.execute(f"DROP DATABASE {source.quote(_SCHEMAS['mysql'])}")
         return

@@ -23,7 +23,7 @@ assert set(_QUOTES) == set(ENGINES)  # noqa: S101
 
 
 def table_name(case: Case, token: str) -> str:
-    """Return the name that a table gets in a run: its own form around a token of the run."""
+    """Return a table's name in a run: the case's name with the token, cut to the longest name."""
     name = case.name.replace("{0}", token)
     longest = LONGEST[case.engine]
     if case.engine == "postgres":
@@ -32,41 +32,41 @@ def table_name(case: Case, token: str) -> str:
 
 
 class Script:
-    """The statements of one case. It knows which columns and rows there are by now."""
+    """The statements of one case, with the current state of its columns and rows."""
 
     def __init__(self, case: Case, ref: TableRef) -> None:
         self.case = case
         self._table = f"{self._quote(ref.schema)}.{self._quote(ref.name)}"
         self._columns = {column.name: column for column in case.columns}
         self.names = {column.name: column.name for column in case.columns}
-        """Today's names of the columns, by the first ones."""
+        """Current names of the columns, by original name."""
         self._where: dict[int, Row] = {}
         self.forms = {column.name: column.kind.form for column in case.columns}
-        """The forms of the columns' values, by first names; None of a type that is not compared."""
+        """Forms of the columns' values, by original name; None for a type that is not compared."""
         self.needs_backfill = False
-        """Whether a statement has changed rows of which the database's log says nothing."""
+        """True once a statement has changed rows without entries in the database's log."""
 
     def _quote(self, name: str) -> str:
         return quoted(name, _QUOTES[self.case.engine])
 
     def create(self) -> str:
-        """Return the CREATE TABLE."""
+        """Return the CREATE TABLE statement."""
         lines = [self._declared(column) for column in self.case.columns]
         if self.case.keys:
             lines.append(f"PRIMARY KEY ({', '.join(map(self._quote, self.case.keys))})")
         return f"CREATE TABLE {self._table} ({', '.join(lines)})"
 
     def drop(self) -> str:
-        """Return the DROP TABLE."""
+        """Return the DROP TABLE statement."""
         return f"DROP TABLE {self._table}"
 
     def load(self) -> Iterator[str]:
-        """Yield an INSERT for each row that is there before capture."""
+        """Yield an INSERT for each row that exists before capture."""
         for number, row in self.case.rows:
             yield self._insert(number, row)
 
     def change(self, change: Change) -> str | None:
-        """Return the statement of one step; None where its row or column is not there."""
+        """Return the statement of one step; None if its row or column does not exist."""
         match change.what:
             case "insert":
                 return self._insert(change.row or 0, change.cells)
@@ -122,7 +122,7 @@ class Script:
         return f"UPDATE {self._table} SET {changes} WHERE {condition}"
 
     def _key_literal(self, name: str, literal: str) -> str:
-        """A binary key is padded by the database, and so is what it is compared with."""
+        """Return a key's literal; cast a binary key's, because the database pads binary keys."""
         declared = self._columns[name].kind.declared
         if self.case.engine != "postgres" and declared.startswith("binary("):
             return f"CAST({literal} AS {declared})"

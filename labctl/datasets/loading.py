@@ -1,4 +1,4 @@
-"""Puts a data set into the source databases, as often as one likes."""
+"""Loading a data set into the source databases; safe to repeat."""
 
 from __future__ import annotations
 
@@ -28,43 +28,43 @@ __all__ = [
 ]
 
 TableProgress = Callable[[str, str], None]
-"""Told, with the table's label, what is being done to it."""
+"""Callback that gets a table's label and what is being done to the table."""
 
 
 class Action(StrEnum):
-    """What seeding did to a table."""
+    """The effect of seeding on a table."""
 
     LOADED = "loaded"
-    """It was empty."""
+    """The table was empty, and was filled."""
     UNCHANGED = "unchanged"
-    """It held exactly these rows."""
+    """The table held exactly the data set's rows."""
     KEPT = "kept"
-    """It holds other rows, which were left alone."""
+    """The table holds other rows, which were left alone."""
     RESET = "reset"
-    """It held other rows, and now holds these."""
+    """The table held other rows, and now holds the data set's."""
 
 
 @dataclass(frozen=True)
 class SeededTable:
-    """One table after seeding."""
+    """A table after seeding."""
 
     table: str
     """`schema.table`."""
     engine: str
     rows: int
-    """Rows it holds now."""
+    """Number of rows in the table now."""
     action: Action
     seconds: float
     written: int = 0
-    """Rows inserted or updated."""
+    """Number of rows inserted or updated."""
     deleted: int = 0
     note: str = ""
-    """What there is to say about a table that was kept."""
+    """Differences from the data set, for a table that was kept."""
 
 
 @dataclass(frozen=True)
 class SeedResult:
-    """What seeding one data set did."""
+    """The result of seeding a data set."""
 
     data_set: str
     tables: tuple[SeededTable, ...]
@@ -88,7 +88,7 @@ class SeedResult:
 
 
 def prepare(endpoints: Endpoints, data_set: DataSet) -> None:
-    """Creates databases and tables where they are missing."""
+    """Create the databases and tables that are missing."""
     for name in sources_of(data_set, endpoints.sources):
         ensure_database(endpoints, name)
         with connect(endpoints, name) as source:
@@ -98,7 +98,7 @@ def prepare(endpoints: Endpoints, data_set: DataSet) -> None:
 def sources_of(
     data_set: DataSet, sources: Mapping[str, SourceDatabase]
 ) -> dict[str, list[SeedTable]]:
-    """Those of the sources that tables of the data set belong to, with those tables."""
+    """Return, by source name, the tables of the data set that belong to that source."""
     found: dict[str, list[SeedTable]] = {}
     for table in data_set.tables:
         fitting = [
@@ -122,14 +122,14 @@ def seed(
     reset: bool = False,
     progress: TableProgress = lambda _table, _what: None,
 ) -> SeedResult:
-    """Loads every table that a source of the lab has the schema of; what is missing is made first.
+    """Load every table whose schema a source of the lab has; create missing tables first.
 
-    `only` names tables, and leaves all others alone. Of files, those that are there are loaded.
-    Rows come from the generator at `scale`, or from the data set's files at `from_path`. A table
-    that is empty is loaded. One that holds other rows is left as it is, unless `reset` is given:
-    then the rows that differ are deleted, updated and inserted in one transaction, so that
-    whatever captures changes sees exactly those. Each table is all or nothing.
-    Raises `LabError` before anything is touched when the input is wrong.
+    With `only`, load just the tables that it names. Rows come from the generator at `scale`, or
+    from the data set's files at `from_path`; tables without a file there are left out. An empty
+    table is filled. A table that holds other rows stays as it is, unless `reset` is given: then
+    the rows that differ are deleted, updated and inserted in one transaction, so that change
+    capture sees exactly those rows. Each table is changed completely or not at all.
+    Raises `LabError` before it touches anything if the input is wrong.
     """
     begun = time.monotonic()
     if from_path is not None and scale != 1.0:
@@ -183,9 +183,9 @@ def _no_table_fits(data_set: DataSet, sources: Mapping[str, SourceDatabase]) -> 
 def chosen_tables(
     data_set: DataSet, tables: list[SeedTable], only: Collection[str]
 ) -> list[SeedTable]:
-    """Those of `tables` that `only` names, with or without their schemas; all where it is empty.
+    """Return the tables that `only` names, with or without schema; all if `only` is empty.
 
-    Raises LabError (USAGE) for a name that is no table's.
+    Raises LabError (USAGE) for a name that no table has.
     """
     for name in only:
         if not any(name in (table.name, table.label) for table in tables):
@@ -257,6 +257,6 @@ def _seed_table(
 
 
 def _difference(diff: TableDiff) -> str:
-    """How a table differs from the data set, in words."""
+    """Describe how a table differs from the data set."""
     counts = {"missing": diff.missing, "added": diff.extra, "changed": diff.different}
     return ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)

@@ -1,4 +1,4 @@
-"""What a data set says of itself."""
+"""The description of a data set: its tables, their DDL and their rows."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["DataSet", "FollowedRow", "SeedTable", "TextColumn"]
 
 
 class SeedTable(Protocol):
-    """One table of a data set."""
+    """A table of a data set."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def engine(self) -> str:
-        """The engine whose source it belongs to: `postgres`, `mysql` or `sqlserver`."""
+        """Engine of the source that the table belongs to: `postgres`, `mysql` or `sqlserver`."""
 
     @property
     def schema(self) -> str:
-        """Its schema there; for MySQL the database."""
+        """Schema of the table in the source; for MySQL its database."""
 
     @property
     def database(self) -> str | None:
-        """Which source is meant where several have the schema; None: whichever comes first."""
+        """Database of the source to prefer if several have the schema; None: the first source."""
 
     @property
     def key(self) -> str:
@@ -53,12 +53,12 @@ class FollowedRow:
     column: str
     """The column that is changed."""
     next: Callable[[Any], Any]
-    """A value that differs from the one given."""
+    """Function that returns a value different from its argument."""
 
 
 @dataclass(frozen=True)
 class TextColumn:
-    """A column that short words can be written to, in one row: a change that is found again."""
+    """A column of one row that takes short texts, so that a change can be recognized."""
 
     table: str
     """The silver table."""
@@ -73,18 +73,19 @@ class DataSet:
 
     name: str
     title: str
-    """In one line, what it holds."""
+    """Contents of the data set, in one line."""
     tables: tuple[SeedTable, ...]
     ddl: Callable[[str], str]
-    """The DDL script of an engine. Safe to run again."""
+    """Function that returns an engine's DDL script, which is safe to run again."""
     generate: Callable[[float], Mapping[str, pa.Table]]
-    """The rows of every table, by its name, at a scale. Raises LabError for a bad scale."""
+    """Function that returns the rows at a scale, by table name. Raises LabError for a bad scale."""
     read: Callable[[Path, Sequence[Any]], Mapping[str, pa.Table]] | None = None
-    """The rows of those of these tables that the data set's own files have; None where there are no
-    such files. Raises LabError for a file that cannot be loaded."""
+    """Function that reads the given tables from the data set's own files, leaving out tables
+    without a file; None if the data set has no files. Raises LabError for a file that cannot be
+    loaded."""
     written: tuple[str, ...] = ()
-    """Its tables that scenarios write to, the best first. Most scenarios take one, some one of each
-    source. Where these are not in a lab, others are taken."""
+    """Tables that scenarios write to, the best first. Most scenarios use one table, some use one
+    per source. If a lab has none of these, scenarios use other tables."""
     followed: FollowedRow | None = None
     text_columns: Mapping[SourceEngine, TextColumn] = field(default_factory=dict)
-    """By engine, where `labctl bench --recovery` writes."""
+    """Columns that `labctl bench --recovery` writes to, by engine."""

@@ -13,12 +13,12 @@ _GROUP = "labctl.data_sets"
 
 
 def data_sets() -> list[DataSet]:
-    """All that are installed, by name."""
+    """Return all installed data sets, ordered by name."""
     return [_load(found) for found in sorted(entry_points(group=_GROUP), key=lambda e: e.name)]
 
 
 def data_set(name: str) -> DataSet:
-    """The data set of that name; LabError (USAGE) naming those there are."""
+    """Return the data set of that name. Raises LabError (USAGE) that lists the installed ones."""
     known = {found.name: found for found in entry_points(group=_GROUP)}
     if name not in known:
         raise LabError(

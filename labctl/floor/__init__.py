@@ -1,1 +1,1 @@
-"""The floor: the lab's figures beside those of the parts that it is made of."""
+"""The floor: the lab's figures compared with those of its parts on their own."""

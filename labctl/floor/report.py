@@ -17,35 +17,35 @@ from labctl.latency.statistics import percentiles_of
 __all__ = ["Figure", "FloorReport", "figures_of", "read_report", "worse_than"]
 
 _WIDTH = 0.98
-"""Ranks on either side of the median, in units of the root of their number: 95 % of the time what
-is measured has its median within."""
+"""Half width of the median's 95 % confidence interval, in ranks per square root of the number of
+samples."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure that was measured, in seconds."""
+    """A measured figure, in seconds."""
 
     name: str
     what: str
     percentiles: Percentiles
     to: str | None
-    """The figure that it is compared with; None for a floor."""
+    """Name of the figure that this one is compared with; None for a floor."""
     ratio: float | None
     """The ratio of the two medians."""
     ratio_between: tuple[float, float] | None
-    """The bounds of the ratio, as far as the rounds tell: with few of them they are wide."""
+    """Bounds of the ratio; few rounds give wide bounds."""
 
 
 @dataclass(frozen=True)
 class FloorReport:
-    """A run: all of it on one machine, in one go."""
+    """A run, measured without a break on one machine."""
 
     environment: Environment
     table: str
-    """The silver table whose copies were written, and whose row was changed at the source."""
+    """Silver table whose copies were written and whose rows were changed at the source."""
     rows: int
     rounds: int
-    """Of the figures that are taken in turn."""
+    """Rounds of the figures that are measured in turn."""
     figures: list[Figure]
 
 
@@ -60,11 +60,11 @@ _KNOWN: Mapping[str, tuple[str, str | None]] = {
     "debezium": ("a source's commit until its record is in Kafka", "message"),
     "end_to_end": ("a source's commit until a query returns it", "debezium + writer"),
 }
-"""A sentence for each figure by its name, and the floor that it stands on."""
+"""Description of each figure by name, and the floor that it is compared with."""
 
 
 def figures_of(taken: Mapping[str, Sequence[float]]) -> list[Figure]:
-    """Return percentiles of each name's seconds, and its ratio to the floor that it stands on."""
+    """Return the percentiles of each name's seconds, and the ratio to the name's floor."""
     found = {name: percentiles_of(seconds) for name, seconds in taken.items()}
     known = {name: percentiles for name, percentiles in found.items() if percentiles is not None}
     figures = []
@@ -83,7 +83,7 @@ def figures_of(taken: Mapping[str, Sequence[float]]) -> list[Figure]:
 
 
 def _median_between(seconds: Sequence[float]) -> tuple[float, float]:
-    """The values between which the median of all that could be measured is, in 95 of 100 runs."""
+    """Return the bounds of the median's 95 % confidence interval."""
     ordered = sorted(seconds)
     middle, width = (len(ordered) - 1) / 2, _WIDTH * math.sqrt(len(ordered))
     return (
@@ -93,7 +93,7 @@ def _median_between(seconds: Sequence[float]) -> tuple[float, float]:
 
 
 def read_report(path: Path) -> FloorReport:
-    """Read what `labctl bench floor --write` has written. Raises LabError (USAGE)."""
+    """Read a file that `labctl bench floor --write` wrote. Raises LabError (USAGE)."""
     try:
         return TypeAdapter(FloorReport).validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
@@ -105,7 +105,7 @@ def read_report(path: Path) -> FloorReport:
 
 
 def worse_than(before: FloorReport, now: FloorReport) -> list[str]:
-    """Return a sentence for each ratio of `now` that is larger, beyond what chance does."""
+    """Return a sentence for each ratio of `now` that is larger than before beyond chance."""
     known = {figure.name: figure for figure in before.figures}
     found = []
     for figure in now.figures:

@@ -1,4 +1,4 @@
-"""Measuring floors and the lab itself in one run, in turn."""
+"""Measuring the floors and the lab itself in one run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["measure_floor", "measure_floor_on_new_lab"]
 
 SCENARIO = "idle"
 _WARM_UP = 20
-"""Rounds before the first that counts, or as many as count: the JVM compiles what they run."""
+"""Most warm-up rounds, in which the JVM compiles its code; never more than the counted rounds."""
 
 
 def measure_floor_on_new_lab(
@@ -42,7 +42,7 @@ def measure_floor_on_new_lab(
     rounds: int,
     changes: int | None = None,
 ) -> FloorReport:
-    """Make a lab, load its data sets, measure on it, and remove it again.
+    """Create a lab, load its data sets, measure on it, and destroy it.
 
     Raises LabError if the lab exists.
     """
@@ -58,10 +58,10 @@ def measure_floor_on_new_lab(
 def measure_floor(
     lab: Lab, observer: Observer, *, rounds: int, changes: int | None = None
 ) -> FloorReport:
-    """Measure on a running, seeded lab. What it makes is removed again.
+    """Measure on a running, seeded lab, and remove everything that was created for it.
 
-    Each round asks the store, sends a message and commits one row by each writer, in an order of
-    its own. The scenario `idle` follows. Raises LabError where a change was lost.
+    Each round queries the store, sends a message and commits one row with each writer, in a random
+    order. The scenario `idle` follows. Raises LabError if a change is lost, duplicated or wrong.
     """
     lab.require_running()
     load = psutil.getloadavg()
@@ -108,7 +108,7 @@ def measure_floor(
 def _in_turn(
     parts: dict[str, Callable[[int], Callable[[], object]]], rounds: int, observer: Observer
 ) -> dict[str, list[float]]:
-    """Seconds of each part by round, those of warming up left out."""
+    """Return the seconds of each part by round, without the warm-up rounds."""
     order = Random(1)  # noqa: S311 - the same in every run
     taken: dict[str, list[float]] = defaultdict(list)
     warm_up = min(_WARM_UP, rounds)

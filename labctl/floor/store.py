@@ -27,7 +27,7 @@ _ANSWER_SECONDS = 30.0
 
 
 class StoreFloor:
-    """The object store, asked by a bare client."""
+    """The object store, reached by a plain client."""
 
     def __init__(self, client: S3Client, bucket: str, folder: str) -> None:
         self._client = client
@@ -51,7 +51,7 @@ class StoreFloor:
 
 @contextmanager
 def store_floor(store: ObjectStore, folder: str) -> Iterator[StoreFloor]:
-    """Make a folder of objects in the bucket, and remove it again."""
+    """Create a folder of objects in the bucket, and remove it at the end."""
     client = s3_client(store)
     try:
         for number in range(_LISTED):
@@ -68,7 +68,7 @@ def store_floor(store: ObjectStore, folder: str) -> Iterator[StoreFloor]:
 
 
 class KafkaFloor:
-    """A topic with a bare producer and a bare consumer."""
+    """A topic with a plain producer and a plain consumer."""
 
     def __init__(self, producer: Producer, consumer: Consumer, topic: str) -> None:
         self._producer = producer
@@ -76,7 +76,7 @@ class KafkaFloor:
         self._topic = topic
 
     def message(self, number: int) -> None:
-        """Send one message and wait until the consumer has it. Raises LabError without it."""
+        """Send one message and wait until the consumer has it. Raises LabError on a timeout."""
         text = str(number).encode()
         self._producer.produce(self._topic, text)
         self._producer.poll(0)
@@ -94,7 +94,7 @@ class KafkaFloor:
 
 @contextmanager
 def kafka_floor(kafka: Kafka, topic: str) -> Iterator[KafkaFloor]:
-    """Make a topic, and remove it again."""
+    """Create a topic, and delete it at the end."""
     settings = {**client_settings(kafka), "log_level": 0}
     admin = AdminClient(settings)
     for made in admin.create_topics([NewTopic(topic, 1)]).values():

@@ -1,6 +1,6 @@
-"""Floors of a Hudi commit: one row into copies of one table, by each writer in turn.
+"""Floors of a Hudi commit: each writer commits one row into its own copy of one table.
 
-All are written by one JVM, with the options of the table itself.
+One JVM writes all copies, with the options of the table itself.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from lakehouse.storage import LakeFiles
 __all__ = ["Writers", "writers_of"]
 
 _ROWS = 200
-"""Rows that are changed in turn."""
+"""Number of rows that are changed in turn."""
 _MEMORY = "1g"
 
 
 class Writers:
-    """Copies of one table. Each of `names` has its own."""
+    """Copies of one table, one copy for each of `names`."""
 
     names = ("writer", "direct", "spark")
 
     def __init__(self, spark: SparkSession, table: LabTable, rows: DataFrame, base: str) -> None:
-        """Writes the copies below `base`."""
+        """Write the copies below `base`."""
         self._spark = spark
         config = table.properties
         self._config = config
@@ -57,7 +57,7 @@ class Writers:
         self._bare: Any = None
 
     def prepare(self, name: str, number: int) -> Callable[[], None]:
-        """Return what commits one more changed row to a copy; all that is no commit is done."""
+        """Prepare one more changed row, and return a function that commits it to a copy."""
         row = self._row(number)
         if name == "writer":
             writer = self._writer()
@@ -73,7 +73,7 @@ class Writers:
         return self._spark.createDataFrame([changed], self._columns)
 
     def _writer(self) -> Any:
-        """Hudi's writer for the copy that nothing else writes."""
+        """Return Hudi's writer for the copy `writer`; open it if needed."""
         if self._bare is None:
             path = self._tables["writer"].path
             self._bare = open_writer(self._spark, path, self._config, self._config.hoodie)
@@ -88,9 +88,9 @@ def _as_committed_by(config: TableConfig, name: str) -> TableConfig:
 def writers_of(
     lake: Lake, artifacts: ArtifactStore, table: LabTable, folder: str
 ) -> Iterator[Writers]:
-    """Start a Spark session, copy a silver table into a folder of the bucket, and remove it again.
+    """Start a Spark session, copy a silver table into a folder, and remove the folder at the end.
 
-    The folder is named from the bucket on.
+    `folder` is relative to the bucket.
     """
     engine = SparkEngine(artifacts.spark_jars(), artifacts.java(), memory=_MEMORY)
     base = f"{lake.storage.spark_uri}/{folder.rstrip('/')}"
@@ -107,7 +107,7 @@ def writers_of(
 
 @contextmanager
 def _printing_beside() -> Iterator[None]:
-    """Have what starts meanwhile print to stderr: Hudi's libraries print to the JVM's stdout."""
+    """Redirect stdout to stderr for processes started meanwhile: Hudi's libraries print to it."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)

@@ -1,1 +1,1 @@
-"""Hive's metastore beside the lab's own catalog: its program, a client of it, and its settings."""
+"""Hive's metastore beside the lab's own catalog: its class path, a client, and its schema."""

@@ -1,6 +1,6 @@
-"""What Hive's metastore knows, asked in Thrift's binary protocol.
+"""A client of Hive's metastore in Thrift's binary protocol.
 
-The pipeline asks it two questions of names, so that no client of it is among its packages.
+The pipeline needs only two lists of names, so it does not depend on a metastore client package.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ __all__ = ["databases", "tables"]
 
 _TIMEOUT_SECONDS = 5.0
 _CALL, _REPLY = 0x80010001, 0x80010002
-"""Version 1 of the protocol, with the kind of a message."""
+"""Message headers: version 1 of the protocol, and the kind of message."""
 _STOP, _STRING, _LIST = 0, 11, 15
 _LONGEST = 1 << 20
-"""Bytes of a name that are believed: a stranger on the port may answer anything."""
+"""Longest name that is accepted, in bytes: another server on the port may answer anything."""
 
 
 def databases(host: str, port: int) -> list[str]:
-    """Names of all databases. Raises OSError, also for an answer that is none."""
+    """Return the names of all databases. Raises OSError, also for an invalid answer."""
     return _ask(host, port, "get_all_databases", b"")
 
 
 def tables(host: str, port: int, database: str) -> list[str]:
-    """Names of a database's tables; none where it is not there. Raises as `databases` does."""
+    """Return a database's table names; none if it does not exist. Raises as `databases` does."""
     return _ask(host, port, "get_all_tables", struct.pack(">bh", _STRING, 1) + _text(database))
 
 
 def _ask(host: str, port: int, method: str, arguments: bytes) -> list[str]:
-    """Sends one call whose answer is a list of texts."""
+    """Send one call whose answer is a list of strings, and return them."""
     request = struct.pack(">I", _CALL) + _text(method) + struct.pack(">i", 0)
     with socket.create_connection((host, port), _TIMEOUT_SECONDS) as connection:
         connection.sendall(request + arguments + bytes([_STOP]))
@@ -43,7 +43,7 @@ def _answer(stream: BinaryIO, method: str) -> list[str]:
     if kind != _REPLY or _read_text(stream) != method:
         raise ConnectionError(f"what answers there is no Hive metastore ({kind:#x})")
     _sequence, field, number = _read(stream, ">ibh")
-    # Field 0 is the answer, others are exceptions.
+    # Field 0 is the answer; other fields are exceptions.
     if (field, number) != (_LIST, 0):
         raise ConnectionError(f"the metastore refused {method}")
     _element, count = _read(stream, ">bi")

@@ -10,9 +10,9 @@ __all__ = ["ensure_schema"]
 
 
 def ensure_schema(database: Database, statements: Path) -> bool:
-    """Make the tables by the SQL in `statements`, all of them or none; whether there were none.
+    """Create the tables with the SQL in `statements` unless they exist; return whether it did.
 
-    Raises psycopg2.Error.
+    All tables are created, or none. Raises psycopg2.Error.
     """
     import psycopg2
 
@@ -26,7 +26,7 @@ def ensure_schema(database: Database, statements: Path) -> bool:
     )
     try:
         with connection, connection.cursor() as cursor:
-            # The last table that the statements fill; they set a search path of their own.
+            # The statements fill VERSION last, and they set their own search path.
             cursor.execute("SELECT to_regclass('public.\"VERSION\"') IS NULL")
             row = cursor.fetchone()
             if row is None or not row[0]:

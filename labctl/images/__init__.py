@@ -1,4 +1,4 @@
-"""Images built without any image hub: Debian by debootstrap, the lock's artefacts on top."""
+"""Images built without an image hub: Debian from debootstrap, plus the lock's artefacts."""
 
 from labctl.images.build import (
     ImageStatus,

@@ -1,4 +1,4 @@
-"""The image below all others: Debian, made with debootstrap from this machine's own archive."""
+"""The base of all images: Debian, made with debootstrap from this machine's own archive."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["SUITE", "inputs", "make"]
 
 SUITE = "bookworm"
 PACKAGES = ("ca-certificates", "python3", "python3-venv", "tzdata")
-"""Python is for the Spark application's image; the others share the layer."""
+"""Packages of the base image. Python is for the Spark application's image; all share the layer."""
 CERTIFICATES = Path("/usr/local/share/ca-certificates")
-"""Where Debian keeps the CA certificates an administrator added."""
+"""Folder in which Debian keeps the CA certificates that an administrator added."""
 LEFTOVERS = ("var/cache/apt/archives", "var/lib/apt/lists", "var/log", "usr/share/doc")
 HINT = "see what debootstrap says above; it needs root, the network and Debian's archive"
 
 
 def inputs() -> list[bytes]:
-    """What the image is made from, to tell whether it must be built again."""
+    """Return the image's inputs, which tell whether it must be rebuilt."""
     certificates = sorted(CERTIFICATES.glob("*.crt"))
     return [
         SUITE.encode(),
@@ -51,7 +51,7 @@ def make(reference: str, label: str, work: Path, progress: Progress) -> None:
 
 
 def _archive() -> str:
-    """The Debian archive this machine gets its packages from."""
+    """Return the Debian archive from which this machine gets its packages."""
     if shutil.which("debootstrap") is None:
         _refuse("there is no debootstrap", "install it: apt-get install debootstrap")
     if os.geteuid() != 0:
@@ -90,7 +90,7 @@ def _bootstrap(root: Path, archive: str, progress: Progress) -> None:
 
 
 def _trust(root: Path) -> None:
-    """Trust the CAs this machine trusts beyond Debian's, for builds that fetch over TLS."""
+    """Trust this machine's own CAs besides Debian's, for builds that fetch over TLS."""
     target = root / CERTIFICATES.relative_to("/")
     target.mkdir(parents=True, exist_ok=True)
     for certificate in CERTIFICATES.glob("*.crt"):

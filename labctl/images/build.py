@@ -1,4 +1,4 @@
-"""Which images there are, whether they are up to date, and making those that are not."""
+"""The list of images, their state, and building those that are missing or outdated."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ from labctl.shipped import shipped
 __all__ = ["ImageStatus", "build", "image_work", "recipe_of", "references", "statuses"]
 
 LABEL = "labctl.inputs"
-"""On every image: a digest of all it was made from."""
+"""Label of every image; its value is a digest of all inputs."""
 State = Literal["ready", "outdated", "missing"]
 
 
 @dataclass(frozen=True)
 class ImageStatus:
-    """One image and where it stands."""
+    """One image and its state."""
 
     name: str
     reference: str
     state: State
-    """"outdated": it is there, made from something else than it would be made from now."""
+    """"outdated": the image exists, but was made from other inputs than the current ones."""
     service: bool
-    """Whether a Compose service runs it; otherwise it is a step on the way to one that does."""
+    """Whether a Compose service runs the image; otherwise only other images are built from it."""
 
 
 def references(store: ArtifactStore) -> dict[str, str]:
-    """The image of every Compose service that has one here, by the service's name."""
+    """Return the image of every Compose service that has a recipe here, by service name."""
     return {name: _reference(store, name) for name in RECIPES if name not in STEPS}
 
 
 def image_work(store: ArtifactStore) -> Path:
-    """Where what images are built from is put together."""
+    """Return the folder in which build contexts are put together."""
     return store.cache_dir / "images"
 
 
 def recipe_of(reference: str) -> str | None:
-    """The recipe of an image of that name; None of another's."""
+    """Return the recipe's name from an image reference; None if the image is not labctl's."""
     repository, _, image = reference.partition("/")
     return image.partition(":")[0] if repository == REPOSITORY else None
 
 
 def statuses(store: ArtifactStore) -> list[ImageStatus]:
-    """Every image, in the order in which they are built. Makes nothing; asks the engine."""
+    """Return every image's status in build order. Asks the engine and builds nothing."""
     require_engine()
     plan = _Plan(store)
     return [plan.status(name) for name in (BASE, *RECIPES)]
@@ -68,7 +68,7 @@ def build(
     *,
     progress: Progress | None = None,
 ) -> list[ImageStatus]:
-    """Build `names` (all, if None) and what they are made from; what is up to date stays.
+    """Build `names` (all, if None) and their parents, skipping images that are up to date.
 
     `store` must not take this machine's own programs for artefacts. Raises LabError.
     """
@@ -94,7 +94,7 @@ def _artifacts(names: Iterable[str]) -> list[str]:
 
 
 def _reference(store: ArtifactStore, name: str) -> str:
-    """`labctl-local/<name>:<version>`, the version in characters a tag may have."""
+    """Return `labctl-local/<name>:<version>`, the version with a tag's valid characters only."""
     if name == BASE:
         version = base.SUITE
     else:
@@ -104,17 +104,17 @@ def _reference(store: ArtifactStore, name: str) -> str:
 
 
 def _own_version() -> str:
-    """Without what tells one commit from another: its image takes the place of the one before."""
+    """Return the version without its commit part, so that a new image replaces the previous one."""
     return re.sub(r"(\.dev|\+).*", "", metadata.version("labctl"))
 
 
 class _Plan:
-    """What each image would be made from now."""
+    """The current inputs of each image."""
 
     def __init__(self, store: ArtifactStore) -> None:
         self.store = store
         self.images = shipped("compose/images")
-        # Beside the artefacts: contexts are made of hard links to them.
+        # In the artefacts' file system: contexts contain hard links to them.
         self.work = image_work(store)
         self.root = sources(self.work)
         self.requirements = wheels.locked_text()
@@ -124,7 +124,7 @@ class _Plan:
         return _reference(self.store, name)
 
     def wheels(self) -> Path:
-        """The wheelhouse of today's requirements."""
+        """Return the wheelhouse of the current requirements."""
         digest = hashlib.sha256(self.requirements.encode()).hexdigest()
         return self.work / f"wheels-{digest[:16]}"
 
@@ -137,7 +137,7 @@ class _Plan:
         return ImageStatus(name, reference, state, name not in STEPS)
 
     def digest(self, name: str) -> str:
-        """Changes whenever anything the image is made from does."""
+        """Return a digest that changes whenever an input of the image changes."""
         if name not in self._digests:
             digest = hashlib.sha256()
             for part in base.inputs() if name == BASE else self._inputs(RECIPES[name]):

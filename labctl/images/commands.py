@@ -1,4 +1,4 @@
-"""Running docker and its like, with errors that say what to do."""
+"""Running docker and similar commands, with errors that say what to do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from labctl.errors import ExitCode, LabError
 __all__ = ["image_id", "image_label", "remove_image", "require_engine", "run"]
 
 TAIL = 12
-"""Lines of a failed command's output that its error shows."""
+"""Number of lines of a failed command's output that its error shows."""
 
 
 def require_engine() -> None:
@@ -43,12 +43,12 @@ def require_engine() -> None:
 
 
 def image_label(reference: str, label: str) -> str | None:
-    """The value of a label of a local image; None if there is no such image."""
+    """Return the value of a local image's label; None if there is no such image."""
     return _inspect(reference, f'{{{{index .Config.Labels "{label}"}}}}')
 
 
 def image_id(reference: str) -> str | None:
-    """The id of a local image; None if there is no such image."""
+    """Return the id of a local image; None if there is no such image."""
     return _inspect(reference, "{{.Id}}")
 
 
@@ -75,10 +75,10 @@ def run(
     cwd: Path | None = None,
     line: Callable[[str], None] = lambda _line: None,
 ) -> None:
-    """Run a command to its end, telling `line` each line it prints.
+    """Run a command to its end, passing each line that it prints to `line`.
 
-    Raises LabError with `what`, `hint` and its last lines if it fails. Interrupted, it ends the
-    command and its children.
+    Raises LabError with `what`, `hint` and the last lines if the command fails. On an interrupt,
+    it ends the command and its children.
     """
     process = subprocess.Popen(
         argv,

@@ -1,4 +1,4 @@
-"""Build contexts: a Dockerfile's folder, with the artefacts it copies beside it."""
+"""Build contexts: a Dockerfile's folder together with the artefacts that it copies."""
 
 from __future__ import annotations
 

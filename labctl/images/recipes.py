@@ -1,4 +1,4 @@
-"""What each image is made from."""
+"""The recipe of each image."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ RECIPES = {
         *(recipe for service in SERVICES for recipe in service.container.recipes),
     )
 }
-"""In an order in which every image follows those it is made from. SQL Server, and the user
-interfaces of Apicurio and Kafka, come in no package: they cannot be built without an image hub."""
+"""Recipes by name, each after those of its parents. SQL Server and the user interfaces of Apicurio
+and Kafka come in no package, so they cannot be built without an image hub."""
 
 STEPS = {parent for recipe in RECIPES.values() for parent in recipe.parents.values()}
-"""Images that others are made from, and no service runs."""
+"""Images that others are made from and that no service runs."""
 
 
 def with_parents(names: Iterable[str] | None) -> list[str]:
-    """`names` and what they are made from, in building order. Raises LabError (USAGE)."""
+    """Return `names` and their parents in build order. Raises LabError (USAGE)."""
     known = [BASE, *RECIPES]
     wanted = set(known if names is None else names)
     if unknown := wanted - set(known):

@@ -1,4 +1,4 @@
-"""The folder that the Spark application's image is built in."""
+"""The build context of the Spark application's image."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SOURCES = (
     "spark/log4j2.properties",
     ".dockerignore",
 )
-"""What the image holds, by its path in the repository."""
+"""The image's content, as paths in the repository."""
 _PACKAGES = {
     "labctl": labctl,
     "seeds": seeds,
@@ -40,7 +40,7 @@ _PACKAGES = {
 
 
 def sources(work: Path) -> Path:
-    """A folder that has `SOURCES`: the checkout, else a copy in `work` of what is installed."""
+    """Return a folder with `SOURCES`: the checkout, else a copy of installed files in `work`."""
     if not IN_WHEEL.is_dir():
         return shipped("")
     work.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ def sources(work: Path) -> Path:
         for name in SOURCES:
             _copy(name, copy / name)
         shutil.copytree(shipped("compose/images/silver"), copy / "compose/images/silver")
-        # Named after what it holds: another version of labctl is another folder.
+        # The name contains a digest, so that another version of labctl gets another folder.
         target = work / f"sources-{source_digest(copy)}"
         if not target.is_dir():
             copy.rename(target)
@@ -59,7 +59,7 @@ def sources(work: Path) -> Path:
 def _copy(name: str, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if package := _PACKAGES.get(name):
-        # Without the copy of the repository's files: they lie where they do there.
+        # Leave out the wheel's copy of the repository's files: they have their own paths.
         ignored = shutil.ignore_patterns("__pycache__", IN_WHEEL.name)
         shutil.copytree(Path(package.__path__[0]), target, ignore=ignored)
     else:
@@ -67,7 +67,7 @@ def _copy(name: str, target: Path) -> None:
 
 
 def source_digest(root: Path) -> str:
-    """Changes with whatever the Spark application's image holds of `sources`."""
+    """Return a digest that changes with the Spark application image's content."""
     digest = hashlib.sha256()
     for source in (*SOURCES, "compose/images/silver"):
         for part in contents(root / source):
@@ -76,7 +76,7 @@ def source_digest(root: Path) -> str:
 
 
 def contents(path: Path) -> Iterator[bytes]:
-    """Names and contents of a file or of all files below a folder."""
+    """Yield names and contents of a file or of all files below a folder."""
     files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
     for file in files:
         if "__pycache__" not in file.parts:

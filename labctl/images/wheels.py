@@ -1,4 +1,4 @@
-"""The Python packages of requirements.lock as files, for a build without a network."""
+"""The Python packages of requirements.lock as files, for a build without network access."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from labctl.shipped import shipped
 __all__ = ["locked_text", "wheelhouse"]
 
 BUILD_TOOLS = ("setuptools", "wheel")
-"""What packages that come as source (PySpark) are built with; pinned in requirements-dev.lock."""
+"""Build tools of packages that come as source (PySpark); pinned in requirements-dev.lock."""
 
 
 def locked_text() -> str:
-    """All requirements of a wheelhouse, with versions and hashes."""
+    """Return all requirements of a wheelhouse, with versions and hashes."""
     return "".join(
         [
             shipped("requirements.lock").read_text(encoding="utf-8"),
@@ -27,7 +27,7 @@ def locked_text() -> str:
 
 
 def _pinned(lock: str) -> list[str]:
-    """The entries of `BUILD_TOOLS` in a lock file: a first line and its continuation lines."""
+    """Return the lines of `BUILD_TOOLS` in a lock file, including continuation lines."""
     entries: list[str] = []
     inside = False
     for line in lock.splitlines(keepends=True):
@@ -39,7 +39,7 @@ def _pinned(lock: str) -> list[str]:
 
 
 def wheelhouse(text: str, target: Path, progress: Progress, name: str) -> None:
-    """Fill `target` with the packages of `text` (pip checks their hashes), unless it is there."""
+    """Fill `target` with the packages of `text` (pip checks their hashes), unless it exists."""
     if target.is_dir():
         return
     new = target.with_suffix(".new")

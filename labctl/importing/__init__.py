@@ -1,6 +1,6 @@
-"""Bringing a user's own files into a project, with the edits that they need there.
+"""Importing a user's own files into a project, with the edits that they need there.
 
-Nothing is written before every file has been read and nothing is left to decide.
+Files are written only after every file has been read and nothing is left to decide.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Bringing in a folder of connector files."""
+"""Importing a folder of connector files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ENGINES: Mapping[str, SourceEngine] = {
 
 @dataclass
 class _Source:
-    """A source connector's file, with what lab.toml is to say of it."""
+    """A source connector's file, with the values for its section of lab.toml."""
 
     parsed: ParsedFile
     connector: str
@@ -54,9 +54,9 @@ class _Source:
 
 
 def import_connectors(folder: Path, project: Project) -> Import:
-    """What it takes to run the connector files of `folder` in a lab of `project`.
+    """Return the import that lets the connector files of `folder` run in a lab of `project`.
 
-    Raises LabError (USAGE) for a folder without any, or with a file that cannot be read.
+    Raises LabError (USAGE) if the folder has no files, or if a file cannot be read.
     """
     result = Import()
     sources: list[_Source] = []
@@ -108,7 +108,7 @@ def import_connectors(folder: Path, project: Project) -> Import:
 
 
 def _own_sink(project: Project, prefixes: Collection[str]) -> ImportedFile:
-    """The sink connector's file that labctl comes with, for topics of these prefixes."""
+    """Return labctl's own file of the sink connector, for topics with these prefixes."""
     origin = sink_template()
     before = origin.read_text(encoding="utf-8")
     target = project.folder / CONNECTORS / f"{SINK}.json"
@@ -144,7 +144,7 @@ def _read_source(parsed: ParsedFile, engine: SourceEngine, result: Import) -> _S
 
 
 def _name(sources: list[_Source], project: Project) -> None:
-    """Give each source its name: the one lab.toml has, its engine's, or its database's."""
+    """Name each source: its name in lab.toml, or else its engine, database or first schema."""
     there = {str(s.get("connector")): name for name, s in project.sources.items()}
     taken = set(project.sources)
     for source in sources:
@@ -201,7 +201,7 @@ def _same_name(result: Import) -> list[str]:
 
 
 def _text(parsed: ParsedFile, name: str, edits: Edits) -> str:
-    """The file's own text where nothing changed; else in its form, keys in their order."""
+    """Return the file's text if nothing changed; else new JSON in the same form and key order."""
     if edits.config == parsed.config and parsed.path.stem == name:
         return parsed.text
     config: dict[str, str] = edits.in_order()

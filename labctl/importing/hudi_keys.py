@@ -1,7 +1,8 @@
 """Hudi's own keys, from the constants of its classes.
 
-Hudi takes any key and says nothing of one that none of it reads. For maintainers, after its version
-changed: `python -m labctl.importing.hudi_keys JAR` writes `hudi_keys.txt` from the bundle.
+Hudi accepts any key, and gives no message about a key that it never reads. For maintainers, after a
+new version of Hudi: `python -m labctl.importing.hudi_keys JAR` writes `hudi_keys.txt` from the
+bundle.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ __all__ = ["unknown_key"]
 
 _KEY = re.compile(rb"hoodie\.[a-zA-Z0-9_.-]+")
 _OPEN = re.compile(r"hoodie\.(?!(delta)?streamer\.)[a-z_.]+\.")
-"""A constant that ends in a dot: a plug-in decides what may stand below it."""
+"""Pattern of constants that end in a dot: a plug-in decides which keys may follow."""
 _WIDTHS = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4}
 _WIDTHS |= {18: 4, 19: 2, 20: 2}
-"""Bytes of a class file's constants, by their tag; 1 is a text, with its own length.
+"""Sizes of a class file's constants in bytes, by tag; tag 1 is a text, with its own length.
 https://docs.oracle.com/javase/specs/jvms/se17/html/jvms-4.html#jvms-4.4"""
 
 
 def unknown_key(key: str) -> str | None:
-    """What to say of a `hoodie.*` key that Hudi does not have; None where it has it."""
+    """Return a message for a `hoodie.*` key that Hudi does not have; None for a key it has."""
     known = _known()
     if key in known or any(
         key.startswith(part) for part in known if _OPEN.fullmatch(part) and part.count(".") > 2
@@ -56,12 +57,12 @@ def _constants(class_file: bytes) -> Iterator[bytes]:
             at = end
         else:
             at += 1 + _WIDTHS[tag]
-        # Numbers of eight bytes count twice.
+        # Constants of eight bytes take two entries.
         number += 2 if tag in (5, 6) else 1
 
 
 def main(jar: Path) -> None:
-    """Write the keys that the classes of Hudi in `jar` have."""
+    """Write the keys that Hudi's classes in `jar` have to `hudi_keys.txt`."""
     with zipfile.ZipFile(jar) as archive:
         keys = {
             constant.decode()

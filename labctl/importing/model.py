@@ -1,4 +1,4 @@
-"""What an import would do, and doing it."""
+"""The changes of an import, and writing them."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ _PLACEHOLDER = re.compile(r"<[^<>]+>")
 
 
 def is_unfilled(value: str) -> bool:
-    """Whether a value still has a placeholder, `<your-bucket>`."""
+    """Return whether a value still has a placeholder, such as `<your-bucket>`."""
     return _PLACEHOLDER.search(value) is not None
 
 
 class Change(StrEnum):
-    """What writing a file means for the project."""
+    """The effect of an imported file on the project."""
 
     NEW = "new"
     UNCHANGED = "unchanged"
     REPLACED = "replaced"
-    """A file of that name is there, with other content."""
+    """The project has a file of that name with other content."""
 
 
 @dataclass(frozen=True)
 class ImportedFile:
-    """A file as it was found, and as the project gets it."""
+    """A file before and after its edits."""
 
     origin: Path
     target: Path
     before: str
     after: str
     edits: tuple[str, ...] = ()
-    """What was changed and why, one sentence each."""
+    """Edits with their reasons, one sentence each."""
 
     @property
     def change(self) -> Change:
@@ -53,8 +53,8 @@ class ImportedFile:
 
     @property
     def diff(self) -> str:
-        """From the file found to the one written, without the values of passwords; empty where it
-        is taken as it is."""
+        """Diff from the original file to the imported one, without passwords; empty if they are
+        equal."""
         before, after = (
             [_without_secret(line) for line in text.splitlines()]
             for text in (self.before, self.after)
@@ -65,21 +65,21 @@ class ImportedFile:
 
 @dataclass
 class Import:
-    """The files of a folder, what is to be decided before they can be written, and what after."""
+    """The files of a folder, with problems to solve before writing them and notes for later."""
 
     files: list[ImportedFile] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    """What keeps them from being written, each with what to do."""
+    """Problems that prevent writing, each with its solution."""
     notes: list[str] = field(default_factory=list)
-    """What a person should look at; it keeps nothing from being written."""
+    """Points that a person should check; they do not prevent writing."""
     lab_toml: str = ""
-    """What to add to lab.toml."""
+    """Text to add to lab.toml."""
 
     def write(self, project: Path, *, force: bool = False) -> None:
-        """Write every file that is not there already into `project`: all of them, or none.
+        """Write every new or changed file into `project`: all of them, or none.
 
-        lab.toml is among them where there is none. Raises LabError (USAGE), nothing written, while
-        there are problems, or where a file of another content is there without `force`.
+        A missing lab.toml is written, too. Raises LabError (USAGE) and writes nothing if there are
+        problems, or if a file with other content exists and `force` is false.
         """
         if self.problems:
             raise LabError(
@@ -111,7 +111,7 @@ _USER = re.compile(r"//[^/@\s]*@")
 
 
 def _without_secret(line: str) -> str:
-    """A line of a connector or properties file as it may be shown."""
+    """Return a line of a connector or properties file with its secrets hidden."""
     line = _USER.sub(f"//{HIDDEN}@", line)
     if (pair := _JSON_PAIR.match(line)) and is_secret(pair[2]) and "${" not in pair[3]:
         return f'{pair[1]}"{HIDDEN}"{pair[4]}'

@@ -1,4 +1,4 @@
-"""The project that files are brought into: one that is there, or the beginning of one."""
+"""The project that files are imported into: an existing one, or a new one."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from lakehouse.regular_files import read_text
 __all__ = ["Project", "files_of", "open_project", "target_of"]
 
 _FILE_NAME = re.compile(r"(?!\.)[^/\\\"\x00-\x1f\x7f-\x9f\u2028\u2029]{1,200}")
-"""Names that need no quoting in lab.toml either."""
+"""Pattern of file names that also need no quoting in lab.toml."""
 _MOST_BYTES = 4 * 1024**2
 
 
 @dataclass(frozen=True)
 class Project:
-    """A folder, and what its lab.toml says of sources; it may have none of them yet."""
+    """A folder, and the sources in its lab.toml; it may have neither sources nor lab.toml yet."""
 
     folder: Path
     sources: dict[str, dict[str, Any]]
 
 
 def open_project() -> Project:
-    """The project around the working directory; where there is no lab.toml, that directory itself.
+    """Return the project that contains the working directory; without lab.toml, the directory.
 
-    A lab.toml that names no source yet is good enough. Raises LabError (USAGE) for one that is no
-    TOML.
+    The lab.toml need not name a source yet. Raises LabError (USAGE) if it cannot be read or is not
+    valid TOML.
     """
     try:
         folder = find_project()
@@ -50,9 +50,9 @@ def open_project() -> Project:
 
 
 def target_of(folder: Path, name: str, suffix: str, origin: Path) -> Path:
-    """The file of `folder` that is called after a name in `origin`.
+    """Return the path in `folder` of a file called `name`, a name taken from `origin`.
 
-    Raises LabError (USAGE) for a name that no file there can have.
+    Raises LabError (USAGE) for a name that no file can have.
     """
     if _FILE_NAME.fullmatch(name):
         return folder / f"{name}{suffix}"
@@ -64,8 +64,10 @@ def target_of(folder: Path, name: str, suffix: str, origin: Path) -> Path:
 
 
 def files_of(folder: Path, pattern: str) -> list[Path]:
-    """The files of a folder. Raises LabError (USAGE) for one that is not there or has none, and for
-    a file that is too large, or that is a link to one elsewhere.
+    """Return the files of a folder that match `pattern`.
+
+    Raises LabError (USAGE) if the folder does not exist or has no such file, if a file is too
+    large, or if a file is a link to a file outside of the folder.
     """
     if not folder.is_dir():
         raise LabError(

@@ -1,4 +1,4 @@
-"""Converters of a connector: to Avro by the lab's own registry."""
+"""A connector's converters, which use Avro with the lab's own registry."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PATH = "/apis/registry/v2"
 
 
 def use_registry(edits: Edits) -> None:
-    """Have keys and values written or read as Avro, with schemas in the lab's registry."""
+    """Set the converters of keys and values to Avro with schemas in the lab's registry."""
     for side in ("key", "value"):
         converter = f"{side}.converter"
         if edits.config.get(converter) == _CONFLUENT:
@@ -38,7 +38,7 @@ def _reads(edits: Edits) -> bool:
 
 
 def _from_confluent(edits: Edits, converter: str) -> None:
-    """Apicurio's converter in Confluent's form: ids of four bytes in front of the Avro."""
+    """Use Apicurio's converter in Confluent's format, which puts a 4-byte id before the Avro."""
     edits.set(converter, _APICURIO, "Confluent's is in no package registry; this writes its form")
     for key in list(edits.config):
         if not key.startswith(f"{converter}.") or ".apicurio." in key:

@@ -1,4 +1,4 @@
-"""What the S3 sink connector's file needs in a lab."""
+"""The keys that the S3 sink connector's file needs in a lab."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REFERENCES = {
     "aws.access.key.id": "access.key",
     "aws.secret.access.key": "secret.key",
 }
-"""Keys of the connector, with those of the object store's secret."""
+"""Keys of the object store's secret, by the connector's keys."""
 _UNREAD = {
     "table.name.format": "the JDBC sink connector has it, this one reads it nowhere",
     "schema.generator.class": "it is of the Hive integration, which the S3 connector does not have",
@@ -29,7 +29,8 @@ _POSITION = {
     "transforms.position.offset.field": "__kafka_offset!",
     "transforms.position.timestamp.field": "__kafka_timestamp!",
 }
-"""Where a record was in its topic: what a rebuild of silver orders changes by."""
+"""Transform that adds a record's position in its topic, by which a rebuild of silver orders
+changes."""
 _DEFAULTS = {
     "topics.dir": "topics",
     "timezone": "UTC",
@@ -40,7 +41,7 @@ _DEFAULTS = {
 
 
 def complete_sink(edits: Edits) -> None:
-    """Have the configuration say where the lab's services are, and what bronze needs besides."""
+    """Set the addresses of the lab's services, and the other keys that bronze needs."""
     for key, why in _UNREAD.items():
         edits.remove(key, why)
     store = {key: reference(_STORE, name) for key, name in _REFERENCES.items()}

@@ -1,4 +1,4 @@
-"""What a source connector's file needs in a lab: addresses and logins by reference, and topics."""
+"""The keys that a source connector's file needs in a lab: references to addresses, and topics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ADDRESS = {
     "database.user": "username",
     "database.password": "password",
 }
-"""Keys of a connector, with those of its source's secret."""
+"""Keys of the source's secret, by the connector's keys."""
 _SAME = {
     "host": "hostname",
     "user": "username",
@@ -35,7 +35,7 @@ _SAME = {
     "endpoint": "hostname",
     "pass": "password",
 }
-"""What secrets elsewhere call the keys."""
+"""A lab's names of a secret's keys, by their names in other systems."""
 _TRUST = {
     "mysql": ("allowPublicKeyRetrieval", "the driver asks the server for the key of its password"),
     "sqlserver": ("trustServerCertificate", "no authority has signed the lab's certificate"),
@@ -47,11 +47,11 @@ _PLAIN = re.compile(r"[\w$-]+")
 
 
 def schemas_of(edits: Edits, engine: SourceEngine) -> tuple[str, ...]:
-    """The schemas that a connector captures, by its lists."""
+    """Return the schemas that a connector captures, from its include lists."""
     keys = ("database.include.list", _LISTS[0]) if engine == "mysql" else (_LISTS[1], _LISTS[0])
     for key in keys:
         listed = names(edits.config.get(key))
-        # Dots of a table's name may be written as the expressions that they are.
+        # The lists are regular expressions, so dots of a table's name may be escaped.
         is_tables = key == _LISTS[0]
         schemas = [re.split(r"\\?\.|\[\.\]", p)[0] if is_tables else p for p in listed]
         if schemas and all(_PLAIN.fullmatch(schema) for schema in schemas):
@@ -70,9 +70,9 @@ def schemas_of(edits: Edits, engine: SourceEngine) -> tuple[str, ...]:
 def complete_source(
     edits: Edits, source: str, engine: SourceEngine, offered: Mapping[str, list[str]]
 ) -> None:
-    """Have the configuration say where the lab's services are, and what a lab requires besides.
+    """Set the addresses of the lab's services, and the other keys that a lab needs.
 
-    `offered` has the keys of each secret of the lab.
+    `offered` holds the keys of each secret of the lab.
     """
     secret = f"demo/{source}"
     if match := REFERENCE.search(edits.config.get("database.hostname", "")):
@@ -107,7 +107,7 @@ def complete_source(
 
 
 def _trust(edits: Edits, engine: SourceEngine) -> None:
-    """The lab's databases have certificates that no authority signed."""
+    """Have the driver accept the lab's databases, whose certificates no authority signed."""
     key, why = _TRUST.get(engine, ("", ""))
     if key and edits.config.get(f"driver.{key}", edits.config.get(f"database.{key}")) != "true":
         edits.set(f"driver.{key}", "true", why)
@@ -120,7 +120,7 @@ def _topics(edits: Edits) -> None:
 
 
 def _history(edits: Edits) -> None:
-    """A schema history has clients of its own, which log in like every other."""
+    """Set the address and login of the schema history's own Kafka clients."""
     if _SERVERS in edits.config:
         edits.set(_SERVERS, reference("demo/kafka", "bootstrap.servers"), "the lab's own")
     login = history_login(edits.config)

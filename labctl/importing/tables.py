@@ -1,4 +1,4 @@
-"""Bringing in a folder of properties files that were written for Hudi's streamer."""
+"""Importing a folder of properties files that were written for Hudi's streamer."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ _INCLUDE = re.compile(r"\s*include\s*=")
 
 @dataclass
 class _Table:
-    """One file with what it includes, while it is made fit for a lab."""
+    """A file, with the files that it includes, while it is adapted to a lab."""
 
     path: Path
     values: dict[str, str]
-    """As the file and those it includes have them."""
+    """Values by key, from the file and those that it includes."""
     places: dict[str, str]
     edits: dict[str, Edit] = field(default_factory=dict)
     added: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Keys that no line has, with their value and why."""
+    """Keys that the files lack, each with its value and the reason."""
     problems: list[str] = field(default_factory=list)
 
     def now(self) -> dict[str, str]:
-        """The table's keys after all edits."""
+        """Return the table's keys after all edits."""
         found: dict[str, str] = {}
         for key, value in self.values.items():
             found |= self.edits[key].becomes if key in self.edits else {key: value}
@@ -71,10 +71,10 @@ class _Table:
 
 
 def import_tables(folder: Path, project: Project, table_type: TableType | None = None) -> Import:
-    """What it takes to make the tables of `folder` in a lab of `project`.
+    """Return the import that lets a lab of `project` create the tables of `folder`.
 
-    `table_type` is that of tables whose files do not say it: the streamer's command line did.
-    Raises LabError (USAGE) for a folder without any file, or with one that cannot be read.
+    `table_type` is for tables whose files do not set it, because the streamer's command line did.
+    Raises LabError (USAGE) if the folder has no file of a table, or if a file cannot be read.
     """
     result = Import()
     here = project.folder / PROPERTIES
@@ -107,7 +107,7 @@ def import_tables(folder: Path, project: Project, table_type: TableType | None =
 
 
 def _read(folder: Path, result: Import) -> list[_Table]:
-    """The files of tables: those with keys of Hudi's that no other one includes."""
+    """Return the tables' files: files with Hudi's keys that no other file includes."""
     paths = files_of(folder, "*.properties")
     included = {
         (path.parent / name.strip()).resolve()
@@ -133,7 +133,7 @@ def _read(folder: Path, result: Import) -> list[_Table]:
 
 
 def _edit(table: _Table, shared: Mapping[str, str], table_type: TableType | None) -> None:
-    """Have a table's keys say what a lab needs of it."""
+    """Change a table's keys to what a lab needs."""
     reading = read_as_today(table.values)
     table.edits.update(reading.edits)
     for key, why in reading.problems.items():
@@ -160,7 +160,7 @@ def _edit(table: _Table, shared: Mapping[str, str], table_type: TableType | None
 
 
 def _names(table: _Table) -> None:
-    """The topic, where its bronze files are, and the table's name: one of them tells the others."""
+    """Derive the topic, the folder of its bronze files and the table's name from each other."""
     now = table.now()
     topic = now.get(TOPIC) or now.get(ROOT, "").rpartition("/")[2]
     folder = now.get(ROOT, "").rpartition("/")[2]
@@ -181,7 +181,7 @@ def _names(table: _Table) -> None:
 
 
 def _check_rest(table: _Table, shared: Mapping[str, str]) -> None:
-    """Look at the keys that are taken as they are, and at those that replace others."""
+    """Check the keys that stay unchanged, and search all values for placeholders."""
     own = {*LAB_KEYS, *shared, TOPIC, ROOT}
     for key, value in table.values.items():
         edit = table.edits.get(key)
@@ -212,9 +212,10 @@ def _partitions(table: _Table) -> None:
 
 
 def _index(table: _Table) -> None:
-    """Without partitions every index finds a key where it is; a bucket needs no lookup.
+    """Remove other indexes than BUCKET, or refuse one that BUCKET cannot replace.
 
-    In partitions, the application does what a global index does: it moves a row.
+    Without partitions, every index finds the same row, and BUCKET needs no lookup. With partitions,
+    the application moves a row whose partition changes, as a global index does.
     """
     now = table.now()
     index = now.get(_INDEX)
@@ -243,13 +244,13 @@ def _file_name(now: Mapping[str, str], seen: Mapping[str, Path]) -> str | None:
     name = f"{topic}{_SUFFIX}"
     if name not in seen:
         return name
-    # A second table of the topic, as one of each type has.
+    # The topic has a second table, for example one of each type.
     kind = now.get("hoodie.datasource.hive_sync.database") or now.get(TABLE, "")
     return f"{topic}.{kind}{_SUFFIX}"
 
 
 def _text(table: _Table, before: str, shared: Mapping[str, str]) -> str:
-    """The file's lines with their edits, then what it included and what is added."""
+    """Return the file's lines with their edits, then the included and the added keys."""
     lines: list[str] = []
     own: set[str] = set()
     has_include = False

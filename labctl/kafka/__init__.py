@@ -1,1 +1,1 @@
-"""This program's own Kafka clients: what topics hold, and where they end."""
+"""This program's own Kafka clients, which read topics and their end offsets."""

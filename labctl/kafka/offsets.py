@@ -1,4 +1,4 @@
-"""What this program's own Kafka clients ask of topics: where they end, and to be emptied."""
+"""Requests of this program's own Kafka clients: topics' offset ranges, and deletion of records."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ __all__ = [
 ]
 
 EndOffsets = dict[str, dict[int, int]]
-"""The offset after the last record, by topic and partition; no partition of a topic not there."""
+"""The offset after the last record, by topic and partition; empty for a missing topic."""
 
 NO_LOG = logging.getLogger(f"{__name__}.librdkafka")
-"""Drops librdkafka's own lines, before any handler: what matters of them comes as an error too."""
+"""Logger that drops librdkafka's own lines; those that matter are raised as errors too."""
 NO_LOG.setLevel(logging.CRITICAL + 1)
 
 _SECONDS = 5.0
@@ -40,15 +40,15 @@ _NO_LEADER_YET = {
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.UNKNOWN_TOPIC_OR_PART,
 }
-"""What a broker answers between the creation of a topic and that of its partitions' logs."""
+"""A broker's errors between the creation of a topic and the creation of its partitions' logs."""
 
 
 def partition_ranges(
     consumer: Consumer, topic: str, partitions: Iterable[int], *, seconds: float = _SECONDS
 ) -> dict[int, tuple[int, int]]:
-    """By partition, the first offset that is there and the one after the last.
+    """Return the first existing offset and the one after the last, by partition.
 
-    Waits up to `seconds` for partitions that have no leader yet. Raises KafkaException.
+    It waits up to `seconds` for partitions that have no leader yet. Raises KafkaException.
     """
     asking = Retrying(
         retry=retry_if_exception(_has_no_leader_yet),
@@ -71,9 +71,9 @@ def _has_no_leader_yet(error: BaseException) -> bool:
 def offset_ranges(
     kafka: Kafka, topics: Iterable[str]
 ) -> Mapping[str, Mapping[int, tuple[int, int]]]:
-    """The same of whole topics; no partition of one that is not there.
+    """Return the offset ranges of whole topics, by partition; empty for a missing topic.
 
-    Raises LabError (NOT_READY) when Kafka does not answer.
+    Raises LabError (NOT_READY) if Kafka does not answer.
     """
     consumer = Consumer({**client_settings(kafka), "group.id": "labctl", "logger": NO_LOG})
     try:
@@ -91,7 +91,7 @@ def offset_ranges(
 
 
 class TopicEnds:
-    """Tells where topics end, over one connection that stays open once it is needed."""
+    """A reader of end offsets over one connection, opened on first use and then kept open."""
 
     def __init__(self, kafka: Kafka) -> None:
         self._kafka = kafka
@@ -105,7 +105,7 @@ class TopicEnds:
             self._open.close()
 
     def of(self, topics: Collection[str]) -> EndOffsets:
-        """Return where topics end now. Raises LabError (NOT_READY) when Kafka does not answer."""
+        """Return the topics' end offsets. Raises LabError (NOT_READY) if Kafka does not answer."""
         asking = Retrying(
             retry=retry_if_exception(_has_no_leader_yet),
             stop=stop_after_delay(_SECONDS),
@@ -118,7 +118,7 @@ class TopicEnds:
             raise _not_answering(self._kafka, error) from None
 
     def _ask(self, topics: Collection[str]) -> EndOffsets:
-        """Ask for all topics at once."""
+        """Request the end offsets of all topics at once."""
         if self._open is None:
             settings = client_settings(self._kafka)
             self._open = Consumer({**settings, "group.id": "labctl", "logger": NO_LOG})
@@ -143,7 +143,7 @@ class TopicEnds:
 
 
 def end_offsets(kafka: Kafka, topics: Collection[str]) -> EndOffsets:
-    """Where topics end now. Raises LabError (NOT_READY) when Kafka does not answer."""
+    """Return the topics' end offsets. Raises LabError (NOT_READY) if Kafka does not answer."""
     with TopicEnds(kafka) as ends:
         return ends.of(topics)
 
@@ -157,7 +157,7 @@ def _not_answering(kafka: Kafka, error: KafkaException) -> LabError:
 
 
 def delete_records(kafka: Kafka, topics: Collection[str]) -> None:
-    """Empty topics of the records they have now; offsets go on. Raises LabError (NOT_READY)."""
+    """Delete the topics' current records; offsets continue. Raises LabError (NOT_READY)."""
     places = [
         TopicPartition(topic, partition, end)
         for topic, ends in end_offsets(kafka, topics).items()

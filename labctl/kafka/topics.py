@@ -1,4 +1,4 @@
-"""The topics: change records as they are in Kafka, decoded with the registry's schemas."""
+"""Change records as they are in Kafka's topics, decoded with the registry's schemas."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class TopicInfo:
-    """A topic and how much is in it."""
+    """A topic and its size."""
 
     name: str
     partitions: int
     records: int
-    """End offsets minus start offsets: what compaction or transactions leave out is counted."""
+    """End offsets minus start offsets; offsets lost to compaction or transactions count too."""
 
 
 class Topics:
-    """Reads topics without being seen: no consumer group commits, nothing is created."""
+    """A reader of topics that leaves no trace: it commits no offsets and creates nothing."""
 
     def __init__(self, kafka: Kafka, registry: Registry) -> None:
         self._kafka = kafka
         self._schemas = Schemas(registry)
 
     def topics(self, *, internal: bool = False) -> list[TopicInfo]:
-        """All topics by name; `internal` ones (`__…`) on request."""
+        """Return all topics, sorted by name; `internal` includes those named `__…`."""
         with self._consumer() as consumer:
             names = sorted(consumer.list_topics(timeout=_TIMEOUT).topics)
             return [
@@ -64,7 +64,7 @@ class Topics:
             ]
 
     def tail(self, topic: str, count: int = 10) -> list[Record]:
-        """The last `count` records, oldest first."""
+        """Return the last `count` records, oldest first."""
         with self._consumer() as consumer:
             ranges = {
                 partition: (max(low, high - count), high)
@@ -74,7 +74,7 @@ class Topics:
         return sorted(records, key=_when)[-count:]
 
     def find(self, topic: str, wanted: Mapping[str, object], *, limit: int = 1) -> list[Record]:
-        """The newest `limit` records having the `wanted` fields, newest first."""
+        """Return the newest `limit` records with the `wanted` fields, newest first."""
         found: list[Record] = []
         with self._consumer() as consumer:
             bounds = _bounds(consumer, topic)
@@ -92,7 +92,7 @@ class Topics:
         return found[:limit]
 
     def follow(self, topic: str) -> Iterator[Record]:
-        """Records as they arrive from now on, without end."""
+        """Yield records as they arrive from now on, without end."""
         with self._consumer() as consumer:
             bounds = _bounds(consumer, topic)
             consumer.assign([TopicPartition(topic, p, high) for p, (_, high) in bounds.items()])
@@ -142,10 +142,10 @@ class Topics:
 
 
 def content_of(data: Any, header: Any, schemas: Schemas, place: str) -> Any:
-    """A key or a value, decoded where it says which schema it has; else its text, or its bytes.
+    """Return a decoded key or value; without a schema id, return it as JSON, text or hex digits.
 
-    Without a header it may be anything that begins with a zero byte: it is shown as it is when it
-    does not fit the id in front of it. With a header, that raises LabError, which names `place`.
+    Without a header, data that begins with a zero byte need not have a schema id. If it does not
+    fit that schema, it is returned undecoded. With a header, this raises LabError naming `place`.
     """
     if data is None:
         return None
@@ -170,7 +170,7 @@ def _info(consumer: Consumer, topic: str) -> TopicInfo:
 
 
 def _bounds(consumer: Consumer, topic: str) -> dict[int, tuple[int, int]]:
-    """Per partition, the first offset there is and the one after the last."""
+    """Return the first offset and the one after the last, by partition."""
     known = consumer.list_topics(timeout=_TIMEOUT).topics
     if topic not in known:
         names = sorted(name for name in known if not name.startswith("__"))
@@ -185,12 +185,12 @@ def _bounds(consumer: Consumer, topic: str) -> dict[int, tuple[int, int]]:
 def _messages(
     consumer: Consumer, topic: str, ranges: Mapping[int, tuple[int, int]]
 ) -> Iterator[Message]:
-    """The messages in half-open offset ranges; ends where a partition ends before its range."""
+    """Yield the messages in half-open offset ranges; a range ends early if its partition does."""
     open_ = {partition: end for partition, (start, end) in ranges.items() if start < end}
     consumer.assign([TopicPartition(topic, p, ranges[p][0]) for p in open_])
     last_progress = time.monotonic()
     while open_:
-        # returns only when it has as many or time is up, whatever has arrived
+        # consume() returns only when the batch is full or the timeout has passed
         batch = consumer.consume(_BATCH, timeout=0.05)
         if batch:
             last_progress = time.monotonic()
@@ -209,7 +209,7 @@ def _messages(
 
 
 def _is_record(message: Message) -> bool:
-    """False for the mark at the end of a partition. Raises KafkaException for errors."""
+    """Return False for the end of a partition, else True. Raises KafkaException for errors."""
     error = message.error()
     if error is None:
         return True
@@ -223,7 +223,7 @@ def _when(record: Record) -> tuple[datetime, int, int]:
 
 
 def _text(data: bytes) -> Any:
-    """What was not written through the registry: JSON, else text, else hex digits."""
+    """Return data that has no schema in the registry: as JSON, else text, else hex digits."""
     try:
         return json.loads(data)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Connectors that would be in each other's way."""
+"""Detection of connectors that would conflict with each other."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _OWN = {
     "database.server.id": None,
     "schema.history.internal.kafka.topic": None,
 }
-"""What no two connectors of an engine may share, with what Debezium takes where a file has none."""
+"""Keys whose values two connectors of an engine must not share, with Debezium's defaults."""
 
 
 def check_apart(files: Sequence[ConnectorFile]) -> None:
-    """Raise LabError (USAGE) where two connectors of one engine would be in each other's way."""
+    """Raise LabError (USAGE) if two connectors of one engine would conflict."""
     owners: dict[tuple[str, str, str], ConnectorFile] = {}
     for file in files:
         engine = file.config["connector.class"]

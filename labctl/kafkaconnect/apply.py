@@ -1,4 +1,4 @@
-"""Bringing Connect's connectors in line with the files."""
+"""Synchronisation of Connect's connectors with the connector files."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Applied:
     name: str
     change: Literal["created", "updated", "unchanged"]
     without_table: tuple[str, ...] = ()
-    """Of a source connector, what to say of tables that its database does not have."""
+    """For a source connector, messages about tables that its database does not have."""
 
 
 def check_keys(files: Iterable[ConnectorFile], allowed: Collection[str] = ()) -> None:
-    """Look for keys that nothing would read, and for missing ones. Needs no Kafka Connect.
+    """Check for keys that nothing would read, and for missing keys, without Kafka Connect.
 
-    Keys in `allowed` pass. Raises LabError (USAGE) that lists file, key and what to write.
+    Keys in `allowed` pass. Raises LabError (USAGE) that lists file, key and the correction.
     """
     problems = [
         f"{_place(file, problem.partition(':')[0])}: {problem}"
@@ -51,7 +51,7 @@ def check_keys(files: Iterable[ConnectorFile], allowed: Collection[str] = ()) ->
 def validate_connectors(
     client: ConnectClient, files: Iterable[ConnectorFile], allowed: Collection[str] = ()
 ) -> None:
-    """Have every file checked: its keys by `check_keys`, its values by the connector it names.
+    """Check every file: its keys by `check_keys`, its values by the connector that it names.
 
     Raises LabError (USAGE) that lists file, field and reason; nothing is changed.
     """
@@ -61,7 +61,7 @@ def validate_connectors(
 
 
 def _have_checked(client: ConnectClient, files: list[ConnectorFile]) -> None:
-    """Have the values of every file checked by the connector that it names."""
+    """Let each file's connector check the file's values."""
     problems: list[str] = []
     installed = client.plugins()
     for file in files:
@@ -86,7 +86,7 @@ def _have_checked(client: ConnectClient, files: list[ConnectorFile]) -> None:
 
 
 def _place(file: ConnectorFile, key: str) -> str:
-    """The file's name, and the line that sets `key`."""
+    """Return the file's name and the line that sets `key`."""
     return f"{file.path.name}:{file.line_of(key)}"
 
 
@@ -101,10 +101,10 @@ def apply_connectors(
     *,
     prepare: Callable[[], None] = lambda: None,
 ) -> list[Applied]:
-    """Create or update each connector; one whose configuration is the same is left alone.
+    """Create or update each connector; leave a connector with the same configuration alone.
 
-    `prepare` is called once the files have been found usable by themselves. Connect's own look at
-    them comes after it, because a connector asks its database for what it needs there.
+    `prepare` is called once the keys of the files are found usable. Connect validates the files
+    after that, because a connector then checks its database for what it needs there.
     """
     check_keys(files, allowed)
     prepare()
@@ -113,12 +113,12 @@ def apply_connectors(
 
 
 def applied_config(file: ConnectorFile) -> dict[str, str]:
-    """What Connect holds of a connector once its file is applied."""
+    """Return the configuration that Connect has once the connector's file is applied."""
     return {**file.config, "name": file.name}
 
 
 def runs_otherwise(client: ConnectClient, file: ConnectorFile) -> bool:
-    """Whether Connect runs another configuration than the file has; not where it runs none."""
+    """Return whether Connect has another configuration than the file; False if it has none."""
     held = client.config(file.name)
     return held is not None and held != applied_config(file)
 

@@ -20,27 +20,27 @@ __all__ = ["SECONDS", "ConnectClient", "FieldErrors", "RebalanceError"]
 
 Action = Literal["restart", "pause", "resume", "stop"]
 FieldErrors = dict[str, list[str]]
-"""What is wrong, by configuration key."""
+"""Validation errors, by configuration key."""
 
 SECONDS = 30
-"""Validation opens a connection to the source database, which may take its time."""
+"""Timeout of a request: validation opens a connection to the source database, which may be slow."""
 _REBALANCE = "a rebalance is expected"
-"""What a worker says, by an error of its own, that is about to deal out its tasks."""
+"""Part of a worker's error message shortly before a rebalance."""
 
 
 class RebalanceError(LabError):
-    """The workers are dealing out their tasks again; the request is to be repeated."""
+    """An error during a rebalance of the workers' tasks; the request must be repeated."""
 
 
 class ConnectClient:
-    """A connector at a time, by name. Every method raises LabError when Connect refuses.
+    """A client for connectors, by name. Every method raises LabError if Connect refuses.
 
-    `login` is the user and password that the REST interface asks for; `seconds` is how long an
-    answer, and a rebalance, may take.
+    `login` is the REST interface's user and password; `seconds` is the timeout of a request and
+    of a rebalance.
     """
 
     tells_offsets = True
-    """Whether `offsets` answers."""
+    """Whether `offsets` is supported."""
 
     def __init__(
         self, url: str, login: tuple[str, str] | None = None, *, seconds: float = SECONDS
@@ -55,45 +55,45 @@ class ConnectClient:
         return sorted(found)
 
     def plugins(self) -> list[str]:
-        """Classes of the connectors installed."""
+        """Return the classes of the installed connectors."""
         return sorted(str(p["class"]) for p in self._call("GET", "/connector-plugins"))
 
     def config(self, name: str) -> dict[str, str] | None:
-        """The configuration Connect holds for `name`; None when it has no such connector."""
+        """Return Connect's configuration of `name`; None if it has no such connector."""
         if name not in self.names():
             return None
         found: dict[str, str] = self._call("GET", f"/connectors/{name}/config")
         return found
 
     def configs(self) -> dict[str, dict[str, str]]:
-        """The configuration that Connect holds of every connector, by name."""
+        """Return Connect's configuration of every connector, by name."""
         found: dict[str, Any] = self._call("GET", "/connectors", params={"expand": "info"})
         return {name: about["info"]["config"] for name, about in sorted(found.items())}
 
     def task_configs(self, name: str) -> list[dict[str, str]]:
-        """The configurations that a connector's tasks were started with."""
+        """Return the configurations with which a connector's tasks were started."""
         found: list[dict[str, Any]] = self._call("GET", f"/connectors/{name}/tasks")
         return [task["config"] for task in found]
 
     def status(self, name: str) -> dict[str, Any]:
-        """`{"connector": {"state"…}, "tasks": [{"id", "state", "trace"?}…]}`"""
+        """Return `{"connector": {"state"…}, "tasks": [{"id", "state", "trace"?}…]}`."""
         return _shown(self._call("GET", f"/connectors/{name}/status"))
 
     def statuses(self) -> dict[str, dict[str, Any]]:
-        """The `status` of every connector, by name."""
+        """Return the `status` of every connector, by name."""
         found: dict[str, Any] = self._call("GET", "/connectors", params={"expand": "status"})
         return {name: _shown(about["status"]) for name, about in sorted(found.items())}
 
     def offsets(self, name: str) -> list[dict[str, Any]]:
         """Return source positions: `[{"partition": …, "offset": …}]`.
 
-        Debezium's notifications are records without a position: theirs is left out.
+        Debezium's notifications are records without a position; they are left out.
         """
         found: list[dict[str, Any]] = self._call("GET", f"/connectors/{name}/offsets")["offsets"]
         return [position for position in found if position["offset"]]
 
     def validate(self, config: dict[str, str]) -> FieldErrors:
-        """Ask the connector itself what is wrong with `config`; empty when nothing is."""
+        """Return the connector's own validation errors for `config`; empty if it is valid."""
         plugin = config["connector.class"]
         answer = self._call("PUT", f"/connector-plugins/{plugin}/config/validate", json=config)
         return {
@@ -103,7 +103,7 @@ class ConnectClient:
         }
 
     def put(self, name: str, config: dict[str, str]) -> None:
-        """Create `name`, or give it another configuration."""
+        """Create `name`, or update its configuration."""
         self._call("PUT", f"/connectors/{name}/config", json=config)
 
     def delete(self, name: str) -> None:
@@ -121,7 +121,7 @@ class ConnectClient:
             self._call("PUT", f"/connectors/{name}/{action}")
 
     def forget_offsets(self, name: str) -> None:
-        """Stop `name` and have it forget its source positions: resumed, it starts over."""
+        """Stop `name` and delete its source positions; once resumed, it starts over."""
         self.act(name, "stop")
         for attempt in Retrying(
             retry=retry_if_exception_message(match=r"(?s).*STOPPED.*"),
@@ -180,15 +180,15 @@ class ConnectClient:
                 exit_code=ExitCode.NOT_READY,
             )
         if not response.ok:
-            # Connect repeats values it does not like.
+            # Connect's message repeats the values that it rejects.
             said = hide_secrets(_message(response), options.get("json"))
             raise LabError(f"Kafka Connect refused {method} {path}: {said}")
         return response.json() if response.content else None
 
 
 def _is_starting(response: requests.Response) -> bool:
-    """Whether the worker has none of its paths yet: it serves them last, and its HTTP server
-    answers 404 until then. Connect's own answers have an `error_code`.
+    """Return whether the worker does not serve its paths yet. It adds them last, and its HTTP
+    server answers 404 until then. Connect's own answers have an `error_code`.
     """
     if response.status_code != 404:
         return False
@@ -199,7 +199,7 @@ def _is_starting(response: requests.Response) -> bool:
 
 
 def _shown(status: dict[str, Any]) -> dict[str, Any]:
-    """A status whose traces hold no password."""
+    """Return the status, with passwords in its traces hidden."""
     for part in (status["connector"], *status["tasks"]):
         if "trace" in part:
             part["trace"] = hide_secrets(part["trace"])

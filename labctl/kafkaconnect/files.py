@@ -1,4 +1,4 @@
-"""The connector files in `connectors/`: read and checked, never rewritten."""
+"""The connector files in `connectors/`, which are read and checked but never rewritten."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ __all__ = [
 ]
 
 POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
-"""The connector that reads from a slot."""
+"""Class of the connector that reads from a replication slot."""
 PATTERN = "*_connector_*.json"
-"""The name of a connector file."""
+"""Name pattern of connector files."""
 DEFAULT_SLOT, _PUBLICATION = "debezium", "dbz_publication"
-"""What Debezium takes where a PostgreSQL connector's file names none."""
+"""Debezium's default slot and publication, for a PostgreSQL connector's file that names none."""
 
 
 @dataclass(frozen=True)
 class ConnectorFile:
-    """One connector's configuration, as its file means it."""
+    """One connector's configuration, as read from its file."""
 
     name: str
     path: Path
     config: dict[str, str]
-    """In today's keys, whichever version of Debezium the file was written for."""
+    """Configuration in current keys, whichever Debezium version the file was written for."""
     older_keys: tuple[str, ...] = ()
-    """What was read as an older version meant it: file, line, key, and as what."""
+    """Keys of older versions that were converted: file, line, key and new meaning."""
 
     @property
     def is_source(self) -> bool:
@@ -51,26 +51,26 @@ class ConnectorFile:
 
     @property
     def publication(self) -> str:
-        """PostgreSQL's, which the connector reads; of another engine's it says nothing."""
+        """The PostgreSQL publication that the connector reads; meaningless for other engines."""
         return self.config.get("publication.name", _PUBLICATION)
 
     def line_of(self, key: str) -> int:
-        """The line that sets `key`; the first when none does."""
+        """Return the line that sets `key`; 1 if there is none."""
         lines = read_text(self.path).splitlines()
         return next((n for n, line in enumerate(lines, 1) if f'"{key}"' in line), 1)
 
 
 def connector_files(folder: Path) -> list[ConnectorFile]:
-    """Every connector file, by name. Hidden ones are an editor's."""
+    """Return all connector files, sorted by name, without hidden ones, which editors leave."""
     found = (path for path in folder.glob(PATTERN) if not path.name.startswith("."))
     return [read_connector(path) for path in sorted(found)]
 
 
 def read_connector(path: Path) -> ConnectorFile:
-    """Read one file: the keys by themselves, or Connect's own `{"name": …, "config": {…}}`.
+    """Read one file: either the keys alone, or Connect's own `{"name": …, "config": {…}}`.
 
-    Numbers and booleans are taken as Connect takes them, older keys as what they mean today. Raises
-    LabError (USAGE) with file and place when it cannot be one; no value is part of a message.
+    Numbers and booleans are read as Connect reads them; older keys are converted to current ones.
+    Raises LabError (USAGE) with file and line if the file is unusable; messages contain no values.
     """
     parsed = parse_connector(path)
     if parsed.name not in (None, path.stem):
@@ -96,18 +96,18 @@ def read_connector(path: Path) -> ConnectorFile:
 
 @dataclass(frozen=True)
 class ParsedFile:
-    """A file with a connector's configuration, as it stands there."""
+    """A file with a connector's configuration, exactly as written."""
 
     path: Path
     text: str
     name: str | None
-    """What it calls the connector; None where it does not."""
+    """The connector's name in the file; None if the file has none."""
     config: dict[str, str]
     is_wrapped: bool
-    """Whether it is in Connect's own form, with `config` inside."""
+    """Whether it is in Connect's own form, with a `config` object inside."""
 
     def place(self, key: str) -> str:
-        """File and line of `key`; the file where it is not there."""
+        """Return the file and line of `key`; the file alone if it lacks the key."""
         found = re.search(rf'"{re.escape(key)}"\s*:', self.text)
         if found is None:
             return str(self.path)
@@ -115,7 +115,7 @@ class ParsedFile:
 
 
 def parse_connector(path: Path) -> ParsedFile:
-    """What a file holds, whatever it is called. Raises LabError (USAGE) for what is none."""
+    """Parse a connector file of any name. Raises LabError (USAGE) if it is not usable."""
     try:
         text = read_text(path)
     except OSError as error:
@@ -144,7 +144,7 @@ def parse_connector(path: Path) -> ParsedFile:
 
 
 def _object(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; a key that stands twice would silently lose one of its values."""
+    """Return a JSON object; raise if a key is repeated, since one value would silently be lost."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
@@ -166,7 +166,7 @@ def _text(path: Path, key: str, value: object) -> str:
 
 
 def resolve_references(value: str, secrets: Path) -> str:
-    """`value` with each `${secretManager:file:key}` replaced from the files below `secrets`."""
+    """Return `value` with each `${secretManager:file:key}` replaced from files in `secrets`."""
 
     def look_up(match: re.Match[str]) -> str:
         name, key = match.groups()

@@ -1,7 +1,7 @@
-"""MSK Connect behind the interface of Kafka Connect's own, as far as it has the same to offer.
+"""MSK Connect behind the interface of the Kafka Connect client, as far as it offers the same.
 
-It has one cluster of workers a connector, no validation and no offsets to look at; what needs
-these says so, and what to do instead.
+It has one cluster of workers per connector, no validation and no visible offsets. A method that
+needs these raises an error that says what to do instead.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from labctl.kafkaconnect.client import Action, ConnectClient, FieldErrors
 __all__ = ["MskConnectClient", "msk_name"]
 
 _STATES = {"RUNNING": "RUNNING", "FAILED": "FAILED", "PAUSED": "PAUSED"}
-"""Kafka Connect's words for MSK Connect's; anything else is still on its way."""
+"""Kafka Connect's states by MSK Connect's; any other state is transitional."""
 
 
 def msk_name(name: str) -> str:
-    """A connector file's name as MSK Connect takes it: letters, digits and hyphens."""
+    """Convert a connector file's name for MSK Connect, which allows hyphens, not underscores."""
     return name.replace("_", "-")
 
 
 def file_name(name: str) -> str:
-    """The other way: connector files are written with underscores."""
+    """Convert an MSK Connect name to a connector file's name, which has underscores."""
     return name.replace("-", "_")
 
 
 class MskConnectClient(ConnectClient):
-    """Connectors of a region, by the names of their files. Methods raise as `ConnectClient`'s."""
+    """A client for a region's connectors, by file name. It raises errors as `ConnectClient`."""
 
     tells_offsets = False
 

@@ -1,4 +1,4 @@
-"""The client that fits an endpoint."""
+"""Choice of the client for a Connect endpoint."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ __all__ = ["connect_client"]
 
 
 def connect_client(endpoint: Connect, *, seconds: float = SECONDS) -> ConnectClient:
-    """Of a Kafka Connect that has an address, or of MSK Connect where its scheme says so.
+    """Return a client of Kafka Connect, or of MSK Connect if the URL's scheme is `msk-connect`.
 
-    `seconds` is how long an answer may take.
+    `seconds` is the timeout of a Kafka Connect request.
     """
     scheme, _, region = endpoint.url.partition("://")
     if scheme != "msk-connect":

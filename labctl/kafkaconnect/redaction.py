@@ -1,4 +1,4 @@
-"""Keeping the values of password keys out of what is shown."""
+"""Removal of the values of password keys from what is shown."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _ASSIGNED = re.compile(
     re.IGNORECASE,
 )
 _LITERAL = 3
-"""A shorter value would also be found where it means something else."""
+"""Shortest value that is hidden: a shorter one would match unrelated text."""
 HIDDEN = "***"
 
 
 def is_secret(key: str) -> bool:
-    """Whether a configuration key's value must not be shown."""
+    """Return whether a configuration key's value must not be shown."""
     return _SECRET_KEY.search(key) is not None
 
 
 def hide_secrets(text: str, config: Mapping[str, str] | None = None) -> str:
-    """`text` without what it assigns to a password, and without the secret values of `config`."""
+    """Return `text` with assigned passwords and the secret values of `config` hidden."""
     for key, value in (config or {}).items():
         literal = _REFERENCE.sub("", value)
         if is_secret(key) and len(literal) >= _LITERAL:
@@ -37,7 +37,7 @@ def hide_secrets(text: str, config: Mapping[str, str] | None = None) -> str:
 
 
 def shown_value(key: str, value: str | None) -> str | None:
-    """A configuration key's value as it may be shown; a reference tells nothing."""
+    """Return a key's value in the form that may be shown. A reference is shown as it is."""
     if value is None or not is_secret(key) or not _REFERENCE.sub("", value):
         return value
     return HIDDEN

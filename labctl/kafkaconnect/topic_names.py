@@ -1,4 +1,4 @@
-"""Which topic a connector writes a table's changes to: Debezium's naming, then its transforms."""
+"""The topic of a table's changes: Debezium's naming, followed by the connector's transforms."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _ROUTERS = {
     "org.apache.kafka.connect.transforms.RegexRouter": ("regex", "replacement"),
     "io.debezium.transforms.ByLogicalTableRouter": ("topic.regex", "topic.replacement"),
 }
-"""Transforms that rename topics, with the keys of their pattern and of what replaces it."""
+"""Transforms that rename topics, with the keys of their pattern and replacement."""
 _ANY_TABLE = "labctl_any_table"
-"""Stands for a table's name. A table that is really called so is found like any other."""
+"""Placeholder for a table's name. A table that really has this name is found like any other."""
 
 
 def topic_of(
     config: Mapping[str, str], schema: str, table: str, *, database: str | None = None
 ) -> str:
-    """The topic of `schema.table`. `database` is SQL Server's, whose topics have it in front."""
+    """Return the topic of `schema.table`. For SQL Server, `database` precedes the schema."""
     delimiter = config.get("topic.delimiter", ".")
     parts = [config.get("topic.prefix", ""), *([database] if database else []), schema, table]
     return _routed(config, delimiter.join(parts))
@@ -28,9 +28,9 @@ def topic_of(
 def table_of(
     config: Mapping[str, str], topic: str, schema: str, *, database: str | None = None
 ) -> str | None:
-    """The table of `schema` whose changes `topic` holds; None where it holds none of that schema.
+    """Return the table of `schema` whose changes are in `topic`; None if it is not of that schema.
 
-    A connector whose transforms put a table's name into another form is not seen through.
+    A table is not found if the connector's transforms change the form of its name.
     """
     before, found, behind = topic_of(config, schema, _ANY_TABLE, database=database).partition(
         _ANY_TABLE
@@ -54,6 +54,6 @@ def _routed(config: Mapping[str, str], topic: str) -> str:
             if match is not None:
                 topic = match.expand(re.sub(r"\$(\d)", r"\\g<\1>", replacement))
         except (re.error, IndexError):
-            # Java's own form of a pattern, which Connect judges.
+            # The pattern may be valid only in Java; Connect checks it.
             continue
     return topic

@@ -1,4 +1,4 @@
-"""What a failed task's Java stack trace says, for people."""
+"""Readable causes from the Java stack traces of failed tasks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _TOO_LARGE = re.compile(
 
 
 def cause(trace: str, connector: str) -> str:
-    """The line that says most of why `connector` failed: the last cause, or the first line."""
+    """Return why `connector` failed: advice for a known failure, else the trace's last cause, or
+    its first line."""
     if _HISTORY_GONE in trace:
         return (
             "it has lost its schema history, the topic in which it keeps how tables looked; load "
@@ -40,10 +41,10 @@ def cause(trace: str, connector: str) -> str:
 
 
 def needs_snapshot(trace: str) -> bool:
-    """Whether the task failed for a reason that only a new snapshot fixes.
+    """Return whether the task failed for a reason that only a new snapshot fixes.
 
-    It was away longer than its database keeps its log, its schema history is gone, or there is a
-    row in the log that is too large for Kafka.
+    It was stopped longer than its database keeps the log, its schema history is gone, or the log
+    contains a row that is too large for Kafka.
     https://github.com/debezium/debezium, `BaseSourceTask.validateSchemaHistory`
     """
     return bool(_POSITION_GONE in trace or _HISTORY_GONE in trace or _TOO_LARGE.search(trace))

@@ -1,4 +1,4 @@
-"""The lake API of a lab: switched on and off beside `lab.toml`, and how it is."""
+"""State of a lab's lake API, which can be switched on and off without editing `lab.toml`."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ _TIMEOUT_SECONDS = 10
 
 @dataclass(frozen=True)
 class SwitchedOff:
-    """What was stopped."""
+    """Result of `switch_off`."""
 
     stopped: tuple[str, ...]
     by_file: bool
-    """Whether `lab.toml` switches the API on, so that the next `up` starts it again."""
+    """True if `lab.toml` switches the API on, so that the next `up` starts it again."""
 
 
 @dataclass(frozen=True)
 class ApiStatus:
-    """How the service is, and what it says of what it needs."""
+    """State of the API's service, and the health that it reports for its components."""
 
     service: ServiceStatus
     workers: int
     cached: bool
-    """Whether the lab has a cache for it."""
+    """True if the lab has a cache for the API."""
     health: str
-    """UP, DEGRADED (slower, without the cache), DOWN; empty where nobody answers."""
+    """UP, DEGRADED (slower, without the cache) or DOWN; empty if the service is not ready."""
     components: Mapping[str, str]
 
 
 def switch_on(lab: Lab, reporter: UpReporter, *, cached: bool = True) -> Started:
-    """Start the API of a lab that runs, with the cache if `cached`.
+    """Start the API of a running lab, and its cache if `cached`.
 
-    The lab's state keeps what `lab.toml` does not switch on, so that later starts bring it, too.
-    Raises LabError when the lab does not run or has not the API's tables.
+    The lab's state records the services that `lab.toml` does not switch on, so that later starts
+    include them. Raises LabError if the lab does not run or lacks the API's tables.
     """
     lab.require_here().require_running()
     require_extra("lakeapi")
@@ -63,7 +63,10 @@ def switch_on(lab: Lab, reporter: UpReporter, *, cached: bool = True) -> Started
 
 
 def switch_off(lab: Lab) -> SwitchedOff:
-    """Stop the API, and the cache that came with it. What `lab.toml` switches on comes back."""
+    """Stop the API, and the cache that `switch_on` added. Return what was stopped.
+
+    Services that `lab.toml` switches on come back with the next `up`.
+    """
     with lab.require_here().state.changing(existing=True):
         kept = _kept(lab)
         ours = [SERVICE.name, *(name for name in kept if name != SERVICE.name)]
@@ -86,7 +89,10 @@ def _keep(lab: Lab, names: Sequence[str]) -> None:
 
 
 def api_of(lab: Lab) -> Api:
-    """Where it answers. Raises LabError (NOT_READY) for a lab that has none or does not run."""
+    """Return the API's endpoint.
+
+    Raises LabError (NOT_READY) if the lab has no API or does not run.
+    """
     endpoint = lab.require_here().require_running().endpoints.others.get(SERVICE.name)
     if not isinstance(endpoint, Api):
         raise LabError(
@@ -98,7 +104,7 @@ def api_of(lab: Lab) -> Api:
 
 
 def api_status(lab: Lab) -> ApiStatus:
-    """Ask the runtime, and the service itself. Raises LabError as `api_of` does."""
+    """Ask the runtime and the API for the API's state. Raises LabError as `api_of` does."""
     endpoint = api_of(lab)
     (service,) = [one for one in read_status(lab).services if one.name == SERVICE.name]
     told = _health(endpoint) if service.state == "ready" else {}
@@ -115,7 +121,7 @@ def api_status(lab: Lab) -> ApiStatus:
 
 
 def _health(endpoint: Api) -> dict[str, Any]:
-    """What it says of Athena and the cache, which is 503 where Athena does not answer."""
+    """Return the API's health report, which comes with status 503 if Athena does not answer."""
     import requests
 
     try:

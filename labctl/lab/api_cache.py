@@ -1,4 +1,4 @@
-"""What the lake API keeps in its cache: listed, dropped, counted, watched."""
+"""The answers that the lake API keeps in its cache: list, drop, count and watch them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["CacheStats", "CachedAnswer", "Command", "clear", "keys", "monitor", "stats"]
 
 RESULTS = ("hit", "stale", "miss", "coalesced", "bypassed")
-"""How the API counts what it asked of the cache (`lakeapi_cache_requests_total`)."""
+"""Results by which the API counts its cache requests (`lakeapi_cache_requests_total`)."""
 _COUNTER = "lakeapi_cache_requests_total"
 _SECONDS = 5.0
 _BATCH = 500
@@ -28,41 +28,41 @@ _BATCH = 500
 
 @dataclass(frozen=True)
 class CachedAnswer:
-    """One answer that is kept."""
+    """One cached answer."""
 
     key: str
     seconds_left: int
     bytes: int
-    """Of the answer; what is known not to be there has one."""
+    """Size of the answer; a cached "not found" is one byte long."""
 
 
 @dataclass(frozen=True)
 class CacheStats:
-    """What the server and the API have counted since each was started."""
+    """Counters of the cache server and the API, each since its own start."""
 
     keys: int
-    """Answers that are kept."""
+    """Number of cached answers."""
     memory_bytes: int
     evicted: int
-    """Keys that were dropped for lack of room."""
+    """Number of keys that were dropped for lack of room."""
     endpoints: Mapping[str, Mapping[str, int]]
-    """By endpoint of the API, then by `RESULTS`."""
+    """Counts by endpoint of the API, then by `RESULTS`."""
     hit_ratio: float | None
-    """Of all answers those that were kept already; None before the first."""
+    """Share of answers that were cached already; None before the first answer."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """One command that the server was sent."""
+    """One command that the server received."""
 
     at: float
-    """Seconds since the epoch, by its clock."""
+    """Seconds since the epoch, by the server's clock."""
     client: str
     text: str
 
 
 def keys(lab: Lab) -> list[CachedAnswer]:
-    """Every answer that is kept, by key."""
+    """Return every cached answer, sorted by key."""
     with _asking(lab) as redis:
         names = _names(redis)
         with redis.pipeline(transaction=False) as several:
@@ -71,12 +71,12 @@ def keys(lab: Lab) -> list[CachedAnswer]:
                 several.strlen(name)
             found = several.execute()
     pairs = zip(names, found[::2], found[1::2], strict=True)
-    # one that ran out meanwhile has no time left
+    # An answer that expired in the meantime has no time left.
     return [CachedAnswer(name.decode(), ttl, size) for name, ttl, size in pairs if ttl >= 0]
 
 
 def clear(lab: Lab) -> int:
-    """Drop every answer that is kept; how many there were. What else is in the cache stays."""
+    """Drop every cached answer and return their number. Other keys of the cache stay."""
     with _asking(lab) as redis:
         names = _names(redis)
         return sum(
@@ -86,7 +86,7 @@ def clear(lab: Lab) -> int:
 
 
 def stats(lab: Lab) -> CacheStats:
-    """What was counted."""
+    """Return the counters of the cache server and the API."""
     counted = _counted(lab)
     with _asking(lab) as redis:
         told: dict[str, Any] = redis.info()
@@ -103,7 +103,7 @@ def stats(lab: Lab) -> CacheStats:
 
 
 def monitor(lab: Lab) -> Iterator[Command]:
-    """Every command that the server gets from now on, of whomever, for ever."""
+    """Yield every command that the server receives from now on, from any client, without end."""
     with _asking(lab) as redis, redis.monitor() as seen:  # type: ignore[no-untyped-call]
         for one in seen.listen():
             client = f"{one['client_address']}:{one['client_port']}"
@@ -138,7 +138,7 @@ def _counted(lab: Lab) -> dict[str, dict[str, int]]:
 
 @contextmanager
 def _asking(lab: Lab) -> Iterator[Redis]:
-    """A client of the cache. Raises LabError (NOT_READY) where there is none or it is silent."""
+    """Yield a client of the cache. Raises LabError (NOT_READY) if it is missing or silent."""
     require_extra("lakeapi")
     from redis import Redis
     from redis.exceptions import RedisError

@@ -1,4 +1,4 @@
-"""Statements by Athena's API, asked as a program would ask."""
+"""Client that runs statements through Athena's API, as a program would."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _POLL_SECONDS = 0.05
 _LONGEST_POLL_SECONDS = 0.5
 _ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
 _OF_THE_USER = 2
-"""The category of an error in the statement itself."""
+"""Category of an error in the statement itself."""
 _WHOLE = ("tinyint", "smallint", "integer", "bigint")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a statement returned: text, as the API has it; null is None."""
+    """Result of a statement. Values are text, as the API returns them; NULL is None."""
 
     execution: str
     columns: tuple[str, ...]
@@ -37,7 +37,7 @@ class Answer:
     rows: Sequence[Sequence[str | None]]
 
     def table(self) -> pa.Table:
-        """The rows as Arrow; whole numbers and booleans have their types, all others are text."""
+        """Return the rows as an Arrow table; integers and booleans are typed, the rest is text."""
         import pyarrow as pa
 
         by_column = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
@@ -53,7 +53,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Execution:
-    """One that was started: by whomever, and how it ended if it has."""
+    """One execution of a statement, by any client, with its state."""
 
     id: str
     submitted: datetime
@@ -62,26 +62,29 @@ class Execution:
     scanned_bytes: int
     sql: str
     reason: str | None
-    """Why it failed, or was cancelled."""
+    """Reason for its failure or cancellation."""
 
 
 def athena_of(lab: Lab) -> Athena:
-    """Of a lab that runs, or of a promoted profile. Raises LabError when the lab does not run."""
+    """Return the Athena client of a running lab or of a promoted profile.
+
+    Raises LabError if the lab does not run.
+    """
     return Athena(connection_of(lab))
 
 
 class Athena:
-    """Runs statements, and tells what was run."""
+    """Client that runs statements and lists past executions."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self._client = connection.client
 
     def run(self, sql: str, *, database: str, parameters: Sequence[str] = ()) -> Answer:
-        """Start a statement, wait for its end; it is stopped when the user interrupts.
+        """Run a statement and wait until it ends; stop it when the user interrupts.
 
-        `parameters` are SQL literals. Raises LabError with the API's own message: USAGE for what is
-        wrong with the statement.
+        `parameters` are SQL literals. Raises LabError with the API's own message: USAGE if the
+        statement itself is wrong.
         """
         request: dict[str, Any] = {
             "QueryString": sql,
@@ -97,7 +100,7 @@ class Athena:
                 id_ = self._start(request)
                 execution = self._ended(id_)
             except KeyboardInterrupt:
-                # If the answer to the start was lost, the same token gets it again.
+                # If the answer to the start was lost, the same token returns the same execution.
                 self._client.stop_query_execution(QueryExecutionId=id_ or self._start(request))
                 raise
             status = execution["Status"]
@@ -112,7 +115,7 @@ class Athena:
             return self._answer(execution)
 
     def history(self, count: int) -> list[Execution]:
-        """The last `count` executions, the newest first."""
+        """Return the last `count` executions, newest first."""
         with self.connection.explained():
             pages = self._client.get_paginator("list_query_executions").paginate(
                 WorkGroup=self.connection.workgroup,
@@ -145,7 +148,7 @@ class Athena:
         rows = [
             _cells(row["Data"], len(columns)) for page in pages for row in page["ResultSet"]["Rows"]
         ]
-        # Rows of a query come behind one with the names, those of other statements do not.
+        # A query's first row has the column names; other statements have no such row.
         named = execution["ResultConfiguration"]["OutputLocation"].endswith(".csv")
         return Answer(
             id_,
@@ -156,7 +159,7 @@ class Athena:
 
 
 def _cells(data: list[dict[str, str]], count: int) -> list[str | None]:
-    """One for each column. Of DESCRIBE a row is one text, with tabs between padded cells."""
+    """Return one cell per column. A DESCRIBE row is one text, with tabs between padded cells."""
     cells = [one.get("VarCharValue") for one in data]
     if len(cells) == count:
         return cells
@@ -178,7 +181,7 @@ def _execution(told: dict[str, Any]) -> Execution:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """A result may have a name twice: the second is `name (2)`."""
+    """Return distinct column names: the second `name` becomes `name (2)`."""
     seen: dict[str, int] = {}
     found = []
     for name in names:

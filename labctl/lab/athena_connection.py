@@ -1,4 +1,4 @@
-"""Who is asked by Athena's API: the lab's own endpoint, or AWS."""
+"""Connection to Athena's API: the lab's own endpoint, or AWS."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["AT_ONCE", "WORKGROUP", "Connection", "connection_of", "first_databas
 
 WORKGROUP = "primary"
 AT_ONCE = 50
-"""Executions, or kept statements, that one request may ask for."""
+"""Maximum number of executions or saved statements per request."""
 _OF_THE_USER = ("InvalidRequestException", "MetadataException", "ResourceNotFoundException")
-"""Errors by which Athena refuses what it was asked."""
+"""Error codes with which Athena rejects a request."""
 _MAKES_IT = "is it there? `labctl promote apply` makes the profile's workgroup"
 
 
@@ -28,16 +28,16 @@ class Connection:
     """A client of Athena's API, or of Glue's."""
 
     client: Any
-    """boto3's."""
+    """The boto3 client."""
     workgroup: str = WORKGROUP
-    """It says where results go."""
+    """Athena's workgroup, which determines where results are stored."""
     place: str = "the lab's SQL API"
-    """For people."""
+    """Name of the endpoint, for messages."""
     on_aws: bool = False
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """What is refused, and that nobody answers, as LabError."""
+        """Raise LabError if the API refuses a request of the block or does not answer."""
         from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 
         try:
@@ -52,7 +52,7 @@ class Connection:
                 exit_code=ExitCode.USAGE if users else ExitCode.NOT_READY,
             ) from None
         except ParamValidationError as error:
-            # It is not sent: an empty statement, a name that is too long.
+            # The client did not send the request: an empty statement, or a name that is too long.
             raise LabError(str(error), exit_code=ExitCode.USAGE) from None
         except BotoCoreError as error:
             if self.on_aws:
@@ -66,9 +66,9 @@ class Connection:
 
 
 def connection_of(lab: Lab, service: str = "athena") -> Connection:
-    """The endpoint of a lab that runs; of a promoted profile Athena itself, or Glue.
+    """Connect to a running lab's endpoint or, on a promoted profile, to Athena or Glue on AWS.
 
-    Raises LabError when the lab does not run.
+    Raises LabError if the lab does not run.
     """
     if isinstance(profile := lab.config.profiles[lab.profile], AwsProfile):
         return Connection(
@@ -83,5 +83,5 @@ def connection_of(lab: Lab, service: str = "athena") -> Connection:
 
 
 def first_database(lab: Lab) -> str:
-    """The one that names without a database belong to, unless another is named."""
+    """Return the default database of unqualified names: the first table's, else `default`."""
     return lab.tables[0].name.partition(".")[0] if lab.tables else "default"

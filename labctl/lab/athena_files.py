@@ -1,4 +1,4 @@
-"""What Athena keeps, beside the files that say what it should keep."""
+"""Comparison of the statements that Athena keeps with the files that define them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ __all__ = ["KeptFiles"]
 
 
 class KeptFiles:
-    """Compares them. Raises LabError."""
+    """Comparison of query files with the statements that Athena keeps. Raises LabError."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def changes(self, queries: Sequence[QueryFile]) -> list[Change]:
-        """What is to be asked of Athena so that it keeps `queries` as their files say.
+        """Return the API calls after which Athena keeps `queries` as their files define them.
 
-        A named query that is there keeps its id, by which applications know it.
+        An existing named query keeps its id, which applications refer to.
         """
         named = [query for query in queries if not query.prepared]
         prepared = [query for query in queries if query.prepared]
@@ -79,5 +79,5 @@ def _differences(query: QueryFile, there: NamedQuery) -> Iterator[str]:
 
 
 def _described(given: dict[str, str]) -> dict[str, str]:
-    """Of a request, which may have no empty description."""
+    """Return a request without empty values: Athena refuses an empty description."""
     return {key: value for key, value in given.items() if value}

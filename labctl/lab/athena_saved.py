@@ -15,7 +15,7 @@ __all__ = ["NamedQueries", "NamedQuery", "PreparedStatement", "PreparedStatement
 
 @dataclass(frozen=True)
 class NamedQuery:
-    """Its name need not be the only one of it; the id is."""
+    """A named query. Its id is unique; its name need not be."""
 
     id: str
     name: str
@@ -32,14 +32,14 @@ class PreparedStatement:
 
 
 class NamedQueries:
-    """Raises LabError as the API refuses."""
+    """Named queries of a workgroup. Raises LabError if the API refuses a request."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._client = connection.client
 
     def all(self) -> list[NamedQuery]:
-        """By name."""
+        """Return all named queries, sorted by name."""
         with self._connection.explained():
             pages = self._client.get_paginator("list_named_queries").paginate(
                 WorkGroup=self._connection.workgroup
@@ -53,7 +53,10 @@ class NamedQueries:
         return sorted(map(_named_query, found), key=lambda query: (query.name, query.id))
 
     def find(self, name: str) -> NamedQuery:
-        """By its name, or its id. Raises LabError (USAGE) where none is meant, or more than one."""
+        """Return the query with this name or id.
+
+        Raises LabError (USAGE) if no query, or more than one, has it.
+        """
         queries = self.all()
         found = [query for query in queries if name in (query.name, query.id)]
         if not found:
@@ -67,7 +70,10 @@ class NamedQueries:
         return found[0]
 
     def create(self, query: NamedQuery) -> bool:
-        """False when it is there already. Raises LabError (USAGE) where another has its name."""
+        """Create a query; return False if it exists already.
+
+        Raises LabError (USAGE) if a different query has its name.
+        """
         for other in self.all():
             if other.name == query.name:
                 known, wanted = ((one.database, one.sql, one.description) for one in (other, query))
@@ -89,14 +95,14 @@ class NamedQueries:
 
 
 class PreparedStatements:
-    """Raises LabError as the API refuses."""
+    """Prepared statements of a workgroup. Raises LabError if the API refuses a request."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._client = connection.client
 
     def all(self) -> list[PreparedStatement]:
-        """By name."""
+        """Return all prepared statements, sorted by name."""
         with self._connection.explained():
             found = [
                 one
@@ -108,14 +114,20 @@ class PreparedStatements:
         return sorted(map(_prepared_statement, found), key=lambda statement: statement.name)
 
     def find(self, name: str) -> PreparedStatement:
-        """Raises LabError (USAGE) naming those there are."""
+        """Return the statement with this name.
+
+        Raises LabError (USAGE), which lists the existing ones, if there is none.
+        """
         statements = {statement.name: statement for statement in self.all()}
         if name not in statements:
             raise _missing("prepared statement", name, [*statements])
         return statements[name]
 
     def create(self, statement: PreparedStatement) -> bool:
-        """False when it is there already. Raises LabError (USAGE) where another has its name."""
+        """Create a statement; return False if it exists already.
+
+        Raises LabError (USAGE) if a different statement has its name.
+        """
         for other in self.all():
             if other.name == statement.name:
                 return _same("prepared statement", statement.name, other == statement)
@@ -138,7 +150,7 @@ class PreparedStatements:
     def _names(self) -> list[str]:
         names: list[str] = []
         request: dict[str, Any] = {"WorkGroup": self._connection.workgroup}
-        while True:  # boto3 has no pages of these
+        while True:  # boto3 has no paginator for this operation
             answer = self._client.list_prepared_statements(**request)
             names += [one["StatementName"] for one in answer["PreparedStatements"]]
             if not answer.get("NextToken"):
@@ -163,12 +175,12 @@ def _prepared_statement(told: dict[str, Any]) -> PreparedStatement:
 
 
 def _described(description: str) -> dict[str, str]:
-    """Of a request, which may have no empty one."""
+    """Return the description for a request; nothing if it is empty, which Athena refuses."""
     return {"Description": description} if description else {}
 
 
 def _same(kind: str, name: str, same: bool) -> bool:
-    """False for what is there already as it should be."""
+    """Return False if the existing one is the `same`. Raises LabError (USAGE) if it is not."""
     if not same:
         raise LabError(
             f"There is another {kind} {name!r}",

@@ -1,4 +1,4 @@
-"""What the catalog has, as Athena's API tells it."""
+"""Databases and tables of the catalog, as Athena's API returns them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Column:
     type: str
     comment: str
     partition: bool
-    """Whether it is one of those that the table is partitioned by."""
+    """True for a partition column of the table."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Table:
 
 
 class Tables:
-    """Databases and tables; asked again each time. Raises LabError as the API refuses."""
+    """Databases and tables, without caching. Raises LabError if the API refuses a request."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

@@ -1,4 +1,4 @@
-"""Loading a table again, or a part of it, while its changes go on: an incremental snapshot."""
+"""Incremental snapshot: load a table, or a part of it, again while its changes continue."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from labctl.tables import LabTable
 __all__ = ["Backfilled", "asked_rows", "backfill_table", "hold_connector", "rows_condition"]
 
 Offsets = Mapping[int, int]
-"""By partition of a topic."""
+"""Offsets by partition of a topic."""
 
 _POLL_SECONDS = 0.5
 _QUIET_SECONDS = 120.0
-"""How long nothing may move before it counts as stuck."""
+"""Seconds without progress after which a run counts as stuck."""
 _STOP_SECONDS = 20.0
 _NEWEST = 50
-"""Notifications looked at: there is one for each chunk of rows."""
+"""Number of newest notifications to read: there is one for each chunk of rows."""
 _LONGEST = 2_000
-"""Characters of a signal that every engine's table has room for."""
+"""Maximum length of a signal in characters, for which every engine's table has room."""
 _READ = ("SUCCEEDED", "EMPTY")
 _WHY = {
     "NO_PRIMARY_KEY": "it has no primary key",
@@ -53,7 +53,7 @@ _WHY = {
     "UNKNOWN_SCHEMA": "the connector does not capture it",
     "SKIPPED": "the connector left it out",
 }
-"""What Debezium says of a table that it did not read."""
+"""Reasons by Debezium's status of a table that it did not read."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ class Backfilled:
 
     table: str
     rows: int
-    """Rows that the source had of the part that was asked for, when it began."""
+    """Number of requested rows that the source had when the run began."""
     records: int
-    """Records that came into the topic meanwhile: these rows, and other changes."""
+    """Number of records that reached the topic meanwhile: these rows, and other changes."""
     seconds: float
 
 
@@ -79,8 +79,9 @@ def backfill_table(
     """Have a table's connector read it again, and wait until silver has every row of it.
 
     `where` is a condition in the source's SQL; rows in which all of `columns` are NULL are left
-    out. Streaming goes on: a row that changes meanwhile is taken from its change, and one that is
-    deleted stays deleted. Interrupted, it has the connector stop. Raises LabError.
+    out. Streaming continues: a row that changes in the meantime is taken from its change, and a row
+    that is deleted stays deleted. If the user interrupts, the connector stops reading. Raises
+    LabError.
     """
     table = lab.table(name)
     ref = TableRef(table.db_schema, table.source_name)
@@ -112,7 +113,8 @@ def backfill_table(
 def hold_connector(lab: Lab, connector: str, table: str) -> Iterator[None]:
     """Hold a connector for one backfill. Raises LabError (BUSY) while another one holds it.
 
-    Debezium reads the tables of all signals one after another, and tells no one's end by itself.
+    Debezium reads the tables of all signals one after another, and does not report the end of a
+    single one.
     """
     path = lab.state.folder / f"backfill.{connector}.lock"
     with path.open("a+", encoding="utf-8") as handle:
@@ -137,8 +139,8 @@ def hold_connector(lab: Lab, connector: str, table: str) -> Iterator[None]:
 def _check_recorded(source: Source, ref: TableRef, file: ConnectorFile, table: str) -> None:
     """Raise LabError (NOT_READY) for a table whose changes do not all reach the connector.
 
-    Debezium reads its columns as it captures them: where these are others now, it reads nothing,
-    and says so in its log alone.
+    Debezium reads the columns that it captures. If the table now has different ones, Debezium reads
+    nothing and reports this only in its log.
     """
     unrecorded = ENGINES[source.engine].unrecorded(source, [ref], file)
     if ref in unrecorded:
@@ -151,7 +153,10 @@ def _check_recorded(source: Source, ref: TableRef, file: ConnectorFile, table: s
 
 
 def _check_file(client: ConnectClient, file: ConnectorFile) -> None:
-    """Raise LabError (USAGE) where the connector could not take a signal, or would not answer."""
+    """Raise LabError if the connector could not take a signal, or would not answer.
+
+    USAGE: its file lacks the keys for it. NOT_READY: it does not run as its file defines it.
+    """
     if missing := missing_signals(file.config):
         raise LabError(
             f"{file.path.name} has no keys by which its connector can be asked to load rows again",
@@ -175,7 +180,7 @@ def _identifier(lab: Lab, table: LabTable, ref: TableRef) -> str:
 
 
 def asked_rows(identifier: str, condition: str | None) -> dict[str, Any]:
-    """Return what a signal says: the table by an expression, and which rows of it."""
+    """Return the data of a signal: an expression for the table, and the condition for its rows."""
     pattern = re.escape(identifier)
     asked: dict[str, Any] = {"type": "incremental", "data-collections": [pattern]}
     if condition is not None:
@@ -192,7 +197,7 @@ def asked_rows(identifier: str, condition: str | None) -> dict[str, Any]:
 def rows_condition(
     source: Source, ref: TableRef, where: str | None, columns: Sequence[str]
 ) -> str | None:
-    """Return which rows are to be read, in SQL; None: all. Raises LabError (USAGE)."""
+    """Return the SQL condition of the rows to read; None for all. Raises LabError (USAGE)."""
     described = source.describe(ref)
     if not described.keys:
         raise LabError(
@@ -212,7 +217,7 @@ def rows_condition(
 
 
 def _count(source: Source, ref: TableRef, condition: str | None) -> int:
-    """Return how many rows are to be read. Raises LabError (USAGE) for no condition in SQL."""
+    """Return the number of rows to read. Raises LabError (USAGE) if the condition is no SQL."""
     if condition is None:
         return source.count(ref)
     try:
@@ -259,7 +264,7 @@ class _Run:
             if status is not None and status not in _READ:
                 raise self._failed(status)
             if any(one["type"] in ("COMPLETED", "ABORTED") for one in said):
-                # Stopped, a run is said to be complete, too; that its table was read is not said.
+                # A stopped run is reported as complete too, but without a status of its table.
                 if status is None:
                     raise self._failed("it was stopped")
                 return
@@ -273,7 +278,7 @@ class _Run:
             time.sleep(_POLL_SECONDS)
 
     def stop(self) -> None:
-        """Have the connector stop. What it has written stays."""
+        """Have the connector stop reading. The records that it has written stay."""
         data = json.dumps(asked_rows(self.identifier, None))
         send_signal(self.source, self.signals, str(uuid.uuid4()), "stop-snapshot", data)
         deadline = time.monotonic() + _STOP_SECONDS
@@ -296,13 +301,13 @@ class _Run:
         )
 
     def _said(self) -> list[dict[str, str]]:
-        """Return what the connector has said of this run, the oldest first."""
+        """Return the connector's notifications of this run, oldest first."""
         topics = Topics(self.lab.endpoints.kafka, self.lab.endpoints.registry)
         try:
             records = topics.tail(self.file.config[NOTIFICATIONS], _NEWEST)
         except LabError as error:
             if error.exit_code is ExitCode.USAGE:
-                return []  # There is no such topic until it says the first.
+                return []  # The topic does not exist before its first notification.
             raise
         values = [one.value for one in records if isinstance(one.value, dict)]
         return [
@@ -329,7 +334,7 @@ def _ends(lab: Lab, table: LabTable) -> Offsets:
 
 
 def _wait_for_silver(lab: Lab, table: LabTable, ends: Offsets) -> None:
-    """Wait until the table has all before `ends`. Raises LabError where it has stopped."""
+    """Wait until the table has all records before `ends`. Raises LabError if it has stopped."""
     taken, moved = -1, time.monotonic()
     while True:
         try:

@@ -1,4 +1,4 @@
-"""A lab's bronze files, where the sink connectors' files say they are."""
+"""A lab's bronze files, in the folders that the sink connectors' files name."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["lab_bronze"]
 
 
 def lab_bronze(lab: Lab) -> Bronze:
-    """The bronze files of `lab`.
+    """Return the bronze files of `lab`.
 
-    Raises LabError (USAGE) when a sink connector's file cannot be read.
+    Raises LabError (USAGE) if a sink connector's file cannot be read.
     """
     found = (resolve_references(sink.topics_dir, lab.state.secrets) for sink in lab.sinks)
     folders = dict.fromkeys(folder.strip("/") for folder in found)

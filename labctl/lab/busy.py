@@ -1,4 +1,4 @@
-"""How much longer things take on a machine that has more to run than it has cores."""
+"""Longer time limits for a machine whose load exceeds its number of cores."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import os
 __all__ = ["BUSY_AT_MOST", "when_busy"]
 
 BUSY_AT_MOST = 5.0
-"""How many times longer than on an idle machine something may take on a busy one."""
+"""Maximum factor by which a time limit grows on a busy machine."""
 
 
 def when_busy(seconds: float) -> float:
-    """How long something may take now that takes `seconds` at most on an idle machine.
+    """Return a time limit for the current load; `seconds` is the limit on an idle machine.
 
-    With twice as much to run as there are cores it is twice as long, and so on up to
+    A load of twice the number of cores doubles the limit, and so on up to a factor of
     `BUSY_AT_MOST`.
     """
     busy = os.getloadavg()[0] / (os.cpu_count() or 1)

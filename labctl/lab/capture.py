@@ -1,4 +1,4 @@
-"""How far the source connectors have come in the databases' change logs."""
+"""Progress of the source connectors in the databases' change logs."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from labctl.verify import CaptureState, NotAnsweringError
 __all__ = ["Capture"]
 
 _FRESH_SECONDS = 0.5
-"""How long an answer is used again: the tables of one source ask for the same."""
+"""Seconds for which an answer is reused: the tables of one source ask for the same."""
 _FAILED = "FAILED"
 _STUCK = (NOT_APPLIED, "PAUSED", "STOPPED", _FAILED)
-"""What a connector does not leave by itself."""
+"""States that a connector does not leave by itself."""
 
 
 class Capture:
-    """The connector of one source, and how far it has read the source's log."""
+    """The connector of one source, and its progress in the source's log."""
 
     def __init__(
         self, client: ConnectClient, connector: ConnectorFile, source: Callable[[], Source]
     ) -> None:
-        """`source` gives a connection to the source's server that is open now."""
+        """Create a capture; `source` returns an open connection to the source's server."""
         self._client = client
         self._connector = connector
         self._source = source
@@ -39,11 +39,11 @@ class Capture:
         self._answer: tuple[str | None, Mapping[str, Any] | None] = (None, None)
 
     def end(self, ref: TableRef) -> Position | None:
-        """Where the log ends now: whatever the table holds was written before."""
+        """Return the log's current end: whatever the table holds now was written before it."""
         return self._log().end(ref)
 
     def state(self, end: Position | None) -> CaptureState:
-        """How far the connector is, seen from `end`. Raises NotAnsweringError."""
+        """Return the connector's progress relative to `end`. Raises NotAnsweringError."""
         name = self._connector.name
         fault, offset = self._connector_state()
         if fault is not None:
@@ -59,7 +59,7 @@ class Capture:
             return CaptureState()
         handed_over = log.handed_over(end, self._readers())
         if handed_over or (handed_over is None and not self._client.tells_offsets):
-            # While it puts them into topics, the position that it stores moves.
+            # While the connector writes these changes to topics, its stored position moves.
             return CaptureState(moving=stored)
         return CaptureState(
             waiting_for=f"connector {name} has not read the source's log to its end"
@@ -70,14 +70,14 @@ class Capture:
         return ENGINES[source.engine].change_log(source, self._connector.config)
 
     def _readers(self) -> int:
-        """How many connectors of this one's engine run."""
+        """Return the number of running connectors of the same class."""
         own = self._connector.config.get("connector.class")
         running = [n for n, status in self._client.statuses().items() if is_running(status)]
         configs = self._client.configs()
         return sum(configs.get(name, {}).get("connector.class") == own for name in running)
 
     def _connector_state(self) -> tuple[str | None, Mapping[str, Any] | None]:
-        """What the connector is instead of running, with why, and the offset it has stored."""
+        """Return the connector's state and why, or None if it runs; and its stored offset."""
         if time.monotonic() - self._asked > _FRESH_SECONDS:
             try:
                 self._answer = self._ask()

@@ -1,4 +1,4 @@
-"""Refusing to capture what no change record would have, before anything is changed."""
+"""Checks for tables and columns that change records would lack, before anything is changed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RESELECT = "io.debezium.processors.reselect.ReselectColumnsPostProcessor"
 
 
 def limits_of(database: Source, file: ConnectorFile, ref: TableRef) -> Limits:
-    """Return what of a table no change would have, as its connector's file captures it."""
+    """Return what a table's change records would lack, given its connector's file."""
     return ENGINES[database.engine].limits(database, ref, file.publication)
 
 
@@ -34,9 +34,9 @@ def captured_refs(lab: Lab, source: str) -> set[TableRef]:
 
 
 def limit_problems(file: ConnectorFile, limits: Mapping[TableRef, Limits]) -> Iterator[str]:
-    """Yield what keeps tables from being captured as their connector's file has it.
+    """Yield the problems that keep tables from being captured with their connector's file.
 
-    The key to write is complete: for all columns of all these tables.
+    The key that a problem suggests is complete: it covers all columns of all these tables.
     """
     refused: dict[str, list[str]] = {}
     for ref, limit in limits.items():
@@ -69,7 +69,7 @@ def limit_problems(file: ConnectorFile, limits: Mapping[TableRef, Limits]) -> It
 
 
 def reselects(config: Mapping[str, str]) -> bool:
-    """Whether a connector reads values from the table that the log does not have."""
+    """Return whether a connector reads from the table the values that the log lacks."""
     return any(
         config.get(f"{alias}.type") == _RESELECT
         and config.get(f"{alias}.reselect.unavailable.values", "true") == "true"

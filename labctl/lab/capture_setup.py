@@ -1,7 +1,7 @@
-"""Letting connectors capture: rights, publications, change data capture of tables.
+"""Setup that lets connectors capture: rights, publications, change data capture of tables.
 
-All of it is done as the sources' owner, so that a trigger or a function of a source runs as nobody
-else. The logins are there: each server's service has made them.
+labctl does all of it as the sources' owner, so that no trigger or function of a source runs as
+another user. The logins exist already: each server's service has created them.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ __all__ = ["set_up_capture"]
 def set_up_capture(lab: Lab, files: Iterable[ConnectorFile]) -> dict[str, tuple[str, ...]]:
     """Let each of these connectors read what it captures. Safe to repeat.
 
-    Of tables, those with a properties file that are there; what to say of the others, by connector:
-    a table may still be to be made. Raises LabError (USAGE) naming a schema that its database does
-    not have, or tables that cannot be captured; no database is changed then. Of a promoted lab, the
-    plan's SQL does all of it.
+    Only existing tables that have a properties file are set up. Returns a message for each of the
+    others, by connector: such a table may be created later. Raises LabError (USAGE) for a schema
+    that its database lacks, or for tables that cannot be captured, and then changes no database.
+    For a promoted lab it does nothing: the plan's SQL does all of this.
     """
     if isinstance(lab.config.profiles[lab.profile], AwsProfile):
         return {}
@@ -44,7 +44,7 @@ def set_up_capture(lab: Lab, files: Iterable[ConnectorFile]) -> dict[str, tuple[
                 for table in lab.tables
                 if table.source == name
             ]
-            # Once each: several silver tables may be of one source table.
+            # Each table once: several silver tables may have the same source table.
             found = list(dict.fromkeys(ref for _, ref in wanted if ref in there))
             missing[file.name] = tuple(t.without_source for t, ref in wanted if ref not in there)
             database.capture(found, file.publication)

@@ -1,4 +1,4 @@
-"""The catalog of a lab: the Glue that its own endpoint speaks, or AWS's on a promoted profile."""
+"""The catalog of a lab: the Glue API of its own endpoint, or AWS Glue on a promoted profile."""
 
 from __future__ import annotations
 
@@ -42,10 +42,13 @@ class CatalogTable:
 
 
 def catalog_of(lab: Lab) -> Catalog:
-    """Raises LabError when the lab does not run, or what is promoted is not known."""
+    """Return the lab's catalog.
+
+    Raises LabError if the lab does not run, or if it is not known what was promoted.
+    """
     lake = Lake(lab.endpoints.objectstore)
     glue = connection_of(lab, "glue")
-    # On AWS they are views: the application there keeps none.
+    # On AWS they are views: the application there stores none as a table.
     materialised = () if glue.on_aws else lab.config.gold.materialised
     return Catalog(
         glue,
@@ -58,7 +61,7 @@ def catalog_of(lab: Lab) -> Catalog:
 
 
 class Catalog:
-    """What the catalog has, and what it should have. Raises LabError."""
+    """Contents of the catalog, and the changes that it needs. Raises LabError."""
 
     def __init__(
         self,
@@ -69,9 +72,9 @@ class Catalog:
         comments: CommentsInLake,
         materialised: Collection[str] = (),
     ) -> None:
-        """Of Glue and of Athena; `project` has the files of views and kept statements.
+        """Use Glue (`connection`) and Athena; `project` has the files of views and statements.
 
-        `materialised` are the views that are tables of the lake.
+        `materialised` names the views that are stored as tables of the lake.
         """
         self._materialised = materialised
         self._comments = comments
@@ -84,31 +87,34 @@ class Catalog:
         self._sync = GlueSync(self._glue, source)
 
     def tables(self, databases: Iterable[str]) -> list[CatalogTable]:
-        """Tables and views of `databases`; those that are not there have none."""
+        """Return the tables and views of `databases`; a database that does not exist has none."""
         with self._explained():
             found = [tables_in(self._glue, database) or {} for database in databases]
             return [_shown(table) for tables in found for table in tables.values()]
 
     def databases(self) -> list[str]:
-        """Those of the lake's tables, and of the views over them."""
+        """Return the databases of the lake's tables and of the views over them, sorted."""
         of_gold = {view.database for view in load_views(self._gold)}
         with self._explained():
             return sorted({table.database for table in self._source.tables()} | of_gold)
 
     def table(self, name: str) -> CatalogTable:
-        """By `database.table`, or its name alone where one of the lake's databases has it."""
+        """Return the table `database.table`.
+
+        The name alone is enough if only one of the lake's databases has such a table.
+        """
         database = name.rpartition(".")[0]
         found = {t.name: t for t in self.tables([database] if database else self.databases())}
         return found[full_name(name, found)]
 
     def changes(self, names: Sequence[str] = ()) -> list[Change]:
-        """What `sync` would write, of all tables of the lake or of those named."""
+        """Return what `sync` would write, for all tables of the lake or for `names`."""
         with self._explained():
             tables, told, _ = self._described(names)
             return [*self._sync.changes(tables), *told]
 
     def sync(self, names: Sequence[str] = ()) -> list[Change]:
-        """Writes it; what was written."""
+        """Write the changes to the catalog, and return them."""
         with self._explained():
             tables, told, comments = self._described(names)
             changes = self._sync.changes(tables)
@@ -118,9 +124,9 @@ class Catalog:
             return [*changes, *told]
 
     def apply(self, names: Sequence[str] = ()) -> list[Change]:
-        """Writes what is lacking of the views in `gold/` and the statements in `queries/`.
+        """Write what the catalog lacks of the views in `gold/` and the statements in `queries/`.
 
-        All of them, or those named.
+        Writes all of them, or those in `names`, and returns the changes.
         """
         views, queries = load_views(self._gold), load_queries(self._queries)
         known = [*(view.name for view in views), *(query.full_name for query in queries)]
@@ -142,9 +148,9 @@ class Catalog:
         return [*changes, *kept]
 
     def _described(self, names: Sequence[str]) -> tuple[list[SourceTable], list[Change], Comments]:
-        """The tables as the catalog is to have them; what is new in the lake's comments, and all.
+        """Return the tables for the catalog, the new comments for the lake, and all comments.
 
-        The lab's own endpoint reads these from the lake: there they are not written to it.
+        The lab's own endpoint reads comments from the lake, so they are not written to its catalog.
         """
         tables = self._wanted(names)
         told, comments = self._comments.changes(tables)

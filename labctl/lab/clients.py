@@ -1,4 +1,4 @@
-"""Pointing ordinary clients (psql, mysql, sqlcmd, aws, kafka tools) at a lab."""
+"""Settings that point ordinary clients (psql, mysql, sqlcmd, aws, kafka tools) at a lab."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ __all__ = [
 ]
 
 MYSQL_OPTIONS = "my.cnf"
-"""The name by which `mysql` looks for its options."""
+"""Name of the file from which `mysql` reads its options."""
 
 
 def clients_folder(lab: Lab) -> Path:
-    """The folder with the files that clients read passwords from."""
+    """Return the folder with the files from which clients read passwords."""
     return lab.state.secrets / "clients"
 
 
 def client_environment(lab: Lab) -> dict[str, str]:
-    """Environment variables by name. Passwords stay in files that the variables name."""
+    """Return environment variables by name. Passwords go into files that the variables name."""
     endpoints, folder = lab.endpoints, clients_folder(lab)
     values = {
         "KAFKA_BOOTSTRAP_SERVERS": endpoints.kafka.bootstrap_servers,
         "CONNECT_URL": endpoints.connect.url,
         "REGISTRY_URL": endpoints.registry.url,
     }
-    # For Kafka's own tools, `--command-config`. The address is for those with no option for it.
+    # For `--command-config` of Kafka's tools. The address serves tools without an option for it.
     java = {
         "bootstrap.servers": endpoints.kafka.bootstrap_servers,
         **java_settings(endpoints.kafka),
     }
     write_private(folder / "kafka-client.properties", properties_text(java))
     values["KAFKA_CLIENT_PROPERTIES"] = str(folder / "kafka-client.properties")
-    # For clients by librdkafka. A login by a function of ours (IAM) is none that a file can hold.
+    # For clients that use librdkafka. A login by our own function (IAM) does not fit into a file.
     if "oauth_cb" not in (settings := client_settings(endpoints.kafka)):
         lines = "".join(f"{key}={value}\n" for key, value in settings.items())
         write_private(folder / "librdkafka.properties", lines)
@@ -59,7 +59,7 @@ def client_environment(lab: Lab) -> dict[str, str]:
         write_mysql_options(mysql, folder / MYSQL_OPTIONS)
         values["MYSQL_HOME"] = str(folder)
     if sqlserver := endpoints.client_of("sqlserver"):
-        # sqlcmd reads a password from nowhere but its own variable.
+        # sqlcmd reads a password only from its own environment variable.
         write_private(folder / "sqlserver-password", sqlserver.password.get_secret_value())
         values |= {
             "SQLCMDSERVER": f"tcp:{sqlserver.host},{sqlserver.port}",
@@ -77,7 +77,7 @@ def client_environment(lab: Lab) -> dict[str, str]:
 
 
 def postgres_variables(login: Database, passfile: Path) -> dict[str, str]:
-    """What points PostgreSQL's clients at a database; writes the password into `passfile`."""
+    """Return the variables for PostgreSQL's clients; write the password into `passfile`."""
     password = re.sub(r"([\\:])", r"\\\1", login.password.get_secret_value())
     line = ":".join((login.host, str(login.port), "*", login.user, password))
     write_private(passfile, line + "\n")
@@ -91,7 +91,7 @@ def postgres_variables(login: Database, passfile: Path) -> dict[str, str]:
 
 
 def write_mysql_options(login: Database, file: Path) -> None:
-    """Write the file that points MySQL's clients at a database, as `login`."""
+    """Write the file that points MySQL's clients at a database, as the user of `login`."""
     options = {
         "host": login.host,
         "port": str(login.port),
@@ -99,15 +99,15 @@ def write_mysql_options(login: Database, file: Path) -> None:
         "password": login.password.get_secret_value().replace("\\", "\\\\"),
         "database": login.database,
     }
-    # `mysql` looks for my.cnf in MYSQL_HOME. Where nothing is encrypted, the server's key is what
-    # keeps the password from the network; a client of another make knows no such option.
+    # `mysql` reads my.cnf from MYSQL_HOME. Without encryption, the server's public key keeps the
+    # password off the network. `loose`: clients of other vendors do not know this option.
     lines = "".join(f'{key}="{value}"\n' for key, value in options.items())
     write_private(file, f"[client]\n{lines}loose-get-server-public-key\n")
 
 
 def object_store_variables(store: ObjectStore, folder: Path) -> dict[str, str]:
-    """How clients of AWS find it; its key, which is that of Athena and Glue, in a file."""
-    # Python's SDK knows the second name only, the others the first.
+    """Return the variables for AWS clients; write their key (S3, Athena, Glue) into a file."""
+    # Python's SDK reads only the second name, the other SDKs the first.
     values = {"AWS_REGION": store.region, "AWS_DEFAULT_REGION": store.region}
     if store.access_key and store.secret_key:
         write_private(

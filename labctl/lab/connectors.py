@@ -1,4 +1,4 @@
-"""The connectors a lab runs, and waiting until they do."""
+"""The connectors of a lab: apply, restart and delete them, and wait until they run."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ __all__ = [
 ]
 
 START_SECONDS = 60
-"""How long a connector may take until it runs, on a machine that is not busy."""
+"""Seconds that a connector may take until it runs, on a machine that is not busy."""
 RESTART_SECONDS = 3
 POLL_SECONDS = 0.1
 
 
 def lab_files(lab: Lab) -> list[ConnectorFile]:
-    """The files of the connectors this lab runs.
+    """Return the files of the connectors that this lab runs.
 
-    The sinks' are among them where the Spark application leaves bronze to them.
+    They include the sinks' files if the Spark application leaves bronze to the sink connectors.
     """
     files = source_files(lab)
     check_apart(files)
@@ -62,10 +62,10 @@ def lab_files(lab: Lab) -> list[ConnectorFile]:
 
 
 def check_files(lab: Lab) -> None:
-    """Look for mistakes that no service needs to be asked about, before anything starts.
+    """Check the project's files before anything starts, without asking a service.
 
     Raises LabError (USAGE) for a table without a source, a source without a usable connector file,
-    two whose connectors are in each other's way, or a table that its connector leaves out.
+    two sources whose connectors conflict, or a table that its connector leaves out.
     """
     _ = lab.tables
     check_apart(source_files(lab))
@@ -73,19 +73,20 @@ def check_files(lab: Lab) -> None:
 
 
 def check_sink_files(lab: Lab) -> None:
-    """Look for what keeps a table's changes from bronze, in the sink connectors' files.
+    """Check the sink connectors' files for settings that keep a table's changes from bronze.
 
-    Before anything starts. Raises LabError (USAGE). In containers the connector itself may be
-    installed, which can do more than the Spark application: only its worker can tell.
+    Call it before anything starts. Raises LabError (USAGE). In containers the sink connector itself
+    may be installed, which can do more than the Spark application: only its worker can check its
+    file.
     """
     native = lab.config.profiles[lab.profile].runtime == "native"
     check_sinks(lab.project, lab.tables, written_by_spark=native)
 
 
 def apply_and_wait(lab: Lab, files: list[ConnectorFile] | None = None) -> list[Applied]:
-    """Apply `files`, or all of the lab's, and wait until they run. LabError when one fails.
+    """Apply `files`, or all of the lab's, and wait until they run. Raises LabError if one fails.
 
-    What they need of their databases is set up before, once the files are usable by themselves.
+    The databases are prepared for capture first, once the files have passed their own checks.
     """
     files = lab_files(lab) if files is None else files
     client = connect_client(lab.endpoints.connect)
@@ -107,13 +108,13 @@ def apply_and_wait(lab: Lab, files: list[ConnectorFile] | None = None) -> list[A
 
 
 def delete_connector(lab: Lab, name: str) -> list[str]:
-    """Remove a connector from Connect; what was done besides, one phrase each.
+    """Remove a connector from Connect; return one phrase for each thing done besides.
 
-    A replication slot goes with its connector, or PostgreSQL would keep its log for nobody; and
-    with the slot goes the stored position, which is of no use without it.
+    Its replication slot is dropped too, or PostgreSQL would keep its log for no reader. Its stored
+    position is forgotten as well, because it is of no use without the slot.
     """
     client = connect_client(lab.endpoints.connect)
-    # Of MSK Connect, positions and slots are out of reach from here.
+    # On MSK Connect, positions and slots cannot be reached from here.
     found = _slot(lab, name) if client.tells_offsets else None
     if found is not None:
         client.forget_offsets(name)
@@ -124,12 +125,12 @@ def delete_connector(lab: Lab, name: str) -> list[str]:
 
 
 def snapshot_again(lab: Lab, name: str, *, start_over: bool = False) -> None:
-    """Have a source connector forget its position and load every table again, then go on.
+    """Have a source connector forget its position, load every table again, and then resume.
 
-    For one whose position its database no longer has. Rows that were deleted while nobody read the
-    log stay in silver. With `start_over` the topics are emptied first, and the tables and bronze
-    are written again from the new snapshot alone, without their past. Raises LabError when the
-    connector does not run afterwards.
+    This is for a connector whose position its database no longer has. Rows that were deleted while
+    nobody read the log stay in silver. With `start_over`, the topics are emptied first, and tables
+    and bronze are written again from the new snapshot alone, without their history. Raises LabError
+    if the connector does not run afterwards.
     """
     client = connect_client(lab.endpoints.connect)
     tables = [t for t in lab.tables if lab.config.sources[t.source].connector == name]
@@ -145,7 +146,7 @@ def snapshot_again(lab: Lab, name: str, *, start_over: bool = False) -> None:
 
 
 def _slot(lab: Lab, connector: str) -> tuple[str, str] | None:
-    """The source and the replication slot of a connector; None where it has none."""
+    """Return the source and the replication slot of a connector; None if it has no slot."""
     file = next((file for file in source_files(lab) if file.name == connector), None)
     slot = None if file is None else slot_of(file)
     if slot is None:
@@ -154,13 +155,16 @@ def _slot(lab: Lab, connector: str) -> tuple[str, str] | None:
 
 
 def is_running(status: dict[str, Any]) -> bool:
-    """Whether a connector and every one of its tasks runs."""
+    """Return whether a connector and all of its tasks run; it must have a task."""
     states = [status["connector"]["state"], *(task["state"] for task in status["tasks"])]
     return len(states) > 1 and all(state == "RUNNING" for state in states)
 
 
 def give_logins(client: ConnectClient) -> list[str]:
-    """Add a login to connectors made before Kafka asked for one, as files have it; their names."""
+    """Add a login, as files have it, to connectors made before Kafka required one.
+
+    Returns the names of these connectors.
+    """
     given = []
     for name, held in client.configs().items():
         login = history_login(held)
@@ -171,7 +175,7 @@ def give_logins(client: ConnectClient) -> list[str]:
 
 
 def restart_failed_tasks(client: ConnectClient) -> list[str]:
-    """Restart connectors of which a part has failed; their names. Kafka Connect never does."""
+    """Restart connectors with a failed part, as Kafka Connect never does; return their names."""
     failed = [name for name, status in client.statuses().items() if _has_failed(status)]
     for name in failed:
         client.act(name, "restart")
@@ -183,7 +187,7 @@ def _has_failed(status: dict[str, Any]) -> bool:
 
 
 def require_not_failed(lab: Lab, name: str) -> None:
-    """Raise LabError (NOT_READY) where a connector, or a task of it, has failed."""
+    """Raise LabError (NOT_READY) if a connector, or a task of it, has failed."""
     status = connect_client(lab.endpoints.connect).statuses().get(name)
     if status is not None and _has_failed(status):
         parts = [status["connector"], *status["tasks"]]
@@ -198,10 +202,10 @@ def wait_running(
     restarted: bool = False,
     explain: Callable[[str, str], str] = cause,
 ) -> None:
-    """Wait until every connector in `names` runs; LabError with its trace when one failed.
+    """Wait until every connector in `names` runs; raise LabError, with its trace, if one fails.
 
-    Of one that was just `restarted`, Connect tells the old failure for a moment longer. `explain`
-    makes one sentence of a trace and the connector's name.
+    For a connector that was just `restarted`, Connect reports the old failure for a moment longer.
+    `explain` turns a trace and the connector's name into one sentence.
     """
     begun = time.monotonic()
     seconds = when_busy(START_SECONDS)
@@ -232,7 +236,7 @@ def _not_running(name: str, what: str, trace: str, explain: Callable[[str, str],
 
 
 def _status(client: ConnectClient, name: str) -> dict[str, Any]:
-    """The status; a connector just made has none yet for a moment."""
+    """Return a connector's status; a new connector, which has none yet, is UNASSIGNED."""
     try:
         return client.status(name)
     except LabError as error:

@@ -1,4 +1,4 @@
-"""Whether the lab can run here, and whether it does."""
+"""Checks of whether the lab can run here, and whether it does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["diagnose"]
 
 
 def diagnose(lab: Lab) -> list[Check]:
-    """Everything `labctl doctor` looks at: the machine, the parts, the ports, the services."""
+    """Return all checks of `labctl doctor`: the machine, parts, ports, services and slots."""
     return [
         *lab.runtime.checks(),
         *lab.runtime.parts(),
@@ -59,13 +59,16 @@ def _services(lab: Lab) -> list[Check]:
 
 
 def _slots(lab: Lab) -> list[Check]:
-    """What PostgreSQL keeps of its log for connectors: it could fill the disk, or be given up."""
+    """Check the log that PostgreSQL keeps for connectors.
+
+    The log could fill the disk, or the server could give up a slot.
+    """
     if not lab.running:
         return []
     try:
         slots = read_slots(lab)
     except LabError:
-        # That the server does not answer is said above.
+        # The checks of the services report that the server does not answer.
         return []
     dangers = [danger for slot in slots if (danger := slot.danger())]
     kept = sum(slot.retained_bytes for slot in slots) / 1024**2

@@ -17,7 +17,7 @@ __all__ = ["destroy", "down"]
 
 
 def down(lab: Lab) -> bool:
-    """Stop every service in reverse order; data stays. False when nothing ran."""
+    """Stop every service in reverse order and keep the data. Return False if nothing ran."""
     with lab.require_here().state.changing(existing=True):
         return _stop(lab)
 
@@ -34,10 +34,10 @@ def destroy(lab: Lab) -> None:
 
 
 def _profiles(lab: Lab) -> list[str]:
-    """The profiles that may have left something outside the lab's folder.
+    """Return the profiles that may have left something outside the lab's folder.
 
-    One that lab.toml no longer has cannot be asked. When lab.json does not say which the lab was
-    started with, every one with containers is asked, if the lab has ever had any.
+    A profile that lab.toml no longer has cannot be asked. If lab.json does not say which profiles
+    the lab used, all profiles with containers are asked, if the lab has ever had containers.
     """
     recorded = lab.state.load_if_readable()
     if recorded is not None:
@@ -48,7 +48,7 @@ def _profiles(lab: Lab) -> list[str]:
 
 
 def _stop(lab: Lab) -> bool:
-    """Stop the services, each before those it needs; where nobody obeys, all at once."""
+    """Stop each service before those it needs; all at once if the supervisor does not answer."""
     try:
         was_running = lab.runtime.running()
         if was_running:
@@ -60,15 +60,15 @@ def _stop(lab: Lab) -> bool:
 
 
 def _kill(lab: Lab) -> None:
-    """End the services without what they would do for their data."""
-    # Killed, it would leave shared memory behind.
+    """Kill the services, without letting them save their data."""
+    # A killed PostgreSQL would leave shared memory behind.
     with suppress(SilentSupervisorError):
         lab.runtime.stop(postgres.SERVICE.name)
     lab.runtime.kill_all()
 
 
 def _stop_services(lab: Lab) -> None:
-    """Each as soon as none runs that needs it."""
+    """Stop each service as soon as no service that needs it runs."""
     stopping: dict[str, Future[None]] = {}
 
     def stop(service: Service, needing: Sequence[Future[None]]) -> None:
@@ -88,5 +88,5 @@ def _stop_services(lab: Lab) -> None:
 
 
 def _needs(one: Service, other: Service) -> bool:
-    """Whether `one` would miss `other`. Connect starts without databases, and then reads them."""
+    """Return whether `one` needs `other`. Connect starts without databases, then reads them."""
     return other.name in one.after or (one.name == connect.SERVICE.name and other.name in ENGINES)

@@ -1,4 +1,4 @@
-"""Which table a connector has failed for: its trace names a column at best."""
+"""Explanation of a connector's failure, with its table: the trace names a column at best."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _NAMES_CLASH = re.compile(r"field name duplication|conflicts with another differ
 
 
 def why_failed(lab: Lab, trace: str, connector: str) -> str:
-    """Return why a task failed, with the tables and columns that it failed for where it is known.
+    """Return why a task failed, with the tables and columns that caused it if they are known.
 
-    Such a task fails again however often it is restarted.
+    Such a task fails again after every restart.
     """
     sources = [name for name, one in lab.config.sources.items() if one.connector == connector]
     if sources and _NAMES_CLASH.search(trace):

@@ -1,4 +1,4 @@
-"""Whether what runs also does something."""
+"""Check that running connectors write something."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["silent_connectors"]
 def silent_connectors(
     lab: Lab, running: Iterable[str], ends: EndOffsets | None
 ) -> Mapping[str, str]:
-    """Of the connectors in `running`, those that have written nothing although there is something.
+    """Return the connectors in `running` that wrote nothing although their tables have rows.
 
-    By name, with what they should have written. `ends` says where topics end now. A database is
-    asked only where all topics of its connector are empty, and one that does not answer is left
-    out.
+    Maps each name to what the connector should have written. `ends` has the current ends of the
+    topics. A database is asked only if all topics of its connector are empty; one that does not
+    answer is left out.
     """
     if ends is None:
         return {}

@@ -1,4 +1,4 @@
-"""How many change records of a table are in its topic but not yet in silver."""
+"""Number of a table's change records that are in its topic but not yet in silver."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from labctl.verify import NotAnsweringError
 __all__ = ["StoppedTables", "in_flight_records", "records_behind", "tables_behind"]
 
 _FAILURES = 3
-"""After so many failures with the same error, at the same place, a table is not waited for."""
+"""Number of failures with the same error, at the same offsets, that end the wait for a table."""
 
 
 def in_flight_records(lab: Lab, table: LabTable) -> int | None:
-    """Records of the topic that silver has not committed; None when that cannot be told.
+    """Return how many of the topic's records silver has not committed; None if that is unknown.
 
-    At least one while the first load has not reached the topic, or a source connector does not
-    run: what the source holds then is still to come.
+    Returns 1 while the topic does not exist or the source connector does not run: the source's rows
+    are still to come.
     """
     try:
         with TopicEnds(lab.endpoints.kafka) as asked:
@@ -40,14 +40,14 @@ def in_flight_records(lab: Lab, table: LabTable) -> int | None:
 
 
 def records_behind(lab: Lab, table: LabTable) -> int:
-    """Records of the topic that silver has not committed. Raises NotAnsweringError."""
+    """Return how many of the topic's records silver has not committed. Raises NotAnsweringError."""
     with TopicEnds(lab.endpoints.kafka) as ends:
         return tables_behind(lab, ends, [table])[table.name]
 
 
 def tables_behind(lab: Lab, ends: TopicEnds, tables: Collection[LabTable]) -> dict[str, int]:
-    """The same of several tables by name. Kafka and the application are asked once for all."""
-    # The topics first: silver may take in more meanwhile, never less.
+    """Return `records_behind` for several tables, by name. Kafka and silver are each asked once."""
+    # Ask for the topics first: silver may ingest more in the meantime, never less.
     reached = _ends(ends, tables)
     statuses = _statuses(lab)
     return {
@@ -57,18 +57,18 @@ def tables_behind(lab: Lab, ends: TopicEnds, tables: Collection[LabTable]) -> di
 
 
 class StoppedTables:
-    """Tables that take in nothing more until somebody does something.
+    """Tables that ingest nothing more until somebody acts.
 
-    The application tries a table again for ever when it takes the error for a passing one.
+    The application retries a table without end if it takes the error for a temporary one.
     """
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
         self._first: dict[str, tuple[object, int]] = {}
-        """By table, where it failed first, and how often it had failed by then."""
+        """Error and offsets of the first failure, and the number of failures by then, by table."""
 
     def why(self, table: LabTable) -> str | None:
-        """Why a table takes in nothing more; None while it may. Raises NotAnsweringError."""
+        """Return why a table ingests nothing more; None while it may. Raises NotAnsweringError."""
         status = _status(self._lab, table)
         error, failures = status["error"], status["restarts"]
         if status["state"] == "failed":
@@ -85,7 +85,7 @@ class StoppedTables:
 
 
 def _ends(ends: TopicEnds, tables: Collection[LabTable]) -> EndOffsets:
-    """The offset after each topic's last record, by partition; none while there is no topic."""
+    """Return the end offsets of each topic by partition; none for a topic that does not exist."""
     try:
         return ends.of({table.topic for table in tables})
     except LabError as error:
@@ -97,7 +97,7 @@ def _behind(ends: dict[int, int], committed: dict[str, int]) -> int:
 
 
 def _status(lab: Lab, table: LabTable) -> dict[str, Any]:
-    """What the Spark application says of a table. Raises NotAnsweringError, or LabError."""
+    """Return the Spark application's status of a table. Raises NotAnsweringError, or LabError."""
     return _status_of(_statuses(lab), table)
 
 
@@ -118,7 +118,7 @@ def _status_of(tables: dict[str, dict[str, Any]], table: LabTable) -> dict[str, 
 
 
 def _captured(lab: Lab, source: str) -> bool:
-    """Whether the source's connector runs; true for one that was never applied."""
+    """Return whether the source's connector runs; True for one that was never applied."""
     connector = lab.config.sources[source].connector
     client = connect_client(lab.endpoints.connect)
     try:

@@ -23,18 +23,18 @@ _HEAP = "-Xmx256m"
 
 
 class KafkaTool(NamedTuple):
-    """One tool, and how it wants to be told where Kafka is."""
+    """One tool, and its options for the address of Kafka and the client's settings."""
 
     class_name: str
     config_option: str | None = "--command-config"
-    """What a file with a client's settings is given by; None for a tool that asks no broker."""
+    """Option for a file with the client's settings; None for a tool that asks no broker."""
     server_option: str | None = "--bootstrap-server"
-    """None: the address in that file is enough, and all it takes."""
+    """Option for the address; None if the tool reads it only from that file."""
     at_the_end: bool = False
-    """It takes both of a subcommand, behind its name."""
+    """True if both options belong after the name of a subcommand."""
 
     def arguments(self, given: Sequence[str], servers: str, config: Path) -> list[str]:
-        """`given` with the address and the file, unless they name others themselves."""
+        """Return `given` with the address and the settings file, unless `given` names others."""
         options = {self.server_option: servers, self.config_option: str(config)}
         names = {argument.partition("=")[0] for argument in given}
         # Another address needs another login, too.
@@ -81,11 +81,11 @@ KAFKA_TOOLS: Mapping[str, KafkaTool] = MappingProxyType(
         "verifiable-producer": KafkaTool(f"{_TOOLS}.VerifiableProducer", _PRODUCER),
     }
 )
-"""By the name of the script in Kafka's own `bin`, without `kafka-` and `.sh`."""
+"""Tools by the name of their script in Kafka's own `bin`, without `kafka-` and `.sh`."""
 
 
 def kafka_tool(lab: Lab, name: str, given: Sequence[str], progress: Progress) -> Program:
-    """The tool `name` with `given` arguments. Raises LabError (USAGE) for one there is not."""
+    """Return the tool `name` with `given` arguments. Raises LabError (USAGE) if it is unknown."""
     bare = name.removeprefix("kafka-").removesuffix(".sh")
     tool = KAFKA_TOOLS.get(bare)
     if tool is None:

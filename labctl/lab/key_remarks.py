@@ -1,4 +1,4 @@
-"""What to say of the keys in a lab's files that are not read as they are written."""
+"""Remarks on the keys in a lab's files that are not read as they are written."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lakehouse.properties import TableConfig, read_placed
 __all__ = ["remarks_on_keys", "unknown_hudi_keys"]
 
 _READ_BY_THE_APPLICATION = {TOPIC, ROOT}
-"""Keys of Hudi's streamer, which is another program than the one that its list of keys is from."""
+"""Keys of Hudi's streamer, which is not the program that Hudi's list of keys is for."""
 
 
 def remarks_on_keys(lab: Lab) -> list[str]:
-    """Return a line for each key that an older version had, or that Hudi does not have."""
+    """Return one line for each key of an older version, and for each that Hudi does not have."""
     of_connectors = (each for file in source_files(lab) for each in file.older_keys)
     of_tables = (each for table in lab.tables for each in table.properties.older_keys)
     unknown = (each for table in lab.tables for each in unknown_hudi_keys(table.properties))

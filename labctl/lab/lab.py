@@ -33,7 +33,7 @@ class Lab:
     profile: str
     state: LabState
     even_damaged: bool = False
-    """Whether to do without what cannot be read in the state folder, to stop and remove the lab."""
+    """True to ignore unreadable files in the state folder, in order to stop and remove the lab."""
 
     @classmethod
     def find(
@@ -44,10 +44,10 @@ class Lab:
         project: Path | None = None,
         even_damaged: bool = False,
     ) -> Lab:
-        """The lab `name` of the project around `project` (default: here), running or not.
+        """Return the lab `name` of the project around `project` (default: here), running or not.
 
-        Raises LabError when its lab.json cannot be read, unless it may be `even_damaged`: then the
-        lab can be stopped and removed, and nothing else.
+        Raises LabError if its lab.json cannot be read, unless `even_damaged` is set: then the lab
+        can only be stopped and removed.
         """
         project = find_project(project)
         if name is not None and not LabConfig.valid_name(name):
@@ -59,7 +59,7 @@ class Lab:
         file = lab_file(project, name)
         config = load_config(file)
         state = LabState(name or config.name)
-        # A lab stays with the profile it was made with, until another is named.
+        # A lab keeps the profile that it was created with, until another is named.
         recorded = state.load_if_readable() or {} if even_damaged else state.load()
         chosen = profile or recorded.get("profile") or config.profile
         if chosen not in config.profiles:
@@ -77,11 +77,11 @@ class Lab:
 
     @property
     def services(self) -> tuple[Service, ...]:
-        """Those that its sources need, the pipeline's, and what `lab.toml` switches on."""
+        """Services of its sources and the pipeline, and the optional ones that are switched on."""
         return services_of(self.config)
 
     def service(self, name: str) -> Service:
-        """The service of that name; LabError when there is none."""
+        """Return the service `name`. Raises LabError (USAGE) if there is none."""
         for service in self.services:
             if service.name == name:
                 return service
@@ -95,7 +95,7 @@ class Lab:
 
     @cached_property
     def tables(self) -> list[LabTable]:
-        """The tables that are captured. Raises LabError when a properties file is not usable."""
+        """The captured tables. Raises LabError if a properties file is not usable."""
         return lab_tables(self.project, self.config)
 
     @cached_property
@@ -104,15 +104,18 @@ class Lab:
         return used_sinks(sink_files(self.project), self.tables)
 
     def table(self, name: str) -> LabTable:
-        """The table of that name, by its short name where it is unique.
+        """Return the table `name`, which may be its short name if that is unique.
 
-        Raises LabError (USAGE) naming those there are.
+        Raises LabError (USAGE), which lists the existing tables, if there is none.
         """
         by_name = {table.name: table for table in self.tables}
         return by_name[full_name(name, by_name, place=" in this lab")]
 
     def table_of(self, source_name: str) -> LabTable:
-        """The table, or the first of those, that a source's table of that name goes to."""
+        """Return the first table that the source table `source_name` feeds.
+
+        Without one, return the table of that name.
+        """
         for table in self.tables:
             if table.source_name == source_name:
                 return table
@@ -120,7 +123,7 @@ class Lab:
 
     @cached_property
     def ports(self) -> dict[str, dict[str, int]]:
-        """Ports by service and endpoint; chosen once, then kept in the state folder."""
+        """Ports by service and endpoint, chosen once and then kept in the state folder."""
         self.require_here()
         recorded = self.state.load_if_readable() or {}
         return assign_ports(
@@ -128,7 +131,7 @@ class Lab:
         )
 
     def forget_ports(self) -> None:
-        """Have ports that are not kept yet chosen again, by what other labs have now."""
+        """Have unsaved ports chosen again, apart from those that other labs hold by now."""
         for known in ("ports", "runtime", "endpoints"):
             self.__dict__.pop(known, None)
 
@@ -144,7 +147,7 @@ class Lab:
 
     @cached_property
     def endpoints(self) -> Endpoints:
-        """How to reach the services. Raises LabError when the lab was never started."""
+        """Addresses and logins of the services. Raises LabError if the lab was never started."""
         if isinstance(profile := self.config.profiles[self.profile], AwsProfile):
             return aws_endpoints(
                 self.config, profile, load_promoted(outputs_path(self.project, self.profile))
@@ -154,7 +157,7 @@ class Lab:
 
     @cached_property
     def runtime(self) -> Runtime:
-        """What runs this lab's services. LabError (USAGE) when they are not on this machine."""
+        """Runtime of this lab's services. Raises LabError (USAGE) if they run elsewhere."""
         self.require_here()
         return open_runtime(
             self.project,
@@ -175,9 +178,9 @@ class Lab:
         return self.state.exists and self.runtime.running()
 
     def require_running(self) -> Lab:
-        """This lab, or a LabError that says how to start it.
+        """Return this lab; raise LabError, which says how to start it, if it does not run.
 
-        Of a promoted lab only that its addresses are known: whether they answer, they tell.
+        For a promoted lab only its addresses must be known; their use shows whether they answer.
         """
         if isinstance(self.config.profiles[self.profile], AwsProfile):
             _ = self.endpoints
@@ -192,7 +195,7 @@ class Lab:
         return self
 
     def context(self, service: Service) -> Context:
-        """What `service` may know of this lab."""
+        """Return this lab's context for `service`."""
         return Context(
             service=service,
             lab=self.name,
@@ -210,7 +213,7 @@ class Lab:
         )
 
     def require_here(self) -> Lab:
-        """This lab; LabError (USAGE) when its profile has no processes on this machine."""
+        """Return this lab; raise LabError (USAGE) if its profile has no processes here."""
         if isinstance(self.config.profiles[self.profile], AwsProfile):
             raise LabError(
                 f"Profile {self.profile!r} has no services on this machine",
@@ -220,7 +223,7 @@ class Lab:
         return self
 
     def _others_ports(self) -> set[int]:
-        """Ports that other labs hold, running or not."""
+        """Return the ports that other labs hold, running or not."""
         others = (LabState(name) for name in lab_names() if name != self.name)
         return {
             port

@@ -1,4 +1,4 @@
-"""Notebooks on a running lab: what they call first, where they are, and JupyterLab on them."""
+"""Notebooks on a running lab: the functions they call first, their folder, and JupyterLab."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ __all__ = ["FOLDER", "jupyter", "own_notebooks", "running_lab", "spark_lake"]
 
 FOLDER = "notebooks"
 _TRANSPORT = "--KernelManager.transport=ipc"
-"""Over TCP, a kernel publishes code and output to every user of the machine, without a key."""
+"""Transport without TCP, on which all users of the machine could read code and output."""
 _LONGEST_SOCKET = "kernel-01234567-89ab-cdef-0123-456789abcdef-ipc-1"
 _SOCKET_PATH_LIMIT = 107
-"""Bytes (sun_path, unix(7))."""
+"""Maximum length of a socket's path in bytes (sun_path, unix(7))."""
 
 
 def running_lab() -> Lab:
-    """The lab that `labctl notebook` was for; without it, that of the project around this folder.
+    """Return the lab of `labctl notebook`, or without it that of the project around this folder.
 
-    Raises LabError where it does not run.
+    Raises LabError if the lab does not run.
     """
     name, profile = os.environ.get("LABCTL_LAB_NAME"), os.environ.get("LABCTL_PROFILE")
     return Lab.find(name=name, profile=profile).require_running()
 
 
 def spark_lake(lab: Lab) -> SparkLake:
-    """Spark SQL over the lab's silver tables, in a session that stays open until it is closed."""
+    """Return Spark SQL over the lab's silver tables, in a session that lasts until it is closed."""
     from labctl.lake import Lake
     from labctl.lake.spark import SparkEngine
     from labctl.lake.spark_session import SparkLake
@@ -48,7 +48,7 @@ def spark_lake(lab: Lab) -> SparkLake:
 
 
 def own_notebooks(project: Path) -> Path:
-    """The project's folder of notebooks; where it has none, it is made, with those of labctl."""
+    """Return the project's folder of notebooks; if missing, create it with labctl's notebooks."""
     folder = project / FOLDER
     if not folder.exists():
         names = shutil.ignore_patterns(".ipynb_checkpoints")
@@ -58,9 +58,9 @@ def own_notebooks(project: Path) -> Path:
 
 
 def jupyter(lab: Lab) -> Program:
-    """JupyterLab on the project's notebooks, whose kernels find this lab.
+    """Return JupyterLab on the project's notebooks, whose kernels find this lab.
 
-    Raises LabError (ENVIRONMENT) where JupyterLab is not installed; then no folder is made.
+    Raises LabError (ENVIRONMENT) if JupyterLab is not installed; then it creates no folder.
     """
     require_extra("notebook")
     folder = own_notebooks(lab.project)
@@ -70,8 +70,10 @@ def jupyter(lab: Lab) -> Program:
 
 
 def _runtime_folder() -> dict[str, str]:
-    """Return the variable that names another folder for kernels' sockets; nothing where they fit
-    into Jupyter's own, which no other user may enter."""
+    """Return the variable for another folder of kernels' sockets, if Jupyter's own is too long.
+
+    No other user may enter Jupyter's own folder.
+    """
     from jupyter_core.paths import jupyter_runtime_dir
 
     longest = os.path.join(jupyter_runtime_dir(), _LONGEST_SOCKET)  # noqa: PTH118 - a text

@@ -1,4 +1,4 @@
-"""The schemas that a project brings itself: applied by `up`, and again when they have changed."""
+"""Schemas that a project brings itself: `up` applies them, and again after each change."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ __all__ = [
 ]
 
 _KEPT = "schemas"
-"""In lab.json: by source, the digest of its schema file, and of its rows once they are in."""
+"""Key of lab.json: by source, the digest of its schema file, and of its rows once loaded."""
 _OUTPUT_LINES = 12
 
 
 @dataclass(frozen=True)
 class AppliedSchema:
-    """What was done to one source."""
+    """One file or command that was applied to a source."""
 
     source: str
     kind: Literal["schema_file", "rows_file", "migrate"]
@@ -42,16 +42,16 @@ class AppliedSchema:
 
 
 def sources_with_schema(lab: Lab) -> list[str]:
-    """The sources whose tables the project makes itself, in the order of lab.toml."""
+    """Return the sources whose tables the project makes itself, in the order of lab.toml."""
     if isinstance(lab.config.profiles[lab.profile], AwsProfile):
         return []
     return [name for name, source in lab.config.sources.items() if source.makes_tables]
 
 
 def check_schemas(lab: Lab) -> None:
-    """Look for mistakes in the files that are to be applied, before anything starts.
+    """Check the files that are to be applied, before anything starts.
 
-    Raises LabError (USAGE) for a file that is not there, or is no SQL.
+    Raises LabError (USAGE) for a file that is missing or is not SQL.
     """
     for name in sources_with_schema(lab):
         source = lab.config.sources[name]
@@ -63,23 +63,23 @@ def check_schemas(lab: Lab) -> None:
                     hint="write the file, or take the key out",
                     exit_code=ExitCode.USAGE,
                 )
-            # Rows may be many, and are read once, when they are run.
+            # A rows file may be large, so it is read only once, when it is run.
             if file == source.schema_file and not _is_applied(lab, name, file):
                 _ = read_script(path, source.engine)
 
 
 def is_schema_applied(lab: Lab, name: str) -> bool:
-    """Whether a source's schema file, if it has one, is what was applied last."""
+    """Return whether a source's schema file, if it has one, is the one that was applied last."""
     file = lab.config.sources[name].schema_file
     return file is None or ((lab.project / file).is_file() and _is_applied(lab, name, file))
 
 
 def apply_schema(lab: Lab, name: str) -> list[AppliedSchema]:
-    """Bring a source's tables up to what the project says: what was done, nothing if all was.
+    """Update a source's tables to what the project defines; return what was done, if anything.
 
-    A schema file is applied when its content is not what was applied last, rows once in a lab's
-    life. A migration tool knows by itself what is left to do, and is always run. Raises LabError
-    with file and line of the statement that fails, or with what the tool said.
+    A schema file is applied if its content differs from what was applied last, a rows file once in
+    a lab's life. A migration tool knows its pending steps itself, so it always runs. Raises
+    LabError with file and line of the statement that fails, or with the tool's output.
     """
     source = lab.config.sources[name]
     done: list[AppliedSchema] = []
@@ -127,7 +127,7 @@ def _migrate(lab: Lab, name: str, source: Source, command: str) -> None:
     named = {"postgres": "PGDATABASE", "sqlserver": "SQLCMDDBNAME"}.get(source.engine)
     if named is not None:
         found[named] = database
-    # What is installed beside labctl is found, whether its environment is active or not.
+    # Programs installed beside labctl are found even if its environment is not active.
     beside = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     ended = subprocess.run(
         ["sh", "-c", command],

@@ -1,4 +1,4 @@
-"""How the pipeline is: connectors, bronze and silver tables, and what keeps a change from them."""
+"""State of the pipeline: connectors, bronze and silver tables, and what keeps changes from them."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ __all__ = [
 ]
 
 WrittenBy = Literal["spark", "connect"]
-"""The Spark application, or the S3 sink connector: never both."""
+"""Writer of bronze: the Spark application or the S3 sink connector, never both."""
 
 NOT_APPLIED = "not applied"
-"""State of a connector that the lab should run and that Kafka Connect does not have."""
+"""State of a connector that the lab should run but that Kafka Connect does not have."""
 
 _SECONDS = 5.0
 _RUNNING = "RUNNING"
 HELD_UP = ("retrying", "failed")
-"""States of a table, or of bronze, in which it takes in nothing."""
+"""States in which a table, or bronze, ingests nothing."""
 _T = TypeVar("_T")
 
 
@@ -53,9 +53,9 @@ class ConnectorStatus:
     tasks: list[str]
     """The tasks' states, as Kafka Connect names them."""
     error: str | None = None
-    """Why the connector or one of its tasks failed, or what it does not do though it runs."""
+    """Reason why it or one of its tasks failed, or what it does not do although it runs."""
     retained_bytes: int | None = None
-    """Of PostgreSQL's log, kept until the connector has read it; None of another source's."""
+    """Bytes of PostgreSQL's log, kept until the connector reads it; None for other engines."""
 
 
 @dataclass(frozen=True)
@@ -64,32 +64,32 @@ class SilverTableStatus:
     state: str
     table_type: str
     last_commit_at: str | None
-    """ISO 8601, in UTC; None where nothing was written yet."""
+    """Time of the last commit, ISO 8601 in UTC; None if nothing was written yet."""
     records_behind: int | None
-    """Records of its topic that it has not taken in; None when Kafka does not answer."""
+    """Records of its topic that it has not ingested; None if Kafka does not answer."""
     dead_letters: int | None
-    """Records put aside; None when the application does not count them."""
+    """Number of its dead letters; None if the application does not count them."""
     error: str | None
     rebuild_refused: str | None = None
-    """Why the last request to rebuild it was dropped; the table itself goes on."""
+    """Reason why its last rebuild request was dropped; the table itself continues."""
     maintenance_error: str | None = None
-    """Why it is not compacted, cleaned or archived; its rows are right, but it grows."""
+    """Reason why it is not compacted, cleaned or archived; its rows are right, but it grows."""
     catalog_error: str | None = None
-    """Why its last change is not in Hive's metastore; its rows are right."""
+    """Reason why Hive's metastore lacks its last change; its rows are right."""
     source_problem: str | None = None
-    """Why its source cannot be captured rightly any more."""
+    """Reason why its source can no longer be captured correctly."""
 
 
 @dataclass(frozen=True)
 class BronzeStatus:
     writer: WrittenBy
     state: str | None
-    """As a table's; None where the sink connector writes: its own state says it."""
+    """State as a table has it; None if the sink connector writes, which has its own state."""
     records_behind: int | None = None
-    """Records of the lab's topics that are in no file; None when that is not known."""
+    """Records of the lab's topics that are in no file; None if that is unknown."""
     dead_letters: int | None = None
     stopped_topics: dict[str, str] = field(default_factory=dict)
-    """Why nothing of a topic is written any more, by topic."""
+    """Reasons why a topic is no longer written, by topic."""
     error: str | None = None
 
 
@@ -108,13 +108,13 @@ class PipelineStatus:
     connectors: list[ConnectorStatus]
     tables: list[SilverTableStatus]
     bronze: BronzeStatus | None
-    """None where it cannot be asked."""
+    """Status of bronze; None if the application does not report it."""
     lost_topics: list[str] = field(default_factory=list)
-    """Topics that tables were written from, and that Kafka does not have any more."""
+    """Topics that tables were written from and that Kafka no longer has."""
     gold: list[GoldStatus] = field(default_factory=list)
 
     def problems(self) -> list[str]:
-        """What keeps changes from silver or bronze now, or a table from its upkeep, with why."""
+        """Return what keeps changes from silver or bronze, or a table from maintenance, and why."""
         return [
             *_lost_problems(self.lost_topics),
             *(_connector_problem(c) for c in self.connectors if not _is_sound(c)),
@@ -148,7 +148,7 @@ class PipelineStatus:
 def read_pipeline(lab: Lab) -> PipelineStatus:
     """Ask Connect, Kafka and the Spark application, all at once.
 
-    What does not answer is left out.
+    The result leaves out what does not answer.
     """
     topics = sorted({table.topic for table in lab.tables})
     with ThreadPoolExecutor(max_workers=4) as pool:
@@ -176,12 +176,12 @@ def read_pipeline(lab: Lab) -> PipelineStatus:
 
 
 def bronze_writer(lab: Lab) -> WrittenBy | None:
-    """Who writes bronze. The application decides when it starts, and says so."""
+    """Return the writer of bronze, which the application chooses at its start; None if unknown."""
     return _bronze_writer(_silver_status(lab))
 
 
 def silver_status(lab: Lab) -> dict[str, Any]:
-    """What the Spark application says of itself. Raises requests' errors when it does not."""
+    """Return the Spark application's status. Raises requests' errors if it does not answer."""
     if lab.endpoints.silver.status_url is None:
         raise requests.ConnectionError("this lab's Spark application is not reachable from here")
     response = requests.get(f"{lab.endpoints.silver.status_url}/status", timeout=_SECONDS)
@@ -191,7 +191,7 @@ def silver_status(lab: Lab) -> dict[str, Any]:
 
 
 def _silver_status(lab: Lab) -> dict[str, Any]:
-    """`silver_status`; empty when the application does not answer."""
+    """Return `silver_status`, or an empty dict if the application does not answer."""
     try:
         return silver_status(lab)
     except requests.RequestException:
@@ -236,11 +236,11 @@ def _gold(status: Mapping[str, Any]) -> list[GoldStatus]:
 
 
 def _lost_topics(lab: Lab, ends: EndOffsets | None) -> list[str]:
-    """The topics of tables with a commit that Kafka does not have; none if it does not answer."""
+    """Return the topics of committed tables that Kafka lacks; none if Kafka does not answer."""
     without = [] if ends is None else [t for t in lab.tables if not ends.get(t.topic)]
     if not without:
         return []
-    # The application does not open a table before its topic is there: the lake alone knows.
+    # The application opens no table before its topic exists: only the lake knows.
     commits = _commits(lab, [table.name for table in without])
     return sorted({table.topic for table in without if commits.get(table.name)})
 
@@ -268,7 +268,7 @@ def _connector_statuses(lab: Lab) -> dict[str, dict[str, Any]]:
 
 
 def _wanted(lab: Lab, bronze: BronzeStatus | None) -> list[str]:
-    """The connectors that a lab runs once it has been seeded."""
+    """Return the connectors that a lab runs once it has been seeded."""
     names = [source.connector for source in lab.config.sources.values()]
     if bronze is not None and bronze.writer == "connect":
         names += [sink.file.name for sink in lab.sinks]
@@ -280,7 +280,7 @@ def _connectors(
     wanted: Iterable[str],
     explain: Callable[[str, str], str],
 ) -> list[ConnectorStatus]:
-    """What Connect runs, and what it should; nothing when it does not answer."""
+    """Return the connectors that Connect runs or should run; none if it does not answer."""
     if statuses is None:
         return []
     found = [_connector(name, status, explain) for name, status in statuses.items()]
@@ -309,9 +309,9 @@ def _is_sound(connector: ConnectorStatus) -> bool:
 
 
 def _with_slot(connector: ConnectorStatus, slot: Slot | None) -> ConnectorStatus:
-    """The connector with what PostgreSQL keeps for it, or that it was given up.
+    """Return the connector with its slot's log size, and with an error if the slot was given up.
 
-    Debezium's own check of its position passes over a slot that was given up.
+    Debezium's own check of its position overlooks a slot that was given up.
     """
     if slot is None:
         return connector
@@ -356,12 +356,12 @@ def _tables(
 
 
 def _behind(ends: Mapping[int, int], ingested: Mapping[str, int]) -> int:
-    """Records before `ends` that were not taken in, over all partitions."""
+    """Return how many records before `ends` were not ingested, over all partitions."""
     return sum(max(0, end - ingested.get(str(partition), 0)) for partition, end in ends.items())
 
 
 def _commits(lab: Lab, names: Sequence[str]) -> dict[str, str | None]:
-    """The instant of the last commit of each table, by its timeline."""
+    """Return the instant of each table's last commit, from its timeline."""
     from labctl.lake import Lake
 
     try:

@@ -1,4 +1,4 @@
-"""Which ports a lab's services listen on: the preferred ones, else free ones, kept for good."""
+"""Ports of a lab's services: the preferred ones, else free ones, kept for good."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ports = Mapping[str, Mapping[str, int]]
 
 
 class PortTakenError(LabError):
-    """Somebody else has a port of the lab."""
+    """Error for a port of the lab that another process has."""
 
     def __init__(self, port: int, service: str, endpoint: str) -> None:
         super().__init__(
@@ -33,10 +33,10 @@ class PortTakenError(LabError):
 
 
 class Reservation:
-    """Ports that this command keeps, for services that are not started yet.
+    """Ports that this command keeps for services that are not started yet.
 
-    No other lab, of whatever user, chooses one of them; none can be listened on until its service
-    has it released.
+    No other lab, of any user, chooses one of them, and no process can listen on one until the ports
+    of its service are released.
     """
 
     def __init__(self) -> None:
@@ -54,8 +54,10 @@ class Reservation:
         self.release(list(self._holds))
 
     def take(self, ports: Ports, *, but: Collection[int] = ()) -> None:
-        """Keep all of `ports` but those the lab itself has. Raises PortTakenError, and keeps none
-        then."""
+        """Keep all of `ports` except `but`, which the lab itself has.
+
+        Raises PortTakenError, and then keeps none.
+        """
         try:
             for service, endpoints in ports.items():
                 for endpoint, port in endpoints.items():
@@ -70,7 +72,7 @@ class Reservation:
             raise
 
     def release(self, services: Iterable[str]) -> None:
-        """Give up the ports of `services`: they are started now, or their supervisor keeps them."""
+        """Release the ports of `services`, which start now or whose supervisor keeps them."""
         for service in services:
             for hold in self._holds.pop(service, ()):
                 hold.close()
@@ -79,11 +81,11 @@ class Reservation:
 def assign_ports(
     services: Iterable[Service], config: LabConfig, kept: Ports, reserved: set[int]
 ) -> dict[str, dict[str, int]]:
-    """Ports by service and endpoint name.
+    """Return ports by service and endpoint name.
 
-    A port this lab held before is kept; one fixed in `lab.toml` is taken as it is; else the
-    preferred one, unless another lab (`reserved`) or a listener has it or it is outside of
-    $LABCTL_PORTS, then a free one.
+    A port that `lab.toml` fixes is used as it is, else one that this lab held before. Otherwise the
+    preferred port is used, unless another lab (`reserved`) or a listener has it or it is outside of
+    $LABCTL_PORTS; then a free port is used.
     """
     ports: dict[str, dict[str, int]] = {}
     taken = set(reserved)

@@ -1,4 +1,4 @@
-"""Why a service's probe failed, in words for people."""
+"""Readable reasons for the failed probe of a service."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["why_unusable"]
 
 
 def why_unusable(error: Exception) -> str:
-    """What a probe's error says, on one line and without what a client's library is made of."""
+    """Return a probe's error on one line, without the internals of a client library."""
     lines = str(error).strip().splitlines() or [""]
     if type(error) is ConnectionError:  # a probe's own words
         return lines[0]

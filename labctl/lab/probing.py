@@ -1,4 +1,4 @@
-"""Asking a service whether it is usable: the lab's own, and nobody else."""
+"""Probe of a service, which trusts only the lab's own process."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["probe", "stranger"]
 def probe(lab: Lab, service: Service, process: ProcessState) -> str:
     """Return what a usable service says of itself; any exception means that it is not usable.
 
-    First it checks who listens on the service's ports. Another program there, a service of another
-    lab for example, would answer as well, or be told a password.
+    The probe first checks which process listens on the service's ports: another program, such as a
+    service of another lab, could answer as well, or receive a password.
     """
     lab.runtime.require_own_listeners(service.name, process.pid if process.running else None)
     if not process.running:
@@ -22,7 +22,7 @@ def probe(lab: Lab, service: Service, process: ProcessState) -> str:
 
 
 def stranger(lab: Lab, service: Service) -> str:
-    """Return which other program has a port of a service that does not run; empty without one."""
+    """Return which other program has a port of a stopped service; empty if there is none."""
     try:
         lab.runtime.require_own_listeners(service.name, None)
     except ConnectionError as error:

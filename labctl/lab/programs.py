@@ -28,7 +28,7 @@ from labctl.sources import ENGINES, endpoint_of
 
 __all__ = ["Program", "aws", "begin_in", "mysql", "psql", "sqlcmd"]
 
-# What is set in the user's own shell for another server, and would win over what we set.
+# Variables of the user's shell for another server, which would override ours.
 _POSTGRES_OTHERS = ("PGHOSTADDR", "PGPASSWORD", "PGREQUIRESSL", "PGSERVICE", "PGSSLMODE")
 _AWS_OTHERS = (
     "AWS_ACCESS_KEY_ID",
@@ -42,16 +42,16 @@ _AWS_OTHERS = (
 
 @dataclass(frozen=True)
 class Program:
-    """A program to become: the beginning of its command line, and what its environment has."""
+    """A program to execute: the beginning of its command line, and its environment."""
 
     argv: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict)
-    """Added to this process's own. May hold a password."""
+    """Variables added to this process's own. They may hold a password."""
     without: Iterable[str] = ()
-    """Variables that it must not inherit."""
+    """Variables that the program must not inherit."""
 
     def environment(self, inherited: Mapping[str, str] = os.environ) -> dict[str, str]:
-        """All of its environment."""
+        """Return the program's whole environment."""
         without = set(self.without)
         kept = {name: value for name, value in inherited.items() if name not in without}
         return {**kept, **self.env}
@@ -60,7 +60,7 @@ class Program:
 def psql(
     lab: Lab, progress: Progress, source: str | None = None, *, admin: bool = False
 ) -> Program:
-    """Of the lab's own PostgreSQL, so that it is never too old for it."""
+    """Return `psql` of the lab's own PostgreSQL, so that it is never too old for the server."""
     database = begin_in(lab, "postgres", source)
     lab.artifacts.fetch(["postgres"], progress=progress)
     program = lab.artifacts.postgres_bin() / "psql"
@@ -74,7 +74,7 @@ def psql(
 def mysql(
     lab: Lab, progress: Progress, source: str | None = None, *, admin: bool = False
 ) -> Program:
-    """The machine's, where that is MySQL's own; else it is fetched."""
+    """Return the machine's client if it is MySQL's own, else one that labctl fetches."""
     database = begin_in(lab, "mysql", source)
     lab.artifacts.fetch(["mysql-client"], progress=progress)
     env = client_environment(lab)
@@ -82,27 +82,27 @@ def mysql(
     if admin:
         options = options.with_name("my-admin.cnf")
         write_mysql_options(_as_administrator(lab, database, "mysql"), options)
-    # The files of the user's own are for other servers, and would be read after ours.
+    # The user's own option files are for other servers, and would be read after ours.
     argv = [*lab.artifacts.mysql_command(), f"--defaults-file={options}"]
     if source is not None:
-        # A name given without the option is the database, and wins over this.
+        # A database given without the option overrides this one.
         argv.append(f"--database={database.database}")
     return Program(argv, env | {"MYSQL_TEST_LOGIN_FILE": f"{env['MYSQL_HOME']}/no-login-path"})
 
 
 def _as_administrator(lab: Lab, database: Database, engine: SourceEngine) -> Database:
-    """`database`, as the administrator of its server instead of its owner."""
+    """Return `database` with the login of its server's administrator instead of its owner."""
     server = lab.endpoints.servers[engine] or database
     return server.model_copy(update={"database": database.database})
 
 
 def sqlcmd(lab: Lab, source: str | None = None) -> Program | None:
-    """The machine's; None where it has none."""
+    """Return the machine's `sqlcmd`; None if there is none."""
     database = begin_in(lab, "sqlserver", source)
     path = shutil.which("sqlcmd")
     if path is None:
         return None
-    # A lab's certificate is its own: nobody vouches for it.
+    # A lab's certificate is self-signed.
     trusting = ["-C"] if database.host == LOOPBACK else []
     own = {
         "SQLCMDDBNAME": database.database,
@@ -112,7 +112,7 @@ def sqlcmd(lab: Lab, source: str | None = None) -> Program | None:
 
 
 def aws(lab: Lab) -> Program:
-    """The machine's AWS CLI. Of a lab on this machine, nothing that it does reaches AWS."""
+    """Return the machine's AWS CLI. For a lab on this machine, none of its commands reach AWS."""
     path = shutil.which("aws")
     if path is None:
         raise LabError(
@@ -122,7 +122,7 @@ def aws(lab: Lab) -> Program:
         )
     env = client_environment(lab)
     if url := lab.endpoints.objectstore.endpoint_url:
-        # For every service that has no address of its own here: the lab's keys are to go nowhere
+        # For AWS services that have no address of their own here: the lab's keys must go nowhere
         # else.
         env["AWS_ENDPOINT_URL"] = url
     mine = "AWS_SHARED_CREDENTIALS_FILE" in env
@@ -130,9 +130,10 @@ def aws(lab: Lab) -> Program:
 
 
 def begin_in(lab: Lab, engine: SourceEngine, source: str | None) -> Database:
-    """The database of `source`; without one the server's, which is its first source's.
+    """Return the database of `source`, or the server's default, that of its first source.
 
-    Raises LabError (USAGE) where the lab has no such server or source, or one of another engine.
+    Raises LabError (USAGE) if the lab has no such server or source, or if the source has another
+    engine.
     """
     title = ENGINES[engine].title
     if source is None:

@@ -1,4 +1,4 @@
-"""Having a silver table written again from its bronze files."""
+"""Rebuild of a silver table from its bronze files."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ ANSWER_SECONDS = 10.0
 
 
 def rebuild_table(lab: Lab, name: str) -> float:
-    """Rebuild one table; the others go on. Returns the seconds it took.
+    """Rebuild one table while the others continue. Returns the seconds it took.
 
-    The request is kept in the lake until it is fulfilled: should the application die on the way,
-    it takes it up again. Raises LabError when the application refuses it, and when it cannot be
-    reached; then the request is withdrawn.
+    The request stays in the lake until it is fulfilled: if the application dies in the meantime, it
+    resumes the request. Raises LabError, and withdraws the request, if the application refuses it
+    or cannot be reached.
     """
     name = lab.table(name).name
     request = _Request.of(lab, name)
@@ -61,8 +61,8 @@ def rebuild_table(lab: Lab, name: str) -> float:
 def cancel_rebuild(lab: Lab, name: str) -> bool:
     """Withdraw a request to rebuild a table. Returns whether there was one.
 
-    A rebuild that has begun is completed. A table that has stopped or waits for its next try goes
-    on at once.
+    A rebuild that has begun is completed. A table that has stopped or waits for its next try
+    continues at once.
     """
     name = lab.table(name).name
     request = _Request.of(lab, name)
@@ -74,9 +74,9 @@ def cancel_rebuild(lab: Lab, name: str) -> bool:
 
 
 def _tell(lab: Lab, name: str) -> bool:
-    """Have the application look for the request. False when it did not answer in time.
+    """Have the application check for the request. Return False if it did not answer in time.
 
-    Raises LabError when it cannot be reached, or does not write this table.
+    Raises LabError if it cannot be reached, or does not write this table.
     """
     application = lab.endpoints.silver
     url = f"{application.status_url}/tables/{name}/restart"
@@ -95,7 +95,7 @@ def _tell(lab: Lab, name: str) -> bool:
 
 
 def _is_told(lab: Lab, name: str) -> bool:
-    """`_tell` while the application may be starting again: then it finds the request by itself."""
+    """Return `_tell`; False while the application restarts: it then finds the request itself."""
     try:
         return _tell(lab, name)
     except LabError:
@@ -103,7 +103,7 @@ def _is_told(lab: Lab, name: str) -> bool:
 
 
 def _why_not_yet(lab: Lab, name: str) -> str:
-    """What the table waits for, or its last error, as the end of a sentence."""
+    """Return what the table waits for, or its last error, as the end of a sentence."""
     try:
         state = silver_status(lab)["tables"][name]
     except (requests.RequestException, KeyError):
@@ -115,7 +115,7 @@ def _why_not_yet(lab: Lab, name: str) -> str:
 
 @dataclass(frozen=True)
 class _Request:
-    """The object that says that a table is to be rebuilt."""
+    """The object in the lake that requests the rebuild of a table."""
 
     client: S3Client
     bucket: str
@@ -129,7 +129,7 @@ class _Request:
         return cls(s3_client(store), store.bucket, path.removeprefix(f"s3a://{store.bucket}/"))
 
     def put(self) -> None:
-        """Raises LabError when the object store does not take it."""
+        """Write the request. Raises LabError if the object store does not accept it."""
         try:
             self.client.put_object(Bucket=self.bucket, Key=self.key, Body=ASKED)
         except (BotoCoreError, ClientError) as error:
@@ -140,7 +140,7 @@ class _Request:
             ) from None
 
     def content(self) -> bytes | None:
-        """None when the object is not there."""
+        """Return the content of the object; None if it does not exist."""
         try:
             return self.client.get_object(Bucket=self.bucket, Key=self.key)["Body"].read()
         except self.client.exceptions.NoSuchKey:

@@ -1,4 +1,4 @@
-"""What connector files may refer to: names, never values."""
+"""Keys that connector files may refer to: names, never values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["offered_keys"]
 
 
 def offered_keys(config: LabConfig) -> dict[str, list[str]]:
-    """By secret, the keys that a lab of this configuration offers. The lab need not exist."""
+    """Return the keys that a lab of this configuration offers, by secret. No lab need exist."""
     nothing = dict.fromkeys(PASSWORDS, "")
     values = reference_values(network_endpoints(config, nothing), nothing, config.silver.source)
     return {f"{SECRET_PREFIX}/{name}": list(found) for name, found in values.items()}

@@ -1,7 +1,8 @@
-"""Where one row is between its source and silver, and why it has got no further.
+"""Trace of one row from its source to silver, and why it has got no further.
 
-Each station is asked for the newest it has of the row. Records have an offset, which silver and
-bronze keep: one with a smaller offset than the topic's is an older state of the row.
+Each station is asked for the newest version that it has of the row. Silver and bronze keep the
+offset of each record: a smaller offset than that of the topic's newest record means an older state
+of the row.
 """
 
 from __future__ import annotations
@@ -52,41 +53,41 @@ __all__ = [
 ]
 
 _NEWEST = 3
-"""Records looked at: a delete is followed by a record without a value."""
+"""Number of newest records to read: a delete is followed by a record without a value."""
 _COMMIT, _FILE = "_hoodie_commit_time", "_hoodie_file_name"
 _PARTITION, _OFFSET = "__kafka_partition", "__kafka_offset"
 
 
 class State(StrEnum):
-    """What a station has of the row."""
+    """State of the row at a station."""
 
     CURRENT = "current"
     OLDER = "older"
-    """It has the row as it was before."""
+    """The station has an earlier version of the row."""
     MISSING = "missing"
     DELETED = "deleted"
-    """It knows that the row was deleted."""
+    """The station knows that the row was deleted."""
     UNKNOWN = "unknown"
-    """It could not be asked."""
+    """The station could not be asked."""
 
 
 @dataclass(frozen=True)
 class Station:
-    """One place on the way."""
+    """One place on the row's way."""
 
     name: str
     state: State
     place: str = ""
     at: datetime | None = None
     row: Mapping[str, Any] | None = None
-    """The row as it is here."""
+    """The row as it is at this station."""
     why: str | None = None
-    """Why it is not here, or not as it is at the station before."""
+    """Reason why the row is missing here, or older than at the station before."""
 
 
 @dataclass(frozen=True)
 class RowTrace:
-    """A row's stations in the order of its way: source, topic, bronze, silver."""
+    """Stations of a row in their order: source, topic, bronze, silver."""
 
     table: str
     key: Mapping[str, object]
@@ -94,20 +95,20 @@ class RowTrace:
 
     @property
     def stopped(self) -> Station | None:
-        """The first station that does not have what the one before it has."""
+        """The first station that lacks what the one before it has."""
         return next((station for station in self.stations if station.why), None)
 
     @property
     def nowhere(self) -> bool:
-        """Whether no station knows such a row: it was never there, or was named wrongly."""
+        """True if no station knows the row: it was never there, or its key is wrong."""
         return all(station.state is State.MISSING for station in self.stations)
 
 
 def trace(lab: Lab, table: LabTable, key: Mapping[str, object]) -> RowTrace:
-    """Ask all stations for the row of `table` whose columns are as in `key`.
+    """Ask all stations for the row of `table` that has the values of `key`.
 
-    A station that does not answer is `UNKNOWN` and says why. Raises LabError (USAGE) for a column
-    that the source does not have, and for a `key` that more than one of its rows has.
+    A station that does not answer is `UNKNOWN` and has the reason. Raises LabError (USAGE) for a
+    column that the source does not have, and for a `key` that more than one of its rows has.
     """
     endpoints = lab.endpoints
     topics = Topics(endpoints.kafka, endpoints.registry)
@@ -147,7 +148,7 @@ def trace(lab: Lab, table: LabTable, key: Mapping[str, object]) -> RowTrace:
 
 
 def why_not_in_topic(lab: Lab, table: LabTable, capture: CaptureState | str) -> str:
-    """Why the connector has written no record of a row that its source has."""
+    """Return why the connector has written no record of a row that its source has."""
     connector = lab.config.sources[table.source].connector
     if isinstance(capture, str):
         return capture
@@ -163,7 +164,7 @@ def why_not_in_topic(lab: Lab, table: LabTable, capture: CaptureState | str) -> 
 
 
 def dropped_by(config: Mapping[str, str]) -> str:
-    """Say what of a connector's configuration leaves a row out, as far as its keys tell."""
+    """Return what in a connector's configuration leaves a row out, as far as its keys tell."""
     transforms = lists.names(config.get("transforms"))
     kinds = {name: config.get(f"transforms.{name}.type", "") for name in transforms}
     found = [
@@ -179,7 +180,7 @@ def dropped_by(config: Mapping[str, str]) -> str:
 
 
 def why_not_in_bronze(pipeline: PipelineStatus, topic: str) -> str:
-    """Why no file has the newest record of a row."""
+    """Return why no file has the newest record of a row."""
     bronze = pipeline.bronze
     if bronze is None:
         return "the Spark application does not answer: labctl status"
@@ -196,7 +197,7 @@ def why_not_in_silver(
     tables: list[SilverTableStatus],
     letters: list[DeadLetter] | str,
 ) -> str:
-    """Why the table does not have the newest record of a row."""
+    """Return why the table does not have the newest record of a row."""
     if record is not None and not isinstance(letters, str):
         for letter in letters:
             if (letter.partition, letter.offset) == (record.partition, record.offset):
@@ -216,7 +217,10 @@ def why_not_in_silver(
 
 
 def _asked(ask: Callable[[], Any]) -> Any:
-    """The answer; as text, why there is none. No such topic, folder or table: nothing yet."""
+    """Return the answer of `ask`, or as text why there is none.
+
+    Returns None if the topic, folder or table does not exist yet.
+    """
     try:
         return ask()
     except (LabError, OSError) as error:
@@ -228,7 +232,10 @@ def _asked(ask: Callable[[], Any]) -> Any:
 def _source(
     lab: Lab, table: LabTable, key: Mapping[str, object]
 ) -> tuple[Mapping[str, Any] | str | None, CaptureState | str]:
-    """The row, and how far its connector has read the source's log; as text, why not."""
+    """Return the row, and its connector's progress in the source's log.
+
+    If the source cannot be asked, both are text with the reason.
+    """
     try:
         return _source_row(lab, table, key)
     except LabError as error:
@@ -269,7 +276,7 @@ def _source_row(
 
 
 def _newest(found: list[Record]) -> Record | None:
-    """The newest with a value: a delete's own record, not the empty one behind it."""
+    """Return the newest record with a value: a delete itself, not the empty record after it."""
     return next((one for one in found if isinstance(one.value, dict)), None)
 
 
@@ -300,7 +307,10 @@ def topic_station(
 
 
 def _differ(row: Mapping[str, Any], value: Mapping[str, Any]) -> bool:
-    """Whether a column surely has another value: types that drivers and Avro give alike."""
+    """Return whether a column surely has another value.
+
+    Only types that drivers and Avro return alike are compared.
+    """
     both = ((row[name], value[name]) for name in row.keys() & value.keys())
     return any(
         a.rstrip() != b.rstrip() if isinstance(a, str) else a != b
@@ -343,7 +353,7 @@ def _beside(
     record: Record | str | None,
     why: Callable[[], str],
 ) -> tuple[State, str | None]:
-    """What a station has beside the topic's newest record, and why it does not have that one."""
+    """Return a station's state against the topic's newest record, and why it lacks that one."""
     lacks = isinstance(record, Record) and (
         not _is_truncate(record) if value is None else offset is not None and offset < record.offset
     )
@@ -357,7 +367,7 @@ def _beside(
 
 
 def _is_truncate(record: Record) -> bool:
-    """Whether a record removed all rows: a station without the row then lacks nothing."""
+    """Return whether a record removed all rows: a station without the row then lacks nothing."""
     return TRUNCATED in record.value
 
 
@@ -369,7 +379,7 @@ def _at(station: Station, record: Record, before: str) -> Station:
 
 
 def typed_as(column: SourceColumn, value: object) -> object:
-    """A whole number that came as text, as SQL Server wants it; of a column of text, the text."""
+    """Convert a numeric string to int unless the column is text; SQL Server requires it."""
     if not isinstance(value, str) or pa.types.is_string(column.arrow):
         return value
     return int(value) if value.lstrip("-").isdecimal() else value

@@ -1,4 +1,4 @@
-"""Filling the source databases, and letting their changes flow."""
+"""Seeding of the source databases, and capture of their changes."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ ORIGINAL_SCALE = 1.0
 
 @dataclass(frozen=True)
 class RowsOf:
-    """Which rows of a data set a lab is filled with: generated ones of a scale, or its files."""
+    """Rows of a data set that a lab is filled with: generated ones at a scale, or its files."""
 
     scale: float | None = None
-    """None: the files' own size."""
+    """Scale of the generated rows; None for the size of the files."""
     path: Path | None = None
-    """Zip or folder of the data set's own files; None: generate."""
+    """Zip or folder of the data set's own files; None to generate rows."""
 
     @classmethod
     def chosen(cls, scale: float | None, path: Path | None, seeded: Mapping[str, Any]) -> RowsOf:
-        """What was asked for; without a wish what was `seeded` before, else the original's size.
+        """Return the requested rows, else those `seeded` before, else the original's size.
 
-        Raises LabError (USAGE) when both a scale and a path are given.
+        Raises LabError (USAGE) if both a scale and a path are given.
         """
         if scale is not None and path is not None:
             raise LabError(
@@ -48,17 +48,17 @@ class RowsOf:
         return cls(float(seeded.get("scale", ORIGINAL_SCALE)))
 
     def recorded(self) -> dict[str, float | str]:
-        """As lab.json keeps it."""
+        """Return the entry for lab.json."""
         return {"from": str(self.path)} if self.path else {"scale": self.scale or ORIGINAL_SCALE}
 
 
 @dataclass(frozen=True)
 class Seeded:
-    """What `seed_lab` did."""
+    """Result of `seed_lab`."""
 
     data_sets: tuple[SeedResult, ...]
     connectors: tuple[Applied, ...]
-    """Those that were applied afterwards."""
+    """Connectors that were applied afterwards."""
 
     @property
     def tables(self) -> list[SeededTable]:
@@ -75,7 +75,7 @@ class Seeded:
 
 
 def lab_data_sets(lab: Lab, name: str | None = None) -> list[DataSet]:
-    """The data sets that `lab.toml` names, or the one called `name`. Raises LabError (USAGE)."""
+    """Return the data sets of `lab.toml`, or the one called `name`. Raises LabError (USAGE)."""
     names = lab.config.data_sets if name is None else (name,)
     if not names:
         raise LabError(
@@ -100,9 +100,9 @@ def seed_lab(
 ) -> Seeded:
     """Load the data set `name`, or those of the lab; then apply the connectors if `connect`.
 
-    In this order, so that the first load reaches the topics as Debezium's snapshot. Without `scale`
-    and `from_path` the lab gets what it was seeded with before, which its state remembers. `only`
-    names tables, and leaves the others alone.
+    This order lets the first load reach the topics as Debezium's snapshot. Without `scale` and
+    `from_path`, the lab gets the rows that it was seeded with before, which its state remembers.
+    `only` names the tables to load; the others stay as they are.
     """
     chosen = lab_data_sets(lab, name)
     if only and len(chosen) > 1:
@@ -146,7 +146,7 @@ def _seed_one(
         reset=reset,
         progress=progress,
     )
-    # Where every table that differs was left alone, the lab holds what it was seeded with before.
+    # If every table that differs was kept, the lab still holds its earlier rows.
     changed = any(table.action in (Action.LOADED, Action.RESET) for table in result.tables)
     if lab.state.exists and (changed or not result.kept):
         lab.state.save(seeded={**seeded, one.name: rows.recorded()})

@@ -1,7 +1,8 @@
-"""PostgreSQL's replication slots: what they keep of the write-ahead log, and for whom.
+"""PostgreSQL's replication slots: what they keep of the write-ahead log, and for which connector.
 
-A slot keeps all that its connector has not read. The server gives up a slot that would keep more
-than `max_slot_wal_keep_size`; MySQL and SQL Server keep their logs for a time, whoever reads them.
+A slot keeps everything that its connector has not read. The server gives up a slot that would keep
+more than `max_slot_wal_keep_size`. MySQL and SQL Server keep their logs for a fixed time, whether
+or not they are read.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from labctl.sources import connect_server
 __all__ = ["Slot", "drop_slot", "read_slots", "slot_of"]
 
 LEAVE_SECONDS = 10.0
-"""How long a connector that was stopped may still hold its slot."""
+"""Seconds for which a stopped connector may still hold its slot."""
 _SCARCE = 0.5
-"""Part of what a slot may keep, from which on it is said to be in danger."""
+"""Ratio of bytes left to bytes retained below which a slot is in danger."""
 
 
 @dataclass(frozen=True)
@@ -29,18 +30,18 @@ class Slot:
 
     name: str
     connector: str | None
-    """The connector file that uses it; None when none of the lab's does."""
+    """Connector that uses it; None if no connector of the lab does."""
     active: bool
-    """Whether somebody reads from it now."""
+    """True if a client reads from it now."""
     retained_bytes: int
-    """Of the log, kept for it."""
+    """Bytes of the log that are kept for it."""
     left_bytes: int | None
-    """What may still be written before it is given up; None where there is no bound."""
+    """Bytes that may still be written before it is given up; None if there is no limit."""
     lost: bool
-    """Given up: what was not read is gone."""
+    """True if the server has given it up: changes that were not read are gone."""
 
     def danger(self) -> tuple[str, str] | None:
-        """What is wrong with it and what to do; None when nothing is."""
+        """Return the slot's problem and what to do about it; None if there is no problem."""
         mib = self.retained_bytes / 1024**2
         if self.connector is None:
             return (
@@ -65,22 +66,22 @@ class Slot:
 
 
 def slot_of(file: ConnectorFile) -> str | None:
-    """The slot that a connector reads from; None of another engine's."""
+    """Return the slot that a connector reads from; None for other engines."""
     if file.config["connector.class"] != POSTGRES:
         return None
     return file.config.get("slot.name", DEFAULT_SLOT)
 
 
 def read_slots(lab: Lab) -> list[Slot]:
-    """The logical slots, by name; none where the lab captures no PostgreSQL.
+    """Return the logical slots, sorted by name; none if the lab captures no PostgreSQL.
 
-    Raises LabError (NOT_READY) when the server does not answer.
+    Raises LabError (NOT_READY) if the server does not answer.
     """
     here = next((n for n, s in lab.endpoints.sources.items() if s.engine == "postgres"), None)
     if here is None:
         return []
     owners = {slot_of(file): file.name for file in source_files(lab)}
-    # Slots are the server's: each of its databases tells all of them.
+    # Slots belong to the server: each of its databases lists all of them.
     with connect_server(lab.endpoints, here) as source:
         rows = source.execute(
             "SELECT slot_name, active,"
@@ -95,9 +96,9 @@ def read_slots(lab: Lab) -> list[Slot]:
 
 
 def drop_slot(lab: Lab, source_name: str, name: str) -> bool:
-    """Drop a slot of a source once its connector has left it; whether there was one.
+    """Drop a slot of a source once its connector has left it; return whether there was one.
 
-    Raises LabError when somebody still reads from it.
+    Raises LabError if a client still reads from it.
     """
     deadline = time.monotonic() + LEAVE_SECONDS
     with connect_server(lab.endpoints, source_name) as source:

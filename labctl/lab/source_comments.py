@@ -1,4 +1,4 @@
-"""What the sources of a lab say of the columns of their tables."""
+"""Comments on the columns of a lab's tables, from its sources."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from labctl.tables import LabTable
 __all__ = ["source_comments"]
 
 _LONGEST = 255
-"""Characters that Glue takes."""
+"""Maximum length of a comment in Glue, in characters."""
 
 
 def source_comments(lab: Lab) -> Comments:
-    """By silver table; without those of a source that does not answer."""
+    """Return column comments by silver table, without those of sources that do not answer."""
     by_source: dict[str, list[LabTable]] = defaultdict(list)
     for table in lab.tables:
         by_source[table.source].append(table)

@@ -10,11 +10,11 @@ __all__ = ["source_file", "source_files"]
 
 
 def source_files(lab: Lab) -> list[ConnectorFile]:
-    """The connector files of the lab's sources, in the order of `lab.toml`."""
+    """Return the connector files of the lab's sources, in the order of `lab.toml`."""
     return [source_file(lab, name) for name in lab.config.sources]
 
 
 def source_file(lab: Lab, source: str) -> ConnectorFile:
-    """The connector file of the source of that name."""
+    """Return the connector file of the source of that name."""
     connector = lab.config.sources[source].connector
     return read_connector(lab.project / CONNECTORS / f"{connector}.json")

@@ -1,4 +1,4 @@
-"""Tables whose source is not what they are made for: gone, without a key, or not recorded."""
+"""Tables whose source has a problem: it is gone, has no key, or is not recorded."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from labctl.tables import LabTable
 __all__ = ["KEY_COLUMNS", "source_problems"]
 
 KEY_COLUMNS = "message.key.columns"
-"""Of a connector that was told which columns are a row's key, where a table has no primary key."""
+"""Connector key that names a row's key columns for tables without a primary key."""
 
 
 def source_problems(
     lab: Lab, running: Collection[str], ends: EndOffsets | None
 ) -> Mapping[str, str]:
-    """By silver table, what is wrong with its source. `ends` says where topics end now.
+    """Return the problem of each silver table's source, by table.
 
-    Only of tables that have been captured, by their topics, and of those whose connector is in
-    `running`: before, a table may still be to be made. A database that does not answer is left out.
+    `ends` has the current ends of the topics. Only tables are checked that were captured, by their
+    topics, or whose connector is in `running`: before that, a table may be created later. A
+    database that does not answer is left out.
     """
     if ends is None:
         return {}

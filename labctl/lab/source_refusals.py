@@ -1,4 +1,4 @@
-"""All that keeps the tables of connectors from being captured, found in one walk of the sources."""
+"""Reasons why connectors' tables cannot be captured, found in one pass over the sources."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["SourceRefusals", "look_at_sources"]
 
 @dataclass
 class SourceRefusals:
-    """What a walk of the sources has found, in the order in which it is told."""
+    """Findings of one pass over the sources, in the order in which they are reported."""
 
     files: tuple[ConnectorFile, ...]
     limits: list[str] = field(default_factory=list)
@@ -27,7 +27,7 @@ class SourceRefusals:
     schemas: list[LabError] = field(default_factory=list)
     """Schemas that a source's database does not have."""
     unfit: list[str] = field(default_factory=list)
-    """Tables, and connectors, that would not come to silver."""
+    """Tables, and connectors, that would not get to silver."""
 
     def raise_limits(self) -> None:
         """Raise LabError (USAGE) for tables that could only be captured wrongly."""
@@ -41,11 +41,11 @@ class SourceRefusals:
             )
 
     def raise_unfit(self) -> None:
-        """Raise LabError (USAGE) for tables, and connectors, that would not come to silver."""
+        """Raise LabError (USAGE) for tables, and connectors, that would not get to silver."""
         refuse_unfit(self.unfit, self.files)
 
     def raise_any(self) -> None:
-        """Raise LabError (USAGE) for what comes first."""
+        """Raise LabError (USAGE) for the first kind of finding that there is."""
         self.raise_limits()
         for missing in self.schemas:
             raise missing
@@ -57,8 +57,8 @@ def look_at_sources(
 ) -> SourceRefusals:
     """Ask the databases of these connectors what keeps their tables from being captured.
 
-    With `skip_unreachable`, databases that do not answer are not asked. A promoted lab's databases
-    are out of reach.
+    With `skip_unreachable`, databases that do not answer are skipped. A promoted lab's databases
+    cannot be reached and are not asked.
     """
     found = SourceRefusals(tuple(files))
     if isinstance(lab.config.profiles[lab.profile], AwsProfile):

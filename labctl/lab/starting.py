@@ -1,4 +1,4 @@
-"""Starting services, each as soon as it may, and waiting until they are usable."""
+"""Start services, each as soon as possible, and wait until they are usable."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ PROBE_INTERVAL = 0.1
 
 
 class UpReporter(Progress, Protocol):
-    """Told how `up` goes on. Called from several threads."""
+    """Receiver of the progress of `up`. Several threads call it."""
 
     def service(self, name: str, state: str, detail: str = "") -> None:
-        """`state`: waiting, starting, ready, stopped or failed."""
+        """Report a service's `state`: waiting, starting, ready, stopped or failed."""
 
 
 class SilentReporter(SilentProgress):
-    """An `UpReporter` that says nothing: for a service that comes back in the middle of a run."""
+    """An `UpReporter` that reports nothing, for a service that is restarted during a run."""
 
     def service(self, name: str, state: str, detail: str = "") -> None: ...
 
@@ -46,7 +46,10 @@ class SilentReporter(SilentProgress):
 def start_services(
     lab: Lab, wanted: list[Service], idle: list[Service], reporter: UpReporter
 ) -> dict[str, str]:
-    """Start `idle`, each once those it needs are usable; wait for all `wanted` to be usable."""
+    """Start `idle`, each once the services that it needs are usable.
+
+    Waits until all `wanted` services are usable.
+    """
     cancelled = threading.Event()
     futures: dict[str, Future[str]] = {}
 
@@ -68,7 +71,7 @@ def start_services(
             raise LabError(f"{service.title} was not started", exit_code=ExitCode.INTERRUPTED)
         return bring_up(lab, service, reporter, cancelled, start=start and not beside)
 
-    # One thread per service: one that waits for another never holds the other's place.
+    # One thread per service: a service that waits never takes the thread of the one it needs.
     with ThreadPoolExecutor(max_workers=len(wanted)) as pool:
         try:
             for service in wanted:
@@ -88,7 +91,7 @@ def start_services(
 
 
 def _all_of(failed: Sequence[BaseException]) -> BaseException:
-    """The first failure, which names the others too. A service comes behind those it needs."""
+    """Return the first failure, with the others as details. Dependencies come first."""
     first, *others = failed
     if not isinstance(first, LabError):
         return first
@@ -103,7 +106,7 @@ def _all_of(failed: Sequence[BaseException]) -> BaseException:
 def bring_up(
     lab: Lab, service: Service, reporter: UpReporter, cancelled: threading.Event, *, start: bool
 ) -> str:
-    """Have `service` usable; what it said of itself. Without `start` it runs already."""
+    """Make `service` usable; return what its probe said. Without `start` it runs already."""
     context = lab.context(service)
     begun = time.monotonic()
     if start:
@@ -131,9 +134,9 @@ def _start(lab: Lab, service: Service, reporter: UpReporter) -> None:
 
 
 def wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event | None = None) -> str:
-    """Wait until a service that was started answers its probe; what it said of itself.
+    """Wait until a started service answers its probe; return what it said of itself.
 
-    Raises LabError (NOT_READY) when it does not within its time, or was given up.
+    Raises LabError (NOT_READY) if it does not answer in time, or was given up.
     """
     cancelled = cancelled or threading.Event()
     context = lab.context(service)
@@ -160,9 +163,9 @@ def wait_until_usable(lab: Lab, service: Service, cancelled: threading.Event | N
 
 
 def start_seconds(service: Service, settings: ServiceSettings) -> float:
-    """How long `service` may take until it is usable: what `lab.toml` says, else its own limit.
+    """Return the seconds that `service` may take to start: from `lab.toml`, else its own limit.
 
-    Its own limit is for a machine that is not busy; `when_busy` says how much longer it may be.
+    Its own limit is for a machine that is not busy; `when_busy` extends it.
     """
     if settings.start_seconds is not None:
         return settings.start_seconds

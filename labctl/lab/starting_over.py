@@ -1,4 +1,4 @@
-"""Loading everything again from the sources alone: the way back when Kafka has lost its data."""
+"""Load everything again from the sources alone, after Kafka has lost its data."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ __all__ = ["apply_and_start_over"]
 
 
 def apply_and_start_over(lab: Lab) -> list[Applied]:
-    """Apply the connectors, and have each source connector load its tables into new topics.
+    """Apply the connectors, and have each source connector load its tables into empty topics.
 
-    Silver and bronze are written from those alone; the old bronze files are kept in `retired`. It
-    does the same whatever Kafka still has, and may be repeated. Raises LabError when a service
-    does not answer, or a connector does not run.
+    Silver and bronze are written from those topics alone; the old bronze files are kept in
+    `retired`. The result is the same whatever Kafka still has, and the call may be repeated. Raises
+    LabError if a service does not answer, or a connector does not run.
     """
     own = end_offsets(lab.endpoints.kafka, connect.INTERNAL_TOPICS.values())
     if not all(own.values()):
-        # A worker that lost them reports tasks that run, and waits for Kafka for ever.
+        # A worker that lost them reports running tasks, but waits for Kafka without end.
         restart_service(lab, connect.SERVICE.name, SilentReporter())
     applied = apply_and_wait(lab)
     for source in lab.config.sources.values():

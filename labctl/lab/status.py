@@ -1,4 +1,4 @@
-"""How a lab is: what runs, since when, how much it takes, what died."""
+"""Status of a lab: running services, their start, resource use and deaths."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class ServiceStatus:
     state: str
     """ready, starting, restarting, not answering, disk full, failed or stopped."""
     detail: str
-    """What the service said of itself, or why it is not usable."""
+    """What the service says of itself, or the reason why it is not usable."""
     pid: int | None
     started_at: float | None
     """Seconds since the epoch."""
     memory_bytes: int
-    """Of the process and its children; a container's."""
+    """Memory of the process and its children, or of the container."""
     restarts: int
-    """Times it died and came back since the lab was started."""
+    """Number of times it died and came back since the lab was started."""
     last_death_at: float | None
     last_death_cause: str
-    """Why it died, where that is known: for lack of memory, of heap, of disk."""
+    """Cause of its death, if known: lack of memory, of heap, or of disk space."""
     urls: dict[str, str]
 
 
@@ -47,7 +47,7 @@ class LabStatus:
     services: list[ServiceStatus]
 
     def problems(self) -> list[str]:
-        """Which services are not usable, each with why."""
+        """Return the services that are not usable, each with the reason."""
         return [
             f"service {s.name} is {s.state}" + (f": {s.detail}" if s.detail else "")
             for s in self.services
@@ -65,7 +65,7 @@ def read_status(lab: Lab) -> LabStatus:
         name = service.name
         return _service_status(lab, service, states.get(name), deaths.get(name, []), usages)
 
-    # One thread more than services, for the usages: each of the others waits for them at its end.
+    # One more thread than services, for the usages: each of the others waits for them at its end.
     with ThreadPoolExecutor(max_workers=len(lab.services) + 1) as pool:
         usages = pool.submit(lab.runtime.usages)
         services = list(pool.map(of, lab.services))
@@ -80,21 +80,21 @@ def read_status(lab: Lab) -> LabStatus:
 
 
 def service_versions(lab: Lab) -> dict[str, str]:
-    """What each service says of itself; of a profile without services here, nothing."""
+    """Return what each service says of itself; nothing if the profile has no services here."""
     if isinstance(lab.config.profiles[lab.profile], AwsProfile):
         return {}
     return {service.name: service.detail for service in read_status(lab).services}
 
 
 def _unusable(service: Service, process: ProcessState, deaths: list[Death]) -> str:
-    """The state of a service whose process runs and whose probe fails."""
+    """Return the state of a service whose process runs but whose probe fails."""
     if process.started_at and time.time() - process.started_at > service.ready_seconds:
         return "not answering"
     return "restarting" if deaths else "starting"
 
 
 def _full_disk(lab: Lab, name: str) -> str | None:
-    """What to say of a service whose data has no room left."""
+    """Return a message for a service whose data has no disk space left; else None."""
     space = lab.runtime.space(name)
     if space is None or not space.is_full:
         return None
@@ -124,7 +124,7 @@ def _service_status(
     elif process is not None and process.state == "FATAL":
         state = "failed"
         detail = stranger(lab, service) or f"given up; labctl logs {service.name}"
-    # One that still answers takes no changes any more.
+    # A service that still answers accepts no changes any more.
     if process is not None and (said := _full_disk(lab, service.name)):
         detail = said if state == "ready" or not detail else f"{said} ({detail})"
         state = "disk full"

@@ -1,4 +1,4 @@
-"""Which tables the filters of a connector let through."""
+"""Filters of a connector, and the tables that they let through."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def entries_of(config: Mapping[str, str], key: str) -> list[str]:
 
 
 def _matches(entries: list[str], name: str) -> bool:
-    """As Debezium does: expressions of the whole name, in any case."""
+    """Return whether an entry matches the whole name, in any case, as Debezium does."""
     for entry in entries:
         try:
             if re.fullmatch(entry, name, re.IGNORECASE):
                 return True
         except re.error:
-            continue  # Java's own form, which is not judged here
+            continue  # a form that only Java can read
     return False
 
 
 def refused_by(config: Mapping[str, str], engine: SourceEngine, ref: TableRef) -> str | None:
-    """The first key of a connector that keeps a table's changes away; None where none does."""
+    """Return the first key of a connector that keeps a table's changes away, or None."""
     for key, name in ((_schemas(engine), ref.schema), (TABLES, str(ref))):
         if config.get(key) and not _matches(entries_of(config, key), name):
             return key
@@ -56,12 +56,15 @@ def refused_by(config: Mapping[str, str], engine: SourceEngine, ref: TableRef) -
 
 
 def lets_through(config: Mapping[str, str], engine: SourceEngine, ref: TableRef) -> bool:
-    """Whether a connector writes a table's changes."""
+    """Return whether a connector writes a table's changes."""
     return refused_by(config, engine, ref) is None
 
 
 def left_out_by(file: ConnectorFile, engine: SourceEngine, ref: TableRef) -> str | None:
-    """As `refused_by`; None also where a list has expressions that only Java can read."""
+    """Return the same key as `refused_by`.
+
+    Returns None also if that key's list has expressions that only Java can read.
+    """
     key = refused_by(file.config, engine, ref)
     return key if key is not None and _is_plain(file, key) else None
 
@@ -69,7 +72,8 @@ def left_out_by(file: ConnectorFile, engine: SourceEngine, ref: TableRef) -> str
 def check_captured(lab: Lab) -> None:
     """Raise LabError (USAGE) for a table that its connector's file leaves out.
 
-    No row of it would ever come. Expressions that only Java can read are not judged.
+    No row of such a table would ever come. Lists with expressions that only Java can read are not
+    judged.
     """
     if problems := list(_left_out(lab)):
         raise LabError(
@@ -93,7 +97,7 @@ def _left_out(lab: Lab) -> Iterator[str]:
 
 
 def _is_plain(file: ConnectorFile, key: str) -> bool:
-    """Whether all expressions of a list can be read here."""
+    """Return whether Python can read all expressions of a list."""
     try:
         for entry in entries_of(file.config, key):
             re.compile(entry)

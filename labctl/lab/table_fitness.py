@@ -1,4 +1,4 @@
-"""Whether tables can be captured, asked of their databases before anything is changed."""
+"""Checks of whether tables can be captured, in their databases, before anything is changed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class FitTable:
-    """A table of a source, and what becomes of its columns."""
+    """A table of a source, with the findings on its columns."""
 
     source: str
     ref: TableRef
@@ -37,7 +37,7 @@ class FitTable:
 
     @property
     def refusals(self) -> list[Finding]:
-        """Findings for which the table cannot be captured."""
+        """Findings because of which the table cannot be captured."""
         return [finding for finding in self.findings if finding.verdict == "refused"]
 
     def data(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class FitTable:
 def fit_tables(
     lab: Lab, name: str, database: Source, refs: Collection[TableRef] = ()
 ) -> list[FitTable]:
-    """Look at tables of a source: `refs`, or all that its connector lets through."""
+    """Check tables of a source: `refs`, or all that its connector lets through."""
     file, engine = source_file(lab, name), lab.config.sources[name].engine
     read = _read_by(lab, name, database)
     found = []
@@ -66,7 +66,10 @@ def fit_tables(
 
 
 def require_fit(lab: Lab, name: str, database: Source, adding: SourceTable, limits: Limits) -> None:
-    """Raise LabError (USAGE) where one more table cannot be captured, or its connector not run."""
+    """Raise LabError (USAGE) if the table `adding` cannot be captured.
+
+    Raises it also for other tables that would stop the source's connector.
+    """
     file, read = source_file(lab, name), _read_by(lab, name, database)
     refuse_unfit(
         [
@@ -83,8 +86,8 @@ def unfit_tables(
     """Return what keeps a source's `captured` tables, or its connector, from silver.
 
     A connector reads each table that its filters let through, not only those with a properties
-    file: one that it cannot write stops it. What no change of a captured table would have is told
-    by its limits.
+    file, and a table that it cannot write stops it. What change records of a captured table would
+    lack is not covered here: `limits_of` returns it.
     """
     read = _read_by(lab, name, database)
     return [
@@ -98,13 +101,13 @@ def unfit_tables(
 
 
 def stopping(lab: Lab, name: str) -> list[str]:
-    """Return why the connector of a source fails, one sentence per table that stops it."""
+    """Return why the connector of a source fails, with one sentence per table that stops it."""
     with connect(lab.endpoints, name) as database:
         return list(_stopping(lab, name, database, _read_by(lab, name, database)))
 
 
 def _read_by(lab: Lab, name: str, database: Source) -> list[TableRef]:
-    """The tables that the connector of a source lets through."""
+    """Return the tables that the connector of a source lets through."""
     file, settings = source_file(lab, name), lab.config.sources[name]
     return [
         ref
@@ -134,9 +137,9 @@ def _stopping(
     read: Sequence[TableRef],
     but: Collection[TableRef] = (),
 ) -> Iterator[str]:
-    """What stops the connector of a source, but for tables that are asked by themselves.
+    """Yield what stops the connector of a source, except the tables in `but`.
 
-    It is asked of every table there is: so once each, and of nothing but names.
+    All other tables of the source are checked: each one once, and only its names.
     """
     file, engine = source_file(lab, name), lab.config.sources[name].engine
     for ref in read:
@@ -152,7 +155,7 @@ def _stopping(
 
 
 def refuse_unfit(problems: Sequence[str], files: Sequence[ConnectorFile]) -> None:
-    """Raise LabError (USAGE) where there are problems of these connectors' tables."""
+    """Raise LabError (USAGE) if there are problems with the tables of these connectors."""
     if problems:
         where = ", ".join(file.path.name for file in files if file.is_source)
         raise LabError(

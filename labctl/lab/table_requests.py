@@ -1,4 +1,4 @@
-"""Asking the Spark application to do something with one table, and waiting until it has."""
+"""Requests to the Spark application for one table, and waiting until they are done."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _TIMEOUT_SECONDS = 600.0
 
 
 def _ask(lab: Lab, name: str, action: _Action) -> None:
-    """Have the application do `action` with a table, beside the others.
+    """Have the application do `action` with a table, while the others continue.
 
-    Raises LabError when the application does not take the request.
+    Raises LabError if the application does not accept the request.
     """
     application = lab.endpoints.silver
     url = f"{application.status_url}/tables/{name}/{action}"
@@ -53,7 +53,7 @@ def _ask(lab: Lab, name: str, action: _Action) -> None:
 
 
 def said(error: requests.RequestException) -> str | None:
-    """Why the application refused a request; None when it was something else that failed."""
+    """Return why the application refused a request; None if something else failed."""
     if error.response is None or error.response.status_code != HTTPStatus.CONFLICT:
         return None
     body: dict[str, str] = error.response.json()
@@ -61,10 +61,10 @@ def said(error: requests.RequestException) -> str | None:
 
 
 def restart_table(lab: Lab, name: str) -> None:
-    """Have a table restart by what its properties file says now, and wait until it has.
+    """Restart a table with its current properties file, and wait until it has restarted.
 
-    Raises LabError (USAGE) when they cannot be used, and the table goes on as before; LabError when
-    it stops instead.
+    Raises LabError (USAGE) if the properties cannot be used; the table then continues as before.
+    Raises LabError if the table stops instead.
     """
     table = lab.table(name)
     _ask(lab, table.name, "restart")
@@ -88,10 +88,10 @@ def restart_table(lab: Lab, name: str) -> None:
 
 
 def _wait_until_done(lab: Lab, name: str, request_path: str) -> dict[str, Any]:
-    """Wait until the table's request is gone from the lake; returns the table's status.
+    """Wait until the table's request is gone from the lake; return the table's status.
 
-    A request outlives the application: should it die on the way, it takes it up again. Raises
-    LabError when the table stops instead.
+    A request outlives the application: if the application dies in the meantime, it resumes the
+    request. Raises LabError if the table stops instead.
     """
     begun = time.monotonic()
     while _exists(lab, request_path):
@@ -108,10 +108,11 @@ def _wait_until_done(lab: Lab, name: str, request_path: str) -> dict[str, Any]:
 
 
 def refill_table(lab: Lab, name: str) -> None:
-    """Have a table written again from its topic's beginning, and bronze too.
+    """Have a table, and bronze, written again from the beginning of the table's topic.
 
-    Returns when the old table is gone and the bronze files are put aside; the topic is then taken
-    in as at the first time. Without a topic, as of a source without rows, the request waits for it.
+    Returns when the old table is gone and the bronze files are moved aside; the topic is then
+    ingested as at the first time. Without a topic, as for a source without rows, it returns at once
+    and the request waits for the topic.
     """
     table = lab.table(name)
     _ask(lab, table.name, "refill")
@@ -122,10 +123,10 @@ def refill_table(lab: Lab, name: str) -> None:
 
 
 def replay_table(lab: Lab, name: str) -> dict[str, Any]:
-    """Put a table's dead letters into it, those that can be decoded now.
+    """Replay those of a table's dead letters that can now be decoded.
 
-    Returns how many were `ingested`, `overtaken` by later records and are `still_bad`. Raises
-    LabError (USAGE) where the table is fed from bronze, which holds nothing undecodable.
+    Returns how many were `ingested`, were `overtaken` by later records, or are `still_bad`. Raises
+    LabError (USAGE) if the table is fed from bronze, which holds only decodable records.
     """
     table = lab.table(name)
     if lab.config.silver.source == "bronze":
@@ -150,9 +151,9 @@ def replay_table(lab: Lab, name: str) -> dict[str, Any]:
 
 
 def register_tables(lab: Lab, names: Sequence[str] = ()) -> list[str]:
-    """Register tables (all, when none is named) in Hive's metastore; those that it has now.
+    """Register tables (all if none is named) in Hive's metastore; return those that it has now.
 
-    Raises LabError when one of them cannot be registered.
+    Raises LabError if one of them cannot be registered.
     """
     tables = [lab.table(name).name for name in names] or [table.name for table in lab.tables]
     for name in tables:
@@ -161,7 +162,7 @@ def register_tables(lab: Lab, names: Sequence[str] = ()) -> list[str]:
 
 
 def _is_registered(lab: Lab, name: str) -> bool:
-    """Wait until a table is registered. False for a table without a commit."""
+    """Wait until a table is registered. Return False for a table without a commit."""
     begun = time.monotonic()
     while True:
         state = _state(lab, name).get("catalog") or {"due": True, "told_at": None, "error": None}
@@ -178,7 +179,7 @@ def _is_registered(lab: Lab, name: str) -> bool:
 
 
 def lab_dead_letters(lab: Lab) -> DeadLetters:
-    """The dead letters of `lab`."""
+    """Return the dead letters of `lab`."""
     store = lab.endpoints.objectstore
     options = silver.options(lab.context(lab.service(silver.SERVICE.name)))
     folder = options.dead_letter_base_path.removeprefix(f"s3a://{store.bucket}/")
@@ -193,7 +194,7 @@ def _exists(lab: Lab, path: str) -> bool:
 
 
 def _state(lab: Lab, name: str) -> dict[str, Any]:
-    """The table's state; while the application restarts, that of a table that starts."""
+    """Return the table's state; `starting` while the application restarts."""
     try:
         state: dict[str, Any] = silver_status(lab)["tables"][name]
     except requests.RequestException:

@@ -1,4 +1,4 @@
-"""Where each table stands, from its source to silver, and what is missing on its way."""
+"""Progress of each table from its source to silver, and what is missing on its way."""
 
 from __future__ import annotations
 
@@ -29,35 +29,35 @@ __all__ = ["TableCheck", "check_tables", "silver_rows", "wait_for_rows"]
 _WAIT_SECONDS = 180.0
 _POLL_SECONDS = 0.2
 _ASK_SECONDS = 1.0
-"""Between two looks at whether a part has failed."""
+"""Seconds between two checks of whether a part has failed."""
 
 
 @dataclass(frozen=True)
 class TableCheck:
-    """One table on its way."""
+    """Result of the check of one table."""
 
     table: str
-    """Of silver."""
+    """Name of the silver table."""
     source: str
-    """`orders public.customer`."""
+    """Source and table, such as `orders public.customer`."""
     source_rows: int | None
-    """None where there is no such table."""
+    """Number of rows in the source; None if it has no such table."""
     connector: str
     """State of its connector."""
     topic: str
     topic_records: int | None
-    """None where there is no such topic."""
+    """Number of records in the topic; None if there is no such topic."""
     silver: str
     """State of the silver table."""
     silver_rows: int | None
-    """None where it has no commit yet."""
+    """Number of rows in silver; None if the table has no commit yet."""
     records_behind: int | None
     missing: tuple[str, ...] = field(default=())
-    """What keeps its rows from silver, from the source on, each with what to do."""
+    """What keeps its rows from silver, from the source on, each with a remedy."""
 
 
 def check_tables(lab: Lab, tables: Sequence[LabTable]) -> list[TableCheck]:
-    """Ask every part on the way of these tables. Raises LabError where one does not answer."""
+    """Check every part on the way of these tables. Raises LabError if one does not answer."""
     pipeline = read_pipeline(lab)
     ends = end_offsets(lab.endpoints.kafka, sorted({table.topic for table in tables}))
     checks = []
@@ -142,7 +142,7 @@ def _connector_problems(name: str, state: str, error: str | None) -> Iterator[st
 
 
 def silver_rows(lab: Lab, table: LabTable) -> int:
-    """Rows of the silver table now, without deleted ones; 0 while it has no commit."""
+    """Return the number of rows in silver now, without deleted ones; 0 without a commit."""
     lake = Lake(lab.endpoints.objectstore)
     if not lake.has_commit(table.name):
         return 0
@@ -153,10 +153,10 @@ def silver_rows(lab: Lab, table: LabTable) -> int:
 def wait_for_rows(
     lab: Lab, table: LabTable, *, at_least: int = 0, seconds: float = _WAIT_SECONDS
 ) -> int:
-    """Wait until silver has all of the topic, and so many rows; how many it has then.
+    """Wait until silver has the whole topic, and `at_least` rows; return the number of rows then.
 
-    With `seconds` 0: how many it has now. Raises LabError (NOT_READY) when the time is up, or when
-    its connector or silver has failed.
+    With `seconds` 0, returns the current number. Raises LabError (NOT_READY) when the time is up,
+    or if the connector or silver has failed.
     """
     begun = time.monotonic()
     connector = lab.config.sources[table.source].connector
@@ -180,7 +180,7 @@ def wait_for_rows(
 
 
 def _require_not_failed(lab: Lab, table: LabTable) -> None:
-    """Raise LabError where silver has given the table up."""
+    """Raise LabError if silver has given up the table."""
     try:
         state = silver_status(lab)["tables"].get(table.name, {})
     except requests.RequestException:

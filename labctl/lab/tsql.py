@@ -1,4 +1,4 @@
-"""Statements to SQL Server from a terminal or a file, where the machine has no `sqlcmd`."""
+"""Statements for SQL Server from a terminal or a file, on machines without `sqlcmd`."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _HINT = (
 
 
 def batches(lines: Iterable[str]) -> Iterator[str]:
-    """The batches that lines `GO` (or `GO 5`: five times) end, and the one that the end does.
+    """Return the batches, each ended by a line `GO` (`GO 5`: five times) or by the last line.
 
-    A line `quit` or `exit` that begins a batch ends it all.
+    A line `quit` or `exit` that begins a batch ends the input.
     """
     found = scripts.batches(lines, until=lambda line: _END.fullmatch(line) is not None)
     return (batch.text for batch in found)
 
 
 def run_statements(lab: Lab, arguments: Sequence[str], source: str | None = None) -> bool:
-    """Run what `sqlcmd` with such arguments would; whether every batch went well.
+    """Run what `sqlcmd` would run with these arguments; return whether every batch succeeded.
 
     A batch that fails is reported on standard error, and the next one runs. Raises LabError for
-    arguments that are not known here, or when the server lets nobody in.
+    unknown arguments, or if the server refuses the connection.
     """
     given = _parser().parse_args(arguments)
     database = begin_in(lab, "sqlserver", source)
@@ -89,7 +89,7 @@ def _given_batches(query: str | None, inputs: Sequence[Path]) -> Iterator[str]:
 
 
 def _typed() -> Iterator[str]:
-    """Lines from a terminal, which can be edited; they end with Ctrl-D."""
+    """Yield lines from a terminal, where they can be edited, until Ctrl-D."""
     with suppress(ImportError):
         import readline  # noqa: F401 - `input` uses it
     number = 1
@@ -116,7 +116,7 @@ def _run(cursor: pymssql.Cursor, batch: str) -> bool:
 
 
 def _print(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table as wide as its widest values."""
+    """Print a table whose columns are as wide as their widest values."""
     cells = [["NULL" if value is None else str(value) for value in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
     for line in (names, ["-" * width for width in widths], *cells):
@@ -125,10 +125,10 @@ def _print(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 
 
 def _said(error: pymssql.Error) -> str:
-    """`Msg 208: Invalid object name 'x'.`, from what the driver makes of it."""
+    """Return the driver's error in the form `Msg 208: Invalid object name 'x'.`."""
     number, text = (*error.args, "")[:2] if error.args else ("", str(error))
     if isinstance(number, tuple):
         number, text = number
     message = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text or number)
-    # What the client library adds comes behind the server's own message.
+    # The client library's additions follow the server's own message.
     return f"Msg {number}: {message.split('DB-Lib error message')[0].strip()}"

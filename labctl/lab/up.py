@@ -1,4 +1,4 @@
-"""Bringing a lab up: parts, ports, secrets, then every service as soon as it may start."""
+"""Start of a lab: parts, ports, secrets, then every service as soon as it may start."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ from labctl.services import Service
 __all__ = ["Started", "reserve_ports", "restart_service", "up"]
 
 CONNECT_SECONDS = 180.0
-"""How long Connect may take to answer. It answers nothing while it stops a task, and one without a
-login for its schema history asks Kafka for a minute before it ends."""
+"""Seconds that Connect may take to answer. It does not answer while it stops a task, and a task
+without a login for its schema history asks Kafka for a minute before it ends."""
 CHOICES = 20
-"""How often ports are chosen: a port that was free when it was chosen is seldom gone then."""
+"""Maximum number of choices of ports: a port that was free when chosen is seldom gone then."""
 
 
 @dataclass(frozen=True)
 class Started:
-    """What `up` did."""
+    """Result of `up`."""
 
     seconds: float
     versions: dict[str, str]
-    """What each service said of itself."""
+    """Version that each service reports of itself, by service."""
     schemas: tuple[AppliedSchema, ...] = ()
-    """What was applied of the project's own schemas."""
+    """The project's own schemas that were applied."""
     connectors: tuple[Applied, ...] = ()
-    """Those of the sources that have one."""
+    """Connectors that were applied, for the sources with such a schema."""
 
 
 def up(
@@ -63,16 +63,16 @@ def up(
     *,
     meanwhile: Callable[[Mapping[str, str]], None] = lambda _: None,
 ) -> Started:
-    """Bring services up until they are usable: all of them, or `names` and what those need.
+    """Start services and wait until they are usable: all, or `names` and their dependencies.
 
-    Safe to repeat. When one fails, all others that do not need it are still brought up, and
-    everything that runs stays up: the next call goes on from there. When the user interrupts,
-    what this call started and is not usable yet is stopped; what is usable stays up.
+    Safe to repeat. If one fails, all services that do not need it are still started, and everything
+    that runs stays up: the next call continues from there. If the user interrupts, the services
+    that this call started and that are not usable yet are stopped; usable ones stay up.
 
-    What does not need a part that takes minutes to make is started while that is made; if one of
-    those fails, the others are not started. `meanwhile` is then given what is usable already.
+    Services that do not need a slow build start while it runs; if one of them fails, the others are
+    not started. `meanwhile` then receives the services that are usable already.
 
-    Raises LabError (NOT_READY) naming what failed, and why.
+    Raises LabError (NOT_READY) with what failed, and why.
     """
     begun = time.monotonic()
     wanted = _with_dependencies(lab, names)
@@ -84,7 +84,7 @@ def up(
         check_sink_files(lab)
     with lab.require_here().state.changing():
         if finish_restore(lab.state):
-            lab = replace(lab)  # what it has read by now is of before
+            lab = replace(lab)  # what it has read so far is from before the restore
         problems = [c for c in lab.runtime.checks() if c.level is Level.FAIL]
         if problems:
             raise LabError(
@@ -97,7 +97,7 @@ def up(
         running = [s for s in lab.services if s.name in states and states[s.name].running]
         idle = [s for s in wanted if s not in running]
         if not states:
-            # What a killed supervisor left would still hold the lab's own ports.
+            # Processes that a killed supervisor left would still hold the lab's own ports.
             lab.runtime.end_strays()
         with Reservation() as reserved:
             reserve_ports(lab, reserved, running, idle)
@@ -113,7 +113,7 @@ def up(
         if "connect" in versions:
             client = connect_client(lab.endpoints.connect, seconds=CONNECT_SECONDS)
             give_logins(client)
-            # A task whose database or registry was still starting is dead by now.
+            # A task whose database or registry was still starting has failed by now.
             restart_failed_tasks(client)
         schemas = _apply_schemas(lab, versions, reporter)
         connectors = _apply_connectors(lab, versions)
@@ -121,8 +121,10 @@ def up(
 
 
 def _first(wanted: Sequence[Service], complete: Sequence[Service]) -> list[Service]:
-    """Of `wanted`, where a service comes behind those it needs: what needs nothing but that is
-    `complete`."""
+    """Return the services of `wanted` whose parts and dependencies are all `complete`.
+
+    `wanted` is in dependency order.
+    """
     names = {service.name for service in wanted}
     first: list[Service] = []
     for service in wanted:
@@ -140,7 +142,7 @@ def _start(
     reporter: UpReporter,
     reserved: Reservation,
 ) -> dict[str, str]:
-    """Start those of `wanted` that are `idle`, and what must be started again; their versions."""
+    """Start those of `wanted` that are `idle` or must be restarted; return their versions."""
     with _no_idle_runtime_left(lab):
         known = [s for s in lab.services if s in wanted or s in running]
         changed = lab.runtime.declare([(s, lab.context(s)) for s in known])
@@ -163,7 +165,10 @@ def _apply_schemas(
 
 
 def _apply_connectors(lab: Lab, versions: Mapping[str, str]) -> list[Applied]:
-    """Have those tables captured. The connectors of other sources wait for `seed`, or `apply`."""
+    """Have the project's own tables captured.
+
+    The connectors of other sources wait for `seed` or `apply`.
+    """
     sources = [lab.config.sources[name] for name in sources_with_schema(lab)]
     made = {source.connector for source in sources if source.engine in versions}
     if not made or "connect" not in versions:
@@ -173,7 +178,7 @@ def _apply_connectors(lab: Lab, versions: Mapping[str, str]) -> list[Applied]:
 
 
 def restart_service(lab: Lab, name: str, reporter: UpReporter) -> str:
-    """Stop one service, start it again, wait until it is usable; what it said of itself."""
+    """Restart one service and wait until it is usable; return what it says of itself."""
     service = lab.service(name)
     with lab.require_running().state.changing():
         lab.runtime.stop(name)
@@ -181,7 +186,7 @@ def restart_service(lab: Lab, name: str, reporter: UpReporter) -> str:
 
 
 def _require_one_profile(lab: Lab) -> None:
-    """A lab that runs on one profile is not started on another beside it."""
+    """Raise LabError (BUSY) if the lab already runs on another profile."""
     made_with = lab.state.load().get("profile", lab.profile)
     if made_with == lab.profile or made_with not in lab.config.profiles:
         return
@@ -194,9 +199,12 @@ def _require_one_profile(lab: Lab) -> None:
 
 
 def _require_one_project(lab: Lab) -> None:
-    """A lab that runs is not taken over by another folder's project: another checkout, say."""
+    """Raise LabError (BUSY) if the lab runs for a project in another folder.
+
+    That may be another checkout of the same project.
+    """
     made_in = Path(lab.state.load().get("project", lab.project))
-    # One that was moved is the same project in another place.
+    # A project that was moved is the same project at another path.
     if made_in != lab.project and lab_file(made_in, lab.name).is_file() and lab.running:
         raise LabError(
             f"Lab {lab.name!r} runs for the project in {made_in}, not for {lab.project}",
@@ -223,12 +231,12 @@ def _write_state(lab: Lab, *, fresh: bool) -> None:
 def reserve_ports(
     lab: Lab, reserved: Reservation, running: Sequence[Service], idle: Sequence[Service]
 ) -> None:
-    """Keep the lab's ports. Raises PortTakenError for one of what is to be started.
+    """Reserve the lab's ports. Raises PortTakenError for a port of a service that is to start.
 
-    Of two labs that choose a port at once, one has it first, and the other chooses again.
+    If two labs choose a port at once, the first one gets it, and the other chooses again.
     """
     recorded = lab.state.load().get("ports", {})
-    # What runs, and is to have another port from now on, is started again.
+    # A running service that gets another port is started again.
     moved = [s for s in running if lab.ports[s.name] != recorded.get(s.name)]
     own = lab.runtime.own_ports()
     own |= {port for s in running for port in recorded.get(s.name, {}).values()}
@@ -253,7 +261,7 @@ def reserve_ports(
 
 @contextmanager
 def _no_idle_runtime_left(lab: Lab) -> Iterator[None]:
-    """On a failure, leave no supervisor behind that has nothing to look after."""
+    """Shut the supervisor down after a failure if it has no running service."""
     try:
         yield
     except BaseException:
@@ -263,7 +271,7 @@ def _no_idle_runtime_left(lab: Lab) -> Iterator[None]:
 
 
 def _with_dependencies(lab: Lab, names: Sequence[str]) -> list[Service]:
-    """The services called `names` (all, when none is) and those they need, needed ones first."""
+    """Return the services `names` (all if empty) and those they need, in dependency order."""
     ordered: list[Service] = []
     there = {service.name for service in lab.services}
 

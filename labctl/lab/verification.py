@@ -1,4 +1,4 @@
-"""Every source table of the lab against its silver table."""
+"""Comparison of every source table of the lab with its silver table."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from labctl.verify import (
 __all__ = ["source_capture", "verify_lab"]
 
 CONNECT_SECONDS = 5.0
-"""How long Kafka Connect may take to answer before it counts as silent."""
+"""Seconds that Kafka Connect may take to answer before it counts as silent."""
 
 
 def verify_lab(
@@ -46,9 +46,10 @@ def verify_lab(
 ) -> VerifyReport:
     """Compare all tables (or those called `names`) by key and content.
 
-    What is on its way is waited for, `timeout` seconds at most: in the source's log before its
-    connector, in the topic before silver. A table for which nothing is, and in which nothing moves
-    for `patience` seconds, is different, and so is one that a failed part keeps from arriving.
+    Waits at most `timeout` seconds for changes on their way: in the source's log before its
+    connector, or in the topic before silver. A table that has no changes on their way, and in which
+    nothing moves for `patience` seconds, counts as different. So does a table whose changes a
+    failed part keeps from arriving.
     """
     tables = [lab.table(name) for name in names] or lab.tables
     by_name = {table.name: table for table in tables}
@@ -101,9 +102,9 @@ def _captured(lab: Lab, table: LabTable) -> Captured:
 
 
 def source_capture(lab: Lab, name: str, source: Callable[[], Source]) -> Capture:
-    """How far the connector of the source `name` is.
+    """Return the progress of the connector of the source `name`.
 
-    `source` gives a connection to its server that is open now.
+    `source` returns an open connection to its server.
     """
     return Capture(
         connect_client(lab.endpoints.connect, seconds=CONNECT_SECONDS),
@@ -113,7 +114,7 @@ def source_capture(lab: Lab, name: str, source: Callable[[], Source]) -> Capture
 
 
 def _comes_back(lab: Lab, part: str) -> bool:
-    """Whether a service that does not answer may do so by itself: it was not stopped."""
+    """Return whether a silent service may recover by itself: it was not stopped or given up."""
     try:
         state = lab.runtime.states().get(part)
     except SilentSupervisorError:

@@ -21,23 +21,23 @@ __all__ = ["LabViews"]
 
 @dataclass(frozen=True)
 class LabViews:
-    """The catalog is asked when a query reads what is no table."""
+    """Views of the lab's catalog, which is asked only if a query reads what is no table."""
 
     lab: Lab
 
     def rows(self, names: Iterable[str], view: View) -> Mapping[str, pa.Table]:
-        """See `labctl.lake.lake.Views`. Raises LabError."""
+        """Return the views' rows: see `labctl.lake.lake.Views`. Raises LabError."""
         with self._views() as views:
             return views.rows(names, view)
 
     def for_spark(self, names: Iterable[str], view: View) -> Sequence[SparkView]:
-        """See `labctl.lake.lake.Views`. Raises LabError."""
+        """Return the views for Spark: see `labctl.lake.lake.Views`. Raises LabError."""
         with self._views() as views:
             return views.for_spark(names, view)
 
     @contextmanager
     def _views(self) -> Iterator[CatalogViews]:
-        # Not above: they bring boto3 and Athena's SQL, and most queries read no view.
+        # Imported here because they load boto3 and Athena's SQL, and most queries read no view.
         from labctl.lab.athena_connection import connection_of
         from labctl.lake.catalog_views import CatalogViews
         from labctl.lake.lake import Lake

@@ -29,15 +29,15 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, order=True)
 class BronzeObject:
-    """One Avro file. Sorts by where it starts in its topic."""
+    """A bronze Avro file. Files sort by topic, partition and start offset."""
 
     topic: str
     partition: int
     start_offset: int
     path: str
-    """Relative to the bucket."""
+    """Path relative to the bucket."""
     size: int
-    """Bytes."""
+    """Size in bytes."""
     modified: datetime | None
 
     @property
@@ -46,7 +46,10 @@ class BronzeObject:
 
 
 class Bronze:
-    """Bronze objects below `folders`, the sink connectors' `topics.dir`; the default is its own."""
+    """Bronze objects below `folders`, which are the sink connectors' `topics.dir`.
+
+    The default, `topics`, is also the connectors' default.
+    """
 
     def __init__(
         self, storage: LakeStorage | ObjectStore, *, folders: Sequence[str] = ("topics",)
@@ -55,12 +58,12 @@ class Bronze:
         self._folders = folders
 
     def topics(self) -> list[str]:
-        """Names of the topics that have a folder."""
+        """Return the names of the topics that have a folder."""
         entries = [entry for folder in self._folders for entry in self.storage.list(folder)]
         return sorted({e.base_name for e in entries if e.type == fs.FileType.Directory})
 
     def objects(self, topic: str) -> list[BronzeObject]:
-        """All objects of a topic, newest first. Raises LabError for a topic without any."""
+        """Return all objects of a topic, newest first. Raise LabError if the topic has none."""
         found = [
             BronzeObject(
                 topic=name.topic,
@@ -84,10 +87,11 @@ class Bronze:
         return sorted(found, key=lambda o: (o.modified or _EPOCH, o.start_offset), reverse=True)
 
     def position(self, topic: str) -> Mapping[int, int] | None:
-        """By partition, the offset that the files have everything before, where that is noted.
+        """Return, per partition, the offset before which the files have all records.
 
-        It is where partitions have files in several folders open at a time. Files that begin
-        behind it may be some of several that are closed together.
+        Return None if it is not noted. It is noted if partitions have files in several folders open
+        at a time. Files that start at or after that offset may be an incomplete part of a group of
+        files that are closed together.
         """
         try:
             return parse_position(self.storage.read_bytes(f"{POSITIONS}/{topic}"))
@@ -95,7 +99,7 @@ class Bronze:
             return None
 
     def read(self, source: BronzeObject) -> list[Record]:
-        """The records of one object, in offset order. Raises LabError for a damaged file."""
+        """Return the records of one object, in offset order. Raise LabError for a damaged file."""
         try:
             reader = fastavro.reader(io.BytesIO(self.storage.read_bytes(source.path)))
             by_field = converters(reader.writer_schema)
@@ -105,22 +109,22 @@ class Bronze:
         return [_record(source, index, value) for index, value in enumerate(values)]
 
     def schema(self, topic: str) -> dict[str, Any]:
-        """The Avro schema of the topic's newest object. Raises LabError for a damaged file."""
+        """Return the Avro schema of a topic's newest object. Raise LabError for a damaged file."""
         newest = self.objects(topic)[0]
         try:
             reader = fastavro.reader(io.BytesIO(self.storage.read_bytes(newest.path)))
-            # As it was written: what the reader makes of it has marks of its own.
+            # Take the schema as it was written: fastavro adds marks to its parsed copy.
             found: dict[str, Any] = json.loads(reader.metadata["avro.schema"])
         except (ValueError, EOFError, OSError, KeyError) as error:
             raise LabError(f"{newest.path} could not be read as Avro: {error}") from None
         return found
 
     def find(self, topic: str, wanted: Mapping[str, object], *, limit: int = 1) -> list[Record]:
-        """The newest `limit` records having the `wanted` fields, newest first."""
+        """Return the newest `limit` records that have the `wanted` fields, newest first."""
         objects = self.objects(topic)
         if self.position(topic) is None:
             return self._newest_of(objects, wanted, limit)
-        # Offsets run through the folders side by side; in each one they follow each other.
+        # Files of several folders cover the same range; within a folder, offsets ascend.
         by_folder: dict[tuple[str, int], list[BronzeObject]] = {}
         for one in sorted(objects, key=lambda one: one.start_offset, reverse=True):
             by_folder.setdefault((one.folder, one.partition), []).append(one)
@@ -142,7 +146,7 @@ class Bronze:
 
 
 def _record(source: BronzeObject, index: int, value: Any) -> Record:
-    """Position columns of the value win over counting from the file's name."""
+    """Build a record; position columns in its value win over the file's name."""
     fields = value if isinstance(value, dict) else {}
     written = fields.get("__kafka_timestamp")
     return Record(

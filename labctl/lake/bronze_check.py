@@ -1,4 +1,4 @@
-"""Whether the bronze files of a topic are whole, and have all of its records."""
+"""Check that a topic's bronze files are undamaged and have all of its records."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _PARALLEL = 8
 
 @dataclass(frozen=True)
 class BronzeFlaw:
-    """Something that is wrong with a topic's files."""
+    """A flaw in a topic's bronze files."""
 
     place: str
-    """A file's path, or a partition."""
+    """Path of the file, or the partition."""
     reason: str
 
 
@@ -39,12 +39,12 @@ class _Read:
 def check_bronze(
     bronze: Bronze, topic: str, *, elsewhere: Iterable[tuple[int, int]] = ()
 ) -> list[BronzeFlaw]:
-    """Read every file of a topic; what is wrong with them, in the topic's order.
+    """Read every file of a topic and return what is wrong with them, in the topic's order.
 
-    `elsewhere` has the partition and offset of records that are known not to be in bronze: dead
-    letters. Raises LabError (USAGE) for a topic without any file.
+    `elsewhere` holds the partition and offset of dead letters, which are known not to be in bronze.
+    Raise LabError (USAGE) if the topic has no files.
     """
-    # The note first: all files that it is about are there by then.
+    # Read the note first: all files that it covers exist by then.
     position = bronze.position(topic)
     files = sorted(bronze.objects(topic))
     is_noted = position is not None
@@ -66,7 +66,7 @@ def check_bronze(
 
 
 def _missing(read: Sequence[_Read], known: set[int], is_noted: bool) -> Iterator[str]:
-    """Runs of offsets of one partition that no file has; `known` ones are elsewhere."""
+    """Describe each run of missing offsets of a partition; `known` ones are elsewhere."""
     side_by_side = is_noted or _are_side_by_side(read)
     there = set().union(*(one.offsets for one in read))
     if not there:
@@ -90,8 +90,11 @@ def _missing(read: Sequence[_Read], known: set[int], is_noted: bool) -> Iterator
 
 
 def _may_have_been_in(read: Sequence[_Read], offset: int, side_by_side: bool) -> bool:
-    """Whether a damaged file may have had the record: the last one that begins before it; of files
-    that were open `side_by_side`, the last one of any folder."""
+    """Return whether a damaged file may have had the record.
+
+    That is the last file that starts at or before `offset`; if files were open `side_by_side`, it
+    may be the last such file of any folder.
+    """
     before: dict[str, _Read] = {}
     for one in read:
         if one.file.start_offset <= offset:
@@ -101,13 +104,13 @@ def _may_have_been_in(read: Sequence[_Read], offset: int, side_by_side: bool) ->
 
 
 def _are_side_by_side(read: Sequence[_Read]) -> bool:
-    """Whether offsets run through several files at a time."""
+    """Return whether the files' ranges of offsets overlap."""
     whole = [one for one in read if one.offsets]
     return any(max(one.offsets) > after.file.start_offset for one, after in pairwise(whole))
 
 
 def _repeated(read: Sequence[_Read]) -> Iterator[str]:
-    """Offsets of one partition that are there more than once."""
+    """Yield a description of the offsets of a partition that occur more than once."""
     counted = Counter(offset for one in read for offset in one.offsets)
     if twice := sorted(offset for offset, count in counted.items() if count > 1):
         yield (

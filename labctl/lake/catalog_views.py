@@ -1,7 +1,7 @@
-"""Views of a Glue catalog as tables of rows: for queries in another SQL than theirs.
+"""Views of a Glue catalog as tables of rows, for queries in another SQL dialect.
 
-A view is Athena's SQL. It is answered as the lab's endpoint answers it, over the tables that a
-`View` shows: now, or as they were.
+A catalog's view is written in Athena's SQL. This module answers it as the lab's endpoint does, over
+the tables that a `View` shows: as they are now, or as they were.
 """
 
 from __future__ import annotations
@@ -34,24 +34,30 @@ from sqlapi.storage import Storage
 __all__ = ["CatalogViews"]
 
 _MEMORY = "1GB"
-"""What DuckDB may take for one view."""
+"""Memory limit of DuckDB for one view."""
 
 
 class CatalogViews:
-    """Raises what a boto3 client of Glue raises, and LabError."""
+    """The views of a Glue catalog over a lake.
+
+    Methods raise LabError, and the errors of a boto3 client of Glue.
+    """
 
     def __init__(self, glue: Any, lake: Lake) -> None:
         self._glue = glue
         self._lake = lake
 
     def rows(self, names: Iterable[str], view: View) -> dict[str, pa.Table]:
-        """All rows of those of the names `database.name` that are views of the catalog."""
+        """Return all rows of each of the names `database.name` that is a view of the catalog."""
         catalog = _Catalog(self._glue, LakeSource(self._lake, view))
         stored = self._stored(catalog, names, view)
         return {name: self._rows(name, told, catalog, view) for name, told in stored}
 
     def for_spark(self, names: Iterable[str], view: View) -> list[SparkView]:
-        """See `labctl.lake.lake.Views`. Raises LabError (USAGE) naming what may not agree."""
+        """Return the views as Spark SQL; see `labctl.lake.lake.Views`.
+
+        Raise LabError (USAGE) naming the part that Spark may answer differently.
+        """
         catalog = _Catalog(self._glue, LakeSource(self._lake, view))
         found = []
         for name, told in self._stored(catalog, names, view):
@@ -68,7 +74,7 @@ class CatalogViews:
     def _stored(
         self, catalog: _Catalog, names: Iterable[str], view: View
     ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Those of the names that are views, with what is stored of each."""
+        """Yield each of the names that is a view, with its stored definition."""
         for name in names:
             database, _, short = name.partition(".")
             definition = (catalog.stored(database, short) or {}).get("definition", {})
@@ -90,7 +96,7 @@ class CatalogViews:
 
     def _for_spark(self, name: str, told: Mapping[str, Any], catalog: _Catalog) -> SparkView:
         reader = self._reader(catalog)
-        # By its types, too, it must be a query that Athena answers.
+        # Athena must be able to answer the query, types included.
         made = translate(told["originalSql"], reader, told["schema"])
         for table, columns in made.read.items():
             if not catalog.is_whole(table):
@@ -125,7 +131,7 @@ class CatalogViews:
 
 
 class _Catalog:
-    """See `sqlapi.catalog.reading.Described`."""
+    """The catalog as a reader of it needs it; see `sqlapi.catalog.reading.Described`."""
 
     def __init__(self, glue: Any, source: TableSource) -> None:
         self._glue = glue
@@ -140,11 +146,11 @@ class _Catalog:
         }
 
     def is_whole(self, key: str) -> bool:
-        """Whether `database.name` is a table's own name: not that of its compacted part, say."""
+        """Return whether `database.name` is a table's own name, not its compacted part's, say."""
         return any(key == table.full_name for table in self.source.tables())
 
     def has(self, key: str) -> bool:
-        """Whether `database.name` is a table of the lake."""
+        """Return whether `database.name` is a table of the lake."""
         return key in self._of_lake
 
     def information(self, catalog: str, table: str, asked: Asked) -> pa.Table:

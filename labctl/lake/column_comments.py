@@ -1,4 +1,4 @@
-"""What the sources say of their columns, kept in the lake, where catalogs describe tables from."""
+"""Column comments from the sources, kept in the lake, where catalogs read them from."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from sqlapi.source import SourceTable
 __all__ = ["Comments", "CommentsInLake", "read_comments"]
 
 Comments = Mapping[str, Mapping[str, str]]
-"""By table `database.table`, by column in small letters."""
+"""Comments by table (`database.table`), then by column in lower case."""
 
 _PLACE = "comments.json"
 
 
 def read_comments(storage: LakeStorage) -> Comments:
-    """None of a lake to which nobody has written any."""
+    """Return the lake's column comments; empty if none were written yet."""
     try:
         found: Comments = json.loads(storage.read_bytes(_PLACE))
     except FileNotFoundError:
@@ -27,14 +27,14 @@ def read_comments(storage: LakeStorage) -> Comments:
 
 
 class CommentsInLake:
-    """The comments of columns: those that the lake has, and what the sources say now."""
+    """The column comments of the lake, compared with those that the sources have now."""
 
     def __init__(self, storage: LakeStorage, ask: Callable[[], Comments]) -> None:
         self._storage = storage
         self._ask = ask
 
     def changes(self, tables: Sequence[SourceTable]) -> tuple[list[Change], Comments]:
-        """What is new of `tables`, to be shown; and all that the lake is to have then."""
+        """Return the changed comments of `tables`, and all that the lake will then have."""
         known = read_comments(self._storage)
         if not tables:
             return [], known

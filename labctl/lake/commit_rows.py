@@ -15,11 +15,11 @@ from labctl.lake.timeline import Timeline, said_by
 __all__ = ["CommitRows", "stored_rows"]
 
 _MOST_BYTES = 64 * 1024**2
-"""Commits that wrote more are read where they are."""
+"""Size limit of a copy in bytes; if commits wrote more, their own files are read."""
 
 
 class CommitRows:
-    """Reads what commits of a table wrote, by a copy of the files that they wrote."""
+    """Reader of the rows that a table's commits wrote, through a copy of their files."""
 
     def __init__(self, table: SilverTable) -> None:
         self._table = table
@@ -41,9 +41,10 @@ class CommitRows:
         return reading([self._table], lambda: stored_rows(self._table, begin, end))
 
     def copied(self, timeline: Timeline, begin: str, end: str) -> pa.Table | None:
-        """Return the rows as a copy of the files has them; None where there is to be no copy.
+        """Return the rows, read from a copy of the files; None if the files should not be copied.
 
-        Raises what `is_unread` tells where a file is gone or hudi-rs does not read the copy.
+        Raise an error for which `is_unread` is true if a file is gone or hudi-rs cannot read the
+        copy.
         """
         if not TableCopy.is_possible(timeline):
             return None

@@ -1,7 +1,7 @@
-"""Whether hudi-rs sees every base file that counts.
+"""Check that hudi-rs sees every base file that counts.
 
-hudi-rs decides by the active timeline which files are committed. A file that is on storage, is
-part of no unfinished write and yet is left out would be rows silently missing from an answer.
+hudi-rs decides by the active timeline which files are committed. If a file is on storage, belongs
+to no unfinished write and is still left out, its rows are silently missing from an answer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class BaseFile:
 
 
 def base_files(entries: Iterable[fs.FileInfo]) -> list[BaseFile]:
-    """The base files among the entries of a table's folder."""
+    """Return the base files among the entries of a table's folder."""
     found = []
     for entry in entries:
         parts = entry.base_name.removesuffix(_SUFFIX).split("_")
@@ -44,13 +44,13 @@ def left_out(
     unfinished: Callable[[], Set[str]],
     replaced: Callable[[], Set[str]],
 ) -> BaseFile | None:
-    """A base file that should be read and is not; None when all is well.
+    """Return a base file that should be read but is not; None when all is well.
 
-    `read` has the base file's name by file id as hudi-rs reads it. The others are asked only when
-    in doubt: `completed` for the instants that hudi-rs knows, one at least, `unfinished` for those
-    of writes under way, `replaced` for the file groups that later writes took the place of. Only
-    what is older than the active timeline can be left out: a newer file is being written, or was
-    committed after the timeline was read.
+    `read` maps file ids to the names of the base files that hudi-rs reads. The other functions are
+    called only in doubt: `completed` returns the instants that hudi-rs knows (at least one),
+    `unfinished` those of writes under way, `replaced` the file groups that later writes replaced.
+    Only a file older than the active timeline can be left out: a newer file is still being written,
+    or was committed after the timeline was read.
     """
     groups: dict[str, list[BaseFile]] = defaultdict(list)
     for file in files:

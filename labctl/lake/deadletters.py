@@ -1,4 +1,4 @@
-"""Records that were put aside: what they are, why, and as much of them as can be read."""
+"""Dead letters: the records that were put aside, why, and as much of them as can be read."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ __all__ = ["DeadLetter", "DeadLetters", "decoded"]
 
 @dataclass(frozen=True)
 class DeadLetter:
-    """One record that its table did not take in."""
+    """A record that its table did not accept."""
 
     topic: str
     partition: int
     offset: int
     written_at: datetime
-    """When Kafka says it was written."""
+    """Kafka's timestamp of the record."""
     put_aside_at: datetime
     reason: str
     replayed: bool
     key: bytes | None
     value: bytes | None
-    """None of a null record."""
+    """None if the record's value is null."""
     headers: dict[str, bytes | None]
 
 
@@ -51,7 +51,7 @@ class DeadLetters:
         self._folder = folder
 
     def of_topic(self, topic: str, *, replayed: bool = False) -> list[DeadLetter]:
-        """The letters of a topic by place: those that wait, or those that were replayed."""
+        """Return a topic's letters by position: those that wait, or the replayed ones."""
         folder = f"{self._folder}/{topic}" + (f"/{REPLAYED}" if replayed else "")
         paths = [
             entry.path.removeprefix(f"{self._storage.root}/")
@@ -82,10 +82,11 @@ class DeadLetters:
 
 
 def decoded(letter: DeadLetter, schemas: Schemas) -> dict[str, Any]:
-    """Key and value of a letter as far as they can be read.
+    """Decode the key and value of a letter as far as they can be read.
 
-    `key`, `value`: what was read, field by field; `key_error`, `value_error`: where that ended, or
-    None. What cannot be read at all is there as text or as hex digits.
+    `key` and `value` hold the fields that could be read. `key_error` and `value_error` say where
+    reading stopped, or are None. A part that cannot be read at all is returned as text or as hex
+    digits.
     """
     key, key_error = _part(letter.key, letter.headers.get(KEY_HEADER), schemas)
     value, value_error = _part(letter.value, letter.headers.get(VALUE_HEADER), schemas)
@@ -110,7 +111,7 @@ def _part(data: bytes | None, header: bytes | None, schemas: Schemas) -> tuple[A
 
 
 def _fields(data: bytes, schema: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
-    """The fields of a record until one cannot be read, and what was wrong."""
+    """Return the fields of a record up to the first unreadable one, and the error or None."""
     content = io.BytesIO(data)
     read: dict[str, Any] = {}
     by_field = converters(schema)

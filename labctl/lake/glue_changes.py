@@ -1,4 +1,4 @@
-"""What is to be written to a Glue catalog, or kept by Athena, and writing it."""
+"""Changes to write to a Glue catalog or to Athena, and the function that writes them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Change:
-    """One request that brings a catalog nearer to the lake; `refused`: why it will not be sent."""
+    """A request that brings a catalog closer to the lake; `refused` says why it is not sent."""
 
     action: str
     """`create`, `update` or `remove`."""
     what: str
-    """`database shop`, `table shop.sale_ro`, `named query shop.likes`."""
+    """The changed object: `database shop`, `table shop.sale_ro`, `named query shop.likes`."""
     details: tuple[str, ...]
     operation: str = field(repr=False)
     request: Json = field(repr=False)
@@ -28,15 +28,15 @@ class Change:
 
 
 def new_database(name: str, **more: str) -> Change:
-    """The change that makes a database."""
+    """Return the change that creates a database."""
     given = {"DatabaseInput": {"Name": name, **more}}
     return Change("create", f"database {name}", (), "create_database", given)
 
 
 def tables_in(glue: Any, database: str) -> dict[str, Json] | None:
-    """What a boto3 client of Glue says about tables and views, by name.
+    """Return the tables and views of a database from a boto3 client of Glue, by name.
 
-    None when there is no such database.
+    Return None if there is no such database.
     """
     pages = glue.get_paginator("get_tables").paginate(DatabaseName=database)
     try:
@@ -46,16 +46,16 @@ def tables_in(glue: Any, database: str) -> dict[str, Json] | None:
 
 
 def type_changes(word: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> Iterator[str]:
-    """Columns by name and type, each as `word name: is → should be`."""
+    """Yield each column whose type differs, as `word name: is → should be`."""
     for name in {**wanted, **found}:
         if wanted.get(name) != found.get(name):
             yield f"{word} {name}: {found.get(name, 'none')} → {wanted.get(name, 'none')}"
 
 
 def write(client: Any, changes: Sequence[Change]) -> None:
-    """Sends them, in order, by a boto3 client of the service that they are of.
+    """Send the changes, in order, through a boto3 client of their service.
 
-    Raises LabError before the first when one is refused.
+    Raise LabError before sending any if one is refused, and if Glue reports an error.
     """
     if refused := [change for change in changes if change.refused]:
         raise LabError(

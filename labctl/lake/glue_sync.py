@@ -1,7 +1,7 @@
-"""The lake's tables in a Glue catalog, AWS's or the lab's own: what differs from the lake.
+"""Differences between the lake's tables and a Glue catalog, either AWS's or the lab's own.
 
-Both are asked by the same calls. The lab's own endpoint describes tables of the lake by themselves,
-by the same `table_input` that is compared with here, so that there nothing is found to write.
+Both catalogs are queried with the same calls. The lab's own endpoint derives its tables from the
+lake, with the same `table_input` that this module compares with, so it never needs a change.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from sqlapi.source import SourceTable, TableSource
 __all__ = ["GlueSync"]
 
 _KEPT = ("Description", "Owner", "Retention")
-"""What a catalog says of a table that is nobody's but its own."""
+"""Properties of a table that belong to the catalog alone."""
 _CREATED_AT_ONCE, _DELETED_AT_ONCE = 100, 25
 _SHOWN = 3
-"""Partitions that a change names; there may be thousands."""
+"""Number of partitions that a change names; there may be thousands."""
 
 
 class GlueSync:
-    """Compares by a boto3 client of Glue. Raises what that raises, and SourceError."""
+    """Comparison through a boto3 client of Glue. Raises the client's errors, and SourceError."""
 
     def __init__(self, glue: Any, source: TableSource) -> None:
         self._glue = glue
         self._source = source
 
     def changes(self, tables: Iterable[SourceTable]) -> list[Change]:
-        """What is to be written so that the catalog has `tables` as the lake has them."""
+        """Return the changes that make the catalog match the lake's `tables`."""
         by_database: dict[str, list[SourceTable]] = {}
         for table in tables:
             by_database.setdefault(table.database, []).append(table)
@@ -102,7 +102,7 @@ def _values(partitions: Sequence[Json]) -> tuple[str, ...]:
 
 
 def _not_ours(name: str, wanted: Json, found: Json) -> str:
-    """Why a table of the catalog is not the lake's; empty when it is."""
+    """Return why a table of the catalog is not the lake's; empty if it is."""
     if is_view(found):
         return f"{name} of the catalog is a view"
     place = place_of(found)
@@ -112,7 +112,7 @@ def _not_ours(name: str, wanted: Json, found: Json) -> str:
 
 
 def _differences(wanted: Json, found: Json) -> Iterator[str]:
-    """Each as `what: is → should be`. What others added to the table is none."""
+    """Yield each difference as `what: is → should be`, ignoring what others added to the table."""
     if wanted["TableType"] != found.get("TableType"):
         yield f"type: {found.get('TableType')} → {wanted['TableType']}"
     there, ours = found.get("StorageDescriptor") or {}, wanted["StorageDescriptor"]
@@ -144,7 +144,7 @@ def _columns(word: str, wanted: Sequence[Json], found: Sequence[Json]) -> Iterat
 
 
 def _comments_to_compare(wanted: Json, found: Json) -> tuple[dict[str, str], dict[str, str]]:
-    """Of the columns that the lake has a comment of."""
+    """Return the lake's and catalog's comments of the columns that have one in the lake."""
     ours = {name: text for name, text in _comments(wanted).items() if text}
     there = _comments(found)
     return ours, {name: there[name] for name in ours if there.get(name)}
@@ -168,7 +168,7 @@ def _parameters(wanted: Mapping[str, str], found: Mapping[str, str]) -> Iterator
 
 
 def _merged(wanted: Json, found: Json) -> Json:
-    """The table as it is written: with what others added to it."""
+    """Return the table as it will be written: the lake's, with what others added to it."""
     theirs_of = _comments(found)
 
     def commented(columns: Sequence[Json]) -> list[Json]:
@@ -193,6 +193,6 @@ def _merged(wanted: Json, found: Json) -> Json:
 
 
 def _described(partition: Json) -> tuple[list[tuple[str, str]], str]:
-    """What of a partition is compared: columns by name and type, and where it is."""
+    """Return the compared parts of a partition: its columns by name and type, and its location."""
     columns = (partition.get("StorageDescriptor") or {}).get("Columns") or []
     return [(column["Name"], _type(column)) for column in columns], place_of(partition)

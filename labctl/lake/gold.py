@@ -1,7 +1,7 @@
-"""Views over silver, one file each: `gold/<database>/<view>.sql`, and a catalog that has them.
+"""Views over silver, one file each (`gold/<database>/<view>.sql`), and their state in a catalog.
 
-A file is one SELECT in Athena's SQL. Its columns and types are found out here, from the catalog's
-tables, so that a view is written by Glue alone: by the same request to the lab and to AWS.
+A file holds one SELECT in Athena's SQL. This module determines its columns and types from the
+catalog's tables, so that Glue alone can create a view, with the same request to the lab and to AWS.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 
 @dataclass(frozen=True)
 class GoldView:
-    """A view as its file says it."""
+    """A view as its file defines it."""
 
     database: str
     view: str
@@ -40,7 +40,7 @@ class GoldView:
     sql: str
     """The SELECT, without the comments before it."""
     reads: frozenset[str]
-    """Tables and views that it names, `database.table`."""
+    """Tables and views that it reads, as `database.table`."""
 
     @property
     def name(self) -> str:
@@ -48,9 +48,9 @@ class GoldView:
 
 
 def load_views(folder: Path) -> list[GoldView]:
-    """The views of a folder `gold`, each behind those that it reads; none where there is no folder.
+    """Return the views of a `gold` folder, dependencies first; none if there is no folder.
 
-    Raises LabError (USAGE) naming the file that cannot be used.
+    Raise LabError (USAGE) naming the file that cannot be used.
     """
     views = {view.name: view for view in map(_load, sorted(folder.rglob("*.sql")))}
     graph = {name: sorted(view.reads & views.keys()) for name, view in views.items()}
@@ -65,7 +65,7 @@ def load_views(folder: Path) -> list[GoldView]:
 
 
 def views_over(views: Sequence[GoldView], tables: Iterable[str]) -> list[GoldView]:
-    """Those of `load_views` that need no other tables than these."""
+    """Return the views from `load_views` that need no tables other than these."""
     known = set(tables)
     found = []
     for view in views:
@@ -84,21 +84,21 @@ def _load(file: Path) -> GoldView:
 
 
 class GoldViews:
-    """Compares views with those of a catalog. Raises what a boto3 client of Glue raises."""
+    """Comparison of views with those of a catalog. Raises the errors of a boto3 client of Glue."""
 
     def __init__(
         self, glue: Any, views: Sequence[GoldView], materialised: Collection[str] = ()
     ) -> None:
-        """`materialised` are kept as tables of the lake: they are checked, and not written."""
+        """Compare `views`. Those in `materialised` are tables: checked, but not written."""
         self._glue = glue
         self._materialised = materialised
         self._views = {view.name: view for view in views}
         self._known: dict[str, dict[str, Json] | None] = {}
 
     def changes(self, names: Iterable[str]) -> list[Change]:
-        """What is to be written so that the catalog has these views as their files say them.
+        """Return the changes that make these views in the catalog match their files.
 
-        Raises LabError: USAGE for SQL that is wrong, NOT_READY when a table is not there.
+        Raise LabError: USAGE for SQL that is wrong, NOT_READY when a table does not exist.
         """
         wanted = [self._views[name] for name in names]
         made = [(view, self._input(view)) for view in wanted]
@@ -140,7 +140,7 @@ class GoldViews:
         return self._known[database]
 
     def table(self, reader: GoldView, database: str, name: str) -> Table:
-        """What a name stands for in a view: one of the files, else what the catalog has."""
+        """Return what a name in a view refers to: a file's view, or else the catalog's table."""
         if view := self._views.get(f"{database}.{name}"):
             return Table("", database, name, {}, view.sql, view.database)
         found = (self._inside(database) or {}).get(name)
@@ -161,7 +161,7 @@ class GoldViews:
 
 @dataclass(frozen=True)
 class _Tables:
-    """What the translation of one view asks about tables."""
+    """Table lookup for the translation of one view."""
 
     views: GoldViews
     reader: GoldView
@@ -179,7 +179,7 @@ def _typed(columns: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Type]]:
         try:
             yield column["Name"].lower(), of_glue(column["Type"])
         except SqlError:
-            continue  # of a type that Athena has not: no view can name it
+            continue  # Athena does not have this type, so no view can use it
 
 
 def _differences(wanted: Json, found: Json) -> Iterator[str]:

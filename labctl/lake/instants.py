@@ -14,9 +14,9 @@ from labctl.errors import ExitCode, LabError
 __all__ = ["ACCEPTED", "EARLIEST", "LATEST", "format_instant", "parse_instant", "to_datetime"]
 
 EARLIEST = "0" * 17
-"""Before every commit."""
+"""An instant before every commit."""
 LATEST = "9" * 17
-"""After every commit."""
+"""An instant after every commit."""
 
 ACCEPTED = (
     "a Hudi instant (20230227031713915), a date or time (2023-02-27, '2023-02-27 03:17:13.915', "
@@ -31,9 +31,9 @@ _WITH_MILLISECONDS = 17
 
 
 def parse_instant(text: str, *, now: datetime | None = None) -> str:
-    """`text` as a Hudi instant of 17 digits, in UTC.
+    """Convert `text` to a Hudi instant of 17 digits, in UTC.
 
-    Raises LabError (exit code USAGE) naming the text and what is accepted.
+    Raise LabError (exit code USAGE) naming the text and the accepted formats.
     """
     value = text.strip()
     if value.lower() in ("0", "000", "earliest"):
@@ -51,14 +51,14 @@ def parse_instant(text: str, *, now: datetime | None = None) -> str:
 
 
 def format_instant(moment: datetime) -> str:
-    """An aware datetime as a Hudi instant in UTC, cut to the millisecond."""
+    """Format an aware datetime as a Hudi instant in UTC, truncated to the millisecond."""
     utc = moment.astimezone(UTC)
     # strftime does not pad years before 1000
     return f"{utc.year:04d}{utc:%m%d%H%M%S}{utc.microsecond // 1000:03d}"
 
 
 def to_datetime(instant: str) -> datetime:
-    """A Hudi instant (14 or 17 digits, UTC) as an aware datetime. Raises ValueError."""
+    """Parse a Hudi instant (14 or 17 digits, UTC) as an aware datetime. Raise ValueError."""
     millis = int(instant[_SECONDS_ONLY:_WITH_MILLISECONDS] or 0)
     seconds = datetime.strptime(instant[:_SECONDS_ONLY], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     return seconds + timedelta(milliseconds=millis)

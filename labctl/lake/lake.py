@@ -36,25 +36,25 @@ _SHOW_TABLES = re.compile(r"\s*show\s+tables\s*;?\s*", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class TableInfo:
-    """What a silver table says about itself. Instants are Hudi's, in UTC."""
+    """Properties of a silver table. Instants are Hudi's, in UTC."""
 
     name: str
     """`database.table`."""
     path: str
-    """Relative to the bucket."""
+    """Path relative to the bucket."""
     kind: str
     """`COPY_ON_WRITE` or `MERGE_ON_READ`"""
     version: int
     """Hudi table version."""
     record_key: str
     partition_fields: str
-    """The columns it is partitioned by; empty of a table in one piece."""
+    """The partition columns; empty for an unpartitioned table."""
     ordering: str
     commits: int
-    """Completed writes on the active timeline."""
+    """Number of completed writes on the active timeline."""
     latest: str | None
     earliest_readable: str | None
-    """None: all of the past can be travelled to."""
+    """The oldest instant for time travel; None if the entire past is readable."""
 
 
 class Engine(Protocol):
@@ -63,7 +63,7 @@ class Engine(Protocol):
     def query(
         self, sql: str, tables: Sequence[SilverTable], view: View, views: Views | None
     ) -> pa.Table:
-        """The answer, with the columns and types that `Lake.query` gives by itself."""
+        """Return the answer, with the columns and types that `Lake.query` gives by itself."""
         ...
 
 
@@ -75,27 +75,28 @@ class SparkView:
     """`database.view`."""
     sql: str
     inputs: tuple[str, ...]
-    """By their numbers, the tables of the lake that it reads, `database.table`."""
+    """The lake's tables that it reads (`database.table`), in the order of their numbers."""
     columns: tuple[tuple[str, str], ...]
-    """Names, and Spark's types."""
+    """Column names and their Spark types."""
 
 
 class Views(Protocol):
-    """Where views are known."""
+    """A provider of views."""
 
     def rows(self, names: Iterable[str], view: View) -> Mapping[str, pa.Table]:
-        """All rows of those of the names `database.name` that are views, as `view` shows tables."""
+        """Return all rows of each `database.name` that is a view, on tables as `view` shows
+        them."""
         ...
 
     def for_spark(self, names: Iterable[str], view: View) -> Sequence[SparkView]:
-        """The same as queries. Raises LabError (USAGE) for what Spark may not answer alike."""
+        """Return the views as queries. Raise LabError (USAGE) if Spark may answer differently."""
         ...
 
 
 class Lake:
     """Silver tables, `silver/<database>/<table>` in the bucket, read without a JVM.
 
-    A table is called `database.table`, or by its short name while that is unique.
+    A table is named `database.table`, or by its short name while that is unique.
     """
 
     def __init__(
@@ -105,15 +106,15 @@ class Lake:
         folder: str = "silver",
         copies: TableCopies | None = None,
     ) -> None:
-        """With `copies`, what was read of the tables as they are now is kept on this machine."""
+        """Open the lake; `copies` keeps what was read of the current tables on this machine."""
         self.storage = storage if isinstance(storage, LakeStorage) else LakeStorage.of(storage)
         self._folder = folder
         self._copies = copies
 
     def table_names(self) -> list[str]:
-        """Names of the tables there are, `database.table`.
+        """Return the names of all tables, as `database.table`.
 
-        Raises LabError when the bucket cannot be read.
+        Raise LabError when the bucket cannot be read.
         """
         try:
             with ThreadPoolExecutor(_PARALLEL) as pool:
@@ -132,15 +133,15 @@ class Lake:
         )
 
     def _folders(self, folder: str) -> list[str]:
-        """The folders in one, but for what Hudi keeps beside a table's files."""
+        """Return the names of a folder's subfolders, without those of Hudi's own files."""
         entries = self.storage.list(folder)
         found = (e.base_name for e in entries if e.type == fs.FileType.Directory)
         return [name for name in found if _NAME.fullmatch(name)]
 
     def table(self, name: str, names: Sequence[str] | None = None) -> SilverTable:
-        """The table of that name. Raises LabError (USAGE) naming those there are.
+        """Return the table with that name. Raise LabError (USAGE) naming the tables that exist.
 
-        `names` are the tables there are, for who knows them.
+        `names` are the existing tables, for a caller that knows them already.
         """
         names = self.table_names() if names is None else names
         try:
@@ -160,28 +161,28 @@ class Lake:
         return self._table(full)
 
     def tables(self) -> list[TableInfo]:
-        """All tables with what their properties and timelines say; no rows are read."""
+        """Return all tables as their properties and timelines describe them; read no rows."""
         with ThreadPoolExecutor(_PARALLEL) as pool:
             found = pool.map(self._info, self.table_names())
             return [info for info in found if info]
 
     def latest(self, names: Sequence[str]) -> dict[str, str | None]:
-        """The last instant of each table `database.table`; None where nothing was written yet.
+        """Return the last instant of each table (`database.table`); None for one without a write.
 
-        Raises LabError when the bucket cannot be read.
+        Raise LabError when the bucket cannot be read.
         """
         with ThreadPoolExecutor(_PARALLEL) as pool:
             found = zip(names, pool.map(self.timeline, names), strict=True)
             return {name: timeline.latest if timeline else None for name, timeline in found}
 
     def has_commit(self, name: str) -> bool:
-        """Whether `database.table` is there and has been written; asks for that table alone."""
+        """Return whether `database.table` exists and has a write; check that table alone."""
         return self._table(name).has_commit()
 
     def timeline(self, name: str) -> Timeline | None:
-        """The active timeline of `database.table`; None when there is no such table.
+        """Return the active timeline of `database.table`; None when there is no such table.
 
-        Raises LabError when the bucket cannot be read.
+        Raise LabError when the bucket cannot be read.
         """
         try:
             return self._table(name).timeline()
@@ -191,7 +192,7 @@ class Lake:
             raise self._unreadable(error) from None
 
     def instants(self, name: str) -> list[Instant]:
-        """The active timeline of a table, oldest first, with actions still under way."""
+        """Return the active timeline of a table, oldest first, with actions still under way."""
         return list(self.table(name).timeline().instants)
 
     def read(
@@ -201,11 +202,11 @@ class Lake:
         view: View = LATEST,
         where: Sequence[Comparison] = (),
     ) -> pa.Table:
-        """Rows of a table, see `SilverTable.read`."""
+        """Return rows of a table; see `SilverTable.read`."""
         return self.table(name).read(columns=columns, view=view, where=where)
 
     def watch(self, name: str) -> Watch:
-        """Follows what is written to a table from now on."""
+        """Follow what is written to a table from now on."""
         return Watch(self.table(name))
 
     def query(
@@ -217,17 +218,18 @@ class Lake:
         views: Views | None = None,
         names: Sequence[str] | None = None,
     ) -> pa.Table:
-        """The answer to one SELECT over silver tables, all shown as `view` says, or SHOW TABLES.
+        """Answer one SELECT over silver tables, all shown as `view` says, or SHOW TABLES.
 
-        `views` has what is no table; `names` are the tables there are, for who knows them. Raises
-        LabError (USAGE) for bad SQL, an unknown table, or a moment whose files are gone.
+        `views` provides the names that are not tables. `names` are the existing tables, for a
+        caller that knows them already. Raise LabError (USAGE) for bad SQL, an unknown table, or a
+        moment whose files are gone.
         """
         if _SHOW_TABLES.fullmatch(sql):
             return self._shown()
         names = self.table_names() if names is None else names
         if engine:
             return engine.query(sql, [self._table(name) for name in names], view, views)
-        # Not above: DuckDB is for queries alone, and `labctl status` has none.
+        # Imported here because only queries need DuckDB, and `labctl status` runs none.
         from labctl.lake.sql import SqlQuery
 
         query = SqlQuery(sql, names)
@@ -240,7 +242,7 @@ class Lake:
         return reading(tables, lambda: _answer(query, tables, view, shown))
 
     def _shown(self) -> pa.Table:
-        """What SHOW TABLES answers: name, kind, commits and latest instant of each table."""
+        """Answer SHOW TABLES with the name, kind, commits and latest instant of each table."""
         infos = self.tables()
         return pa.table(
             {
@@ -281,7 +283,7 @@ class Lake:
 def _answer(
     query: SqlQuery, tables: Sequence[SilverTable], view: View, shown: Mapping[str, pa.Table]
 ) -> pa.Table:
-    """`shown` are the rows of the views that the query reads, too."""
+    """Answer `query`; `shown` holds the rows of the views that it reads."""
     from labctl.lake.sql import Scan, UnreadColumnError
 
     names = [table.name for table in tables]

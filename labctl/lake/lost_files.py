@@ -1,7 +1,7 @@
-"""Whether the files are there that a table's commits wrote.
+"""Check that the files that a table's commits wrote still exist.
 
-Readers list a table's folder and take what they find. A file that is gone would be rows missing, or
-older ones shown in their place, and nobody would say so.
+Readers list a table's folder and read the files that they find. If a file is gone, its rows would
+be missing, or older ones would show instead, without any error.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _OVERWRITE = "INSERT_OVERWRITE_TABLE"
 def lost_file(
     sizes: Mapping[str, int], writes: Iterable[Mapping[str, Any]], *, logs: bool = True
 ) -> str | None:
-    """What is wrong with the first file that a read needs and that is not as it was written.
+    """Return what is wrong with the first file that a read needs; None if all are as written.
 
-    `sizes` has the bytes of the files there are, by name; `writes` what commits say of themselves,
-    the last one completed first. Of a file group, the newest base file is needed and the log files
-    (unless not `logs`) behind it. A write that merged another base file than the one before it had
-    made is told too: it did so because that one was missing.
+    `sizes` has the bytes of the existing files, by name; `writes` the metadata of commits, the last
+    completed one first. Of each file group, a read needs the newest base file and (unless not
+    `logs`) the log files after it. A write is also reported if it merged a base file other than the
+    one that the write before it had made: it did so because that one was missing.
     """
     based: set[str] = set()
     merged: dict[str, str] = {}
@@ -45,7 +45,7 @@ def lost_file(
             if not merged[group]:
                 del merged[group]
         if metadata.get("operationType") == _OVERWRITE:
-            # Of a group whose only file was lost it does not know that it replaces it.
+            # It does not list a file group whose only file was lost as replaced.
             return None
         for replaced in (metadata.get("partitionToReplaceFileIds") or {}).values():
             based.update(replaced)
@@ -53,7 +53,7 @@ def lost_file(
 
 
 def last_files(writes: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Names of the files that commits wrote, the last one completed first."""
+    """Yield the names of the files that commits wrote, the last completed commit first."""
     for metadata in writes:
         for stat in _stats(metadata):
             if name := _name(stat.get("path")):
@@ -61,7 +61,7 @@ def last_files(writes: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def written_files(metadata: Mapping[str, Any]) -> dict[str, int]:
-    """Sizes in bytes of the files that a write made, by their paths in the table's folder."""
+    """Return the sizes in bytes of the files that a write made, by path in the table's folder."""
     stats = _stats(metadata)
     return {s["path"]: int(s.get("fileSizeInBytes") or 0) for s in stats if s.get("path")}
 
@@ -76,7 +76,10 @@ def _name(path: str | None) -> str:
 
 
 def _unlike(name: str, stat: Mapping[str, Any], sizes: Mapping[str, int]) -> str | None:
-    """A file may have grown: where a store can append, several commits share a log file."""
+    """Return how a file differs from what was written; None if it does not.
+
+    A file may have grown: if a store can append, several commits share a log file.
+    """
     if name not in sizes:
         return f"its file {name} is missing"
     written = int(stat.get("fileSizeInBytes") or 0)

@@ -1,8 +1,8 @@
-"""Views of `gold/` that the Spark application keeps as tables: what it has to know of each.
+"""Definitions of the views of `gold/` that the Spark application keeps as tables.
 
-A definition is one SELECT with GROUP BY over joined tables. It is told in three texts of Spark's
-SQL: all rows; the groups that a row is in, given some rows of a table; the rows of given groups.
-So only those groups are computed again that a change can have touched.
+A definition is one SELECT with GROUP BY over joined tables. It consists of three texts in Spark's
+SQL: all rows; the groups that given rows of a table are in; the rows of given groups. So Spark
+recomputes only the groups that a change can have affected.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ __all__ = ["definitions"]
 def definitions(
     names: Sequence[str], views: Iterable[GoldView], tables: Iterable[str]
 ) -> list[GoldDefinition]:
-    """What the Spark application has to know of the views of these names; `tables` are silver's.
+    """Return the definitions of the named views for the Spark application; `tables` are silver's.
 
-    Raises LabError (USAGE) naming the key of `lab.toml`, or the file that cannot be used.
+    Raise LabError (USAGE) naming the key of `lab.toml`, or the file that cannot be used.
     """
     by_name, known = {view.name: view for view in views}, set(tables)
     found = []
@@ -56,7 +56,7 @@ def definitions(
 
 @dataclass(frozen=True)
 class _Names:
-    """See `sqlapi.sql.scope.Schema`. Of tables the names suffice: Spark knows their columns."""
+    """A `sqlapi.sql.scope.Schema` of table names without columns, which Spark knows itself."""
 
     views: Mapping[str, GoldView]
     tables: set[str]
@@ -98,7 +98,10 @@ def _definition(view: GoldView, views: Mapping[str, GoldView], tables: set[str])
 
 
 def _check_shape(tree: exp.Select) -> None:
-    """A changed row shows in the groups of the joined rows that it is part of: see the module."""
+    """Raise SqlError unless a changed row affects only the groups of its joined rows.
+
+    See the module for the reason.
+    """
     if not tree.args.get("group"):
         raise _no("it has no GROUP BY")
     if tree.find(exp.With):
@@ -124,7 +127,7 @@ def _label(part: exp.Expr) -> str:
 
 
 def _groups(tree: exp.Select, parts: Sequence[exp.Expr]) -> list[exp.Expr]:
-    """What it groups by, a number being the place of a column."""
+    """Return the expressions of GROUP BY; a number stands for the column at that position."""
     found = []
     for group in tree.args["group"].expressions:
         if isinstance(group, exp.Literal):
@@ -137,7 +140,7 @@ def _groups(tree: exp.Select, parts: Sequence[exp.Expr]) -> list[exp.Expr]:
 
 
 def _of_groups(tree: exp.Select, keys: Iterable[exp.Expr]) -> exp.Select:
-    """The groups that its joined rows are in."""
+    """Return a query for the groups that the joined rows are in."""
     other = tree.copy()
     for part in ("group", "having"):
         other.set(part, None)
@@ -150,7 +153,7 @@ def _of_groups(tree: exp.Select, keys: Iterable[exp.Expr]) -> exp.Select:
 
 
 def _within_groups(tree: exp.Select, keys: Iterable[exp.Expr]) -> exp.Select:
-    """The same query, of the rows in the groups of the table `GROUPS`."""
+    """Return the same query, restricted to the groups in the table `GROUPS`."""
     other = tree.copy()
     same = [
         exp.NullSafeEQ(this=key.copy(), expression=exp.column(f"{KEY}{number}", GROUPS))

@@ -1,4 +1,4 @@
-"""Where the lake's files are: one type for MinIO, S3 and (for tests) a local folder."""
+"""Storage of the lake's files: one type for MinIO, S3 and (for tests) a local folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["LakeStorage", "s3_client"]
 
 
 def s3_client(store: ObjectStore) -> S3Client:
-    """A boto3 client of the object store, for what the file system view cannot do (buckets)."""
+    """Return a boto3 client of the object store, for what the file system cannot do (buckets)."""
     import boto3
     from botocore.config import Config
 
@@ -38,13 +38,13 @@ def s3_client(store: ObjectStore) -> S3Client:
 
 @dataclass(frozen=True)
 class LakeStorage:
-    """A bucket or folder, as each of the readers wants it described."""
+    """A bucket or folder, described as each reader needs it."""
 
     filesystem: fs.FileSystem
     root: str
     """Path of the bucket or folder within `filesystem`."""
     uri: str
-    """The same for hudi-rs: `s3://bucket` or `file:///folder`."""
+    """The same location for hudi-rs: `s3://bucket` or `file:///folder`."""
     spark_uri: str
     hudi_options: Mapping[str, str] = field(default_factory=dict)
     spark_conf: Mapping[str, str] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class LakeStorage:
 
     @classmethod
     def of(cls, store: ObjectStore) -> LakeStorage:
-        """The bucket of `store`; without keys, the default AWS credential chain."""
+        """Return the bucket of `store`; without keys, use the default AWS credential chain."""
         hudi = {"aws_region": store.region}
         conf = {"spark.hadoop.fs.s3a.endpoint.region": store.region}
         env: dict[str, str] = {}
@@ -95,20 +95,20 @@ class LakeStorage:
 
     @classmethod
     def local(cls, folder: Path) -> LakeStorage:
-        """A folder of this machine laid out like the bucket."""
+        """Return a folder of this machine that is laid out like the bucket."""
         path = folder.resolve()
         return cls(fs.LocalFileSystem(), str(path), path.as_uri(), path.as_uri())
 
     def path(self, relative: str) -> str:
-        """`relative` to the bucket, as a path of `filesystem`."""
+        """Return the path in `filesystem` of a path `relative` to the bucket."""
         return f"{self.root}/{relative}"
 
     def list(self, relative: str, *, recursive: bool = False) -> list[fs.FileInfo]:
-        """Entries below a folder; empty where there is none. One LIST request per 1,000 objects."""
+        """Return the entries below a folder, or none. One LIST request per 1,000 objects."""
         selector = fs.FileSelector(self.path(relative), allow_not_found=True, recursive=recursive)
         return self.filesystem.get_file_info(selector)
 
     def read_bytes(self, relative: str) -> bytes:
-        """The whole object. Raises FileNotFoundError when it is not there."""
+        """Return the whole object. Raise FileNotFoundError if it does not exist."""
         with self.filesystem.open_input_file(self.path(relative)) as stream:
             return bytes(stream.read())

@@ -1,7 +1,8 @@
 """Statements that Athena keeps, one file each: named queries, and prepared statements.
 
-`queries/named/<database>/<name>.sql` is a named query of a database, `queries/prepared/<name>.sql`
-a statement with `?` where values are given later. The comments before it are its description.
+`queries/named/<database>/<name>.sql` is a named query of a database. `queries/prepared/<name>.sql`
+is a prepared statement, with `?` for values that are given later. The comments before the SQL are
+the description.
 """
 
 from __future__ import annotations
@@ -16,23 +17,23 @@ from labctl.lake.query_text import read_query, unusable
 __all__ = ["QUERIES", "QueryFile", "load_queries", "queries_over"]
 
 QUERIES = Path("queries")
-"""Folder of the statements' files, below the project's."""
+"""Folder of the statements' files, below the project's folder."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LONGEST_DESCRIPTION = 1024
-"""Characters, as Athena takes it."""
+"""Athena's limit, in characters."""
 
 
 @dataclass(frozen=True)
 class QueryFile:
-    """A statement as its file says it."""
+    """A statement as its file defines it."""
 
     name: str
     database: str
-    """Of a named query: that of its names without one. Empty of a prepared statement."""
+    """The default database of a named query; empty for a prepared statement."""
     sql: str
     description: str
     reads: frozenset[str]
-    """Tables and views that it names, `database.table`."""
+    """Tables and views that it reads, as `database.table`."""
     file: Path
 
     @property
@@ -46,20 +47,20 @@ class QueryFile:
 
     @property
     def place(self) -> str:
-        """Its file, below the project's folder."""
+        """Path of its file below the project's folder."""
         return "/".join(self.file.parts[-(3 if self.prepared else 4) :])
 
 
 def load_queries(folder: Path) -> list[QueryFile]:
-    """The statements of a folder `queries`, by their files' names; none where there is no folder.
+    """Return the statements of a `queries` folder, in order of their files; none without a folder.
 
-    Raises LabError (USAGE) naming the file that cannot be used.
+    Raise LabError (USAGE) naming the file that cannot be used.
     """
     return [_load(file, folder) for file in sorted(folder.rglob("*.sql"))]
 
 
 def queries_over(queries: Sequence[QueryFile], tables: Iterable[str]) -> list[QueryFile]:
-    """Those that need no other tables and views than these."""
+    """Return the queries that need no tables or views other than these."""
     known = set(tables)
     return [query for query in queries if query.reads <= known]
 

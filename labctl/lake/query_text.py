@@ -21,18 +21,21 @@ _COMMENTS = re.compile(r"\A(\s*--[^\n]*\n)*")
 
 @dataclass(frozen=True)
 class QueryText:
-    """What a file says."""
+    """The contents of a query file."""
 
     sql: str
     """The SELECT, without the comments before it."""
     comment: str
-    """Those comments, as one line."""
+    """The comments before the SELECT, as one line."""
     reads: frozenset[str]
-    """Tables and views that it names, `database.table`."""
+    """Tables and views that it reads, as `database.table`."""
 
 
 def read_query(file: Path, database: str) -> QueryText:
-    """`database` is that of names without one. Raises LabError (USAGE) naming the file."""
+    """Read a query file. Raise LabError (USAGE) naming the file if it cannot be used.
+
+    `database` applies to names without one.
+    """
     try:
         text = read_text(file)
     except (OSError, UnicodeDecodeError) as error:
@@ -56,7 +59,7 @@ def _named(tree: exp.Expr, database: str) -> Iterator[str]:
 
 
 def unusable(file: Path, why: str) -> LabError:
-    """The error of a file that cannot be used."""
+    """Return the error for a file that cannot be used."""
     return LabError(
         f"{file}: {why}", hint="correct the file; nothing was written", exit_code=ExitCode.USAGE
     )

@@ -1,4 +1,4 @@
-"""Reading a table whose files may be taken from under the reader, and what to say when it fails."""
+"""Reads of tables whose files may be removed meanwhile, and the errors of reads that fail."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ T = TypeVar("T")
 
 
 class TableChangedError(Exception):
-    """The table was removed or begun again between two looks at it."""
+    """Error for a table that was removed or rewritten between two looks at it."""
 
 
 def is_unread(error: BaseException) -> bool:
-    """Whether hudi-rs did not read a table, or not all files were there that it asked for."""
+    """Return whether hudi-rs could not read a table, or files that it requested were missing."""
     names = (_HUDI_ERROR, _HUDI_PANIC, TableChangedError.__name__, FileNotFoundError.__name__)
     return type(error).__name__ in names
 
 
 def reading(tables: Sequence[SilverTable], read: Callable[[], T]) -> T:
-    """Run `read` again when files of `tables` were taken from under it.
+    """Run `read`, and retry it if files of `tables` were removed meanwhile.
 
-    The cleaner and a compaction take files, and a table may be written again. Raises LabError when
-    another read does not help, or hudi-rs gives up on a table.
+    The cleaner and compactions remove files, and a table may be rewritten. Raise LabError if
+    retries do not help, or if hudi-rs panics on a table.
     """
     try:
         for attempt in Retrying(

@@ -25,13 +25,13 @@ Converter = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Record:
-    """One record at its place in a topic."""
+    """A record with its position in a topic."""
 
     topic: str
     partition: int
     offset: int
     timestamp: datetime | None
-    """When Kafka says it was written."""
+    """Kafka's timestamp of the record."""
     key: Any
     value: Any
     """A dict for a change; None for a tombstone."""
@@ -39,10 +39,10 @@ class Record:
     """The bronze object it was read from, relative to the bucket."""
 
     def matches(self, wanted: Mapping[str, object]) -> bool:
-        """Whether the value (else the key) has all `wanted` fields.
+        """Return whether the value (else the key) has all `wanted` fields.
 
-        A text stands for the number that it writes, '99.9' for 99.90 too. The record of a TRUNCATE
-        removes every row, and so the wanted one.
+        A text matches the number that it writes: '99.9' matches 99.90. A TRUNCATE record always
+        matches because it removes every row.
         """
         if isinstance(self.value, dict) and TRUNCATED in self.value:
             return True
@@ -65,7 +65,8 @@ def _is(field: object, wanted: object) -> bool:
 
 
 def to_table(records: Sequence[Record]) -> pa.Table:
-    """One row per record: `_topic`, `_partition`, `_offset`, `_file`, then the value's fields."""
+    """Return a row per record: `_topic`, `_partition`, `_offset`, `_file`, then the value's
+    fields."""
     rows = [
         {
             "_topic": record.topic,
@@ -81,7 +82,7 @@ def to_table(records: Sequence[Record]) -> pa.Table:
 
 
 def _column(values: Sequence[Any]) -> pa.Array[Any]:
-    """The values, as text where one is of another type, such as a date beyond Python's calendar."""
+    """Return an array of the values, as text if their types differ (a date after 9999, say)."""
     if len({type(value) for value in values if value is not None}) > 1:
         values = [None if value is None else str(value) for value in values]
     found: pa.Array[Any] = pa.array(values)
@@ -89,20 +90,20 @@ def _column(values: Sequence[Any]) -> pa.Array[Any]:
 
 
 class AvroDecoder:
-    """Bare Avro of one writer schema into Python values."""
+    """Decoder of bare Avro of one writer schema into Python values."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self._schema = fastavro.parse_schema(schema)
         self._converters = converters(schema)
 
     def decode(self, data: bytes) -> Any:
-        """Raises ValueError or EOFError for bytes of another schema, when that can be told."""
+        """Decode a record. Raise ValueError or EOFError for another schema, if detectable."""
         value = fastavro.schemaless_reader(io.BytesIO(data), self._schema, None)
         return readable(value, self._converters)
 
 
 def readable(value: Any, by_field: Mapping[str, Converter]) -> Any:
-    """A decoded record with Debezium's temporal and decimal fields as Python's."""
+    """Convert the Debezium temporal and decimal fields of a decoded record to Python values."""
     if not isinstance(value, dict):
         return value
     return {
@@ -112,14 +113,14 @@ def readable(value: Any, by_field: Mapping[str, Converter]) -> Any:
 
 
 def converters(schema: Any) -> dict[str, Converter]:
-    """Per field of a record schema, how its plain Avro value becomes a readable one."""
+    """Return, per field of a record schema, the function that makes its Avro value readable."""
     fields: Iterable[dict[str, Any]] = schema.get("fields", ()) if isinstance(schema, dict) else ()
     found = ((field["name"], _semantic(field["type"])) for field in fields)
     return {name: _CONVERTERS[kind] for name, kind in found if kind in _CONVERTERS}
 
 
 def _semantic(kind: Any) -> str | None:
-    """Kafka Connect's name for what a type means, looked up through a union with null."""
+    """Return Kafka Connect's name for the meaning of a type, also in a union with null."""
     if isinstance(kind, list):
         return next((name for name in map(_semantic, kind) if name), None)
     return kind.get("connect.name") if isinstance(kind, dict) else None

@@ -1,4 +1,4 @@
-"""Writer schemas from the Apicurio registry, each asked for once."""
+"""Writer schemas from the Apicurio registry, each requested once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TIMEOUT_SECONDS = 10
 
 
 class UnknownSchemaError(LabError):
-    """The registry answers, and has no such schema."""
+    """Error for a schema that the registry does not have."""
 
 
 class Schemas:
@@ -31,13 +31,13 @@ class Schemas:
         self._decoders: dict[int, AvroDecoder] = {}
 
     def decoder(self, global_id: int) -> AvroDecoder:
-        """Raises LabError when the registry does not answer or does not know the id."""
+        """Return a decoder. Raise LabError if the registry does not answer or know the id."""
         if global_id not in self._decoders:
             self._decoders[global_id] = AvroDecoder(self.schema(global_id))
         return self._decoders[global_id]
 
     def schema(self, global_id: int) -> Any:
-        """The schema itself. Raises as `decoder` does."""
+        """Return the schema itself. Raise LabError as `decoder` does."""
         if global_id not in self._schemas:
             self._schemas[global_id] = self._fetch(global_id)
         return self._schemas[global_id]

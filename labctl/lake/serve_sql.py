@@ -13,7 +13,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-# Processes that run queries import this module again, and need none of what `main` does.
+# Processes that run queries import this module again, and do not need what `main` imports.
 if TYPE_CHECKING:
     from tenacity import RetryCallState
 
@@ -22,7 +22,8 @@ __all__ = ["main"]
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - of the container, published on the host's loopback
 _CONNECT_SECONDS = 5
 _CACHED_BYTES = 96 * 1024**2
-"""Seven tables with some 424,000 rows take 30 MiB, with the columns that are Hudi's own 75 MiB."""
+"""Size limit of the row cache. Seven tables with some 424,000 rows take 30 MiB, and 75 MiB with
+Hudi's own columns."""
 log = logging.getLogger("sqlapi")
 
 
@@ -83,7 +84,10 @@ def main() -> None:
 
 
 def _wait_for_postgres(dsn: str) -> None:
-    """However long it takes: who ends again and again while it is away is given up."""
+    """Wait until PostgreSQL answers, however long it takes.
+
+    A process that exits again and again while PostgreSQL is away is not restarted any more.
+    """
     import psycopg
     from tenacity import Retrying, retry_if_exception_type, wait_fixed
 

@@ -1,8 +1,9 @@
-"""One silver table, read through hudi-rs into Arrow without a JVM.
+"""A silver table, read through hudi-rs into Arrow without a JVM.
 
-hudi-rs merges base and log files by Hudi's own rules. Reading the table as it stood at a moment is
-its time travel; a point in time read is the same with rows last written before `begin` left out,
-which stays right after Hudi has archived the commits in between (its own incremental reads do not).
+hudi-rs merges base and log files by Hudi's own rules. A read of the table as of a moment is Hudi's
+time travel. A point in time read does the same and leaves out rows that were not written after
+`begin`. That stays correct after Hudi has archived the commits in between, unlike Hudi's own
+incremental reads.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from labctl.lake.view import COMMIT_TIME, LATEST, View, live_rows
 from lakehouse.deletes import DELETED
 from sqlapi.source import Comparison
 
-# hudi-rs is for rows: who asks for names, schemas and commits alone has none.
+# hudi-rs is imported when a table is opened: table names and commits do not need it.
 if TYPE_CHECKING:
     from hudi import HudiFileSlice, HudiReadOptions, HudiTable
 
@@ -55,32 +56,32 @@ _ARROW_OF_AVRO: dict[str, pa.DataType] = {
 
 @dataclass(frozen=True)
 class SilverTable:
-    """A table of the lake by name. Every read sees the latest commit: nothing is remembered."""
+    """A table of the lake by name. Every read sees the latest commit."""
 
     name: str
     """`database.table`."""
     path: str
-    """Relative to the bucket."""
+    """Path relative to the bucket."""
     storage: LakeStorage
     copies: TableCopies | None = field(default=None, compare=False, repr=False)
-    """Where what was read stays, for reading it again."""
+    """Local copies of what was read, for the next read."""
 
     def timeline(self) -> Timeline:
-        """The active timeline now. Raises FileNotFoundError when there is no such table."""
+        """Read the active timeline. Raise FileNotFoundError when there is no such table."""
         return Timeline.load(self.storage, self.path)
 
     def has_commit(self) -> bool:
-        """Not when it is being written again from its topic, and its files are removed before."""
+        """Return whether the table has a completed write; false while a refill has removed it."""
         try:
             return bool(self.timeline().writes)
         except FileNotFoundError:
             return False
 
     def check_files(self, timeline: Timeline, view: View = LATEST) -> list[fs.FileInfo]:
-        """The table's files; `timeline` is read before. Raises LabError when one was lost."""
+        """Return the table's files, listed after `timeline`. Raise LabError when one was lost."""
         entries, why = self._look(timeline, view)
         if why:
-            # Unless the table was removed and written again between the two looks.
+            # The table may have been removed and written again between the two looks.
             entries, why = self._look(self.timeline(), view)
         if why:
             raise LabError(
@@ -89,7 +90,7 @@ class SilverTable:
         return entries
 
     def _look(self, timeline: Timeline, view: View) -> tuple[list[fs.FileInfo], str | None]:
-        """The files there are, and what is wrong with one that should be there."""
+        """Return the existing files, and what is wrong with one that should exist."""
         entries = self._files(timeline)
         sizes = {entry.base_name: entry.size or 0 for entry in entries}
         said = timeline.said_last(view.at or LATEST_INSTANT)
@@ -99,16 +100,16 @@ class SilverTable:
         return self.storage.list(self.path, recursive=bool(timeline.properties.get(_PARTITIONS)))
 
     def file_path(self, name: str) -> str | None:
-        """Where the file of that name is, relative to the bucket; None when it is not there."""
+        """Return the path of the named file, relative to the bucket; None if it does not exist."""
         for entry in self._files(self.timeline()):
             if entry.base_name == name:
                 return entry.path.removeprefix(f"{self.storage.root}/")
         return None
 
     def unreadable_file(self) -> str | None:
-        """The first of the files written last that is there, and that the storage does not give.
+        """Return the first of the last written files that exists but cannot be read, or None.
 
-        An object store refuses what is not as its checksums say.
+        An object store refuses to return an object that does not match its checksums.
         """
         timeline = self.timeline()
         present = {entry.base_name: entry.path for entry in self._files(timeline)}
@@ -122,15 +123,16 @@ class SilverTable:
         return None
 
     def schema(self, view: View = LATEST) -> pa.Schema:
-        """Columns with Hudi's own (`_hoodie_*`) first; of the moment, for a past one."""
+        """Return the columns, Hudi's own (`_hoodie_*`) first; for a past view, its moment's."""
         return reading([self], lambda: Snapshot(self, view).schema)
 
     def written_schema(self) -> pa.Schema:
-        """Columns of the last commit, with what was declared to be never null."""
+        """Return the columns of the last commit, with those declared never to be null as such."""
         return reading([self], lambda: open_table(self).get_schema_with_meta_fields())
 
     def partitions(self, keys: Sequence[str]) -> list[str]:
-        """Folders of its partitions, by `keys`: `year=2024/kind=a%2Fb`. Nothing without keys."""
+        """Return the folders of partitions by `keys` (`year=2024/kind=a%2Fb`); none without
+        keys."""
         found = [""]
         for key in keys:
             found = [f"{at}/{name}" for at in found for name in self._inside(at, f"{key}=")]
@@ -148,16 +150,16 @@ class SilverTable:
         view: View = LATEST,
         where: Sequence[Comparison] = (),
     ) -> pa.Table:
-        """The rows `view` shows, with all columns or just `columns`, in that order.
+        """Return the rows that `view` shows, with all columns or just `columns`, in that order.
 
-        `where` may leave out rows that do not meet it, where that is sure and saves work. Raises
-        LabError for an unknown column, a moment whose files are gone, or a table this reader cannot
-        read rightly.
+        Rows that do not meet `where` may be left out if that is certain and saves work. Raise
+        LabError for an unknown column, a moment whose files are gone, or a table that this reader
+        cannot read correctly.
         """
         return reading([self], lambda: Snapshot(self, view).read(columns, where))
 
     def slices(self, view: View = LATEST) -> Sequence[HudiFileSlice]:
-        """The files from which the rows of a view are read."""
+        """Return the files from which the rows of a view are read."""
         return reading([self], lambda: Snapshot(self, view).slices())
 
 
@@ -173,14 +175,14 @@ class Snapshot:
             raise not_written(source.name)
 
     def _place(self) -> SilverTable:
-        """Return what to read: the table, or its copy, which does not have the past."""
+        """Return the table to read: the table itself, or its copy, which does not have the past."""
         if self._source.copies is None or self._view.at:
             return self._source
         timeline = self._source.timeline()
         entries = self._source.check_files(timeline, self._view)
         try:
             copy = self._source.copies.current(self._source, timeline, entries)
-        except OSError:  # hudi-rs may be more patient, or says what is wrong with a file
+        except OSError:  # hudi-rs may be more patient, or report what is wrong with a file
             copy = None
         if copy is None:
             return self._source
@@ -189,7 +191,7 @@ class Snapshot:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns there were at the moment of the view."""
+        """The columns at the moment of the view."""
         now: pa.Schema = self._table.get_schema_with_meta_fields()
         if self._view.at is None:
             return plain_schema(now)
@@ -201,7 +203,7 @@ class Snapshot:
     def read(
         self, columns: Sequence[str] | None = None, where: Sequence[Comparison] = ()
     ) -> pa.Table:
-        """The rows of the view, see `SilverTable.read`."""
+        """Return the rows of the view; see `SilverTable.read`."""
         wanted = list(self.schema.names if columns is None else columns)
         rows = self.stored(wanted, where)
         if self._view.begin:
@@ -211,9 +213,9 @@ class Snapshot:
         return rows.select(wanted)
 
     def stored(self, columns: Sequence[str], where: Sequence[Comparison] = ()) -> pa.Table:
-        """All rows of the moment, with `columns` and those that `View.filters` looks at.
+        """Return all rows at the moment, with `columns` and those that `View.filters` needs.
 
-        `where` may leave out rows that do not meet it, where that is sure and saves work.
+        Rows that do not meet `where` may be left out if that is certain and saves work.
         """
         schema = self.schema
         if unknown := [c for c in columns if c not in schema.names]:
@@ -267,7 +269,7 @@ class Snapshot:
             )
 
     def _completed_writes(self) -> Sequence[Callable[[], Sequence[Any]]]:
-        """Each gives the completed writes of one kind, by a list of the timeline of its own."""
+        """Return functions that each list the writes of one kind that hudi-rs sees as completed."""
         timeline = self._table.get_timeline()
         return (
             timeline.get_completed_commits,
@@ -276,7 +278,7 @@ class Snapshot:
         )
 
     def _completed(self) -> frozenset[str]:
-        """Instants of the writes that hudi-rs takes for committed, one at least."""
+        """Return the instants of the writes that hudi-rs considers committed; at least one."""
         instants = frozenset(
             commit.timestamp for completed in self._completed_writes() for commit in completed()
         )
@@ -288,10 +290,10 @@ class Snapshot:
         return [COMMIT_TIME] * bool(self._view.begin) + [DELETED] * (not self._view.deleted)
 
     def _safe(self, where: Sequence[Comparison]) -> list[Comparison]:
-        """Comparisons of record keys: never null, in every file, of one type."""
+        """Return the comparisons of record keys: never null, in every file, of one type."""
         options = self._table.hudi_options()
         keys = options.get(_RECORD_KEY, "").split(",")
-        # By a partition's column hudi-rs would go by the names of folders.
+        # For a partition's column, hudi-rs would compare the names of folders.
         folders = options.get(_PARTITIONS, "").split(",")
         return [one for one in where if one[0] in keys and one[0] not in folders]
 
@@ -321,7 +323,7 @@ def plain_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def _schema_then(now: pa.Schema, then: dict[str, Any]) -> pa.Schema:
-    """The columns there were then, in today's form, numbers no wider than they were."""
+    """Return the columns of that time, in today's form, with numbers no wider than they were."""
     types = {field["name"]: _arrow_type(field["type"]) for field in then["fields"]}
     return pa.schema(
         [
@@ -333,7 +335,7 @@ def _schema_then(now: pa.Schema, then: dict[str, Any]) -> pa.Schema:
 
 
 def _arrow_type(avro: Any) -> pa.DataType | None:
-    """The Arrow type of a number; None for all that Hudi never widens."""
+    """Return the Arrow type of a number; None for all types that Hudi never widens."""
     if isinstance(avro, list):
         return next((t for t in map(_arrow_type, avro) if t), None)
     if isinstance(avro, dict):

@@ -1,4 +1,4 @@
-"""The same queries through Spark SQL: slower by seconds, and Hudi's own reader.
+"""The same queries through Spark SQL, which is slower by seconds and has Hudi's own reader.
 
 Each query runs in a short-lived process with its own JVM, so that nothing of Spark stays behind.
 """
@@ -39,7 +39,7 @@ _LOG_LINES = 30
 _JVM_OPTIONS = " ".join(("-Duser.timezone=UTC", "-XX:+UseSerialGC", *FIRST_TIER))
 _OWN_JAR = Path(lakehouse.__path__[0]) / JAR
 NOT_A_QUERY = "NOT_A_QUERY"
-"""The error that the job reports of SQL that does more than read; the message says what."""
+"""The error that the job reports for SQL that does more than read; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,14 @@ class SparkEngine:
 
     jars: Sequence[Path]
     java: Path | None = None
-    """The `java` to run; None: the one Spark finds."""
+    """The `java` to run; None for the one that Spark finds."""
     memory: str = "1g"
     timeout_seconds: float = 600
 
     def query(
         self, sql: str, tables: Sequence[SilverTable], view: View, views: Views | None = None
     ) -> pa.Table:
-        """See `labctl.lake.lake.Engine`. Raises LabError (USAGE) for bad SQL."""
+        """Answer a query; see `labctl.lake.lake.Engine`. Raise LabError (USAGE) for bad SQL."""
         named = others(sql, [table.name for table in tables]) if views else []
         shown = views.for_spark(named, view) if views and named else ()
         with TemporaryDirectory(prefix="labctl-spark-") as name:
@@ -72,7 +72,7 @@ class SparkEngine:
         folder: Path,
         views: Sequence[SparkView] = (),
     ) -> dict[str, Any]:
-        """What `spark_job` is asked, for tables and views that `sql` may name."""
+        """Return the request to `spark_job`, for tables and views that `sql` may name."""
         names = [table.name for table in tables]
         text, full = _with_views(sql, [*names, *(one.name for one in views)])
         found = [(table, table.name) for table in tables if table.name in full]
@@ -95,7 +95,7 @@ class SparkEngine:
         }
 
     def conf(self, folder: Path, tables: Sequence[SilverTable] = ()) -> dict[str, str]:
-        """Settings of a session that keeps its files in `folder`."""
+        """Return the settings of a session that keeps its files in `folder`."""
         conf = {
             "spark.master": "local[2]",
             "spark.app.name": "labctl query",
@@ -146,7 +146,7 @@ class SparkEngine:
 
 
 def others(sql: str, names: Sequence[str]) -> list[str]:
-    """The names `database.name` that a query reads and that are none of `names`: perhaps views."""
+    """Return the names `database.name` in a query that are not in `names`: perhaps views."""
     try:
         trees = sqlglot.parse(sql, read="spark")
     except SqlglotError:
@@ -162,9 +162,9 @@ def others(sql: str, names: Sequence[str]) -> list[str]:
 
 
 def _with_views(sql: str, names: Sequence[str]) -> tuple[str, set[str]]:
-    """The query with each `database.table` as one quoted name, and those that it has.
+    """Return the query with each `database.table` as one quoted name, and the names that it has.
 
-    Spark keeps views with a moment or a condition under plain names alone.
+    Spark keeps views with a moment or a condition only under plain names.
     """
     try:
         tokens = sqlglot.tokenize(sql, read="spark")
@@ -181,8 +181,10 @@ def _with_views(sql: str, names: Sequence[str]) -> tuple[str, set[str]]:
 
 
 def described(table: SilverTable, view: View) -> dict[str, Any]:
-    """How Spark should read a table; the moments it may not be asked for are
-    refused here, and a table that has lost files."""
+    """Return how Spark should read a table.
+
+    Raise LabError for a moment that Spark cannot read, and for a table that has lost files.
+    """
     timeline = table.timeline()
     table.check_files(timeline, view)
     options = {}
@@ -196,7 +198,10 @@ def described(table: SilverTable, view: View) -> dict[str, Any]:
 
 
 def _accepted_instant(name: str, timeline: Timeline, at: str) -> str:
-    """An instant with the state of `at` that Spark accepts: none after an unfinished write."""
+    """Return an instant that has the state of `at` and that Spark accepts.
+
+    Spark accepts none after an unfinished write. Raise LabError when there is no such instant.
+    """
     unfinished = [
         i.requested for i in timeline.instants if i.writes and i.state is not State.COMPLETED
     ]
@@ -212,7 +217,7 @@ def _accepted_instant(name: str, timeline: Timeline, at: str) -> str:
 
 
 def read_answer(folder: Path, log: str, tables: Sequence[str]) -> pa.Table:
-    """What the job left in `folder`. Raises LabError for what went wrong there."""
+    """Return the answer that the job left in `folder`. Raise LabError if the job failed."""
     report_file = folder / "report.json"
     if not report_file.exists():
         raise LabError(
@@ -240,7 +245,7 @@ def _explained(report: Mapping[str, str], tables: Sequence[str]) -> LabError:
     hint = None
     if report["error"].startswith("TABLE_OR_VIEW_NOT_FOUND"):
         hint = f"Tables: {', '.join(tables) or 'none yet'}."
-    # a parser error draws where it is; others go on with the query plan
+    # a parser error draws its position; other errors continue with the query plan
     details = (
         [line for line in rest if line.strip()] if report["error"] == "PARSE_SYNTAX_ERROR" else []
     )

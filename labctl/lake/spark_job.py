@@ -1,6 +1,6 @@
-"""One query in a Spark session of its own: run as a process by `labctl.lake.spark`.
+"""The process that `labctl.lake.spark` starts for one query, with a Spark session of its own.
 
-Takes a JSON request on stdin, writes the answer as Parquet and a JSON report into a folder.
+It takes a JSON request on stdin, and writes the answer as Parquet and a JSON report into a folder.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _ACTING = (
     f"{_LOGICAL}.InsertIntoDir",
     f"{_LOGICAL}.ScriptTransformation",
 )
-"""What does more than read: statements, and the clauses that write files or start a process."""
+"""Nodes that do more than read: statements, and clauses that write files or start a process."""
 
 
 def main() -> None:
-    """Reads the request and answers it in a session of its own."""
+    """Read the request and answer it in a session of its own."""
     request = json.load(sys.stdin)
     builder = SparkSession.builder
     for key, value in request["conf"].items():
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def answer(spark: SparkSession, request: dict[str, Any]) -> None:
-    """Leaves the answer, or what is wrong with the SQL, in the request's folder."""
+    """Write the answer, or what is wrong with the SQL, into the request's folder."""
     folder = Path(request["folder"])
     view = View(**request["view"])
     try:
@@ -65,9 +65,9 @@ def answer(spark: SparkSession, request: dict[str, Any]) -> None:
 
 
 def _acting(spark: SparkSession, sql: str) -> str | None:
-    """What in a statement does more than read, as Spark's parser calls it; None in a query.
+    """Return the parser's name of the part that does more than read; None in a query.
 
-    Spark carries a statement out as soon as it is given one. Raises ParseException.
+    Spark executes a statement as soon as it receives one. Raise ParseException for bad SQL.
     """
     jvm: Any = spark
     plan = jvm._jsparkSession.sessionState().sqlParser().parsePlan(sql)
@@ -79,7 +79,7 @@ def _acting(spark: SparkSession, sql: str) -> str | None:
 
 
 def _nodes(plan: Any) -> Iterator[Any]:
-    """Every node of a plan, those of WITH clauses and of subqueries among them."""
+    """Yield every node of a plan, including those of WITH clauses and of subqueries."""
     yield plan
     for nested in (plan.children(), plan.innerChildren(), plan.subqueries()):
         for index in range(nested.length()):
@@ -87,7 +87,7 @@ def _nodes(plan: Any) -> Iterator[Any]:
 
 
 def shown(spark: SparkSession, table: dict[str, Any], view: View) -> DataFrame:
-    """The rows of a table (`name`, `uri`, read `options`) that `view` shows."""
+    """Return the rows of a table (`name`, `uri`, read `options`) that `view` shows."""
     rows = spark.read.format("hudi").options(**table["options"]).load(table["uri"])
     for condition in view.filters(rows.columns):
         rows = rows.where(condition)
@@ -95,8 +95,10 @@ def shown(spark: SparkSession, table: dict[str, Any], view: View) -> DataFrame:
 
 
 def _make_views(spark: SparkSession, request: dict[str, Any], view: View) -> None:
-    """Has the rows of the catalog's views ready: written, so that the query's session, whose
-    settings are other ones, does not compute them."""
+    """Write the rows of the catalog's views to files, and create the views from them.
+
+    So the query's session, which has other settings, does not compute these rows.
+    """
     session = exact_session(spark)
     tables = {one["name"]: _as_athena_sees_it(session, one, view) for one in request["inputs"]}
     for number, one in enumerate(request["views"]):
@@ -118,7 +120,7 @@ def _as_athena_sees_it(session: SparkSession, table: dict[str, Any], view: View)
 
 
 def write_answer(result: DataFrame, folder: Path) -> None:
-    """Writes rows and column names apart: Parquet allows no column twice, a query does."""
+    """Write rows and column names separately: Parquet allows no column twice, a query does."""
     numbered = result.toDF(*(f"c{index}" for index in range(len(result.columns))))
     numbered.coalesce(1).write.parquet((folder / "answer").as_uri())
     _report(folder, {"columns": result.columns})

@@ -1,6 +1,6 @@
 """Spark SQL over silver in a session that stays open, for notebooks and scripts.
 
-`labctl.lake.spark` has what answers one query and ends.
+`labctl.lake.spark` answers one query in a session that then ends.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ __all__ = ["SparkLake"]
 class SparkLake:
     """A lake's silver tables in one Spark session of this process. Close it, or use `with`.
 
-    Each call reads the tables as they are then, so that a query asked again shows what was written
-    meanwhile.
+    Each call reads the tables as they are then, so a repeated query shows what was written in the
+    meantime.
     """
 
     def __init__(self, lake: Lake, engine: SparkEngine) -> None:
-        """Starts the session's JVM, which takes seconds."""
+        """Start the session's JVM, which takes seconds."""
         self.lake = lake
         self._engine = engine
         self._folder = TemporaryDirectory(prefix="labctl-spark-")
@@ -62,9 +62,9 @@ class SparkLake:
         self._folder.cleanup()
 
     def sql(self, query: str, view: View = LATEST) -> DataFrame:
-        """The answer to Spark SQL over tables `database.table`, or `table` while that is unique.
+        """Return the answer to SQL over tables `database.table`, or `table` while that is unique.
 
-        All tables are shown as `view` says. Raises LabError (USAGE) for a moment whose files are
+        All tables are shown as `view` says. Raise LabError (USAGE) for a moment whose files are
         gone, and Spark's own AnalysisException or ParseException for bad SQL.
         """
         tables = [self.lake.table(name) for name in self.lake.table_names()]
@@ -74,7 +74,7 @@ class SparkLake:
         return self.session.sql(request["sql"])
 
     def table(self, name: str, view: View = LATEST) -> DataFrame:
-        """The rows of one table that `view` shows. Raises LabError (USAGE) for an unknown table."""
+        """Return a table's rows that `view` shows. Raise LabError (USAGE) for an unknown table."""
         return shown(self.session, described(self.lake.table(name), view), view)
 
     @property
@@ -84,7 +84,7 @@ class SparkLake:
 
 @contextmanager
 def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """This process's environment with `variables`, for as long as the block lasts."""
+    """Add `variables` to this process's environment for as long as the block lasts."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

@@ -1,7 +1,7 @@
-"""Athena's SQL as Spark's: what both are known to answer alike, and nothing else.
+"""Translation of Athena's SQL to Spark's, limited to what both are known to answer alike.
 
-Values agree where whole numbers and decimals are exact or an error: a session that runs such a text
-has the settings of `lakehouse.exact`, and reads tables by its `shown`.
+Values agree if whole numbers and decimals are exact or an error. So a session that runs such a text
+has the settings of `lakehouse.exact`, and reads tables with its `shown`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _PARTS: Mapping[type[exp.Expr], set[str]] = {
     exp.Join: {"side", "kind", "on"},
     exp.Between: {"low", "high"},
     exp.Anonymous: {"expressions"},
-    # Of a longer name Spark would not know the database: the table has another there.
+    # Spark would not know the database in a longer name: the table has another name there.
     exp.Column: {"table"},
     exp.Cast: {"to"},
     exp.With: {"expressions"},
@@ -55,7 +55,7 @@ _PARTS: Mapping[type[exp.Expr], set[str]] = {
     exp.Subquery: set(),
     exp.Table: {"db", "catalog"},
 }
-"""What may be written in these, besides what they are about and how they are called."""
+"""Parts that each node may have besides its subject (`this`) and its name (`alias`)."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,8 @@ class SparkText:
 
     tree: exp.Select
     inputs: tuple[str, ...]
-    """By their numbers, the tables that it reads; a table that is read twice is there twice."""
+    """The tables that it reads, in the order of their numbers; a table that is read twice is there
+    twice."""
 
     @property
     def sql(self) -> str:
@@ -72,9 +73,9 @@ class SparkText:
 
 
 def spark_tree(sql: str, schema: Schema, database: str) -> SparkText:
-    """A SELECT over tables alone, each view in it by its own SELECT.
+    """Translate a SELECT to one over tables alone, with each view replaced by its own SELECT.
 
-    Raises SqlError for what is wrong, and for what is not known to agree.
+    Raise SqlError for what is wrong, and for what is not known to agree.
     """
     inputs: list[str] = []
     tree = _query(sql, schema, database, inputs, ())
@@ -82,7 +83,7 @@ def spark_tree(sql: str, schema: Schema, database: str) -> SparkText:
 
 
 def spark_type(what: str, kind: Type) -> str:
-    """Spark's type for values of one of Trino's. Raises SqlError where they may differ."""
+    """Return Spark's type for values of a type of Trino's. Raise SqlError if they may differ."""
     match kind.name:
         case "decimal":
             return f"decimal({kind.size},{kind.scale})"
@@ -96,7 +97,7 @@ def spark_type(what: str, kind: Type) -> str:
 
 
 def written(tree: exp.Expr) -> str:
-    """Spark's text of a tree."""
+    """Return Spark's text of a tree."""
     return tree.sql(dialect="spark", identify=True)
 
 
@@ -119,7 +120,7 @@ def _query(
 def _resolve(
     table: exp.Table, schema: Schema, database: str, inputs: list[str], within: tuple[str, ...]
 ) -> None:
-    """Puts the table, or the SELECT of the view, in the place of its name."""
+    """Replace the name by the table, or by the SELECT of the view."""
     name = table.name.lower()
     found = schema.table(table.catalog or None, (table.db or database).lower(), name, None)
     alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name))
@@ -138,7 +139,7 @@ def _resolve(
 
 
 def _given(node: exp.Expr) -> Iterator[str]:
-    """The parts that a node has, besides what it is about and how it is called."""
+    """Return the parts that a node has, besides its subject (`this`) and its name (`alias`)."""
     return (key for key, value in node.args.items() if value and key not in ("this", "alias"))
 
 
@@ -166,7 +167,7 @@ _CONDITIONS: Mapping[type[exp.Expr], Callable[[Any], bool]] = {
     exp.Subquery: lambda node: isinstance(node.parent, exp.From | exp.Join),
     exp.Table: lambda node: isinstance(node.this, exp.Identifier),
 }
-"""What must be so beyond that."""
+"""Further conditions, by kind of node."""
 
 
 def _refused(node: exp.Expr) -> SqlError:

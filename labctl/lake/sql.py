@@ -1,8 +1,8 @@
-"""SQL over Arrow tables with DuckDB: which tables and columns a query needs, and its answer.
+"""SQL over Arrow tables with DuckDB: the tables and columns that a query needs, and its answer.
 
-DuckDB plans the query over empty tables first, which tells the columns to read. In the real run
-the others are there in name and type only, and an attempt to look at their values is an error:
-a column left out by mistake can never become a wrong answer.
+DuckDB plans the query over empty tables first, which shows the columns to read. In the real run the
+other columns exist by name and type only, and an attempt to read their values is an error. So a
+column left out by mistake can never become a wrong answer.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _NO_TABLE = re.compile(r"Table with name (\S+) does not exist")
 
 
 class SqlQuery:
-    """One SELECT statement. Raises LabError (USAGE, with position) for anything else.
+    """A SELECT statement. Raises LabError (USAGE, with position) for anything else.
 
-    `tables` are the tables there are, by their full names.
+    `tables` are the full names of the existing tables.
     """
 
     def __init__(self, sql: str, tables: Sequence[str] = ()) -> None:
@@ -50,15 +50,15 @@ class SqlQuery:
             )
 
     def tables(self) -> frozenset[str]:
-        """Those of the tables there are that the query may read, by full name.
+        """Return the full names of the existing tables that the query may read.
 
-        A short name that several have is none of them: DuckDB, which knows the names of WITH
-        clauses, then says that there is no such table.
+        A short name that several tables have matches none of them. DuckDB, which knows the names of
+        WITH clauses, then reports that there is no such table.
         """
         return frozenset(table for node in self._named() for table in self._meant(node))
 
     def others(self) -> frozenset[str]:
-        """What it reads under a name `database.name` that none of the tables has."""
+        """Return the names `database.name` that the query reads and that none of the tables has."""
         return frozenset(
             f"{node['schema_name']}.{node['table_name']}".lower()
             for node in self._named()
@@ -76,7 +76,7 @@ class SqlQuery:
         return found if len(found) == 1 else []
 
     def plan(self, schemas: Mapping[str, pa.Schema]) -> dict[str, Scan]:
-        """Per table, what the query needs of it at most."""
+        """Return, per table, the most that the query needs of it."""
         for name, schema in schemas.items():
             self._define(name, schema.empty_table(), schema, ())
         # over no rows, so that errors come with positions in the user's own text
@@ -98,10 +98,10 @@ class SqlQuery:
         schemas: Mapping[str, pa.Schema],
         conditions: Mapping[str, Sequence[str]] | None = None,
     ) -> pa.Table:
-        """The result over `tables`, which may lack columns of `schemas`.
+        """Return the result over `tables`, which may lack columns of `schemas`.
 
-        Only rows meeting the SQL `conditions` of a table are seen. Raises UnreadColumnError when
-        a column that is not there turns out to be needed.
+        Only rows that meet the SQL `conditions` of a table are seen. Raise UnreadColumnError when a
+        missing column turns out to be needed.
         """
         for name, schema in schemas.items():
             self._define(name, tables[name], schema, (conditions or {}).get(name, ()))
@@ -136,9 +136,9 @@ class SqlQuery:
     def _comparisons(
         self, nodes: Sequence[Mapping[str, Any]], schemas: Mapping[str, pa.Schema]
     ) -> list[Comparison]:
-        """What every row of the only scan must meet, as far as it compares a whole number.
+        """Return the comparisons with a whole number that every row of the only scan must meet.
 
-        DuckDB tells it as the text of a filter above the scan, and parses that again.
+        DuckDB gives the filter above the scan as text, and parses that text again here.
         """
         (schema,) = schemas.values()
         scans = [node for node in nodes if _is_scan(node)]
@@ -166,7 +166,7 @@ class SqlQuery:
             raise self._explained(error) from None
 
     def _explained(self, error: duckdb.Error) -> LabError:
-        """DuckDB's own words, with the line and caret it draws as details."""
+        """Return an error in DuckDB's own words, with its drawn line and caret as details."""
         text = str(error)
         message, _, drawing = text.partition("\n\nLINE ")
         kind, _, what = message.partition(" Error: ")
@@ -202,18 +202,18 @@ class SqlQuery:
 
 @dataclass(frozen=True)
 class Scan:
-    """What a query needs of a table: no other columns, no rows that fail a comparison."""
+    """The part of a table that a query needs: some columns, and rows that meet all comparisons."""
 
     columns: list[str]
     where: list[Comparison]
 
 
 class UnreadColumnError(Exception):
-    """The plan of the real run looked at a column that the first plan did not."""
+    """Error for a column that the real run reads although the first plan did not."""
 
 
 def _connect() -> duckdb.DuckDBPyConnection:
-    """An in-memory database that sees nothing but the tables it is given."""
+    """Return an in-memory database that sees nothing but the tables it is given."""
     connection = duckdb.connect(":memory:")
     connection.execute(
         "set TimeZone = 'UTC'; set python_enable_replacements = false;"
@@ -250,7 +250,7 @@ def _quoted(identifier: str) -> str:
 
 
 def _plain_integers(result: pa.Table, types: list[str]) -> pa.Table:
-    """DuckDB's 128-bit sums as 64-bit integers, as Spark gives them, where they fit."""
+    """Convert DuckDB's 128-bit sums to 64-bit integers, as Spark gives them, where they fit."""
     for index, kind in enumerate(types):
         if kind == "HUGEINT":
             column = result.column(index)

@@ -1,4 +1,4 @@
-"""Rows of tables in files, for processes that are asked for the same commit again and again."""
+"""A cache of table rows in files, for processes that read the same commit repeatedly."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ log = logging.getLogger("sqlapi")
 
 
 class TableCache:
-    """Keeps the columns that were read last, in a folder, `limit` bytes at most.
+    """A cache of the columns that were read last, in a folder of `limit` bytes at most.
 
-    May be used by several threads and processes at once, and by one that is killed. All see the
-    same memory: what is kept is mapped from its file, and the system takes it back when it needs
-    memory.
+    Several threads and processes may use it at once, and a process that uses it may be killed. All
+    share the same memory: cached rows are mapped from their file, and the system reclaims that
+    memory when it needs it.
 
-    An answer is never older than the table was when it was asked for: whoever asks says what the
-    last commit is. Those that ask for the same table at the same time read it once.
+    An answer is never older than the table was at the request, because the caller says what the
+    last commit is. Callers that request the same table at the same time read it once.
     """
 
     def __init__(self, folder: Path, limit: int) -> None:
-        """The folder is this cache's alone; it need not be there yet."""
+        """Create the cache. The folder is for this cache alone and need not exist yet."""
         self._folder = folder
         self._limit = limit
 
@@ -45,13 +45,13 @@ class TableCache:
         last_commit: Callable[[], str],
         read_some: Callable[[], pa.Table] | None = None,
     ) -> pa.Table:
-        """All rows of a table, with `columns`: kept ones, or what `read` gives for some columns.
+        """Return all rows of a table with `columns`: cached ones, or what `read` returns.
 
-        `commit` was the last one a moment ago; `last_commit` looks again. The text of `table` must
-        tell it from others, in every process.
+        `commit` was the last commit a moment ago; `last_commit` looks again. The `repr` of `table`
+        must distinguish it from other tables, in every process.
 
-        `read_some` reads only those rows that are wanted, which may be cheaper; it is used when the
-        table is asked for the first time since its last commit, or is too large to be kept.
+        `read_some` reads only the wanted rows, which may be cheaper. It is used for the first
+        request since the table's last commit, and for a table that is too large to be cached.
         """
         kept = _Kept(self._folder, table)
         if (rows := kept.find(commit, columns)) is not None:
@@ -59,13 +59,13 @@ class TableCache:
         if kept.is_too_large or (read_some and kept.is_first(commit)):
             return read_some() if read_some else read(columns)
         with kept.reading():
-            # Another one may have read it meanwhile, and there may have been a commit.
+            # Another caller may have read it meanwhile, and there may be a new commit.
             commit = last_commit()
             if (rows := kept.find(commit, columns)) is not None:
                 return rows
             rows = read([*columns, *kept.columns_beside(commit, columns)])
-            # What was written since `commit` is in these rows, too: with the next commit they
-            # are read again.
+            # These rows may include what was written since `commit`: they are read again with
+            # the next commit.
             if rows.nbytes > self._limit:
                 kept.note_too_large()
             else:
@@ -74,7 +74,7 @@ class TableCache:
             return rows.select(list(columns))
 
     def _forget_old(self) -> None:
-        """Remove files that were not asked for in the longest time, until the others fit."""
+        """Remove the least recently used files until the others fit."""
         files = []
         for file in self._folder.glob("*.arrow"):
             # Another process may remove it as well.
@@ -84,25 +84,25 @@ class TableCache:
         for status, file in sorted(files, key=lambda found: found[0].st_mtime_ns):
             if size <= self._limit:
                 return
-            # Who has mapped it keeps it.
+            # A process that has mapped the file keeps its contents.
             file.unlink(missing_ok=True)
             size -= status.st_size
 
 
 class _Kept:
-    """The files of one table."""
+    """The cached files of one table."""
 
     def __init__(self, folder: Path, table: Hashable) -> None:
         self._folder = folder
         name = hashlib.sha256(repr(table).encode()).hexdigest()
         self._rows = folder / f"{name}.arrow"
         self._asked = folder / f"{name}.asked"
-        """The commit for which some rows of it were read."""
+        """File with the commit for which some rows of the table were read."""
         self._too_large = folder / f"{name}.large"
         self._lock = folder / f"{name}.lock"
 
     def find(self, commit: str, columns: Sequence[str]) -> pa.Table | None:
-        """Its rows, if they are of that commit and have the columns."""
+        """Return the cached rows if they are of that commit and have the columns, else None."""
         with self._mapped() as reader:
             if reader is None or not _is_of(reader.schema, commit):
                 return None
@@ -114,7 +114,7 @@ class _Kept:
             return rows.select(list(columns)).replace_schema_metadata()
 
     def columns_beside(self, commit: str, columns: Sequence[str]) -> list[str]:
-        """Columns that were asked for before: so all of them come to be kept."""
+        """Return the cached columns besides `columns`, so that all of them stay cached."""
         with self._mapped() as reader:
             if reader is None or not _is_of(reader.schema, commit):
                 return []
@@ -131,7 +131,7 @@ class _Kept:
             yield reader
 
     def keep(self, commit: str, rows: pa.Table) -> None:
-        """Put rows in the place of those that are kept. Where the disk is full, none are."""
+        """Replace the cached rows. If the disk is full, the new rows are not cached."""
         schema = rows.schema.with_metadata({_COMMIT: commit.encode()})
         new = self._rows.with_suffix(".new")
         try:
@@ -148,12 +148,12 @@ class _Kept:
         return self._too_large.exists()
 
     def note_too_large(self) -> None:
-        """From now on it is not kept."""
+        """Note that the table is too large, so that it is no longer cached."""
         self._too_large.touch()
         self._rows.unlink(missing_ok=True)
 
     def is_first(self, commit: str) -> bool:
-        """Whether this is asked for that commit for the first time."""
+        """Return whether this is the first request for that commit, and note the request."""
         try:
             before = self._asked.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -166,16 +166,16 @@ class _Kept:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """The right to read it, for one thread of all processes."""
+        """Hold the right to read the table, which one thread of all processes has at a time."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._lock.open("ab") as file:
-            # The kernel gives it back for who is killed.
+            # The kernel releases the lock of a process that is killed.
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
 
 def _note_use(file: Path) -> None:
-    """Note the time exactly: the kernel's own notes may be the same for some milliseconds."""
+    """Note the time of use exactly: the kernel's own notes may not change for some milliseconds."""
     now = time.time_ns()
     os.utime(file, ns=(now, now))
 

@@ -1,4 +1,4 @@
-"""Copies of a lake's tables, for who reads the same ones again and again."""
+"""Copies of a lake's tables, for a process that reads the same tables repeatedly."""
 
 from __future__ import annotations
 
@@ -25,27 +25,28 @@ _HUDI_FOLDER = ".hoodie/"
 class TableCopies:
     """Copies of the tables that were read last, `most_bytes` on disk at most.
 
-    They belong to one lake and to this process, and go when this object does. Threads share it.
+    They belong to one lake and to this process, and are deleted with this object. Threads share it.
     """
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
         self._lock = Lock()
         self._copies: OrderedDict[str, tuple[TableCopy, int]] = OrderedDict()
-        """By path, with the size in bytes; the one that was read last is last."""
+        """Copies by path, with the size in bytes; the one that was read last comes last."""
 
     @property
     def held_bytes(self) -> int:
-        """How large the tables' files are that are here."""
+        """Size of the copied files of all tables, in bytes."""
         return sum(size for _, size in self._copies.values())
 
     def current(
         self, table: SilverTable, timeline: Timeline, entries: Iterable[fs.FileInfo]
     ) -> SilverTable | None:
-        """Return the table's copy with the files that there are; None when it is too large.
+        """Return the table's copy with its present files; None if it is too large to copy.
 
-        `entries` has what is in the table's folder, listed after its timeline. Requests are made
-        only for what is new. Raises OSError when a file was removed meanwhile, or cannot be read.
+        Return None also if `TableCopy.is_possible` is false. `entries` lists the table's folder and
+        was read after its timeline. Only new files are requested. Raise OSError when a file was
+        removed meanwhile, or cannot be read.
         """
         root = f"{table.storage.path(table.path)}/"
         paths = ((e.path.removeprefix(root), e.size or 0) for e in entries if e.is_file)

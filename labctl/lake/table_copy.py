@@ -1,8 +1,9 @@
-"""A copy of some of a table's files in a folder of this machine, for hudi-rs to read there.
+"""A copy of some of a table's files in a folder of this machine, where hudi-rs reads them.
 
-To see a new commit, hudi-rs has to open its table again, and asks the object store a dozen times
-for what it has mostly seen before. In a folder it does the same within some milliseconds. Hudi
-never changes a file in an object store, so that a copy stays right as long as the name is there.
+To see a new commit, hudi-rs has to open its table again, with a dozen requests to the object store,
+mostly for what it has seen before. With a local folder it does the same within some milliseconds.
+Hudi never changes a file in an object store, so a copy stays correct as long as the file's name
+exists.
 """
 
 from __future__ import annotations
@@ -27,11 +28,14 @@ __all__ = ["TableCopy"]
 _PARALLEL = 8
 _TIMELINE = ".hoodie/timeline"
 _PLAIN_LAYOUT = {"hoodie.timeline.path": "timeline"}
-"""Of the copy, whatever the table's own may be."""
+"""Timeline layout of the copy, whatever the table's own may be."""
 
 
 class TableCopy:
-    """Some files of one table. One thread at a time may use it; its folder goes when it does."""
+    """A copy of some files of one table. One thread at a time may use it.
+
+    Its folder is deleted with this object.
+    """
 
     def __init__(self, table: SilverTable) -> None:
         folder = Path(mkdtemp(prefix="labctl-table-"))
@@ -39,21 +43,21 @@ class TableCopy:
         self._storage = table.storage
         self._path = table.path
         self.storage = LakeStorage.local(folder)
-        """Where the copy is, by the path that the table has in its own storage."""
+        """Storage in which the copy has the path that the table has in its own storage."""
         self._folder = folder / table.path
         self._names: set[str] = set()
         self._contents: dict[str, bytes] = {}
-        """By name, what is known of the files of the timeline."""
+        """Known contents of the files of the timeline, by name."""
         self._files: dict[str, int] = {}
-        """Sizes in bytes of the data files that are here, by path in the table's folder."""
+        """Sizes in bytes of the copied data files, by path in the table's folder."""
 
     @staticmethod
     def is_possible(timeline: Timeline) -> bool:
-        """Whether a copy would be read as the table is: the times of its files do not count."""
+        """Return whether a copy is read like the table: it must not depend on files' times."""
         return timeline.by_completion
 
     def show(self, timeline: Timeline, instants: Iterable[Instant]) -> None:
-        """Let these actions be the copy's timeline. Only those that are `told` can be read."""
+        """Make these actions the copy's timeline. Only those given to `tell` can be read."""
         folder = self._folder / _TIMELINE
         if not folder.exists():
             folder.mkdir(parents=True)
@@ -69,9 +73,9 @@ class TableCopy:
         self._names = names
 
     def tell(self, timeline: Timeline, instants: Iterable[Instant]) -> list[bytes]:
-        """Have what these actions say of themselves, in their order. One request for each new one.
+        """Return the contents of these actions' files, in order, and copy them.
 
-        Raises FileNotFoundError for one that has been archived.
+        Each new action takes one request. Raise FileNotFoundError for one that has been archived.
         """
         wanted = list(instants)
         new = [instant for instant in wanted if instant.file_name not in self._contents]
@@ -83,10 +87,10 @@ class TableCopy:
         return [self._contents[instant.file_name] for instant in wanted]
 
     def hold(self, files: Mapping[str, int]) -> None:
-        """Have these data files and no others: paths in the table's folder, with sizes in bytes.
+        """Hold these data files and no others: paths in the table's folder, with sizes in bytes.
 
-        One request for each new one. Raises FileNotFoundError for one that is gone, and LabError
-        for one that is not in the folder: who wrote the table's commits is not known here.
+        Each new file takes one request. Raise FileNotFoundError for a file that is gone, and
+        LabError for one outside the folder: the writer of the table's commits is unknown here.
         """
         for path in [path for path, size in self._files.items() if files.get(path) != size]:
             (self._folder / path).unlink()

@@ -1,4 +1,4 @@
-"""The lake's tables as `sqlapi` asks for them: the one place where the two meet."""
+"""The lake's tables as a source of `sqlapi`; only this module connects the two."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from sqlapi.storage import OwnFolder
 __all__ = ["LakeSource", "own_folders"]
 
 _BESIDE = (*OWN_FOLDERS, "warehouse", "comments.json")
-"""What lies beside silver in the bucket, and is written by the lab's other services."""
+"""Paths beside silver in the bucket, which the lab's other services write."""
 
 
 def own_folders(bucket: str, bronze: Sequence[str]) -> tuple[OwnFolder, ...]:
-    """The folders of a lab's bucket that belong to its lake; `bronze` has those of bronze."""
+    """Return the folders of a lab's bucket that belong to its lake; `bronze` names bronze's."""
     lake = f"s3://{bucket}"
     return (
         OwnFolder(f"{lake}/silver", "the lake's tables", tables=True),
@@ -36,10 +36,10 @@ def own_folders(bucket: str, bronze: Sequence[str]) -> tuple[OwnFolder, ...]:
 
 
 class LakeSource:
-    """Silver tables; rows deleted at the source are not shown, as everywhere in the lab.
+    """Silver tables. Rows deleted at the source are not shown, as everywhere in the lab.
 
-    `view` shows others, or the tables as they were. With a `cache`, what was read once is not read
-    again until the next commit.
+    `view` shows other rows, or the tables as they were. With a `cache`, rows that were read are not
+    read again until the next commit.
     """
 
     def __init__(self, lake: Lake, view: View = LATEST, cache: TableCache | None = None) -> None:
@@ -47,11 +47,11 @@ class LakeSource:
         self._shown = view
         self._cache = cache
         self._schemas: dict[str, tuple[str, pa.Schema]] = {}
-        """With the commit for which they were read."""
+        """Schemas by table, with the commit for which they were read."""
         self._known: dict[str, TableInfo] = {}
 
     def tables(self) -> Sequence[SourceTable]:
-        """Tables with a commit. What a table is is asked once: it cannot change."""
+        """Return the tables with a commit. Their properties cannot change and are read once."""
         with _explained():
             names = self._lake.table_names()
             if any(name not in self._known for name in names):
@@ -121,7 +121,7 @@ class LakeSource:
             return read(columns, where)
 
         with _explained():
-            # The past is seldom asked for twice. Of a table without a commit `read` says so.
+            # The past is seldom read twice. For a table without a commit, `read` raises the error.
             commit = self._cache and not (shown.at or shown.begin) and self.last_commit(table)
             if not self._cache or not commit:
                 return read_some()
@@ -146,7 +146,7 @@ class LakeSource:
 
 
 def _without(rows: pa.Table, where: Sequence[Comparison]) -> pa.Table:
-    """Fewer rows, where a whole number decides: what is kept of a table are all its rows."""
+    """Filter rows by whole-number comparisons, because the cache keeps all of a table's rows."""
     sure = [
         one
         for one in where
@@ -158,7 +158,7 @@ def _without(rows: pa.Table, where: Sequence[Comparison]) -> pa.Table:
 
 
 def _packed(rows: pa.Table) -> pa.Table:
-    """Each text once, where that is smaller: as of Hudi's columns that name files and commits."""
+    """Dictionary-encode text if that is smaller, as for Hudi's names of files and commits."""
     rows = rows.combine_chunks()
     for index, field in enumerate(rows.schema):
         if pa.types.is_string(field.type):

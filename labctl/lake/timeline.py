@@ -1,7 +1,7 @@
-"""A Hudi table's timeline and properties, read straight from `.hoodie`.
+"""A Hudi table's timeline and properties, read directly from `.hoodie`.
 
-hudi-rs does not show what is needed to refuse a wrong answer: actions still under way, and how far
-back the cleaner has left the past readable.
+hudi-rs does not show what is needed to refuse a wrong answer: the actions still under way, and how
+far back the cleaner has left the past readable.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _PARALLEL = 8
 _LAST = 50
 _REMEMBERED = 5_000
 _SAID: dict[tuple[str, str, str], Mapping[str, Any]] = {}
-"""What completed writes said of themselves, by storage, folder and file: reading it again for every
-query would be a request for each."""
+"""Metadata of completed writes, by storage, folder and file. Without it every query would need a
+request for each write."""
 
 
 class State(StrEnum):
-    """How far an action has got."""
+    """Progress of an action."""
 
     REQUESTED = "requested"
     INFLIGHT = "inflight"
@@ -48,7 +48,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, order=True)
 class Instant:
-    """One action on the timeline. Times are Hudi instants in UTC, 17 digits."""
+    """An action on the timeline. Times are Hudi instants in UTC, 17 digits."""
 
     requested: str
     action: str
@@ -58,9 +58,9 @@ class Instant:
 
     @classmethod
     def named(cls, file_name: str, modified: datetime | None = None) -> Self | None:
-        """The action a file of the timeline is of; None for another file.
+        """Return the action that a file of the timeline belongs to; None for another file.
 
-        Timeline layout 1 does not name when an action was completed: then it is `modified`.
+        Timeline layout 1 does not name the time of completion, so `modified` is used.
         """
         match = _NAME.fullmatch(file_name)
         if not match or not (match["action"] or match["state"]):
@@ -74,7 +74,7 @@ class Instant:
 
     @property
     def writes(self) -> bool:
-        """Whether this action writes rows when it completes; a compaction only moves them."""
+        """True if this action writes rows when it completes; a compaction only moves them."""
         return self.action in _WRITES
 
     @property
@@ -89,13 +89,13 @@ class Timeline:
 
     properties: Mapping[str, str]
     instants: tuple[Instant, ...]
-    """By request time; archived actions are not among them."""
+    """Actions by request time, without archived ones."""
     _storage: LakeStorage
     _folder: str
 
     @classmethod
     def load(cls, storage: LakeStorage, table_path: str) -> Timeline:
-        """Two requests. Raises FileNotFoundError when there is no Hudi table."""
+        """Read the timeline in two requests. Raise FileNotFoundError if there is no Hudi table."""
         text = storage.read_bytes(f"{table_path}/.hoodie/hoodie.properties").decode()
         properties = dict(
             line.split("=", 1) for line in text.splitlines() if "=" in line and line[0] != "#"
@@ -111,21 +111,24 @@ class Timeline:
         return tuple(i for i in self.instants if i.state is State.COMPLETED and i.action in _WRITES)
 
     def unfinished(self) -> frozenset[str]:
-        """Instants of actions under way, or left behind by a writer that died."""
+        """Return the instants of actions under way, or left behind by a writer that died."""
         return frozenset(i.requested for i in self.instants if i.state is not State.COMPLETED)
 
     def completion_mark(self) -> str | None:
-        """Where the timeline ends now, for incremental reads by hudi-rs: those go by when
-        writes completed, except that timeline layout 1 only knows when they were requested."""
+        """Return where the timeline ends now, for incremental reads by hudi-rs.
+
+        Return None without a write. Those reads go by completion time, but timeline layout 1 only
+        knows when writes were requested.
+        """
         ends = [i.completed if self.by_completion else i.requested for i in self.writes]
         return max((end for end in ends if end), default=None)
 
     def refreshed(self) -> Timeline:
-        """The timeline as it is now. One request."""
+        """Return the timeline as it is now, with one request."""
         return replace(self, instants=_list_instants(self._storage, self._folder))
 
     def extended(self, done: Iterable[Instant]) -> Timeline:
-        """The timeline with actions that have been completed since."""
+        """Return the timeline with actions that have been completed since."""
         others = {instant.requested: instant for instant in done}
         kept = (instant for instant in self.instants if instant.requested not in others)
         return replace(self, instants=tuple(sorted([*kept, *others.values()])))
@@ -136,9 +139,9 @@ class Timeline:
         return self.writes[-1].requested if self.writes else None
 
     def earliest_readable(self) -> str | None:
-        """The oldest instant that can still be travelled to; None when all of the past is there.
+        """Return the oldest instant that time travel can reach; None when all of the past is there.
 
-        Before it file versions may be gone (cleaned) or no longer known (archived), and a read
+        Before it, file versions may be gone (cleaned) or no longer known (archived), and a read
         would silently miss rows.
         """
         bounds = (self._cleaned_before(), self._archived_before())
@@ -146,7 +149,7 @@ class Timeline:
 
     @property
     def by_completion(self) -> bool:
-        """Whether the names of its files say when an action was completed (layout 2)."""
+        """True if the names of its files say when an action was completed (layout 2)."""
         return int(self.properties["hoodie.table.version"]) >= _FIRST_LAYOUT_2_VERSION
 
     def _archived_before(self) -> str | None:
@@ -166,7 +169,7 @@ class Timeline:
         return None
 
     def replaced(self, as_of: str) -> frozenset[str]:
-        """Ids of the file groups that writes up to `as_of` took the place of."""
+        """Return the ids of the file groups that writes up to `as_of` replaced."""
         found: set[str] = set()
         for instant in self.writes:
             if instant.replaces and instant.requested <= as_of:
@@ -175,9 +178,9 @@ class Timeline:
         return frozenset(found)
 
     def said_last(self, as_of: str = LATEST) -> list[Mapping[str, Any]]:
-        """What the last writes up to `as_of` say of themselves, the last completed first.
+        """Return the metadata of the last writes up to `as_of`, the last completed first.
 
-        More of them than there are between two compactions.
+        These are more writes than there are between two compactions.
         """
         writes = [write for write in self.writes if write.requested <= as_of]
         newest = sorted(writes, key=lambda w: w.completed or w.requested, reverse=True)[:_LAST]
@@ -185,7 +188,7 @@ class Timeline:
             return list(pool.map(self._metadata, newest))
 
     def schema_at(self, as_of: str) -> dict[str, object] | None:
-        """The Avro schema of the last write up to `as_of`, without Hudi's own columns."""
+        """Return the Avro schema of the last write up to `as_of`, without Hudi's own columns."""
         for instant in reversed(self.writes):
             if instant.requested <= as_of and (schema := self._schema_of(instant)):
                 return schema
@@ -208,12 +211,12 @@ class Timeline:
         return said
 
     def content(self, instant: Instant) -> bytes:
-        """Read the file of an action. Raises FileNotFoundError when it was archived meanwhile."""
+        """Read the file of an action. Raise FileNotFoundError when it was archived meanwhile."""
         return self._storage.read_bytes(f"{self._folder}/{instant.file_name}")
 
 
 def said_by(content: bytes) -> Mapping[str, Any]:
-    """Decode what a completed write says about itself: Avro, in timeline layout 1 JSON."""
+    """Decode the metadata of a completed write: Avro, or JSON in timeline layout 1."""
     if content[:4] == b"Obj\x01":
         record = next(iter(fastavro.reader(io.BytesIO(content))), None)
     else:
@@ -222,7 +225,7 @@ def said_by(content: bytes) -> Mapping[str, Any]:
 
 
 def _list_instants(storage: LakeStorage, folder: str) -> tuple[Instant, ...]:
-    """Each action once, in the furthest state it has reached."""
+    """Return each action once, in the furthest state it has reached."""
     reached: dict[tuple[str, str], Instant] = {}
     for entry in storage.list(folder):
         instant = Instant.named(entry.base_name, entry.mtime)
@@ -236,5 +239,8 @@ def _list_instants(storage: LakeStorage, folder: str) -> tuple[Instant, ...]:
 
 
 def _family(action: str) -> str:
-    """A compaction completes as a commit, a log compaction as a deltacommit."""
+    """Return the action that this one completes as.
+
+    A compaction completes as a commit, a log compaction as a deltacommit.
+    """
     return {"compaction": "commit", "logcompaction": "deltacommit"}.get(action, action)

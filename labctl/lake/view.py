@@ -1,4 +1,4 @@
-"""Which rows of a table a read shows: now or then, live or deleted, merged or compacted only."""
+"""Choice of the rows that a read shows: now or then, live or deleted, merged or compacted only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPERATION = "__op"
 
 @dataclass(frozen=True)
 class View:
-    """What part of a table's history to read. Times are Hudi instants (see `instants`).
+    """The part of a table's history to read. Times are Hudi instants (see `instants`).
 
     - `as_of`: the table as it stood then, commits of that very instant included (time travel).
     - `begin`, `end`: the rows as they stood at `end` (default: now) whose last write came after
@@ -50,7 +50,7 @@ class View:
         deleted: bool = False,
         read_optimized: bool = False,
     ) -> View:
-        """From what a person typed. Raises LabError (USAGE) for times that make no sense."""
+        """Create a view from user input. Raise LabError (USAGE) for times that make no sense."""
         if as_of is not None and (begin is not None or end is not None):
             raise LabError(
                 "--as-of cannot be combined with --from or --to.",
@@ -78,7 +78,7 @@ class View:
         return self.as_of or self.end
 
     def filters(self, columns: list[str]) -> list[str]:
-        """SQL conditions, for DuckDB and Spark alike, on a table having `columns`."""
+        """Return SQL conditions, for DuckDB and Spark alike, on a table that has `columns`."""
         conditions = []
         if self.begin:
             conditions.append(f"{COMMIT_TIME} > '{self.begin}'")
@@ -87,7 +87,7 @@ class View:
         return conditions
 
     def check_readable(self, table: str, timeline: Timeline) -> None:
-        """Refuses a moment that the table's files can no longer show, or not rightly."""
+        """Raise LabError for a moment that the table's files cannot show, or not correctly."""
         zone = timeline.properties.get("hoodie.table.timeline.timezone", "LOCAL")
         if self.at and zone != "UTC" and datetime.now().astimezone().utcoffset():
             raise LabError(
@@ -106,7 +106,7 @@ class View:
 
 
 def live_rows(rows: pa.Table) -> pa.Table:
-    """Those of a silver table's rows that are not marked deleted."""
+    """Return the rows of a silver table that are not marked deleted."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,4 +1,4 @@
-"""Following one table: what has been written since the last look, cheap enough to ask often."""
+"""A watch on one table: the rows written since the last look, cheap enough to poll often."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _BEFORE_ALL = "19700101000000000"
 
 
 class Watch:
-    """Rows written to a table from the moment this is made.
+    """Rows written to a table since this object was created.
 
-    A look at an unchanged table is one LIST request (1 ms on a local MinIO). A new commit is two
-    requests more, and one for each file that it wrote.
+    A look at an unchanged table takes one LIST request (1 ms on a local MinIO). A new commit takes
+    two more requests, and one for each file that it wrote.
     """
 
     def __init__(self, table: SilverTable) -> None:
@@ -34,11 +34,11 @@ class Watch:
         self._mark = self._timeline.completion_mark() or _BEFORE_ALL
 
     def poll(self) -> pa.Table | None:
-        """Rows of the commits since the last call, deleted ones included; None without any."""
+        """Return the rows of commits since the last call, deleted ones included, or None."""
         return self._take(self._timeline.refreshed())
 
     def take(self, done: Iterable[Instant]) -> pa.Table | None:
-        """The same, after a report of completed writes: the look at the timeline is spared."""
+        """Return the same after a report of completed writes, which saves reading the timeline."""
         return self._take(self._timeline.extended(done))
 
     def _take(self, timeline: Timeline) -> pa.Table | None:
@@ -52,16 +52,15 @@ class Watch:
 
     @property
     def completions(self) -> Mapping[str, datetime]:
-        """By commit instant, when the write completed, of those known at the last call of `poll`
-        or `take`."""
+        """Completion times by commit instant, of the writes known at the last `poll` or `take`."""
         return {i.requested: to_datetime(i.completed) for i in self._timeline.writes if i.completed}
 
     def wait_for(
         self, condition: pc.Expression, *, timeout_seconds: float = 30, interval: float = 0.01
     ) -> pa.Table:
-        """The first newly written rows that meet `condition`, e.g. `pc.field("salesid") == 200`.
+        """Return the first newly written rows that meet `condition`: `pc.field("salesid") == 200`.
 
-        `interval` is the pause between looks in seconds. Raises LabError when time is up.
+        `interval` is the pause between looks in seconds. Raise LabError when time is up.
         """
         end = time.monotonic() + timeout_seconds
         seen = 0

@@ -1,1 +1,1 @@
-"""Measuring a change's way from the source's commit to a query over silver, hop by hop."""
+"""Measuring a change's path from the source's commit to a query over silver, hop by hop."""

@@ -1,4 +1,4 @@
-"""One row changed at the source, timed until the lake API answers with the new value."""
+"""Changing one row at the source, and timing it until the lake API returns the new value."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _POLL_SECONDS = 0.005
 
 @dataclass(frozen=True)
 class ApiChange:
-    """A value as the API showed it before and after its change. Seconds, monotonic clock."""
+    """A value as the API returned it before and after its change. Seconds, monotonic clock."""
 
     path: str
     field: str
     before: Any
     after: Any
     seconds: float
-    """From the source's commit to the first answer that has the new value."""
+    """Time from the source's commit to the first answer with the new value."""
     requests: int
-    """Answers until then, that one among them."""
+    """Number of answers up to and including that one."""
 
 
 def make_api_change(lab: Lab, row: FollowedRow) -> ApiChange:
-    """Change the row at its source and ask the API for it until it shows that.
+    """Change the row at its source, and poll the API until it returns the new value.
 
-    Raises LabError where the API has no such row, does not answer, or does not show the change.
+    Raises LabError if the API has no such row, does not answer, or does not show the change.
     """
     path, field = _place(row)
     url = f"{api_of(lab).url}{PREFIX}{path}"
@@ -65,7 +65,7 @@ def make_api_change(lab: Lab, row: FollowedRow) -> ApiChange:
 
 
 def _place(row: FollowedRow) -> tuple[str, str]:
-    """The path of the row, and the field of its column. Raises LabError (USAGE) without one."""
+    """Return the row's API path and its column's field. Raises LabError (USAGE) if it has none."""
     require_extra("lakeapi")
     from lakeapi.statements import RESOURCES
 
@@ -78,7 +78,7 @@ def _place(row: FollowedRow) -> tuple[str, str]:
 
 
 def _ask(session: requests.Session, url: str) -> dict[str, Any]:
-    """The row, its numbers with all their digits."""
+    """Return the row, with decimal numbers as Decimal. Raises LabError (NOT_READY)."""
     try:
         answer = session.get(url, timeout=_REQUEST_SECONDS)
         answer.raise_for_status()

@@ -1,4 +1,4 @@
-"""Load on the lake API: many requests by several clients at once, and what each took."""
+"""Load on the lake API: many requests from several clients at once, each of them timed."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ __all__ = ["Round", "all_endpoints", "load", "rounds_of"]
 
 _SECONDS = 60.0
 _TAG = "lake"
-"""Of the operations in the API's document that read the lake."""
+"""Tag of the operations in the API's OpenAPI document that read the lake."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """One load, and what came of it."""
+    """A load, and its results."""
 
     name: str
     requests: int
     clients: int
-    """At once."""
+    """Number of concurrent clients."""
     seconds: float
-    """From the first request to the last answer."""
+    """Time from the first request to the last answer."""
     a_second: float
-    """Answers."""
+    """Successful answers per second."""
     percentiles: Percentiles | None
-    """Of the answers that were no errors."""
+    """Percentiles of the successful answers; None without any."""
     errors: int
     first_error: str = ""
 
@@ -54,9 +54,9 @@ def rounds_of(
     clients: int,
     begin: Callable[[str], None] = lambda _: None,
 ) -> list[Round]:
-    """A round with nothing in the cache, and one with what that has left there.
+    """Run one round with an empty cache, `cold`, and one with the cache it filled, `warm`.
 
-    In a lab without a cache both are alike: there is one, `uncached`.
+    In a lab without a cache, run only one round, `uncached`.
     """
     url = api_of(lab).url
 
@@ -73,7 +73,7 @@ def rounds_of(
 def load(
     url: str, paths: Sequence[str], *, name: str = "", requests: int, clients: int = 1
 ) -> Round:
-    """`requests` of `paths`, one after the other and over again, by so many clients at once."""
+    """Send `requests` requests, cycling through `paths`, from `clients` clients at once."""
     target = parse_url(url)
     numbers = count()
     pool = HTTPConnectionPool(
@@ -105,7 +105,7 @@ def load(
 
 
 def _ask(pool: HTTPConnectionPool, path: str) -> float | str:
-    """Seconds until the whole answer is here; what went wrong where it is none."""
+    """Return the seconds until the whole answer has arrived, or the error as text."""
     begun = time.monotonic()
     try:
         answer = pool.request("GET", f"{PREFIX}{path}", retries=False)
@@ -117,9 +117,9 @@ def _ask(pool: HTTPConnectionPool, path: str) -> float | str:
 
 
 def all_endpoints(url: str) -> list[str]:
-    """A path for each endpoint that reads the lake, by the API's own document.
+    """Return a path for each endpoint that reads the lake, from the API's OpenAPI document.
 
-    Keys are those of the first row of each list. Raises LabError (NOT_READY) where there is none.
+    Keys come from the first row of each list. Raises LabError (NOT_READY) if a list is empty.
     """
     return list(_paths(url))
 
@@ -132,7 +132,7 @@ def _paths(url: str) -> Iterator[str]:
         if not key:
             yield path
             continue
-        # a seller is named by a sale; every other list has the rows itself
+        # a seller's key comes from a sale; all other lists have the keys themselves
         of_seller = f"{PREFIX}{listed}" not in found
         rows = _json(url, f"{'/sales' if of_seller else listed}?limit=1")
         if not rows:

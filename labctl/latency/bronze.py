@@ -1,4 +1,4 @@
-"""Which bronze objects a run's records are in."""
+"""Finding the bronze objects that hold a run's records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["BronzeObjects"]
 
 
 class BronzeObjects:
-    """Looks at the bronze files of the run's topics, after the run: not while it is timed."""
+    """The bronze objects of the run's topics. They are read after the timed part of the run."""
 
     def __init__(self, bronze: Bronze) -> None:
         self._bronze = bronze
@@ -21,7 +21,7 @@ class BronzeObjects:
         self._offsets: dict[str, list[int]] = {}
 
     def note(self, ledger: Ledger, target: Target) -> None:
-        """Tell the ledger of the objects there are of the target's topic."""
+        """Record the bronze objects of the target's topic in the ledger."""
         try:
             found = self._bronze.objects(target.table.topic)
         except LabError:
@@ -41,13 +41,13 @@ class BronzeObjects:
         ledger.stored(target.silver, [one for one in stored if one])
 
     def _offsets_in(self, one: BronzeObject) -> list[int]:
-        """Of an object that offsets run through beside others, those that it has."""
+        """Return the offsets in an object; other objects may hold offsets in between."""
         if one.path not in self._offsets:
             self._offsets[one.path] = [record.offset for record in self._bronze.read(one)]
         return self._offsets[one.path]
 
     def _with_ends(self, objects: list[BronzeObject]) -> list[tuple[BronzeObject, int]]:
-        """An object ends where the next begins; the last has to be read."""
+        """Return each object with its exclusive end offset; only the last object must be read."""
         ends = [(one, following.start_offset) for one, following in pairwise(objects)]
         last = objects[-1]
         if last.path not in self._ends:

@@ -1,4 +1,4 @@
-"""One row changed at the source, timed until a query over silver returns it."""
+"""Changing one row at the source, and timing it until a query over silver returns the change."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Change:
     before: Any
     after: Any
     seconds: float
-    """From the source's commit to the first query that returned the new value."""
+    """Time from the source's commit to the first query that returned the new value."""
     instant: str
     """The Hudi commit that holds it."""
 
 
 def followed_row(lab: Lab) -> FollowedRow:
-    """The row that a data set of the lab has for this. Raises LabError (USAGE) without one."""
+    """Return a data set's row to change and follow. Raises LabError (USAGE) if there is none."""
     for one in lab_data_sets(lab):
         if one.followed is not None:
             return one.followed
@@ -46,7 +46,7 @@ def followed_row(lab: Lab) -> FollowedRow:
 
 
 def make_change(lab: Lab, row: FollowedRow) -> Change:
-    """Change the row at its source and wait until silver's query says so.
+    """Change the row at its source, and wait until a query over silver returns the change.
 
     Raises LabError when the row does not exist or its change does not arrive.
     """
@@ -63,9 +63,9 @@ def make_change(lab: Lab, row: FollowedRow) -> Change:
 
 
 def write_change(lab: Lab, row: FollowedRow) -> tuple[Any, Any, float]:
-    """Change the row at its source: the value before and after, and when it was committed.
+    """Change the row at its source; return the old value, the new one, and the commit's time.
 
-    That is by the monotonic clock. Raises LabError when the row does not exist.
+    The time is by the monotonic clock. Raises LabError when the row does not exist.
     """
     table = lab.table_of(row.table)
     with connect(lab.endpoints, table.source) as source:

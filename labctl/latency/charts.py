@@ -1,4 +1,4 @@
-"""A report's charts: Plotly figures, by the heading they stand under."""
+"""A report's charts: Plotly figures by heading."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FAULT = "rgba(214, 39, 40, 0.18)"
 
 
 def _figure(report: RunReport, x: str, y: str, *, timed: bool = False) -> go.Figure:
-    """An empty chart; with fault bars where `x` is the run's time."""
+    """Return an empty chart; if `timed`, mark the faults along the run's time on `x`."""
     figure = go.Figure()
     figure.update_layout(
         template="plotly_white",
@@ -53,7 +53,7 @@ def _figure(report: RunReport, x: str, y: str, *, timed: bool = False) -> go.Fig
 
 
 def _over_time(report: RunReport) -> go.Figure:
-    """Every change (or a sample of them) by its commit, and the percentiles of each second."""
+    """Plot every change (or a sample) by commit time, and the percentiles of each second."""
     figure = _figure(report, "commit, seconds since the first change", "seconds", timed=True)
     for table in (t.table for t in report.tables):
         samples = [s for s in report.samples if s.table == table and s.end_to_end is not None]
@@ -80,7 +80,7 @@ def _over_time(report: RunReport) -> go.Figure:
 
 
 def _waterfall(report: RunReport) -> go.Figure:
-    """Where the median change's time goes: a bar for each hop, where the one before ends."""
+    """Plot the median of each hop as a bar that begins where the hop before it ends."""
     figure = _figure(report, "seconds (median)", "")
     at = 0.0
     for hop in report.hops:
@@ -105,7 +105,7 @@ def _waterfall(report: RunReport) -> go.Figure:
 
 
 def _distribution(report: RunReport) -> go.Figure:
-    """The share of changes for which a hop took no longer than so many seconds."""
+    """Plot, for each hop, the share of changes that took at most a number of seconds."""
     figure = _figure(report, "seconds", "share of changes, %")
     for hop in report.hops:
         if hop.distribution:
@@ -122,7 +122,7 @@ def _distribution(report: RunReport) -> go.Figure:
 
 
 def _throughput(report: RunReport) -> go.Figure:
-    """What was committed and what became queryable in each second, and how many were between."""
+    """Plot the changes committed and those made queryable in each second, and the lag."""
     figure = _figure(report, "seconds since the first change", "changes per second", timed=True)
     seconds = [s.second + 0.5 for s in report.timeline]
     for name in ("committed", "queryable"):
@@ -150,7 +150,7 @@ def _throughput(report: RunReport) -> go.Figure:
 
 
 def growth_chart(report: GrowthReport) -> go.Figure:
-    """Latency and memory against what grew; logarithmic where it grew a hundredfold."""
+    """Plot latency and memory over the size; the x axis is logarithmic from a factor of 100."""
     figure = go.Figure()
     at = [step.at for step in report.steps]
     for name, dash in (("p50", "solid"), ("p99", "dot")):

@@ -1,4 +1,4 @@
-"""Which tables of a lab a run is made on, and how many rows they have."""
+"""Choosing the tables of a lab for a run, and counting their rows."""
 
 from __future__ import annotations
 
@@ -17,27 +17,28 @@ from lakehouse.table_names import tables_called
 __all__ = ["chosen_targets", "on_tables", "silver_rows", "smallest_table"]
 
 Ask = Callable[[Lab, LabTable], Target]
-"""Asks a table's source how numbers go into it. Raises LabError (USAGE) when they cannot."""
+"""Function that asks a table's source how the table can carry change numbers. Raises LabError
+(USAGE) if it cannot."""
 
 
 def _for_changes(lab: Lab, table: LabTable) -> Target:
-    """How changes of `table` carry their numbers, see `describe_target`."""
+    """Return how changes of `table` carry their numbers; see `describe_target`."""
     with connect(lab.endpoints, table.source) as source:
         return describe_target(table, source)
 
 
 def _for_snapshot(lab: Lab, table: LabTable) -> Target:
-    """How rows of `table` are told apart in a snapshot, see `describe_target`."""
+    """Return how to tell rows of `table` apart in a snapshot; see `describe_target`."""
     with connect(lab.endpoints, table.source) as source:
         return describe_target(table, source, snapshot=True)
 
 
 def on_tables(lab: Lab, scenario: Scenario, *, ask: Ask | None = None) -> Scenario:
-    """`scenario` with the tables of `lab` that it is run on: those it names, where the lab has any.
+    """Return `scenario` with the tables to run it on: the tables it names, if the lab has any.
 
-    Else those that the lab's data sets have for it, or any others that can be used. Raises LabError
-    (USAGE) when one that it names is missing and others are there, when two of them take in one
-    topic, and when the lab has none that can be used.
+    Otherwise they are the tables that the lab's data sets propose, or any other usable ones. Raises
+    LabError (USAGE) if the lab has only some of the named tables, if two of them read the same
+    topic, or if the lab has no usable table.
     """
     names = [table.name for table in lab.tables]
     if any(tables_called(name, names) for name in scenario.tables):
@@ -50,17 +51,17 @@ def on_tables(lab: Lab, scenario: Scenario, *, ask: Ask | None = None) -> Scenar
         ask=ask or (_for_snapshot if scenario.snapshot else _for_changes),
     )
     tables = tuple(_shortest(target.silver, names) for target in targets)
-    # From here on it is as if the file had named them.
+    # The result looks as if the scenario's file had named these tables.
     return scenario.model_copy(update={"tables": tables, "spread": "one"})
 
 
 def chosen_targets(
     lab: Lab, spread: Spread, *, deletes: bool, ask: Ask = _for_changes
 ) -> list[Target]:
-    """The tables of `lab` that numbers are written to; of those with one topic, one.
+    """Return the tables of `lab` to write numbered changes to, at most one per topic.
 
-    With `deletes`, none of those whose deleted rows are gone from silver. Raises LabError (USAGE)
-    when none can be used, with what keeps each from it.
+    With `deletes`, leave out tables that remove deleted rows from silver (lab.deletes=hard). Raises
+    LabError (USAGE) with the reason for each table if none can be used.
     """
     found: list[Target] = []
     refused: list[str] = []
@@ -83,7 +84,7 @@ def chosen_targets(
 
 
 def _count_at_source(lab: Lab, table: LabTable) -> int:
-    """Rows of the source's table that `table` is captured from."""
+    """Return the number of rows in the source table of `table`."""
     with connect(lab.endpoints, table.source) as source:
         return source.count(TableRef(table.db_schema, table.source_name))
 
@@ -91,7 +92,7 @@ def _count_at_source(lab: Lab, table: LabTable) -> int:
 def silver_rows(
     lab: Lab, *, count: Callable[[Lab, LabTable], int] = _count_at_source
 ) -> dict[str, int]:
-    """Rows that silver is to have, by table: a source's once for each that takes in its topic."""
+    """Return the expected number of silver rows, by table; tables of one topic have the same."""
     by_topic: dict[str, int] = {}
     for table in lab.tables:
         if table.topic not in by_topic:
@@ -100,9 +101,9 @@ def silver_rows(
 
 
 def smallest_table(rows: Mapping[str, int]) -> str:
-    """The name of the table with the fewest rows, an empty one only if there is no other.
+    """Return the name of the table with the fewest rows; an empty one only if all are empty.
 
-    An empty table may have no topic yet, and twins of it nothing to catch up with.
+    An empty table may have no topic yet, so its twins would have nothing to catch up with.
     """
     return min(rows, key=lambda name: (rows[name] == 0, rows[name]))
 
@@ -112,7 +113,7 @@ def _data_sets(lab: Lab) -> list[DataSet]:
 
 
 def _best_first(lab: Lab) -> list[LabTable]:
-    """The data sets' own choice, then the others; merge-on-read first: it has every hop."""
+    """Return the tables that data sets prefer, then the others, merge-on-read tables first."""
     wished = [
         table
         for one in _data_sets(lab)
@@ -130,7 +131,7 @@ def _best_first(lab: Lab) -> list[LabTable]:
 
 
 def _place(lab: Lab, table: LabTable, listed: Sequence[SeedTable]) -> int:
-    """Where in `listed` the table is; after all of them if it is not."""
+    """Return the table's position in `listed`, or the length of `listed` if it is not there."""
     database = lab.config.sources[table.source].database
     for place, one in enumerate(listed):
         if (one.engine, one.schema, one.name) == (
@@ -143,7 +144,7 @@ def _place(lab: Lab, table: LabTable, listed: Sequence[SeedTable]) -> int:
 
 
 def _adds(table: LabTable, spread: Spread, found: Sequence[Target]) -> bool:
-    """Whether a run is to have the table besides those that were found."""
+    """Return whether the run should use the table in addition to those in `found`."""
     if spread == "one":
         return not found
     if spread == "each-source":
@@ -157,7 +158,7 @@ def _shortest(name: str, names: Sequence[str]) -> str:
 
 
 def _require_topics_of_their_own(tables: Sequence[LabTable]) -> None:
-    """A change is followed from its topic into one table."""
+    """Raise LabError (USAGE) if two tables read one topic: a change is followed into one table."""
     by_topic: dict[str, LabTable] = {}
     for table in tables:
         other = by_topic.setdefault(table.topic, table)

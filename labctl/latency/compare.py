@@ -1,4 +1,4 @@
-"""Two runs side by side."""
+"""Comparing two runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PERCENTILES = ("p50", "p90", "p95", "p99", "maximum")
 
 @dataclass(frozen=True)
 class Difference:
-    """One figure of both runs."""
+    """A figure of both runs."""
 
     figure: str
     """`end_to_end.p50`, `cpu_seconds.silver`, …"""
@@ -21,20 +21,20 @@ class Difference:
     a: float | None
     b: float | None
     change: float | None
-    """`b` against `a`: -0.5 is half of it; None where that cannot be said."""
+    """Relative change from `a` to `b`: -0.5 means half; None if it cannot be computed."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What both runs have, and where their conditions differ."""
+    """The figures of both runs, and the conditions that differ."""
 
     conditions: dict[str, tuple[str, str]]
-    """What was not the same: scenario, source, machine, …"""
+    """Conditions that differ, with both values: scenario, source, machine, …"""
     differences: list[Difference]
 
 
 def compare(a: RunReport, b: RunReport) -> Comparison:
-    """`b` against `a`, figure by figure."""
+    """Compare `b` with `a`, figure by figure."""
     first, second = _figures(a), _figures(b)
     return Comparison(
         conditions={
@@ -62,7 +62,7 @@ def _conditions(run: RunReport) -> dict[str, str]:
 
 
 def _figures(run: RunReport) -> dict[str, tuple[str, float | None]]:
-    """Unit and value by name."""
+    """Return the unit and value of each figure, by name."""
     figures: dict[str, tuple[str, float | None]] = {}
     for hop in run.hops:
         for name in _PERCENTILES:

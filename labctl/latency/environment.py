@@ -1,4 +1,4 @@
-"""What a benchmark ran on: without it a figure says nothing."""
+"""The environment of a benchmark, without which its figures mean nothing."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ class Environment:
     at: str
     """ISO 8601, UTC."""
     commit: str
-    """Of the project; with `+` when files differed from it."""
+    """Commit of the project; with `+` if tracked files differed from it."""
     cores: int
     memory_gib: float
     load_1_5_15: tuple[float, float, float]
     platform: str
     python: str
     services: dict[str, str]
-    """What each service said of itself."""
+    """Version that each service reported."""
 
 
 def describe(
     project: Path, services: dict[str, str], load: tuple[float, float, float]
 ) -> Environment:
-    """The environment now; `load` is what it was before anything was started."""
+    """Return the current environment; `load` is the load before anything was started."""
     return Environment(
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         commit=_commit(project),

@@ -1,4 +1,4 @@
-"""Following a run's changes: its topics by a consumer, silver by a look at every new commit."""
+"""Following a run's changes: topics with a consumer, silver by reading every new commit."""
 
 from __future__ import annotations
 
@@ -38,19 +38,20 @@ from lakehouse.wire import VALUE_HEADER, split
 __all__ = ["SilverFollower", "TopicFollower"]
 
 _EVENT_HEADER = "__ts_us"
-"""Debezium's own time of the event, put there by the connectors' `add.headers`."""
+"""Header with Debezium's time of the event; the connectors' `add.headers` adds it."""
 _BATCH = 2_000
 _CONSUME_SECONDS = 0.05
 _TIMEOUT = 10.0
 _LOOK_SECONDS = 0.02
-"""Between two looks at a timeline while a change is under way and nobody reports commits."""
+"""Seconds between two looks at a timeline while a change is in flight and no commits are
+reported."""
 _QUIET_SECONDS = 0.5
-"""The same while somebody does."""
+"""The same while commits are reported."""
 _OFFSET = "__kafka_offset"
 
 
 class TopicFollower(Background):
-    """Reads the topics of `targets` from where they end when this is made."""
+    """A thread that reads the topics of `targets` from their end at the time of construction."""
 
     def __init__(
         self,
@@ -70,14 +71,14 @@ class TopicFollower(Background):
                 "group.id": f"labctl-{uuid.uuid4()}",
                 "enable.auto.commit": False,
                 "fetch.wait.max.ms": 50,
-                # An outage of the broker can be part of the scenario: it is waited for.
+                # An outage of the broker can be part of the scenario: wait for it to return.
                 "reconnect.backoff.max.ms": 500,
                 "log_level": 0,
             }
         )
         self.timestamp_type: int | None = None
-        """As confluent_kafka says: 1 when the producer set the timestamps, 2 when the broker did;
-        None before the first record."""
+        """Kind of timestamps, as in confluent_kafka: 1 if the producer set them, 2 if the broker
+        did; None before the first record."""
         self._assign()
 
     def _assign(self) -> None:
@@ -137,7 +138,7 @@ class TopicFollower(Background):
 
 
 def _bytes(header: Any) -> bytes | None:
-    """As the client has them: its types allow text, too."""
+    """Return a header's value as bytes; the client's types also allow text. None stays None."""
     return None if header is None else bytes(header)
 
 
@@ -145,7 +146,7 @@ _AWAY = (KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._TIMED_
 
 
 def _number(value: Any) -> int | None:
-    """What the number's column holds; None for what is no number."""
+    """Convert the value of the number's column to int; return None if it is no number."""
     try:
         return int(value)
     except (TypeError, ValueError):
@@ -153,10 +154,10 @@ def _number(value: Any) -> int | None:
 
 
 class SilverFollower(Background):
-    """Looks at one silver table's timeline, and reads what each commit wrote.
+    """A thread that watches one silver table's timeline and reads the rows of each commit.
 
-    It reads at once what it is `told` of, and meanwhile looks only while a change `is_awaited`:
-    seldom when `is_told` says that commits are reported, else all the time.
+    It reads a commit at once when `told` reports it. Otherwise it looks at the timeline only while
+    a change `is_awaited`: seldom if `is_told` returns that commits are reported, else constantly.
     """
 
     def __init__(
@@ -184,10 +185,10 @@ class SilverFollower(Background):
             )
         self._watch = Watch(table)
         self.failures = 0
-        """Looks that failed: the object store may be away for a while."""
+        """Number of failed looks: the object store may be unavailable for a while."""
 
     def told(self, path: str) -> None:
-        """An object was written to the lake; from any thread."""
+        """Note that an object was written to the lake. Safe to call from any thread."""
         if self._timeline in path:
             instant = Instant.named(path.rpartition("/")[2], datetime.now(UTC))
             if instant is not None and instant.state is State.COMPLETED and instant.writes:
@@ -207,7 +208,7 @@ class SilverFollower(Background):
                 self._tell(rows, time.time())
 
     def _done(self) -> list[Instant]:
-        """What was reported; nothing when that took too long."""
+        """Wait briefly for reported commits and return them; none if none came in time."""
         done: list[Instant] = []
         with suppress(queue.Empty):
             done.append(

@@ -1,6 +1,7 @@
-"""How cost grows: the same scenario again and again, with one thing about the lab larger each time.
+"""Measuring how cost grows: run the same scenario repeatedly, and enlarge one dimension each time.
 
-Table size (rows), number of tables, rate of changes, and age (changes made to one table so far).
+The dimensions are table size (rows), number of tables, rate of changes, and age (changes made to
+one table so far).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from labctl.sources import connect
 __all__ = ["measure_growth"]
 
 _FILL_FROM = 500_000_000
-"""Keys of the rows that make a table large: below those of runs."""
+"""First key of the rows that make a table large; below the keys of runs."""
 _FILL_SECONDS = 3_600.0
 _POLL_SECONDS = 0.5
 
@@ -43,7 +44,7 @@ Steps = Generator["_Grown", None, None]
 
 @dataclass(frozen=True)
 class _Grown:
-    """What a step is measured on."""
+    """The lab and the scenario that a step is measured with."""
 
     lab: Lab
     scenario: Scenario
@@ -62,8 +63,8 @@ def measure_growth(
 ) -> GrowthReport:
     """Run `scenario` (on its first table) at each of `steps`, which must rise.
 
-    `note` is given the report as it stands after each step: hours may lie between two. What was
-    added is removed again, but for rows that silver keeps as deleted. Raises LabError (USAGE) for
+    `note` gets the report so far after each step, because a step can take hours. Everything added
+    is removed at the end, except rows that silver keeps as deleted. Raises LabError (USAGE) for
     steps that cannot be made.
     """
     lab.require_running().require_here()
@@ -103,7 +104,7 @@ def _check(growth: GrowthName, steps: Sequence[int], scenario: Scenario) -> None
 
 
 def _rows(lab: Lab, steps: Sequence[int], scenario: Scenario, observer: Observer) -> Steps:
-    """More rows in the table, at the source and so in silver."""
+    """Add rows to the table at the source, and wait until silver has them, for each step."""
     table = lab.table(scenario.tables[0])
     topics = Topics(lab.endpoints.kafka, lab.endpoints.registry)
     with connect(lab.endpoints, table.source) as source:
@@ -145,7 +146,7 @@ def _wait_for_records(topics: Topics, topic: str, count: int) -> None:
 
 
 def _tables(lab: Lab, steps: Sequence[int], scenario: Scenario, observer: Observer) -> Steps:
-    """More tables in the same application: twins of the smallest."""
+    """Add tables to the same application, as twins of the smallest table, for each step."""
     small, have = lab.table(smallest_table(silver_rows(lab))), len(lab.tables)
     for step in steps:
         if step < have:
@@ -164,13 +165,13 @@ def _tables(lab: Lab, steps: Sequence[int], scenario: Scenario, observer: Observ
 
 
 def _rate(lab: Lab, steps: Sequence[int], scenario: Scenario, _observer: Observer) -> Steps:
-    """More changes per second."""
+    """Raise the number of changes per second for each step."""
     for step in steps:
         yield _Grown(lab, scenario.with_options(rate=float(step)))
 
 
 def _age(lab: Lab, steps: Sequence[int], scenario: Scenario, _observer: Observer) -> Steps:
-    """More changes behind the table. Each step makes those that are still to be made."""
+    """Raise the number of changes made so far. Each step makes only the changes still missing."""
     made = 0
     for step in steps:
         yield _Grown(lab, scenario.with_options(count=step - made))

@@ -1,4 +1,4 @@
-"""What a growth measurement reports: one step each time the lab was made larger."""
+"""The report of a growth measurement, with one step for each size."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ class Step(BaseModel):
     hudi: Percentiles | None
     """The hop that ends with the Hudi commit."""
     query: Percentiles | None
-    """From the Hudi commit to the first query that shows it."""
+    """The hop from the Hudi commit to the first query that returns the change."""
     queryable_per_second: float | None
     silver_memory_bytes: int | None
-    """Peak of the Spark application; None where it is not on this machine."""
+    """Peak memory of the Spark application; None if it is not on this machine."""
     lab_memory_bytes: int | None
-    """Sum of all services' peaks."""
+    """Sum of all services' peak memory; None if they are not on this machine."""
     silver_cpu_seconds_per_change: float | None
     requests_per_change: float | None
-    """To the object store, by the pipeline."""
+    """Requests per change from the pipeline to the object store."""
     data_files: int
-    """Base and log files of the table."""
+    """Number of the table's base and log files."""
     data_bytes: int
     timeline_files: int
-    """Below `.hoodie`."""
+    """Number of files below `.hoodie`."""
     sound: bool
-    """Whether nothing was lost, there twice or wrong."""
+    """True if nothing was lost, duplicated or wrong."""
 
 
 class GrowthReport(BaseModel):
-    """All steps, in the order they were measured in."""
+    """All steps, in the order of their measurement."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     version: Literal[1] = 1
     growth: GrowthName
     name: str
-    """Of the scenario."""
+    """Name of the scenario."""
     scenario: Scenario
     environment: Environment
     seed: int
@@ -62,9 +62,9 @@ class GrowthReport(BaseModel):
 
     @property
     def sound(self) -> bool:
-        """Whether every step was."""
+        """True if every step was sound."""
         return all(step.sound for step in self.steps)
 
     def to_json(self) -> str:
-        """As it is written to a file."""
+        """Return the report as the JSON text that is written to a file."""
         return self.model_dump_json(indent=2) + "\n"

@@ -1,4 +1,4 @@
-"""A run's report as one page with charts, that needs no network."""
+"""Rendering a run's report as one page with charts that needs no network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["render_growth", "render_html"]
 
 
 def render_html(report: RunReport) -> str:
-    """The page, with the script that draws its charts: about 5 MB."""
+    """Return the page, including the script that draws its charts: about 5 MB."""
     charts = {
         heading: chart_html(make(report), place)
         for place, (heading, make) in enumerate(CHARTS.items())
@@ -20,6 +20,6 @@ def render_html(report: RunReport) -> str:
 
 
 def render_growth(report: GrowthReport) -> str:
-    """The same for a growth measurement: one chart, and a table of its steps."""
+    """Return the page of a growth measurement: one chart, and a table of its steps."""
     chart = chart_html(growth_chart(report), 0)
     return render_page("latency", "growth.html.j2", report=report, chart=chart)

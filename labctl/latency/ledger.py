@@ -1,4 +1,4 @@
-"""What became of every change: its times, and whether anything is missing or there twice."""
+"""Tracking every change: its times, and whether it is missing or duplicated."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ __all__ = ["Ledger", "Message", "Stored", "Trace", "Version"]
 
 @dataclass(slots=True)
 class Trace:
-    """One change on its way. Times are seconds since the epoch; None: not (yet) known."""
+    """A change's path. Times are seconds since the epoch; None: not (yet) known."""
 
     table: str
     change: Change
     begun: float
-    """Just before the transaction was sent to the database."""
+    """Time just before the transaction was sent to the database."""
     committed: float
-    """Just after the database said that it is committed."""
+    """Time just after the database acknowledged the commit."""
     captured: float | None = None
-    """When Debezium made an event of it."""
+    """Time when Debezium created the event."""
     appended: float | None = None
     """The Kafka record's timestamp."""
     partition: int = 0
     offset: int | None = None
     bronze: float | None = None
-    """When the store says that the object with the record was written."""
+    """Time when the object with the record was written, according to the store."""
     hudi: float | None = None
-    """When the Hudi commit with the change completed."""
+    """Time when the Hudi commit with the change completed."""
     queryable: float | None = None
-    """When the first query that shows the change had answered."""
+    """Time when the first query that returns the change had answered."""
     records: int = 0
-    """How often the change is in its topic."""
+    """Number of records of the change in its topic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One record of a topic, as far as it matters here."""
+    """The relevant parts of one record of a topic."""
 
     table: str
     key: int
@@ -58,11 +58,11 @@ class Version:
 
     key: int
     offset: int
-    """Of the change that made it so, in its topic."""
+    """Offset, in its topic, of the change that produced this version."""
     completed: float | None
-    """When the Hudi commit it came with completed."""
+    """Time when the Hudi commit with this version completed; None: not known."""
     seen: float
-    """When the query had answered."""
+    """Time when the query had answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +73,11 @@ class Stored:
     start: int
     end: int
     modified: float
-    """When the store says that it was written, seconds since the epoch."""
+    """Time when the object was written, according to the store; seconds since the epoch."""
 
 
 class Ledger:
-    """All traces of a run. Not to be shared between threads."""
+    """All traces of a run. Not thread-safe."""
 
     def __init__(self) -> None:
         self.traces: list[Trace] = []
@@ -93,20 +93,20 @@ class Ledger:
     def written(
         self, table: str, changes: Iterable[Change], begun: float, committed: float
     ) -> None:
-        """A transaction was committed."""
+        """Record a committed transaction."""
         for change in changes:
             trace = Trace(table, change, begun, committed)
             self.traces.append(trace)
             is_delete = change.kind is Kind.DELETE
             number = change.key if is_delete else change.number
             (self._deletes if is_delete else self._by_number)[table, number] = trace
-            # The record can be faster than the database's answer.
+            # The record can arrive before the database's answer.
             for message in self._early.pop((table, number, is_delete), ()):
                 self._append(trace, message)
 
     def received(self, message: Message) -> None:
-        """A record of the run's rows was read from its topic."""
-        # A deleted row carries the number it had: its key says which change this is.
+        """Record a message about one of the run's rows, as read from its topic."""
+        # A deleted row still has its old number, so its key identifies the change.
         number = message.key if message.deleted else message.number
         if number is None:
             return
@@ -131,19 +131,19 @@ class Ledger:
         seen = self._seen.pop(row, [])
         for version in seen:
             self._show(row, version)
-        # Records of a row come in order: what is not newer than this one is of no more use.
+        # Records of a row come in order: versions not newer than this record are not needed.
         if later := [version for version in seen if version.offset > message.offset]:
             self._seen[row] = later
 
     def shown(self, table: str, versions: Iterable[Version]) -> None:
-        """A query over silver returned rows of the run."""
+        """Record rows of the run that a query over silver returned."""
         for version in versions:
             row = (table, version.key)
             self._seen[row].append(version)
             self._show(row, version)
 
     def _show(self, row: tuple[str, int], version: Version) -> None:
-        """A row's later version says that its earlier changes are in, too."""
+        """Mark a row's waiting changes as queryable up to this version's offset."""
         still = []
         for trace in self._waiting.get(row, ()):
             if trace.offset is not None and trace.offset <= version.offset:
@@ -154,7 +154,7 @@ class Ledger:
         self._waiting[row] = still
 
     def stored(self, table: str, objects: Iterable[Stored]) -> None:
-        """The bronze objects of a table's topic; a later call may bring more of them."""
+        """Record the bronze objects of a table's topic; later calls may add more of them."""
         by_partition: dict[int, list[Stored]] = defaultdict(list)
         for one in sorted(objects, key=lambda one: one.start):
             by_partition[one.partition].append(one)
@@ -168,19 +168,19 @@ class Ledger:
 
     @property
     def ends(self) -> Mapping[tuple[str, int], int]:
-        """By table and partition, the offset of the run's last record."""
+        """Offset of the run's last record, by table and partition."""
         return self._ends
 
     def not_in_kafka(self) -> list[Trace]:
-        """Changes without a record."""
+        """Return the changes without a Kafka record."""
         return [t for t in self.traces if t.offset is None]
 
     def not_in_bronze(self) -> list[Trace]:
-        """Changes without a bronze object."""
+        """Return the changes without a bronze object."""
         return [t for t in self.traces if t.bronze is None]
 
     def last_of_rows(self) -> dict[tuple[str, int], Trace]:
-        """By table and key, the row's last change."""
+        """Return the last change of each row, by table and key."""
         last: dict[tuple[str, int], Trace] = {}
         for trace in self.traces:
             last[trace.table, trace.change.key] = trace

@@ -1,4 +1,4 @@
-"""What a scenario sets in motion: changes by writers, or the connectors' first load."""
+"""The load of a scenario: changes from writers, or the connectors' snapshot."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _LOWEST_KEY = -(2**63)
 
 
 class Load(ABC):
-    """A context: what it made in the sources is gone at its end."""
+    """A context manager that removes the rows it made in the sources when it exits."""
 
     targets: Sequence[Target]
     first_keys: dict[str, int]
-    """By silver table, where the keys of the run's rows begin."""
+    """Lowest key of the run's rows, by silver table."""
     planned: int
-    """Changes of all tables together."""
+    """Number of changes, all tables together."""
     prepared: int = 0
-    """Rows that are made before the first change."""
+    """Number of rows created before the first change."""
     warm_up: int = 0
-    """First changes of each table that are left out of the times."""
+    """Number of first changes of each table that are excluded from the times."""
 
     def __enter__(self) -> Self:
         return self
@@ -45,27 +45,27 @@ class Load(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """Make the rows that are to be changed."""
+        """Create the rows that will be changed."""
 
     @abstractmethod
     def start(self) -> None:
-        """Begin; changes are made on other threads from now on."""
+        """Begin to make changes, on other threads."""
 
     @abstractmethod
     def stop(self) -> None:
-        """End early, after the transactions under way."""
+        """Stop early, after the transactions in progress."""
 
     @abstractmethod
     def is_done(self) -> bool:
-        """Whether everything is committed. Raises what kept it from being so."""
+        """Return whether everything is committed. Raises the error that prevented it."""
 
     @abstractmethod
     def committed(self) -> Iterator[Committed]:
-        """What was committed since the last call."""
+        """Yield the transactions committed since the last call."""
 
 
 class ChangeLoad(Load):
-    """Writers, one per table."""
+    """Changes made by one writer per table."""
 
     def __init__(self, at: PreparedLab, changes: Changes, *, seed: int) -> None:
         self._endpoints = at.lab.endpoints
@@ -130,7 +130,7 @@ class ChangeLoad(Load):
 
 
 class SnapshotLoad(Load):
-    """The source connectors forget where they were, and read their tables as they stand."""
+    """A snapshot: the source connectors forget their offsets and read their tables again."""
 
     def __init__(self, at: PreparedLab) -> None:
         sources = at.lab.config.sources
@@ -149,13 +149,13 @@ class SnapshotLoad(Load):
         self._begun: float | None = None
 
     def __exit__(self, *_: object) -> None:
-        """Nothing was made that would have to go."""
+        """Do nothing: this load creates no rows."""
 
     def prepare(self) -> None:
-        """The rows are there."""
+        """Do nothing: the rows exist already."""
 
     def stop(self) -> None:
-        """The connectors read on: what they began is whole only at its end."""
+        """Do nothing: the connectors finish their snapshot, which is incomplete until its end."""
 
     def start(self) -> None:
         if not isinstance(self._client, ConnectClient):
@@ -175,7 +175,7 @@ class SnapshotLoad(Load):
         return self._begun is not None
 
     def committed(self) -> Iterator[Committed]:
-        """Every row counts as committed when the connectors were told to begin."""
+        """Yield every row once; its commit time is when the connectors were told to begin."""
         keys, self._keys = self._keys, {}
         for table, numbers in keys.items():
             assert self._begun is not None  # noqa: S101 - nothing is asked before the start

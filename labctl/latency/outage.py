@@ -1,4 +1,4 @@
-"""The outage of a scenario: a service stopped for a while, on a thread beside the run."""
+"""The outage of a scenario: a thread that stops a service for a while during the run."""
 
 from __future__ import annotations
 
@@ -27,29 +27,32 @@ class OutageMaker:
         self._thread = threading.Thread(target=self._run, name="outage", daemon=True)
 
     def start(self) -> None:
-        """Count the seconds from now."""
+        """Start the thread; the outage's delay counts from now."""
         self._thread.start()
 
     def cancel(self) -> None:
-        """End early; a service that is stopped is started again."""
+        """End the outage early; restart the service if it is stopped."""
         self._cancelled.set()
         if self._thread.ident is not None:
             self._thread.join()
 
     @property
     def current(self) -> str | None:
-        """The service that is away now."""
+        """Name of the service that is stopped now; None if it runs."""
         away = self._begun is not None and self._ended is None
         return self._outage.service if away else None
 
     def is_over(self) -> bool:
-        """Whether the service is back. Raises what kept it from coming back."""
+        """Return whether the service is back. Raises the error that prevented it."""
         if self._error is not None:
             raise self._error
         return self._ended is not None
 
     def fault(self, begin: float) -> Fault | None:
-        """What happened; `begin` is when the first change was made, seconds since the epoch."""
+        """Return the outage; None before it is over.
+
+        `begin` is the time of the first change, in seconds since the epoch.
+        """
         if self._begun is None or self._ended is None:
             return None
         return Fault(

@@ -1,4 +1,4 @@
-"""The lab's own figures: coming up, the snapshot, one changed row, what it takes at rest."""
+"""The lab's own figures: start, snapshot, latency of one row, and resources at rest."""
 
 from __future__ import annotations
 
@@ -31,38 +31,39 @@ SNAPSHOT_SECONDS = 600.0
 STATUS_SECONDS = 0.2
 SCENARIO = "idle"
 SEED = 1
-"""The same rows are changed in every run."""
+"""Seed of the changes, so that every run changes the same rows."""
 REST_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class PipelineFigures:
-    """All in seconds unless the name says otherwise."""
+    """The figures of one lab, in seconds unless the name says otherwise."""
 
     environment: Environment
     first_up: float
-    """With every part cached, on an empty state folder."""
+    """First start, with all downloads cached and an empty state folder."""
     up_again: list[float]
     seed: float | None
-    """None for a lab without a data set: its rows are its own."""
+    """Time to seed the sources; None for a lab without a data set."""
     snapshot_rows: int
-    """Of silver: a source's rows once for each table that takes them in."""
+    """Number of rows in silver; a source's rows count once per table that reads them."""
     snapshot: float
-    """From applying the connectors until queries over silver counted every row."""
+    """Time from applying the connectors until queries over silver counted every row."""
     compared: float
-    """The same, until every row was compared with its source's, too."""
+    """The same, but until every row was also compared with its source."""
     one_row: Percentiles
-    """Of scenario `idle`, end to end: commit until a query over silver returned the change."""
+    """Latency in the scenario `idle`, from the commit until a query over silver returned the
+    change."""
     memory_gib: float
-    """Proportional set size of all services after all that."""
+    """Proportional set size of all services after the scenario."""
     idle_cores: float
-    """Processor time of all services by the second, over a minute without a change."""
+    """CPU seconds per second of all services, over a minute without a change."""
 
 
 def measure_pipeline(
     lab: Lab, observer: Observer, say: Callable[[str], None], *, ups: int, changes: int | None
 ) -> PipelineFigures:
-    """Measure on a lab made for this and removed afterwards. Raises LabError if it exists."""
+    """Create a lab, measure on it, and destroy it. Raises LabError if the lab exists."""
     require_new(lab)
     load = psutil.getloadavg()
     first = up(lab, observer)
@@ -97,7 +98,7 @@ def measure_pipeline(
 
 
 def require_new(lab: Lab) -> None:
-    """Raise LabError where a lab of that name exists."""
+    """Raise LabError if a lab of that name exists."""
     if lab.state.exists:
         raise LabError(
             f"Lab {lab.name!r} exists; a benchmark starts from nothing",
@@ -107,19 +108,19 @@ def require_new(lab: Lab) -> None:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A new lab's first rows. Seconds."""
+    """The first load of a new lab. Times are in seconds."""
 
     seed: float | None
-    """Until the databases had them; None for a lab without a data set."""
+    """Time until the databases had the rows; None for a lab without a data set."""
     rows: int
     queried: float
-    """From applying the connectors until queries over silver counted every row."""
+    """Time from applying the connectors until queries over silver counted every row."""
     compared: float
-    """The same, until every row was compared with its source's, too."""
+    """The same, but until every row was also compared with its source."""
 
 
 def load_rows(lab: Lab, say: Callable[[str], None]) -> Loaded:
-    """Seed a lab that is up, and wait until silver has every row."""
+    """Seed a running lab, and wait until silver has every row."""
     seed = None
     if lab.config.data_sets:
         seed = round(seed_lab(lab, connect=False).seconds, 1)
@@ -131,10 +132,13 @@ def load_rows(lab: Lab, say: Callable[[str], None]) -> Loaded:
 
 
 def _snapshot(lab: Lab, rows: int) -> tuple[float, float]:
-    """Seconds until all `rows` were to be queried, and until they were compared."""
+    """Return the seconds until all `rows` were queryable, and until they were compared.
+
+    Raises LabError on a timeout, or if a table differs from its source.
+    """
     begun = time.monotonic()
     apply_and_wait(lab)
-    # The application is asked how far it is: queries would take the processor from it.
+    # Ask the application for its progress first: queries would take CPU from it.
     while _committed(lab) < rows or _counted(lab) < rows:
         if time.monotonic() - begun > SNAPSHOT_SECONDS:
             raise LabError("Silver has not taken in every row", hint="labctl status, labctl logs")
@@ -147,12 +151,12 @@ def _snapshot(lab: Lab, rows: int) -> tuple[float, float]:
 
 
 def _committed(lab: Lab) -> int:
-    """Rows that the Spark application has brought into silver since it was started."""
+    """Return the rows that the Spark application has written to silver since it started."""
     return sum(int(table["rows_total"]) for table in silver_status(lab)["tables"].values())
 
 
 def _counted(lab: Lab) -> int:
-    """Rows in silver, by a query of each table."""
+    """Return the number of rows in silver, with one query per table."""
     lake = Lake(lab.endpoints.objectstore)
     counts = [
         lake.query(f"SELECT count(*) FROM {name}")  # noqa: S608 - the lake's own names

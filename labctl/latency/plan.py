@@ -1,4 +1,4 @@
-"""What will be changed, in order: every change with its number, decided before the run."""
+"""The plan of a run: every change in order, with its number, decided in advance."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ __all__ = ["Change", "Kind", "Transaction", "plan_changes"]
 
 
 class Kind(StrEnum):
-    """What is done to a row."""
+    """The kind of change to a row."""
 
     INSERT = "insert"
     UPDATE = "update"
     DELETE = "delete"
     READ = "read"
-    """Nothing: the row is part of a snapshot."""
+    """No change: the row is part of a snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change of one row."""
+    """A change of one row."""
 
     number: int
-    """From 1 on, within its table; of a snapshot's row, its key."""
+    """Number from 1 on within the table; for a row of a snapshot, its key."""
     kind: Kind
     key: int
 
@@ -37,14 +37,16 @@ class Transaction:
     """Changes that are committed together."""
 
     due: float | None
-    """Seconds after the run's first change; None: as soon as the one before is committed."""
+    """Seconds after the run's first change; None: as soon as the transaction before is
+    committed."""
     changes: tuple[Change, ...]
 
 
 def plan_changes(changes: Changes, *, first_key: int, seed: str) -> Iterator[Transaction]:
-    """The transactions of one table. The same arguments give the same plan.
+    """Yield the transactions of one table. The same arguments give the same plan.
 
-    Keys from `first_key` on belong to the run; the first `changes.rows` of them are there before.
+    Keys from `first_key` on belong to the run. Rows with the first `changes.rows` of them must
+    exist before it.
     """
     chance = random.Random(seed)  # noqa: S311 - not a secret
     rows = _Rows(changes, first_key, chance)
@@ -59,7 +61,7 @@ def plan_changes(changes: Changes, *, first_key: int, seed: str) -> Iterator[Tra
 
 
 class _Rows:
-    """The rows there are at this point of the plan, the one untouched for longest first."""
+    """The rows that exist at this point of the plan, least recently changed first."""
 
     def __init__(self, changes: Changes, first_key: int, chance: random.Random) -> None:
         self._alive = dict.fromkeys(range(first_key, first_key + changes.rows))

@@ -1,4 +1,4 @@
-"""Preparing a lab for a scenario: where silver reads from, and as what type tables are kept."""
+"""Preparing a lab for a scenario: silver's source, and the tables' types."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class PreparedLab:
     lab: Lab
     source: SilverSource
     tables: list[LabTable]
-    """Those the scenario names, or the twins that stand for them."""
+    """Tables that the scenario names, or the twins used for them."""
 
 
 @contextmanager
 def prepared(lab: Lab, scenario: Scenario, reporter: UpReporter) -> Iterator[PreparedLab]:
-    """The lab as `scenario` needs it, and afterwards as it was.
+    """Change the lab to what `scenario` needs, yield it, and restore it at the end.
 
-    Raises LabError (USAGE) where the profile's services are not this machine's to change.
+    Raises LabError (USAGE) if the profile's managed services cannot be changed from this machine.
     """
     tables = [lab.table(name) for name in scenario.tables]
     twins = {table.name: twin for table in tables if (twin := _twin(table, scenario))}
@@ -55,7 +55,7 @@ def prepared(lab: Lab, scenario: Scenario, reporter: UpReporter) -> Iterator[Pre
 
 
 def _twin(table: LabTable, scenario: Scenario) -> Twin | None:
-    """What stands for a table that is not of the type the scenario wants."""
+    """Return a twin for the table; None if it already has the type that the scenario wants."""
     wanted = scenario.table_type
     if wanted is None or wanted == type_of(table):
         return None
@@ -63,7 +63,7 @@ def _twin(table: LabTable, scenario: Scenario) -> Twin | None:
 
 
 def _source_of(lab: Lab) -> SilverSource:
-    """What the application says; what lab.toml says where it cannot be asked."""
+    """Return silver's source from the Spark application, or from lab.toml if it has no status."""
     if lab.endpoints.silver.status_url is None:
         return lab.config.silver.source
     said: SilverSource = silver_status(lab)["source"]

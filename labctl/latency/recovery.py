@@ -1,8 +1,8 @@
-"""How soon changes flow again after a database was killed.
+"""Measuring how soon changes flow again after a database was killed.
 
-`python -m labctl.latency.recovery FILE` wants a running lab with the three databases, Kafka, the
-registry and Connect, seeded. It notes in FILE (JSON), for each database, the seconds from the
-moment it took a change again until that change was in its topic.
+`python -m labctl.latency.recovery FILE` needs a running, seeded lab with the three databases,
+Kafka, the registry and Connect. It writes to FILE (JSON), for each database, the seconds from its
+first commit after the kill until that change was in its topic.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ PAUSE = 0.05
 
 @dataclass(frozen=True)
 class Recovery:
-    """One database killed with `kill -9`. Seconds."""
+    """A database killed with `kill -9`. Seconds."""
 
     killed: str
     followed: str
-    """The source whose change was followed: PostgreSQL keeps the data of SQL Server's stand-in."""
+    """Source whose change was followed: PostgreSQL holds the data of SQL Server's stand-in."""
     away: float
-    """From the kill until a change was committed."""
+    """Time from the kill until a change was committed."""
     until_in_topic: float
-    """From that commit until the change was in its topic."""
+    """Time from that commit until the change was in its topic."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ def measure_recovery(lab: Lab) -> RecoveryFigures:
     }
     pairs = [(str(engine), column) for engine, column in columns.items()]
     if "sqlserver" in columns:
-        # PostgreSQL keeps the data of SQL Server's stand-in.
+        # PostgreSQL holds the data of SQL Server's stand-in.
         pairs.append(("postgres", columns["sqlserver"]))
-    # One reader: schemas that it has seen it need not ask the registry for, whose store is killed.
+    # Use one reader, which keeps schemas: the registry's own database is killed, too.
     topics = Topics(lab.endpoints.kafka, lab.endpoints.registry)
     found = [
         _recover(lab, topics, service, column) for _ in range(ROUNDS) for service, column in pairs

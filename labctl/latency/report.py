@@ -1,4 +1,4 @@
-"""A run's report: what stands in its JSON. The keys are stable; docs/latency.md explains them.
+"""A run's report, as written to JSON. The keys are stable; docs/latency.md explains them.
 
 `python -m labctl.latency.report` prints the JSON schema, which is docs/latency.schema.json.
 """
@@ -54,14 +54,14 @@ class Hop(_Part):
 
     name: HopName
     begins: str
-    """The moment it is counted from: `committed`, `captured`, `appended`, `bronze`, `hudi`."""
+    """Moment at which the hop begins: `committed`, `captured`, `appended`, `bronze`, `hudi`."""
     ends: str
     on_the_way: bool
-    """Whether the change has to pass here to be queried: with source `kafka`, bronze is beside."""
+    """True if a change must pass this hop to be queried; bronze is not one with source `kafka`."""
     percentiles: Percentiles | None
     """None when no change has both times."""
     distribution: list[float]
-    """101 values: the 0th to the 100th percentile, in seconds; empty without any."""
+    """The 0th to the 100th percentile in seconds, 101 values; empty without any durations."""
 
 
 class Counts(_Part):
@@ -72,22 +72,22 @@ class Counts(_Part):
     in_bronze: int
     queryable: int
     lost: int
-    """Committed at the source, and missing in Kafka, in bronze or in silver when the run ended."""
+    """Changes committed at the source but missing in Kafka, bronze or silver at the run's end."""
     lost_in: dict[Literal["kafka", "bronze", "silver"], int]
     duplicates: int
-    """Records that are in a topic again, and rows of silver with a key that another has too."""
+    """Repeated records in topics, and rows of silver whose key another row has too."""
     duplicates_in: dict[Literal["kafka", "silver"], int]
     wrong: int
-    """Rows of silver that do not hold their last change's number."""
+    """Rows of silver that do not hold the number of their last change."""
 
 
 class TableRun(_Part):
     """A table of the run."""
 
     table: str
-    """In silver."""
+    """Name of the silver table."""
     engine: str
-    """Of its source."""
+    """Engine of the table's source."""
     source_table: str
     topic: str
     table_type: Literal["cow", "mor"]
@@ -100,7 +100,7 @@ class ServiceUsage(_Part):
     service: str
     cpu_seconds: float
     peak_memory_bytes: int
-    """Proportional set size, looked at every two seconds."""
+    """Peak of the proportional set size, sampled every two seconds."""
 
 
 class RequestFigures(_Part):
@@ -110,7 +110,7 @@ class RequestFigures(_Part):
     by_kind: dict[str, int]
     """`GetObject`, `PutObject`, `ListObjectsV2`, …"""
     bytes_received: int
-    """By the store."""
+    """Bytes that the store received."""
     bytes_sent: int
 
 
@@ -118,11 +118,11 @@ class StoreUsage(_Part):
     """The object store during the run."""
 
     pipeline: RequestFigures
-    """What Spark and Kafka Connect asked for."""
+    """Requests from Spark and Kafka Connect."""
     measuring: RequestFigures
-    """What this program asked for, to see when a change can be queried."""
+    """Requests from this program, made to see when a change can be queried."""
     gaps: int
-    """Times the store could not be watched for a moment: then the figures are too low."""
+    """Number of interruptions in the store's trace; after any, the figures are too low."""
 
 
 class Fault(_Part):
@@ -131,18 +131,18 @@ class Fault(_Part):
     service: str
     begin: float
     end: float
-    """When the service was usable again."""
+    """Time when the service was usable again."""
 
 
 class Second(_Part):
     """One second of the run. Latencies are those of changes committed in it."""
 
     second: int
-    """Since the first change."""
+    """Whole seconds since the first change."""
     committed: int
     queryable: int
     lag: int
-    """Changes committed and not queryable yet, at the second's end."""
+    """Changes committed but not yet queryable at the second's end."""
     p50: float | None
     p99: float | None
 
@@ -151,7 +151,7 @@ class Sample(_Part):
     """One change's way, for charts. Seconds; None: not known."""
 
     at: float
-    """Commit, since the first change."""
+    """Time of the commit since the first change."""
     table: str
     event: float | None
     kafka: float | None
@@ -167,7 +167,7 @@ class RunReport(_Part):
     version: Literal[1] = 1
     name: str
     scenario: Scenario
-    """As it was run, with the options of the command line."""
+    """The scenario as it was run, including command-line options."""
     lab: str
     profile: str
     environment: Environment
@@ -175,36 +175,36 @@ class RunReport(_Part):
     source: Literal["kafka", "bronze"]
     tables: list[TableRun]
     clocks: dict[str, str]
-    """By moment, whose clock it is from and how exact."""
+    """Clock of each moment, and its resolution."""
     one_clock: bool
-    """Whether all of them are this machine's clock."""
+    """True if all of them are this machine's clock."""
     started_at: str
-    """Of the first change; ISO 8601, UTC."""
+    """Time of the first change; ISO 8601, UTC."""
     seconds: float
-    """From the first change until the last was queryable (or given up)."""
+    """Time from the first change until the last one was queryable (or given up)."""
     warm_up: int
-    """Changes of each table that are left out of hops, seconds and samples."""
+    """Changes of each table that are excluded from hops, seconds and samples."""
     counts: Counts
     committed_per_second: float | None
-    """From the first commit to the last; None where all are committed at once, as in a snapshot."""
+    """Rate from the first commit to the last; None if all are committed at once (a snapshot)."""
     queryable_per_second: float | None
-    """From the first commit until the last change was queryable."""
+    """Rate from the first commit until the last change was queryable."""
     hops: list[Hop]
     services: list[ServiceUsage] | None
-    """None where the services are not on this machine."""
+    """Use of resources by service; None if the services are not on this machine."""
     measuring_cpu_seconds: float | None
     object_store: StoreUsage | None
-    """None where the store does not tell."""
+    """Requests to the object store; None if the store does not report them."""
     requests_per_change: float | None
     bytes_per_change: float | None
-    """Received and sent, of the pipeline's requests."""
+    """Bytes received and sent by the pipeline's requests, per change."""
     faults: list[Fault]
     timeline: list[Second]
     samples: list[Sample] = Field(max_length=2_000)
 
     @property
     def sound(self) -> bool:
-        """Whether nothing was lost, nothing is there twice, and every row is right."""
+        """True if nothing was lost, nothing is duplicated, and every row is right."""
         return not (self.counts.lost or self.counts.duplicates or self.counts.wrong)
 
     def hop(self, name: HopName) -> Hop:
@@ -215,7 +215,7 @@ class RunReport(_Part):
 
     @classmethod
     def load(cls, path: Path) -> RunReport:
-        """Read a report. Raises LabError (USAGE) for a file that is none."""
+        """Read a report. Raises LabError (USAGE) if the file is not a report."""
         try:
             return cls.model_validate_json(path.read_text(encoding="utf-8"))
         except OSError as error:
@@ -233,7 +233,7 @@ class RunReport(_Part):
 
 
 def schema_text() -> str:
-    """The JSON schema of a report."""
+    """Return the JSON schema of a report."""
     return json.dumps(RunReport.model_json_schema(), indent=2) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""From a finished run's ledger to its report."""
+"""Building a run's report from its ledger."""
 
 from __future__ import annotations
 
@@ -37,30 +37,30 @@ _CLOCKS = {
 
 @dataclass(frozen=True)
 class Taken:
-    """What a run took."""
+    """The resources that a run used, and the conditions it ran in."""
 
     services: list[ServiceUsage] | None
     measuring_cpu_seconds: float | None
     object_store: StoreUsage | None
     outage: OutageMaker | None
     machine_load: tuple[float, float, float]
-    """Of the last 1, 5 and 15 minutes before the first change."""
+    """Load average over the last 1, 5 and 15 minutes before the first change."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What the last look at a silver table found."""
+    """The result of the last check of a silver table."""
 
     repeated: int
-    """Rows more than there are keys."""
+    """Number of rows beyond one per key."""
     missing: int
-    """Rows that are not there, or not as new as their last change."""
+    """Rows that are missing or older than their last change."""
     wrong: int
-    """Rows as new as their last change, with another number."""
+    """Rows as new as their last change that hold another number."""
 
     @classmethod
     def of(cls, target: Target, rows: pa.Table, ledger: Ledger) -> Finding:
-        """Compare `rows` (key, number, offset) with what was done to each last."""
+        """Compare `rows` (key, number, offset) with each row's last change."""
         last = {k: t for (table, k), t in ledger.last_of_rows().items() if table == target.silver}
         keys, numbers, offsets = (
             rows.column(n).to_pylist() for n in (target.key, target.number, "__kafka_offset")
@@ -94,7 +94,7 @@ def compose(
     *,
     producer_time: bool,
 ) -> RunReport:
-    """The report of a run. `lab` is the lab as it is set, `at` as it was for the run."""
+    """Return the report of a run. `lab` is the lab as configured, `at` as prepared for the run."""
     traces = ledger.traces
     begin = min((t.begun for t in traces), default=0.0)
     last_commit = max((t.committed for t in traces), default=begin)
@@ -141,7 +141,7 @@ def _counts(ledger: Ledger, findings: Sequence[Finding]) -> Counts:
     lost = {
         "kafka": len(ledger.not_in_kafka()),
         "bronze": len(ledger.not_in_bronze()),
-        # Seen by a query once and gone at the end would be a loss as well.
+        # A row that a query returned once but that is missing at the end is also lost.
         "silver": max(not_in_silver, missing_rows),
     }
     again = {

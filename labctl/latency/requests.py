@@ -1,7 +1,7 @@
-"""The object store's requests during a run, from MinIO's own trace of them.
+"""Counting the object store's requests during a run, from MinIO's trace.
 
-The trace names the client of every request, so that those of the measuring itself are told apart.
-It also reports every commit the moment it is there: nobody has to ask all the time.
+The trace names the client of every request, which separates the requests of the measurement itself.
+It also reports every commit at once, so nothing has to poll for commits.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ __all__ = ["RequestTrace"]
 
 _PATH = "/minio/admin/v3/trace?s3=true"
 _PIPELINE = "aws-sdk-java"
-"""In the user agent of Spark and Kafka Connect, and of no client of this program."""
+"""Text in the user agents of Spark and Kafka Connect, but of no client of this program."""
 _WRITES = ("PutObject", "CompleteMultipartUpload")
 _TIMEOUT = 5.0
 _RECONNECT_SECONDS = 0.5
 
 
 class RequestTrace:
-    """Counts requests by client and kind, and reports what is written, until it is stopped."""
+    """A thread that counts requests by client and kind, and reports written objects."""
 
     def __init__(self, store: ObjectStore, on_write: Callable[[str], None]) -> None:
-        """`on_write` is told the path of every object written, on this trace's own thread."""
+        """Call `on_write` with the path of every written object, on this trace's own thread."""
         self._store = store
         self._on_write = on_write
         self._counts: dict[bool, Counter[str]] = defaultdict(Counter)
@@ -43,7 +43,7 @@ class RequestTrace:
         self._thread = threading.Thread(target=self._run, name="requests", daemon=True)
 
     def start(self) -> None:
-        """Begin, unless the store is no MinIO that shows its requests."""
+        """Start the trace, unless the store is not a MinIO that reports its requests."""
         if self._store.endpoint_url is None or self._store.secret_key is None:
             return
         try:
@@ -54,22 +54,22 @@ class RequestTrace:
 
     @property
     def is_live(self) -> bool:
-        """Whether the store reports its requests now."""
+        """True while the store reports its requests."""
         return self._open is not None
 
     def begin(self) -> None:
-        """Count from now on."""
+        """Reset the counts to zero."""
         self._counts, self._bytes = defaultdict(Counter), defaultdict(Counter)
         self._gaps = 0
 
     def stop(self) -> None:
-        """End; safe to repeat."""
+        """Stop the trace; safe to repeat."""
         self._stop.set()
         if self._thread.ident is not None:
             self._thread.join()
 
     def usage(self) -> StoreUsage | None:
-        """What was counted; None when the store does not tell."""
+        """Return the counts; None if the store does not report its requests."""
         if self._thread.ident is None:
             return None
         return StoreUsage(
@@ -106,7 +106,7 @@ class RequestTrace:
                     self._open = self._connect()
                 self._read(self._open)
             except requests.RequestException:
-                # The store is away: an outage may be part of the scenario.
+                # The store is unavailable: an outage may be part of the scenario.
                 self._stop.wait(_RECONNECT_SECONDS)
             if not self._stop.is_set():
                 self._gaps += 1
@@ -115,7 +115,7 @@ class RequestTrace:
     def _read(self, response: requests.Response) -> None:
         rest = b""
         with response:
-            # A blank every half second when there is nothing to tell, so that this can end.
+            # Without requests, a blank comes every half second, so that this loop can end.
             for part in response.iter_content(None):
                 *lines, rest = (rest + part).split(b"\n")
                 for line in lines:

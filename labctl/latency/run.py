@@ -1,4 +1,4 @@
-"""Running a scenario on a lab: prepare, change, follow until all has arrived, check, report."""
+"""Running a scenario on a lab: prepare, change rows, follow the changes, check, report."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ from labctl.latency.usage import ServiceSampler
 __all__ = ["Observer", "run_scenario"]
 
 _ROUND_SECONDS = 0.05
-"""Between two rounds of taking in what the threads have found."""
+"""Seconds between two rounds of collecting the threads' results."""
 _PREPARE_SECONDS = 300.0
 _BRONZE_LOOK_SECONDS = 1.0
 
 
 class Observer(UpReporter, Protocol):
-    """Told how a run goes on, by the thread that called `run_scenario`."""
+    """Callbacks for a run's progress, from the thread that called `run_scenario`."""
 
     def phase(self, words: str) -> None:
-        """What is being done now."""
+        """Report the step that begins now."""
 
     def progress(self, ledger: Ledger, planned: int, away: str | None) -> None:
-        """Where the changes are; `away` is the service that is stopped, if any."""
+        """Report how far the changes are; `away` is the service that is stopped, if any."""
 
 
 class _Part(Protocol):
-    """Something that goes on beside the run."""
+    """A part that runs on its own thread during the run."""
 
     def start(self) -> None: ...
 
@@ -65,10 +65,11 @@ class _Queues:
 def run_scenario(
     lab: Lab, name: str, scenario: Scenario, *, seed: int, observer: Observer
 ) -> RunReport:
-    """Run `scenario`, on the tables that `on_tables` says, and report.
+    """Run `scenario` on the tables that `on_tables` chooses, and return the report.
 
-    Rows it made are removed from the sources again. Raises LabError when the lab cannot run it, or
-    something on the way fails for good. Changes that are lost are no error: the report says so.
+    The rows it makes are removed from the sources at the end. Raises LabError if the lab cannot run
+    the scenario, or if a part fails permanently. Lost changes raise no error; the report counts
+    them.
     """
     scenario = on_tables(lab.require_running(), scenario)
     observer.phase("pointing the lab at the scenario")
@@ -83,7 +84,7 @@ def run_scenario(
 
 
 class _Run:
-    """One run, from its preparation to its report."""
+    """A run, from its preparation to its report."""
 
     def __init__(
         self,
@@ -157,7 +158,7 @@ class _Run:
         return self._preparing or self._ledger.queryable < self._ledger.in_kafka
 
     def _prepare(self) -> None:
-        """Make the rows that will be changed, and wait until silver has them."""
+        """Create the rows that will be changed, and wait until silver has them."""
         wanted = self._load.prepared
         if wanted:
             self._observer.phase(f"making {wanted:,} rows to change")
@@ -209,7 +210,7 @@ class _Run:
         )
 
     def _follow(self) -> None:
-        """Until every change is queryable, or nothing has moved for as long as is allowed."""
+        """Wait until every change is queryable, or nothing has moved for `drain` seconds."""
         moved, so_far = time.monotonic(), (0, 0, 0)
         while not self._has_all_arrived():
             time.sleep(_ROUND_SECONDS)
@@ -226,7 +227,7 @@ class _Run:
     def _has_all_arrived(self) -> bool:
         if not self._load.is_done() or (self._outage and not self._outage.is_over()):
             return False
-        # What the writers said last may still be in the queue.
+        # The writers' last commits may still be in the queue.
         self._drain_queues()
         return self._ledger.queryable == len(self._ledger.traces) == self._load.planned
 
@@ -253,7 +254,7 @@ class _Run:
             time.sleep(_BRONZE_LOOK_SECONDS)
 
     def _check(self, target: Target) -> Finding:
-        """Compare the table as it is now with the last change of every row: one scan."""
+        """Compare the table now with the last change of every row, in one scan."""
         table = self._lake.table(target.silver)
         wanted = [target.key, target.number, "__kafka_offset"]
         rows = table.read(columns=list(dict.fromkeys(wanted)), view=View(deleted=True))

@@ -1,4 +1,4 @@
-"""Scenarios: what is written to which tables, at what pace, and what goes wrong meanwhile."""
+"""Scenarios: the changes to write, their tables and rate, and the outage meanwhile."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 FOLDER = "scenarios"
-"""Below the project's folder."""
+"""Name of the folder with scenarios in a project."""
 HINT = "docs/latency.md lists every key of a scenario"
 TableType = Literal["cow", "mor"]
 Spread = Literal["one", "each-source", "all"]
@@ -36,20 +36,21 @@ class Changes(Section):
     """Changes of single rows, the same number to each table."""
 
     count: int = Field(ge=1, le=2_000_000)
-    """Of each table, warm-up included."""
+    """Number of changes of each table, including warm-up."""
     rate: float | None = Field(default=None, gt=0, le=100_000)
-    """Changes per second of each table; left out: as fast as its database takes them."""
+    """Changes per second of each table; None: as fast as its database takes them."""
     jitter: float = Field(default=0.0, ge=0, le=1)
-    """How far a pause between two transactions may be from its length, as a share of it."""
+    """Largest deviation of a pause between two transactions, as a share of its length."""
     rows_per_transaction: int = Field(default=1, ge=1, le=1_000_000)
     inserts: Share = 0
-    """Share of inserts, against those of updates and deletes."""
+    """Weight of inserts, relative to those of updates and deletes."""
     updates: Share = 1
     deletes: Share = 0
     rows: int = Field(default=100, ge=1, le=2_000_000)
-    """Rows made beforehand, that updates and deletes go round."""
+    """Number of rows created in advance, which updates and deletes use in turn."""
     warm_up: int = Field(default=0, ge=0)
-    """The first changes of each table; counted for loss and duplicates, left out of the times."""
+    """Number of first changes of each table that count for loss and duplicates, but not for the
+    times."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -67,9 +68,9 @@ class Outage(Section):
 
     service: Literal["kafka", "connect", "registry", "objectstore", "silver"]
     after: Seconds
-    """Since the first change, in seconds."""
+    """Seconds from the first change until the service is stopped."""
     seconds: Seconds
-    """How long it stays stopped; starting it takes its own time on top."""
+    """Seconds that the service stays stopped; its start takes additional time."""
 
 
 class Scenario(Section):
@@ -77,20 +78,20 @@ class Scenario(Section):
 
     title: str
     tables: tuple[str, ...] = ()
-    """Silver tables, each with a writer of its own at its source. Left out, or where the lab has
-    none of them: those that its data set has for scenarios."""
+    """Silver tables, each with its own writer at its source. If empty, or if the lab has none of
+    them, the tables that its data sets propose for scenarios."""
     spread: Spread = "one"
-    """How many of those."""
+    """Tables to use if `tables` does not decide: one, one of each source, or all."""
     source: SilverSource | None = None
-    """Where silver reads changes from; left out: as the lab is set."""
+    """Source that silver reads changes from; None: as the lab is configured."""
     table_type: TableType | None = None
-    """Left out: as the tables' properties say."""
+    """Type of the tables; None: as in their properties."""
     changes: Changes | None = None
     snapshot: bool = False
-    """Have the connectors read the tables as they stand, instead of `changes`."""
+    """True to have the connectors read the whole tables instead of making `changes`."""
     outage: Outage | None = None
     drain: Seconds = 120.0
-    """Seconds without any progress after which what is still under way counts as lost."""
+    """Seconds without any progress after which the changes in flight count as lost."""
 
     @model_validator(mode="after")
     def _has_one_load(self) -> Self:
@@ -99,7 +100,7 @@ class Scenario(Section):
         return self
 
     def with_options(self, **options: Any) -> Scenario:
-        """This scenario with what was given on the command line; None leaves a key as it is.
+        """Return this scenario with options of the command line; None leaves a key unchanged.
 
         Raises LabError (USAGE) for values that do not fit together.
         """
@@ -127,14 +128,14 @@ class Scenario(Section):
 
 
 def scenario_files(project: Path) -> dict[str, Path]:
-    """Scenarios by name: those that labctl comes with, and the project's own over them."""
+    """Return scenario files by name: labctl's, which the project's replace if they share a name."""
     folders = (shipped(FOLDER), project / FOLDER)
     found = {path.stem: path for folder in folders for path in folder.glob("*.toml")}
     return dict(sorted(found.items()))
 
 
 def find_scenario(project: Path, name: str) -> tuple[str, Scenario]:
-    """The scenario of that name or path, with its name. Raises LabError (USAGE)."""
+    """Return a scenario's name and content, by name or path. Raises LabError (USAGE)."""
     files = scenario_files(project)
     path = files.get(name) or Path(name)
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""Figures from traces: percentiles of every hop, seconds of the run, a sample of changes."""
+"""Statistics from traces: percentiles of every hop, the run by second, a sample of changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["HOPS", "hops_of", "percentiles_of", "samples_of", "seconds_of"]
 Moment = Literal["committed", "captured", "appended", "bronze", "hudi", "queryable"]
 SAMPLES = 2_000
 _DIGITS = 4
-"""Of a second: the clocks of Kafka, bronze and Hudi are exact to the millisecond."""
+"""Decimal places of seconds: the clocks of Kafka, bronze and Hudi are exact to the millisecond."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ HOPS: dict[SilverSource, dict[HopName, _Way]] = {
         "end_to_end": _Way("committed", "queryable"),
     },
 }
-"""By where silver reads from, the hops in their order."""
+"""The hops in their order, by silver's source."""
 
 
 def hops_of(traces: Sequence[Trace], source: SilverSource) -> list[Hop]:
-    """The hops of the way, with what they took."""
+    """Return the hops of the changes' path, with their durations."""
     return [_hop(name, way, traces) for name, way in HOPS[source].items()]
 
 
@@ -74,7 +74,7 @@ def _took(trace: Trace, way: _Way) -> float | None:
 
 
 def percentiles_of(values: Sequence[float]) -> Percentiles | None:
-    """Percentiles of durations in seconds; None without any."""
+    """Return percentiles of durations in seconds; None without any durations."""
     if not values:
         return None
     minimum, p50, p90, p95, p99, maximum = _quantiles(values, (0, 50, 90, 95, 99, 100))
@@ -86,12 +86,12 @@ def percentiles_of(values: Sequence[float]) -> Percentiles | None:
 def _quantiles(
     values: Sequence[float] | NDArray[np.float64], percents: Sequence[float]
 ) -> list[float]:
-    """By linear interpolation."""
+    """Return the percentiles, by linear interpolation."""
     return [round(float(v), _DIGITS) for v in np.percentile(values, list(percents))]
 
 
 def seconds_of(traces: Sequence[Trace], begin: float) -> list[Second]:
-    """The run second by second from `begin`, until the last change was queryable."""
+    """Return the run's seconds from `begin` until the last change was queryable."""
     if not traces:
         return []
     committed = np.array([t.committed for t in traces]) - begin
@@ -117,7 +117,7 @@ def seconds_of(traces: Sequence[Trace], begin: float) -> list[Second]:
 
 
 def samples_of(traces: Sequence[Trace], begin: float, source: SilverSource) -> list[Sample]:
-    """At most 2,000 changes: evenly spaced by commit, the slowest always among them."""
+    """Return at most 2,000 changes, evenly spaced by commit and including the slowest one."""
     ordered = sorted(traces, key=lambda trace: trace.committed)
     chosen = ordered
     if len(ordered) > SAMPLES:

@@ -1,7 +1,7 @@
-"""Where a change's number goes: a table's key, the column that carries it, and whole rows.
+"""Tables for numbered changes: the key, the column that carries the number, and whole rows.
 
-Any table works that has one integer key and a column wide enough for a number; all that is known
-of it is what its database says.
+Any table works that has one integer key and a column wide enough for a number. Everything about
+the table comes from its database.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from labctl.tables import LabTable
 __all__ = ["Target", "describe_target", "numbered_target"]
 
 _FIRST_KEY = 1_000_000_000
-"""Rows of a run have keys from here on, above those of any row that was there already."""
+"""Lowest key of a run's rows, unless the table already has higher keys."""
 _WHOLE = ("integer", "int", "bigint")
 _TEXT = ("character varying", "varchar", "nvarchar", "text")
 
 
 @dataclass(frozen=True)
 class Target:
-    """One table that numbered changes are made to."""
+    """A table that receives numbered changes."""
 
     table: LabTable
     ref: TableRef
@@ -36,16 +36,16 @@ class Target:
     number: str
     """The column that carries a change's number."""
     columns: tuple[SourceColumn, ...]
-    """Those that a row of a run has values in: what may be null is left out."""
+    """Columns that a run's rows have values in: the key, the number, and all NOT NULL columns."""
 
     @property
     def source(self) -> str:
-        """Name of the source it is in."""
+        """Name of the source that has the table."""
         return self.table.source
 
     @property
     def engine(self) -> str:
-        """Of the source database."""
+        """Engine of the source database."""
         return self.table.engine
 
     @property
@@ -54,7 +54,7 @@ class Target:
         return self.table.name
 
     def rows(self, numbers: dict[int, int]) -> pa.Table:
-        """Whole rows for `Source.upsert`, from numbers by key."""
+        """Return whole rows for `Source.upsert`, from numbers by key."""
         count = len(numbers)
         values: dict[str, list[Any]] = {
             self.key: list(numbers),
@@ -67,7 +67,7 @@ class Target:
         return pa.Table.from_arrays(arrays, schema=self._schema)
 
     def keys(self, keys: list[int]) -> pa.Table:
-        """Keys for `Source.delete`."""
+        """Return a table of keys for `Source.delete`."""
         return pa.table({self.key: keys}, schema=pa.schema([self._schema.field(self.key)]))
 
     @property
@@ -75,11 +75,11 @@ class Target:
         return pa.schema([pa.field(c.name, c.arrow, nullable=c.nullable) for c in self.columns])
 
     def first_key(self, source: Source) -> int:
-        """The first key of a run: above all that the table has."""
+        """Return the first key of a run, above all keys in the table."""
         return max(_FIRST_KEY, self.highest_key(source) + 1)
 
     def highest_key(self, source: Source) -> int:
-        """The highest key the table has; 0 when it is empty."""
+        """Return the highest key in the table; 0 if it is empty."""
         ((highest,),) = source.execute(
             f"SELECT max({source.quote(self.key)}) "  # noqa: S608
             f"FROM {source.qualified(self.ref)}"
@@ -87,20 +87,23 @@ class Target:
         return int(highest or 0)
 
     def all_keys(self, source: Source) -> list[int]:
-        """Keys of the rows the table has."""
+        """Return the keys of all rows in the table."""
         column = source.quote(self.key)
         rows = source.execute(f"SELECT {column} FROM {source.qualified(self.ref)}")  # noqa: S608
         return [int(key) for (key,) in rows]
 
     def update_statement(self, source: Source) -> str:
-        """Gives one row another number; parameters are number and key."""
+        """Return the SQL that gives a row another number; its parameters are number and key."""
         return (
             f"UPDATE {source.qualified(self.ref)} SET {source.quote(self.number)} = %s "  # noqa: S608
             f"WHERE {source.quote(self.key)} = %s"
         )
 
     def move_statement(self, source: Source) -> str:
-        """Gives one row another key and number; parameters are new key, number and old key."""
+        """Return the SQL that changes a row's key and number.
+
+        Its parameters are new key, number and old key.
+        """
         return (
             f"UPDATE {source.qualified(self.ref)} SET {source.quote(self.key)} = %s, "  # noqa: S608
             f"{source.quote(self.number)} = %s WHERE {source.quote(self.key)} = %s"
@@ -108,16 +111,16 @@ class Target:
 
 
 def describe_target(table: LabTable, source: Source, *, snapshot: bool = False) -> Target:
-    """What a run needs to know of `table`, see `numbered_target`."""
+    """Ask `source` for the columns of `table` and return its target; see `numbered_target`."""
     found = source.describe(TableRef(table.db_schema, table.source_name))
     return numbered_target(table, found, snapshot=snapshot)
 
 
 def numbered_target(table: LabTable, found: SourceTable, *, snapshot: bool = False) -> Target:
-    """How changes of `table`, whose source is as `found`, carry their numbers.
+    """Return how changes of `table` carry their numbers; `found` describes its source table.
 
-    In a snapshot nothing is written: a row's key is its number, and may be of any whole type.
-    Raises LabError (USAGE) for a table it cannot use.
+    In a snapshot nothing is written: a row's key is its number, and may have any integer type.
+    Raises LabError (USAGE) for a table that cannot be used.
     """
     kinds = (*_WHOLE, "smallint") if snapshot else _WHOLE
     if len(found.keys) != 1 or _kind(found, found.keys[0]) not in kinds:
@@ -138,9 +141,9 @@ def _kind(table: SourceTable, column: str) -> str:
 
 
 def _number_column(table: SourceTable, fixed: Collection[str]) -> str:
-    """The first integer column, else the first text, that is not among `fixed`.
+    """Return the first integer column, else the first text column, that is not in `fixed`.
 
-    With numbers in a column that silver is partitioned by, each change would make a partition.
+    `fixed` includes partition fields: numbers there would create a partition for each change.
     """
     for kinds in (_WHOLE, _TEXT):
         for column in table.columns:
@@ -154,7 +157,7 @@ def _number_column(table: SourceTable, fixed: Collection[str]) -> str:
 
 
 def _filler(kind: pa.DataType) -> object:
-    """A value for a column that must have one."""
+    """Return a value for a column that is NOT NULL."""
     if pa.types.is_boolean(kind):
         return False
     if pa.types.is_integer(kind):

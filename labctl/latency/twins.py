@@ -1,7 +1,7 @@
-"""A lab with other settings for a while: silver from another source, and twins of tables.
+"""Running a lab with other settings for a while: another source for silver, and twins of tables.
 
-A table's type is fixed when it is made. Another type is therefore another table, a twin fed by the
-same topic; the table itself is left as it is, and catches up when it is back.
+A table's type is fixed when it is created. Another type therefore needs another table, a twin that
+reads the same topic. The table itself stays as it is, and catches up when the lab is restored.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from lakehouse.properties import TABLE_KEY, read_properties
 __all__ = ["Twin", "changed", "config_meanwhile", "type_of", "wait_until_caught_up", "write_twin"]
 
 _TYPES: dict[TableType, str] = {"cow": "COPY_ON_WRITE", "mor": "MERGE_ON_READ"}
-"""As Hudi calls them."""
+"""Hudi's names of the table types."""
 _LAYOUT: dict[TableType, dict[str, str]] = {
-    # A commit rewrites the files of the buckets that it touches, whole.
+    # A commit rewrites all files of the buckets that it touches.
     "cow": {"hoodie.bucket.index.num.buckets": "16"},
     "mor": {},
 }
-"""What a table of tens of thousands of rows has besides, to be of the type."""
+"""Additional properties of a table with tens of thousands of rows, by type."""
 _CATCH_UP_SECONDS = 600.0
 _POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
 class Twin:
-    """A silver table that takes in another one's topic."""
+    """A silver table that reads the topic of another table."""
 
     of: LabTable
     table: str
-    """Its name, in the same database."""
+    """Name of the twin, in the same database as the table."""
     table_type: TableType
     in_its_place: bool
-    """Whether the Spark application leaves the other one alone meanwhile."""
+    """True if the Spark application stops writing the other table meanwhile."""
 
     @property
     def name(self) -> str:
@@ -57,7 +57,7 @@ class Twin:
 
 
 def type_of(table: LabTable) -> TableType:
-    """The type of a table, by its properties."""
+    """Return the type of a table, from its properties."""
     return next(name for name, hudi in _TYPES.items() if hudi == table.properties.table_type)
 
 
@@ -69,9 +69,9 @@ def changed(
     source: SilverSource | None = None,
     twins: Sequence[Twin] = (),
 ) -> Iterator[Lab]:
-    """The lab reading from `source` (None: as it does) with `twins`, which have caught up.
+    """Yield the lab with silver reading from `source` (None: unchanged) and with `twins`.
 
-    Afterwards it is as it was, and the twins are gone.
+    The twins have caught up then. At the end, restore the lab and remove the twins.
     """
     folder = Path(mkdtemp(prefix="project-", dir=lab.require_here().state.folder))
     try:
@@ -91,19 +91,19 @@ def changed(
 
 
 def config_meanwhile(lab: Lab, source: SilverSource | None) -> LabConfig:
-    """The lab's configuration with another source, wherever its project lies."""
+    """Return the lab's configuration with another source, usable from any project folder."""
     config = lab.config
     profile = config.profiles[lab.profile]
     if isinstance(profile, ComposeProfile):
         files = [str(lab.project / file) for file in profile.files]
         there = profile.model_copy(update={"files": files})
         config = config.model_copy(update={"profiles": config.profiles | {lab.profile: there}})
-    # The tables are made already, by files that the copy does not have.
+    # The sources' tables exist already, and the copy lacks the files that create them.
     made = dict.fromkeys(("schema_file", "rows_file", "migrate"))
     sources = {name: s.model_copy(update=made) for name, s in config.sources.items()}
     config = config.model_copy(update={"sources": sources}).with_source(source)
     if config.api.enabled:
-        # It goes on with the tables that are left alone meanwhile.
+        # The API keeps serving the original tables meanwhile.
         database = lake_database(lab.project, lab.config)
         pinned = config.api.model_copy(update={"database": database})
         config = config.model_copy(update={"api": pinned})
@@ -111,7 +111,7 @@ def config_meanwhile(lab: Lab, source: SilverSource | None) -> LabConfig:
 
 
 def _copy_project(project: Path, folder: Path) -> None:
-    """A copy of what the project defines: a container sees nothing that lies outside of it."""
+    """Copy the project's definitions, since a container sees nothing outside of the folder."""
     shutil.copy(project / "lab.toml", folder)
     for part in ("connectors", "labs", "spark"):
         if not (project / part).is_dir():
@@ -120,7 +120,7 @@ def _copy_project(project: Path, folder: Path) -> None:
 
 
 def write_twin(path: Path, twin: Twin) -> None:
-    """Give a twin a properties file instead of its table's, which is at `path`, or beside it."""
+    """Write a twin's properties file: over its table's file at `path`, or next to it."""
     values = read_properties(path) | {
         TABLE_KEY: twin.table,
         "hoodie.datasource.write.table.type": _TYPES[twin.table_type],
@@ -134,7 +134,10 @@ def write_twin(path: Path, twin: Twin) -> None:
 def wait_until_caught_up(
     lab: Lab, tables: Sequence[LabTable], *, seconds: float = _CATCH_UP_SECONDS
 ) -> None:
-    """Until silver has committed all that is in the tables' topics; LabError after `seconds`."""
+    """Wait until silver has committed all records of the tables' topics.
+
+    Raises LabError (NOT_READY) for a table that has not caught up after `seconds`.
+    """
     deadline = time.monotonic() + seconds
     for table in tables:
         while in_flight_records(lab, table) != 0:

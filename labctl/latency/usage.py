@@ -1,4 +1,4 @@
-"""What the services of a lab on this machine take while a run goes on: CPU and memory."""
+"""Measuring CPU and memory of the lab's services on this machine during a run."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from labctl.latency.report import ServiceUsage
 __all__ = ["ServiceSampler"]
 
 _SAMPLE_SECONDS = 2.0
-"""A look at every process costs some milliseconds. What a process takes between the last look and
-its end is not seen."""
+"""Seconds between two samples. Sampling every process costs some milliseconds. Usage between the
+last sample and a process's end is not counted."""
 
 
 class ServiceSampler:
-    """Samples services until it is stopped."""
+    """A thread that samples the services until it is stopped."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
@@ -31,18 +31,18 @@ class ServiceSampler:
         self._thread = threading.Thread(target=self._run, name="usage", daemon=True)
 
     def start(self) -> None:
-        """Count from now on."""
+        """Start the thread; count usage from now on."""
         self._sample(count=False)
         self._own_begin = _cpu_seconds(self._own)
         self._thread.start()
 
     def stop(self) -> None:
-        """End; safe to repeat."""
+        """Stop sampling; safe to repeat."""
         self._stop.set()
         self._thread.join()
 
     def usage(self) -> tuple[list[ServiceUsage], float]:
-        """What each service took until now, and the CPU seconds of this process itself."""
+        """Return each service's usage so far, and the CPU seconds of this process itself."""
         self._sample(count=True)
         usage = [
             ServiceUsage(

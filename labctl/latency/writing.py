@@ -1,4 +1,4 @@
-"""Making the planned changes: one writer per table, each on a connection of its own."""
+"""Making the planned changes, with one writer per table, each on its own connection."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROWS_AT_ONCE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A transaction the database has said is committed. Seconds since the epoch."""
+    """A transaction whose commit the database acknowledged. Times are seconds since the epoch."""
 
     table: str
     changes: tuple[Change, ...]
@@ -30,14 +30,14 @@ class Committed:
 
 
 def prepare_rows(source: Source, target: Target, first_key: int, count: int) -> None:
-    """Make the rows that updates and deletes will meet, with the number 0."""
+    """Create the rows for updates and deletes, with the number 0."""
     for begin in range(0, count, _ROWS_AT_ONCE):
         keys = range(first_key + begin, first_key + min(begin + _ROWS_AT_ONCE, count))
         source.upsert(target.ref, target.rows(dict.fromkeys(keys, 0)))
 
 
 def remove_rows(source: Source, target: Target, first_key: int) -> None:
-    """Remove all rows of a run from the source."""
+    """Remove all rows from `first_key` on, which are those of a run, from the source."""
     source.affect(
         f"DELETE FROM {source.qualified(target.ref)} "  # noqa: S608
         f"WHERE {source.quote(target.key)} >= %s",
@@ -64,18 +64,18 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name=f"write {target.ref}", daemon=True)
 
     def start(self, begin: float) -> None:
-        """Go on from `begin` (seconds, monotonic), which due times are counted from."""
+        """Start the thread; due times count from `begin` (seconds, monotonic)."""
         self._begin = begin
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the transaction under way."""
+        """Stop after the transaction in progress."""
         self._stop.set()
         if self._thread.ident is not None:
             self._thread.join()
 
     def is_done(self) -> bool:
-        """Whether all is written. Raises what ended the thread early."""
+        """Return whether everything is written. Raises the error that ended the thread early."""
         if self._error is not None:
             raise self._error
         return not self._thread.is_alive()

@@ -1,7 +1,7 @@
-"""A lab's files on AWS: planned, checked, compared, applied.
+"""Promotion of a lab to AWS: plan, check, compare and apply.
 
-`load_promotion` reads the project, `plan.render` makes files of it without touching anything,
-`rules.check` says what AWS would refuse, `apply` carries a plan out.
+`load_promotion` reads the project, `plan.render` renders the plan's files without touching
+anything, `rules.check` finds what AWS would refuse, and `apply` carries out a plan.
 """
 
 from labctl.promote.promotion import Promotion, load_promotion

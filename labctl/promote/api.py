@@ -1,4 +1,4 @@
-"""The lake API's settings on AWS, under the names by which it reads them itself."""
+"""The lake API's settings on AWS, under the names of the environment variables it reads."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ __all__ = [
 ]
 
 OF_BOTO3 = ("AWS_REGION", "AWS_DEFAULT_REGION")
-"""Names in the environment that boto3 reads, not the service."""
+"""Environment variables that boto3 reads, not the service."""
 
 
 def setting_name(setting: str) -> str:
-    """What the environment calls a setting of the service. Raises KeyError for another."""
+    """Return a service setting's environment variable. Raises KeyError for an unknown setting."""
     require_extra("lakeapi")
     from lakeapi.settings import environment_name
 
@@ -37,10 +37,10 @@ def setting_name(setting: str) -> str:
 
 
 def api_database() -> str:
-    """The database that it asks: the service's own default.
+    """Return the database that the lake API queries: the service's own default.
 
-    Not silver's, as in a lab: there, on AWS, are Debezium's columns and rows that were deleted at
-    the source. `gold/` has views without them by the names that the service expects.
+    It is not silver's database, as in a lab: on AWS, silver also holds Debezium's columns and rows
+    deleted at the source. `gold/` has views without them, under the names the service expects.
     """
     require_extra("lakeapi")
     from lakeapi.settings import Settings
@@ -50,12 +50,12 @@ def api_database() -> str:
 
 
 def api_views() -> list[str]:
-    """The views that it asks, `database.view`."""
+    """Return the views that the lake API queries, as `database.view`."""
     return [f"{api_database()}.{name}" for name in Tables().model_dump().values()]
 
 
 def own_views() -> list[str]:
-    """Those that it makes of them, where they are missing."""
+    """Return the views that the lake API creates itself if they are missing."""
     require_extra("lakeapi")
     from lakeapi.statements import VIEWS
 
@@ -63,7 +63,7 @@ def own_views() -> list[str]:
 
 
 def api_reads(promotion: Promotion) -> tuple[list[str], list[str]]:
-    """What is read for its answers: names in the catalog, and folders of silver; each by name."""
+    """Return the catalog names and the silver folders that the lake API reads, each sorted."""
     views = {view.name: view for view in promotion.lake_views}
     names = {name for name in own_views() if name in views} | {*api_views()}
     while more := {one for name in names if name in views for one in views[name].reads} - names:
@@ -73,16 +73,17 @@ def api_reads(promotion: Promotion) -> tuple[list[str], list[str]]:
 
 
 def _names(table: LabTable) -> frozenset[str]:
-    """What Athena calls a silver table."""
+    """Return Athena's names for a silver table."""
     return frozenset(names_of(SourceTable("", table.name, "", table.properties.table_type)))
 
 
 def environment(promotion: Promotion, redis_host: Any, balancer: str) -> dict[str, Any]:
-    """What a task is told; texts, but for `redis_host`, which is known when the cache is there.
+    """Return a task's environment variables: strings, or CloudFormation functions.
 
-    `balancer` is the load balancer's logical name, by whose own name the tasks are asked, too.
+    `redis_host` is known only once the cache exists. `balancer` is the load balancer's logical
+    name; its DNS name becomes an allowed host.
 
-    The password is none of it.
+    The password is not among them.
     """
     profile, cached = promotion.profile, promotion.config.cache.enabled
     settings: dict[str, Any] = {
@@ -95,8 +96,8 @@ def environment(promotion: Promotion, redis_host: Any, balancer: str) -> dict[st
         "database": api_database(),
         # Health checks ask by address.
         "allowed_hosts": {"Fn::Sub": json.dumps([f"${{{balancer}.DNSName}}", *profile.api.hosts])},
-        # Hudi tells the catalog of a commit only when a table's shape changes, so `commit` would
-        # keep old answers for ever.
+        # Hudi reports a commit to the catalog only when a table's schema changes, so with `commit`
+        # old answers would never expire.
         "cache_mode": "ttl" if cached else "off",
     }
     if cached:

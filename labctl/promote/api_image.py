@@ -1,4 +1,4 @@
-"""The lake API's image: its recipe, with all that is copied into it."""
+"""The lake API's image: its Dockerfile and every file copied into it."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from labctl.shipped import own_or_shipped
 __all__ = ["API_IMAGE", "image", "image_files", "image_tag", "registry", "requirements"]
 
 API_IMAGE = "api"
-"""The folder of a plan that the image is built of."""
+"""The folder of a plan that holds the image's build context."""
 RECIPE = "compose/images/lakeapi/Dockerfile"
 _BESIDE = ("boto3", "sqlglot", "starlette", "uvicorn")
-"""What the package needs of labctl's own packages, besides the extra `lakeapi`."""
+"""Packages of labctl's own requirements that `lakeapi` needs besides its extra `lakeapi`."""
 _NOT_SERVED = "locustfile.py"
 _NAME = re.compile(r"^([A-Za-z0-9._-]+)==")
 _WANTED_BY = re.compile(r"^\s+#(?: via)?\s+([A-Za-z0-9._-]+)")
 
 
 def registry(promotion: Promotion) -> str:
-    """The account's own registry of images."""
+    """Return the address of the account's own image registry."""
     profile = promotion.profile
     domain = "amazonaws.com.cn" if profile.partition == "aws-cn" else "amazonaws.com"
     return f"{profile.account}.dkr.ecr.{profile.region}.{domain}"
 
 
 def image(promotion: Promotion) -> str:
-    """What a task runs."""
+    """Return the full name of the image that a task runs."""
     name = Names.of(promotion).api
     return f"{registry(promotion)}/{name}:{image_tag(promotion)}"
 
 
 def image_tag(promotion: Promotion) -> str:
-    """Of the image's content: what runs is never changed beneath it."""
+    """Return a tag derived from the image's content, so that a tag's content never changes."""
     digest = hashlib.sha256()
     for path, content in image_files(promotion).items():
         digest.update(f"{path} {hashlib.sha256(content).hexdigest()}\n".encode())
@@ -47,7 +47,7 @@ def image_tag(promotion: Promotion) -> str:
 
 
 def image_files(promotion: Promotion) -> dict[str, bytes]:
-    """The build's context, by path in it."""
+    """Return the files of the build context by their path in it."""
     package = Path(lakeapi.__path__[0])
     modules = (path for path in sorted(package.rglob("*.py")) if path.name != _NOT_SERVED)
     lock = own_or_shipped(promotion.project, "requirements.lock").read_text(encoding="utf-8")
@@ -59,7 +59,7 @@ def image_files(promotion: Promotion) -> dict[str, bytes]:
 
 
 def requirements(lock: str) -> str:
-    """The part of a lock of pip-compile that the lake API needs, hashes and all."""
+    """Return the entries of a pip-compile lock that the lake API needs, with their hashes."""
     entries = dict(_entries(lock))
     wanted = {name for name in (*_of_extra("lakeapi"), *_BESIDE) if name in entries}
     while more := {
@@ -72,7 +72,7 @@ def requirements(lock: str) -> str:
 
 
 def _entries(lock: str) -> Iterator[tuple[str, str]]:
-    """A package's name, and its lines."""
+    """Yield the name and the lines of each package in the lock."""
     name, lines = "", [""]
     for line in lock.splitlines(keepends=True):
         if match := _NAME.match(line):
@@ -85,7 +85,7 @@ def _entries(lock: str) -> Iterator[tuple[str, str]]:
 
 
 def _wanting(entry: str) -> Iterator[str]:
-    """Who needs a package, as the lock's comments say."""
+    """Return the packages that need this one, according to the lock's comments."""
     return (match[1] for line in entry.splitlines() if (match := _WANTED_BY.match(line)))
 
 

@@ -1,4 +1,4 @@
-"""ZIP files that are the same byte for byte whenever and wherever they are made."""
+"""ZIP files that are identical byte for byte whenever and wherever they are made."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from collections.abc import Mapping
 __all__ = ["zip_bytes"]
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The first moment a ZIP can name."""
+"""The earliest time that a ZIP can store."""
 _REGULAR_FILE = 0o100644 << 16
 
 
 def zip_bytes(entries: Mapping[str, bytes]) -> bytes:
-    """A ZIP of `entries`, by name, in the order of their names.
+    """Return a ZIP of `entries` (contents by name), sorted by name.
 
-    Stored, not compressed: jars are compressed already, and what zlib makes of the same bytes
-    differs between its versions.
+    The entries are stored, not compressed: jars are compressed already, and zlib's output for the
+    same bytes differs between its versions.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:

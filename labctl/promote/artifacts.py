@@ -1,4 +1,4 @@
-"""What is uploaded before anything can run: the Spark application, its jars and its files."""
+"""The files to upload before anything can run: the Spark application, its jars and its files."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ __all__ = [
 ]
 
 ARCHIVE = "lab"
-"""Name under which the project's files are in the driver's working folder."""
+"""Folder of the project's files in the driver's working directory."""
 PROGRAMS = ("jars", "spark", "streamer")
-"""Folders of the artifacts bucket with what runs on EMR, and what it is told."""
+"""Folders of the artifacts bucket that hold the programs for EMR and their configuration."""
 LOGS = "logs"
-"""Folder of that bucket for EMR's logs."""
+"""Folder of the artifacts bucket for EMR's logs."""
 FASTAVRO = "fastavro"
 _NOT_ON_EMR = ("com.amazonaws", "org.apache.hadoop", "org.wildfly.openssl", "software.amazon.ion")
-"""Maven groups of the S3 client: EMR has its own, built into its file system."""
+"""Maven groups of the S3 client; EMR's file system has a client of its own."""
 _IAM_PART = "msk-iam-auth"
 
 
 @dataclass(frozen=True)
 class Upload:
-    """A file of the artifacts bucket."""
+    """A file for the artifacts bucket."""
 
     key: str
     content: bytes | Path
-    """Or the path it is copied from."""
+    """The bytes, or the path of the file to copy."""
 
 
 def url(promotion: Promotion, upload: Upload) -> str:
@@ -60,19 +60,19 @@ def url(promotion: Promotion, upload: Upload) -> str:
 
 
 def _upload(name: str, content: bytes) -> Upload:
-    """Named by its content: what runs is never changed beneath it."""
+    """Return an upload whose key contains a digest, so that a key's content never changes."""
     stem, dot, suffix = name.partition(".")
     digest = hashlib.sha256(content).hexdigest()[:12]
     return Upload(f"spark/{stem}-{digest}{dot}{suffix}", content)
 
 
 def application(promotion: Promotion) -> Upload:
-    """What `spark-submit` is given."""
+    """Return the script that `spark-submit` runs."""
     return _upload("silver.py", own_or_shipped(promotion.project, APPLICATION).read_bytes())
 
 
 def python_package(promotion: Promotion) -> Upload:
-    """The package beside it, for `--py-files`."""
+    """Return the `lakehouse` package, for `--py-files`."""
     root = _root(promotion)
     modules = sorted((root / "lakehouse").rglob("*.py"))
     content = {path.relative_to(root).as_posix(): path.read_bytes() for path in modules}
@@ -80,22 +80,22 @@ def python_package(promotion: Promotion) -> Upload:
 
 
 def own_jars(promotion: Promotion) -> list[Upload]:
-    """The package's classes in Java. They are compiled for the locked Hudi alone."""
+    """Return the jar of the package's Java classes; empty unless EMR runs the locked Hudi."""
     if promotion.profile.emr.hudi != "lock":
         return []
     return [_upload("lakehouse.jar", (_root(promotion) / "lakehouse" / JAR).read_bytes())]
 
 
 def _root(promotion: Promotion) -> Path:
-    """The folder of the package: the project's own, else where it is installed."""
+    """Return the folder that holds `lakehouse`: the project's own, else the installed one."""
     own = promotion.project / "spark"
     return own if (own / "lakehouse").is_dir() else Path(lakehouse.__path__[0]).parent
 
 
 def project_archive(promotion: Promotion) -> Upload:
-    """Table properties and connector files as they are, and what the sink's file refers to.
+    """Return a ZIP of the table properties, the connector files and the sink's references.
 
-    The references hold no secret: of the object store's, the keys are empty.
+    The files are unchanged. The references hold no secret: the object store's keys are empty.
     """
     entries = {
         path.relative_to(promotion.project).as_posix(): path.read_bytes()
@@ -111,7 +111,7 @@ def project_archive(promotion: Promotion) -> Upload:
 
 
 def bootstrap(promotion: Promotion) -> Upload:
-    """EMR on EC2: the Python the application is written for, with the one package it needs."""
+    """Return the bootstrap script of EMR on EC2, which installs Python 3.11 and fastavro."""
     version = _fastavro_version(own_or_shipped(promotion.project, "requirements.lock"))
     script = f"""#!/bin/bash
 set -euo pipefail
@@ -122,7 +122,7 @@ sudo python3.11 -m pip install --no-cache-dir {FASTAVRO}{version}
 
 
 def _fastavro_version(lock: Path) -> str:
-    """`==…` as the lock has it; nothing where it names none."""
+    """Return the lock's version as `==…`, or an empty string if the lock has none."""
     for line in lock.read_text(encoding="utf-8").splitlines():
         name, separator, rest = line.partition("==")
         if separator and name.strip() == FASTAVRO:
@@ -131,7 +131,7 @@ def _fastavro_version(lock: Path) -> str:
 
 
 def jars(promotion: Promotion) -> list[MavenFile]:
-    """The locked jars Spark needs on EMR."""
+    """Return the locked jars that Spark needs on EMR."""
     found: list[MavenFile] = []
     for part in ("spark-packages", _IAM_PART):
         artifact = promotion.lock.artifacts.get(part)
@@ -144,7 +144,7 @@ def jars(promotion: Promotion) -> list[MavenFile]:
 
 
 def jar_parts(promotion: Promotion) -> set[str]:
-    """The locked parts that the jars are of."""
+    """Return the locked parts that contain the jars."""
     return {_part_of(file) for file in jars(promotion)}
 
 
@@ -167,12 +167,15 @@ def jar_name(file: MavenFile) -> str:
 
 
 def jar_key(file: MavenFile) -> str:
-    """The version names a jar's content: nothing of the lock changes under its version."""
+    """Return a jar's key. It needs no digest: a locked version's content never changes."""
     return f"jars/{jar_name(file)}"
 
 
 def jar_uploads(promotion: Promotion, store: ArtifactStore | None) -> list[Upload]:
-    """The jars; without a store, their names alone. Raises LabError for a part not fetched."""
+    """Return the jars; without a store, with empty content.
+
+    Raises LabError for a part that is not fetched.
+    """
     uploads = []
     for file in jars(promotion):
         name = jar_name(file)
@@ -184,7 +187,7 @@ def jar_uploads(promotion: Promotion, store: ArtifactStore | None) -> list[Uploa
 
 
 def spark_uploads(promotion: Promotion) -> Mapping[str, Upload]:
-    """What is made of the project's own files, by what it is."""
+    """Return the uploads made from the project's own files, by their role."""
     uploads = {
         "application": application(promotion),
         "package": python_package(promotion),

@@ -1,4 +1,4 @@
-"""MSK Connect's view of the connectors: their workers and capacity."""
+"""Worker configuration, capacity and CreateConnector request of each connector on MSK Connect."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 def worker_properties(promotion: Promotion, connector: PromotedConnector) -> dict[str, str]:
-    """The worker's configuration: the project's file, the provider and the offsets' topic."""
+    """Return the worker's configuration: the project's file, the provider, the offsets topic."""
     provider = promotion.profile.connect.provider
     return {
         **promotion.worker,
@@ -41,7 +41,7 @@ def worker_text(promotion: Promotion, connector: PromotedConnector) -> str:
 
 
 def worker_name(promotion: Promotion, connector: PromotedConnector) -> str:
-    """Changes with the content: a worker configuration cannot be changed, only replaced."""
+    """Return a name that contains a digest: a worker configuration can only be replaced."""
     digest = hashlib.sha256(worker_text(promotion, connector).encode()).hexdigest()[:8]
     return f"{promotion.profile.prefix}-{Names.connector(connector.name)}-{digest}"
 
@@ -51,7 +51,7 @@ def worker_base64(promotion: Promotion, connector: PromotedConnector) -> str:
 
 
 def capacity(promotion: Promotion) -> dict[str, Any]:
-    """`provisionedCapacity`, or `autoScaling` where the profile has it."""
+    """Return `autoScaling` if the profile sets it, else `provisionedCapacity`."""
     connect = promotion.profile.connect
     if scaling := connect.autoscaling:
         return {
@@ -67,7 +67,7 @@ def capacity(promotion: Promotion) -> dict[str, Any]:
 
 
 def create_request(promotion: Promotion, connector: PromotedConnector) -> Mapping[str, Any]:
-    """The request of kafkaconnect's CreateConnector, outputs still to be put in."""
+    """Return kafkaconnect's CreateConnector request, its outputs not yet resolved."""
     profile, names = promotion.profile, Names.of(promotion)
     login = connect_authentication(profile.msk)
     return {

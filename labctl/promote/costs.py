@@ -1,4 +1,4 @@
-"""What a promoted lab costs by the hour, as far as that is known without asking AWS."""
+"""The hourly cost of a promoted lab, as far as it is known without asking AWS."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["PRICED_REGION", "Cost", "hourly_costs"]
 PRICED_REGION = "us-east-1"
 
 _PRICES = {
-    # USD an hour, on demand, list prices of us-east-1 in 2025. Storage, traffic and requests come
-    # on top and depend on use.
+    # USD per hour, on-demand list prices of us-east-1 in 2025. Storage, traffic and requests are
+    # extra and depend on use.
     "mcu": Decimal("0.11"),
     "msk-serverless": Decimal("0.75"),
     "kafka.t3.small": Decimal("0.0456"),
@@ -36,7 +36,7 @@ class Cost:
     what: str
     count: int
     each: Decimal | None
-    """USD an hour; None where it is not known here."""
+    """USD per hour; None if the price is not known."""
 
     @property
     def total(self) -> Decimal | None:
@@ -44,7 +44,7 @@ class Cost:
 
 
 def hourly_costs(promotion: Promotion) -> list[Cost]:
-    """What is paid for by the hour while it exists."""
+    """Return everything that AWS bills by the hour while it exists."""
     profile = promotion.profile
     priced = _PRICES if profile.region == PRICED_REGION else {}
 
@@ -54,7 +54,7 @@ def hourly_costs(promotion: Promotion) -> list[Cost]:
     costs = []
     for engine, database in promotion.rds.items():
         if database.create:
-            # SQL Server's price includes a licence, which no table here knows.
+            # SQL Server's price includes a licence; `_PRICES` does not have it.
             key = "" if ENGINES[engine].rds.licensed else database.instance_class
             what = f"RDS {engine}, {database.instance_class}"
             costs.append(cost(what, 2 if database.multi_az else 1, key))

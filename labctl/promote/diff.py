@@ -1,4 +1,4 @@
-"""What differs between two profiles, or between a plan that was rendered and the files now."""
+"""Differences between two profiles, or between a rendered plan and the current files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Difference", "differences"]
 
 @dataclass(frozen=True)
 class Difference:
-    """One setting that is not the same on both sides. None: it is not there."""
+    """One setting that differs between the two sides; None on a side that lacks it."""
 
     name: str
     before: Setting | None
@@ -19,7 +19,7 @@ class Difference:
 
 
 def differences(before: Settings, after: Settings) -> list[Difference]:
-    """Settings whose values differ, by name. Where a value comes from is no difference."""
+    """Return the settings whose values differ, sorted by name. Their sources may differ."""
     found = []
     for name in sorted(before.keys() | after.keys()):
         one, other = before.get(name), after.get(name)

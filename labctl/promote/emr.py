@@ -1,4 +1,4 @@
-"""EMR's releases, as far as the promotion must know them."""
+"""The Spark and Hudi versions of EMR's releases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Release", "known_releases", "release_of"]
 
 @dataclass(frozen=True)
 class Release:
-    """What an EMR release brings."""
+    """The versions in an EMR release."""
 
     spark: str
     hudi: tuple[int, ...]
@@ -22,11 +22,11 @@ _SPARK_8 = {
     "emr-spark-8.1.0": Release("4.1", (1, 1, 1)),
 }
 _LAST_SEVEN = 13
-"""What a later 7.x brings has not been looked up yet: refused rather than guessed."""
+"""Last known minor version of 7.x. Later ones are refused, since their versions are not known."""
 
 
 def release_of(label: str) -> Release | None:
-    """What `label` brings; None where that is not known."""
+    """Return the versions in the release `label`, or None if they are not known."""
     if label in _SPARK_8:
         return _SPARK_8[label]
     match = _SEVEN.fullmatch(label)
@@ -39,5 +39,5 @@ def release_of(label: str) -> Release | None:
 
 
 def known_releases() -> str:
-    """For messages."""
+    """Return the known releases as text for messages."""
     return f"emr-7.3.0 to emr-7.{_LAST_SEVEN}.0, {', '.join(_SPARK_8)}"

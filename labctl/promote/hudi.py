@@ -1,4 +1,4 @@
-"""Hudi's properties on AWS: the tables' own files, and what the profile puts over them."""
+"""Hudi's properties on AWS: the values that override the tables' own files."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from lakehouse.options import GLUE, GLUE_SYNC_TOOL, HIVE
 __all__ = ["ATHENA_TABLE_VERSION", "catalog", "hudi_version", "overrides"]
 
 ATHENA_TABLE_VERSION = "6"
-"""What Hudi 0.14 and 0.15 write, and Athena reads; Hudi 1.x writes 8 or 9 unless told so."""
+"""The version that Hudi 0.14 and 0.15 write and Athena reads; Hudi 1.x's default is 8 or 9."""
 _ORDERING_FIELDS_SINCE = (1, 1)
-"""`hoodie.table.ordering.fields` was `…precombine.field` before."""
+"""First Hudi with `hoodie.table.ordering.fields`; before, it was `…precombine.field`."""
 
 
 def hudi_version(promotion: Promotion) -> tuple[int, ...]:
-    """Of the Hudi that the chosen engine runs with; empty when the release is not known."""
+    """Return the version of Hudi that the engine runs with; empty for an unknown release."""
     emr = promotion.profile.emr
     if emr.engine == "application" and emr.hudi == "lock":
         version = next(
@@ -29,7 +29,7 @@ def hudi_version(promotion: Promotion) -> tuple[int, ...]:
 
 
 def overrides(promotion: Promotion) -> dict[str, str]:
-    """`hoodie.*` values that win over the tables' files, the same for every table."""
+    """Return the `hoodie.*` values that override every table's own file."""
     profile = promotion.profile
     values: dict[str, str] = {}
     version = hudi_version(promotion)
@@ -37,7 +37,7 @@ def overrides(promotion: Promotion) -> dict[str, str]:
         values |= {
             "hoodie.write.table.version": ATHENA_TABLE_VERSION,
             "hoodie.write.auto.upgrade": "false",
-            # Tables of this version know the order of a key's changes by its payload.
+            # In this table version the payload class decides the order of a key's changes.
             "hoodie.datasource.write.payload.class": (
                 "org.apache.hudi.common.model.DefaultHoodieRecordPayload"
             ),
@@ -46,7 +46,7 @@ def overrides(promotion: Promotion) -> dict[str, str]:
     if version < _ORDERING_FIELDS_SINCE and len(ordering) == 1:
         values["hoodie.datasource.write.precombine.field"] = ordering.pop()
     if profile.emr.engine != "application":
-        # The application registers its tables itself (see `catalog`), beside its commits.
+        # The application registers its tables itself (see `catalog`), in parallel to its commits.
         values |= {
             "hoodie.datasource.hive_sync.enable": "true",
             "hoodie.datasource.meta_sync.condition.sync": "true",
@@ -56,6 +56,6 @@ def overrides(promotion: Promotion) -> dict[str, str]:
 
 
 def catalog(promotion: Promotion) -> str:
-    """Where the application registers its tables: the Glue catalogue, by one way or the other."""
-    # The lab's bundle has Hive's sync and no Glue client: EMR's metastore client is one.
+    """Return how the application registers its tables in the Glue catalogue: `HIVE` or `GLUE`."""
+    # The lab's bundle has Hive sync but no Glue client; EMR's metastore client talks to Glue.
     return HIVE if promotion.profile.emr.hudi == "lock" else GLUE

@@ -1,4 +1,4 @@
-"""How clients log in to the brokers, and on which port."""
+"""How clients authenticate to the brokers, and on which port."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
 Login = Literal["iam", "scram", "none"]
 
 CLIENT_PORTS: dict[Login, int] = {"iam": 9098, "scram": 9096, "none": 9094}
-"""Of MSK's brokers, inside the VPC. "none" is TLS without a login."""
+"""Ports of MSK's brokers inside the VPC, by login. "none" is TLS without a login."""
 
 
 def serverless(msk: MskSettings) -> bool:
@@ -26,13 +26,14 @@ def serverless(msk: MskSettings) -> bool:
 
 
 def connect_authentication(msk: MskSettings) -> Login:
-    """How Connect and Spark log in: IAM wherever the brokers take it, else not at all.
+    """Return the login of Connect and Spark: IAM if the brokers accept it, else "none".
 
-    MSK Connect knows nothing else; that there is one of the two is a rule's business.
+    MSK Connect supports no other login. The rule `broker_login` checks that the brokers accept one
+    of the two.
     """
     return "iam" if "iam" in msk.authentication else "none"
 
 
 def java_client(login: Login) -> dict[str, str]:
-    """Properties of a Java client that logs in so. None of them is a secret."""
+    """Return a Java client's properties for `login`. None of them is a secret."""
     return java_login("iam" if login == "iam" else "tls")

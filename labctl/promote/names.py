@@ -1,4 +1,4 @@
-"""What things are called on AWS: one place, so that rules, templates and apply agree."""
+"""The names of a lab's resources on AWS, in one place for rules, templates and apply."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["CREATOR_TAG", "STACKS", "Names", "Stack", "logical", "stacks_of"]
 
 Stack = Literal["foundation", "data", "connect", "spark", "api"]
 STACKS: tuple[Stack, ...] = get_args(Stack)
-"""In the order they are made: each needs only what the ones before it put out."""
+"""All stacks in creation order: each needs only outputs of earlier ones."""
 
 CREATOR_TAG = "labctl"
-"""The tag without which apply and destroy touch nothing; its value names lab and profile."""
+"""The tag that apply and destroy require before they change a resource; names lab and profile."""
 
 
 def stacks_of(promotion: Promotion) -> tuple[Stack, ...]:
-    """Those that this promotion has, in the same order: the lake API is not every lab's."""
+    """Return this promotion's stacks in creation order; `api` only if the lab has a lake API."""
     return tuple(s for s in STACKS if s != "api" or promotion.config.api.enabled)
 
 
@@ -63,12 +63,12 @@ class Names:
 
     @property
     def api(self) -> str:
-        """The lake API: its image, service, load balancer, cache and task's role."""
+        """The lake API's image, service, load balancer, cache and task role."""
         return f"{self.prefix}-api"
 
     @property
     def api_start_role(self) -> str:
-        """The role by which ECS starts a task."""
+        """The role that ECS uses to start a task."""
         return f"{self.prefix}-api-start"
 
     @property
@@ -77,7 +77,7 @@ class Names:
 
     @property
     def cache_secret(self) -> str:
-        """The secret that is the cache's password."""
+        """The secret that holds the cache's password."""
         return f"{self.prefix}/api-cache"
 
     @property
@@ -86,11 +86,11 @@ class Names:
 
     @staticmethod
     def connector(name: str) -> str:
-        """A connector file's name as MSK Connect takes it."""
+        """Return a connector file's name in the form that MSK Connect accepts."""
         return msk_name(name)
 
     def offsets_topic(self, connector: str) -> str:
-        """Where a connector's source positions are kept, also over its replacement."""
+        """Return the topic that keeps a connector's source positions, even if it is replaced."""
         return f"{self.prefix}-offsets-{connector}"
 
     def parameter_group(self, engine: str) -> str:
@@ -98,6 +98,6 @@ class Names:
 
 
 def logical(*words: str) -> str:
-    """A CloudFormation logical id: letters and digits alone."""
+    """Return a CloudFormation logical id made of `words`: letters and digits only."""
     parts = "-".join(words).replace("_", "-").replace("/", "-").replace(".", "-").split("-")
     return "".join(part[:1].upper() + part[1:] for part in parts if part)

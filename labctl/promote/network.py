@@ -1,4 +1,4 @@
-"""Who has to reach whom: what the security groups are made from, and checked against."""
+"""The lab's connections, from which security groups are made and against which they are checked."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ GROUPS = {
     "Api": "The tasks of the lake API",
     "Cache": "ElastiCache",
 }
-"""Security groups by name; which of them a plan has, `groups` says."""
+"""Security groups by name. `groups` returns those that a plan has."""
 
 ANYWHERE = "anywhere"
-"""A target without a security group of the plan's: an address."""
+"""A target that is an address and has no security group in the plan."""
 HTTP, HTTPS = 80, 443
 API_PORT = api.SERVICE.ports["http"]
 CACHE_PORT = cache.SERVICE.ports["redis"]
@@ -46,8 +46,10 @@ CACHE_PORT = cache.SERVICE.ports["redis"]
 
 @dataclass(frozen=True)
 class Flow:
-    """TCP from a group to a port of another: a name of `GROUPS`, an existing group's id, or
-    `ANYWHERE`."""
+    """A TCP connection from a security group to a port of a target.
+
+    The target is a name in `GROUPS`, an existing group's id, or `ANYWHERE`.
+    """
 
     source: str
     target: str
@@ -58,18 +60,18 @@ class Flow:
 
 
 def listener_ports(promotion: Promotion) -> tuple[int, ...]:
-    """Return those of the lake API's load balancer; the last one answers, the others redirect."""
+    """Return the ports of the lake API's load balancer; the last answers, the others redirect."""
     return (HTTP, HTTPS) if promotion.profile.api.certificate else (HTTP,)
 
 
 def registry_port(url: str) -> int:
-    """The port of an http address."""
+    """Return the port of an HTTP or HTTPS address."""
     parts = urlsplit(url)
     return parts.port or (HTTPS if parts.scheme == "https" else HTTP)
 
 
 def groups(promotion: Promotion) -> dict[str, str]:
-    """The security groups that the plan makes, of `GROUPS`."""
+    """Return the security groups of `GROUPS` that the plan makes."""
     api = promotion.config.api.enabled
     there = {
         "Endpoints": promotion.profile.network.egress == "endpoints",
@@ -81,14 +83,14 @@ def groups(promotion: Promotion) -> dict[str, str]:
 
 
 def interfaces(promotion: Promotion) -> tuple[str, ...]:
-    """APIs that need an interface endpoint where there is no NAT; S3 has a gateway instead."""
+    """Return the APIs that need an interface endpoint without NAT; S3 has a gateway instead."""
     shared = ("secretsmanager", "logs", "sts", "glue")
-    # Fargate fetches its image by the last two.
+    # Fargate fetches its image through the last two.
     return (*shared, "athena", "ecr.api", "ecr.dkr") if promotion.config.api.enabled else shared
 
 
 def flows(promotion: Promotion) -> Iterator[Flow]:
-    """Every connection the promoted lab makes."""
+    """Yield every connection that the promoted lab makes."""
     profile = promotion.profile
     for engine, database in promotion.rds.items():
         target = "Databases" if database.create else database.security_group or ANYWHERE
@@ -106,7 +108,7 @@ def flows(promotion: Promotion) -> Iterator[Flow]:
     if promotion.config.api.enabled:
         yield Flow("Balancer", "Api", API_PORT, "the load balancer asks the lake API", "api")
         yield Flow("Api", apis, HTTPS, "Api calls the APIs of AWS", "network.egress")
-        # Its image's layers are there, too.
+        # S3 also holds the layers of its image.
         yield Flow("Api", ANYWHERE, HTTPS, "Api reads S3", "network.allow")
         if promotion.config.cache.enabled:
             yield Flow("Api", "Cache", CACHE_PORT, "the lake API asks its cache", "api.cache_node")

@@ -1,4 +1,4 @@
-"""Values that exist only once something was made, and their place in what is planned."""
+"""Values that exist only once a stack is made, and placeholders for them in a plan."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from labctl.errors import LabError
 __all__ = ["Output", "Outputs", "outputs_in", "plain", "resolve"]
 
 Outputs = Mapping[str, Mapping[str, str]]
-"""By stack (or `kafka`, for what only its API tells) and name."""
+"""Values by stack and name. The stack `kafka` stands for values from MSK's API."""
 
 _KEY = "Output"
 
@@ -28,12 +28,12 @@ class Output:
 
 
 def plain(value: Any) -> Any:
-    """`value` as JSON can hold it."""
+    """Return `value` with each output in its JSON form."""
     return _map(value, lambda output: {_KEY: str(output)})
 
 
 def resolve(value: Any, outputs: Outputs) -> Any:
-    """`value`, rendered or not, with every output put in. Raises LabError for a missing one."""
+    """Return `value`, rendered or not, with outputs resolved; raise LabError if one is missing."""
 
     def look_up(output: Output) -> str:
         try:
@@ -48,7 +48,7 @@ def resolve(value: Any, outputs: Outputs) -> Any:
 
 
 def outputs_in(value: Any) -> set[Output]:
-    """Every output that `value` waits for."""
+    """Return every output that `value` refers to."""
     found: set[Output] = set()
     _map(value, found.add)
     return found

@@ -1,4 +1,4 @@
-"""A plan: files by path, made from the project alone, the same every time."""
+"""A plan: files by path, rendered from the project alone and identical every time."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ from labctl.tables import GOLD
 __all__ = ["MARKER", "Plan", "as_json", "needed_parts", "render", "write_plan"]
 
 MARKER = "plan.json"
-"""In a plan's folder, so that only such a folder is ever replaced."""
+"""File that marks a plan's folder: `write_plan` replaces no other folder with content."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a promotion will do."""
+    """Everything that a promotion will make."""
 
     templates: Mapping[Stack, dict[str, Any]]
     connectors: Mapping[str, Mapping[str, Any]]
-    """CreateConnector requests by the connector's file name; outputs still to be put in."""
+    """CreateConnector requests by connector name, their outputs not yet resolved."""
     work: list[dict[str, Any]]
-    """EMR steps or job runs; outputs still to be put in."""
+    """EMR steps or job runs, their outputs not yet resolved."""
     uploads: tuple[Upload, ...]
-    """Of a plan without artifacts, the large ones are empty."""
+    """Files for the artifacts bucket. In a plan without artifacts the large ones are empty."""
     texts: Mapping[str, bytes]
-    """Every other file by its path in the folder."""
+    """All other files by their path in the folder."""
     complete: bool
-    """Whether artifacts are in it: only such a plan can be applied."""
+    """Whether the plan has its artifacts; only such a plan can be applied."""
 
     @property
     def files(self) -> dict[str, bytes | Path]:
-        """Everything, by path."""
+        """All files of the plan's folder, by path."""
         files: dict[str, bytes | Path] = dict(self.texts)
         if self.complete:
             files |= {f"artifacts/{u.key}": u.content for u in self.uploads}
@@ -64,9 +64,9 @@ class Plan:
 
 
 def render(promotion: Promotion, store: ArtifactStore | None) -> Plan:
-    """The plan of `promotion`. `store` has the locked parts; without one, artifacts are left out.
+    """Return the plan of `promotion`. Without `store`, which has the locked parts, omit artifacts.
 
-    Reads the project's files and nothing else. Raises LabError when a part is not fetched.
+    Reads only the project's files. Raises LabError if a part is not fetched.
     """
     built = templates(promotion)
     requests = {c.name: create_request(promotion, c) for c in promotion.connectors}
@@ -102,7 +102,7 @@ def render(promotion: Promotion, store: ArtifactStore | None) -> Plan:
 
 
 def needed_parts(promotion: Promotion) -> list[str]:
-    """Names of the locked parts whose files go into the plan."""
+    """Return the names of the locked parts whose files go into the plan."""
     parts = {part for connector in promotion.connectors for part in parts_of(connector)}
     if promotion.profile.emr.engine == "application":
         parts |= jar_parts(promotion)
@@ -110,7 +110,7 @@ def needed_parts(promotion: Promotion) -> list[str]:
 
 
 def _unchanged(promotion: Promotion) -> dict[str, bytes]:
-    """The project's own files, as they are."""
+    """Return the project's own files, unchanged."""
     files = {f"connectors/{f.path.name}": f.path.read_bytes() for f in promotion.files}
     for name in (WORKER_FILE, SPARK_DEFAULTS):
         files[name] = own_or_shipped(promotion.project, name).read_bytes()
@@ -122,14 +122,14 @@ def _unchanged(promotion: Promotion) -> dict[str, bytes]:
 
 
 def _image(promotion: Promotion) -> dict[str, bytes]:
-    """What the lake API's image is built of."""
+    """Return the build context of the lake API's image; empty if the lab has no lake API."""
     if not promotion.config.api.enabled:
         return {}
     return {f"{API_IMAGE}/{path}": content for path, content in image_files(promotion).items()}
 
 
 def _command_lines(work: list[dict[str, Any]]) -> bytes:
-    """One argument per line, one block per job: what changes in it shows in a diff."""
+    """Return one argument per line and one block per job, so that a diff shows changes."""
     blocks = []
     for item in work:
         if "HadoopJarStep" in item:
@@ -165,14 +165,14 @@ def _uploads(promotion: Promotion, store: ArtifactStore | None) -> list[Upload]:
 
 
 def as_json(value: Any) -> bytes:
-    """JSON for people and for comparing: indented, in the order it was made."""
+    """Return readable, comparable JSON: indented, with keys in insertion order."""
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def write_plan(plan: Plan, folder: Path) -> str:
-    """Put the plan's files into `folder`, replacing an older plan; the digest of all of them.
+    """Write the plan's files to `folder`, replacing an older plan; return the digest of all files.
 
-    Raises LabError (USAGE) for a folder that holds something else; it is then left as it was.
+    Raises LabError (USAGE) for a folder that holds something else, and leaves it unchanged.
     """
     if folder.exists() and any(folder.iterdir()) and not (folder / MARKER).is_file():
         raise LabError(

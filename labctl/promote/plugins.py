@@ -19,16 +19,16 @@ __all__ = ["CONVERTER", "Plugin", "build_plugin", "parts_of", "plugin_of"]
 
 CONVERTER = "apicurio-converter"
 LAYOUT = 1
-"""To be raised when what is put into a ZIP, or how, changes: names follow it."""
+"""Version of the ZIPs' content and layout; raise it when they change. Names depend on it."""
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """A custom plugin, by what it is made of. Named by it too: one that exists never changes."""
+    """A custom plugin. Its name contains a digest of its parts, so a plugin never changes."""
 
     name: str
     key: str
-    """Of the ZIP in the artifacts bucket."""
+    """Key of the ZIP in the artifacts bucket."""
     description: str
     parts: tuple[str, ...]
     """Names in the artefact lock."""
@@ -37,12 +37,12 @@ class Plugin:
 
 
 def parts_of(connector: PromotedConnector) -> tuple[str, ...]:
-    """The locked parts a connector needs."""
+    """Return the locked parts that a connector needs."""
     return (ENGINES[connector.engine].plugin, CONVERTER) if connector.engine else (CONVERTER,)
 
 
 def plugin_of(promotion: Promotion, connector: PromotedConnector) -> Plugin:
-    """The plugin `connector` runs from. Reads no part and no file."""
+    """Return the plugin that `connector` runs from. Needs no fetched part."""
     settings = promotion.profile.connect
     parts = parts_of(connector)
     sink = settings.sink if connector.engine is None else None
@@ -59,9 +59,9 @@ def plugin_of(promotion: Promotion, connector: PromotedConnector) -> Plugin:
 
 
 def build_plugin(promotion: Promotion, plugin: Plugin, store: ArtifactStore) -> bytes:
-    """The ZIP of `plugin`: one folder, jars of all parts beside each other.
+    """Return the ZIP of `plugin`: one folder with the jars of all parts.
 
-    Raises LabError when a part is not fetched, or a file cannot be used.
+    Raises LabError if a part is not fetched or a file cannot be used.
     """
     entries: dict[str, bytes] = {}
     for part in plugin.parts:
@@ -75,7 +75,7 @@ def build_plugin(promotion: Promotion, plugin: Plugin, store: ArtifactStore) -> 
 
 
 def _jars(path: Path) -> Iterator[tuple[str, bytes]]:
-    """The jars of a ZIP, or the jar itself."""
+    """Yield each jar's name and content from a ZIP, or those of the jar itself."""
     if path.suffix == ".jar":
         yield path.name, path.read_bytes()
         return
@@ -93,5 +93,5 @@ def _jars(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _file_digest(path: Path) -> str:
-    """Of a file that may not be there: what names a plugin before its provider was fetched."""
+    """Return the digest, or "missing": a plugin is named before its provider is fetched."""
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "missing"

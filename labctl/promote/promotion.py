@@ -1,4 +1,4 @@
-"""What is promoted: the project's own files, and the profile that says where to."""
+"""The input of a promotion: the project's own files and the target profile."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ __all__ = ["PromotedConnector", "Promotion", "load_promotion"]
 
 @dataclass(frozen=True)
 class PromotedConnector:
-    """A connector MSK Connect is to run."""
+    """A connector that MSK Connect is to run."""
 
     file: ConnectorFile
     source: str | None
-    """Name of the source it captures; None for a sink."""
+    """Name of the source that it captures; None for a sink."""
     engine: SourceEngine | None
-    """The source's engine."""
+    """The source's engine; None for a sink."""
 
     @property
     def name(self) -> str:
@@ -44,7 +44,7 @@ class PromotedConnector:
 
 @dataclass(frozen=True)
 class Promotion:
-    """Everything a plan is made from. Nothing in here touches AWS or holds a secret."""
+    """Everything that a plan is made from. It never calls AWS and holds no secret."""
 
     project: Path
     config: LabConfig
@@ -52,11 +52,11 @@ class Promotion:
     profile: AwsProfile
     tables: tuple[LabTable, ...]
     files: tuple[ConnectorFile, ...]
-    """Every connector file there is, by name."""
+    """The connector files of the lab's sources and of the sinks in use, sorted by name."""
     worker: dict[str, str]
-    """`connectors/worker.properties`."""
+    """The content of `connectors/worker.properties`."""
     views: tuple[GoldView, ...]
-    """Every view of `gold/`, each behind those that it reads."""
+    """Every view of `gold/`, each after the views that it reads."""
     queries: tuple[QueryFile, ...]
     """Every statement of `queries/`."""
     lock: Lock
@@ -66,40 +66,40 @@ class Promotion:
         return lab_file(self.project, self.config.name)
 
     def key(self, name: str) -> str:
-        """A key of the profile, as one finds it in `lab.toml`."""
+        """Return the full name of a profile key in `lab.toml`."""
         return f"profiles.{self.profile_name}.{name}"
 
     @cached_property
     def databases(self) -> tuple[str, ...]:
-        """The databases of the silver tables, by name."""
+        """The databases of the silver tables, sorted by name."""
         return tuple(sorted({table.properties.database for table in self.tables}))
 
     @cached_property
     def lake_views(self) -> tuple[GoldView, ...]:
-        """The views that need no other tables than the lab's."""
+        """The views that read only tables of the lab."""
         return tuple(views_over(self.views, self.table_names))
 
     @cached_property
     def lake_queries(self) -> tuple[QueryFile, ...]:
-        """The statements that need no other tables than the lab's, and views over them."""
+        """The statements that read only tables of the lab and views over them."""
         views = (view.name for view in self.lake_views)
         return tuple(queries_over(self.queries, [*self.table_names, *views]))
 
     @cached_property
     def table_names(self) -> frozenset[str]:
-        """What Athena calls the silver tables: of a merge-on-read table, three names."""
+        """Athena's names for the silver tables; a merge-on-read table has three."""
         kinds = {table.name: table.properties.table_type for table in self.tables}
         named = (SourceTable("", name, "", kind) for name, kind in kinds.items())
         return frozenset(name for table in named for name in names_of(table))
 
     @cached_property
     def view_databases(self) -> tuple[str, ...]:
-        """The databases of views that are not silver's, too; by name."""
+        """The databases that have views but no silver tables, sorted by name."""
         return tuple(sorted({view.database for view in self.lake_views} - {*self.databases}))
 
     @cached_property
     def properties_files(self) -> dict[str, Path]:
-        """The tables' properties files and those they include, by path within the project."""
+        """The tables' properties files and the files they include, by path in the project."""
         own = [table.properties.file for table in self.tables]
         found = {file.resolve() for one in own for file in (one, *included_files(one))}
         root = self.project.resolve()
@@ -107,7 +107,7 @@ class Promotion:
 
     @cached_property
     def connectors(self) -> tuple[PromotedConnector, ...]:
-        """The connectors of the sources `lab.toml` names, and of sinks where they are to run."""
+        """The connectors of the sources in `lab.toml`, and of sinks if the profile runs them."""
         sinks = [sink.file for sink in self.sinks] if self.profile.connect.sink else []
         names = {source.connector: name for name, source in self.config.sources.items()}
         return tuple(
@@ -118,12 +118,12 @@ class Promotion:
 
     @cached_property
     def sinks(self) -> tuple[Sink, ...]:
-        """The sinks that the tables' topics go into."""
+        """The sinks that receive the tables' topics."""
         return tuple(used_sinks(self.files, self.tables))
 
     @cached_property
     def rds(self) -> dict[SourceEngine, RdsSettings]:
-        """The instances by engine, in the order of `lab.toml`'s sources, which use them."""
+        """The instances that sources use, by engine, in the order of the sources in `lab.toml`."""
         return {
             source.engine: self.profile.rds[source.engine]
             for source in self.config.sources.values()
@@ -140,7 +140,7 @@ class Promotion:
         }
 
     def database_of(self, source: str) -> str:
-        """The database of a source in its instance."""
+        """Return the name of a source's database in its instance."""
         return database_name(self.config, source, self.captured[source].database)
 
     def tables_of(self, source: str) -> tuple[LabTable, ...]:
@@ -148,9 +148,9 @@ class Promotion:
 
 
 def load_promotion(project: Path, config: LabConfig, profile_name: str) -> Promotion:
-    """Read what the profile promotes.
+    """Read everything that the profile promotes.
 
-    Raises LabError (USAGE) when the profile is not one of AWS, or a file cannot be used.
+    Raises LabError (USAGE) if the profile is not an AWS profile or a file cannot be used.
     """
     profile = config.profiles.get(profile_name)
     if not isinstance(profile, AwsProfile):

@@ -1,4 +1,4 @@
-"""The plan's own README: what will be made, in what order, and what it costs."""
+"""The plan's own README: its resources, their creation order and their costs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["render_readme"]
 
 
 def render_readme(promotion: Promotion, templates: dict[str, dict[str, object]]) -> str:
-    """Markdown for a reviewer."""
+    """Return the README as Markdown for a reviewer."""
     sections = (
         _head(promotion),
         _order(promotion, templates),

@@ -1,4 +1,4 @@
-"""The plan's README on the lake API: its image, and the commands."""
+"""The README's section on the lake API: its image and the commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["api_lines"]
 
 
 def api_lines(promotion: Promotion) -> Iterator[str]:
-    """Markdown; nothing where the lab has no lake API."""
+    """Yield the Markdown lines; none if the lab has no lake API."""
     if not promotion.config.api.enabled:
         return
     names, profile = Names.of(promotion), promotion.profile

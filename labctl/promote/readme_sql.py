@@ -1,4 +1,4 @@
-"""The plan's README on asking the lake: the workgroup, the views, Lake Formation."""
+"""The README's section on querying the lake: the workgroup, the views, Lake Formation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["sql_lines"]
 
 
 def sql_lines(promotion: Promotion) -> Iterator[str]:
-    """Markdown."""
+    """Yield the Markdown lines."""
     profile = promotion.profile
     yield "## Asking the lake"
     yield (

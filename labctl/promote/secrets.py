@@ -1,7 +1,7 @@
-"""Which secrets the connectors refer to, and which values of them are known without an account.
+"""The secrets that the connectors refer to, and their values that are known without an account.
 
-The names and keys come from the connector files. A value is a plain text, an output of a stack, or
-`GENERATED`: made by Secrets Manager itself and never seen here.
+The names and keys come from the connector files. A value is plain text, an output of a stack, or
+`GENERATED`: Secrets Manager makes such a value itself, and labctl never shows it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Value = str | Output
 
 
 def secret_of_source(promotion: Promotion, source: str) -> str | None:
-    """The name by which a source's connector file refers to its database; None when it does not."""
+    """Return the database secret to which a source's connector file refers; None if it has none."""
     for connector in promotion.connectors:
         if connector.source == source:
             match = REFERENCE.search(connector.file.config.get("database.hostname", ""))
@@ -32,10 +32,10 @@ def secret_of_source(promotion: Promotion, source: str) -> str | None:
 
 
 def login_of(promotion: Promotion, source: str) -> str:
-    """Whom a source's connector logs in as.
+    """Return the user as which a source's connector logs in.
 
-    Secrets Manager makes a password for each secret, and two of them cannot be one login's: with a
-    secret of its own, a further source of an instance has a login of its own.
+    Secrets Manager makes a password for each secret, and one login cannot have two passwords. So a
+    further source of an instance that has its own secret also has its own login.
     """
     sources = list(promotion.config.sources_of(promotion.config.sources[source].engine))
     secret = secret_of_source(promotion, source)
@@ -44,9 +44,9 @@ def login_of(promotion: Promotion, source: str) -> str:
 
 
 def referenced(promotion: Promotion) -> dict[str, dict[str, str]]:
-    """Secrets by name: their keys, each with the connector file and key that refers to it.
+    """Return secrets by name: their keys, each with the connector file and key that refers to it.
 
-    The sinks' are among them even where Spark reads their files instead of Connect.
+    The sinks' secrets are included even if Spark, not Connect, reads the sinks' files.
     """
     promoted = {connector.name for connector in promotion.connectors}
     promoted |= {sink.file.name for sink in promotion.sinks}
@@ -61,7 +61,7 @@ def referenced(promotion: Promotion) -> dict[str, dict[str, str]]:
 
 
 def known_values(promotion: Promotion) -> dict[str, dict[str, Value]]:
-    """What each secret will hold, by name and key; passwords as `GENERATED`."""
+    """Return each secret's future values by name and key; a password is `GENERATED`."""
     profile = promotion.profile
     values: dict[str, Mapping[str, Value]] = {
         "demo/kafka": {
@@ -74,7 +74,7 @@ def known_values(promotion: Promotion) -> dict[str, dict[str, Value]]:
             "region": profile.region,
             "url": f"https://s3.{profile.region}.amazonaws.com"
             + (".cn" if profile.partition == "aws-cn" else ""),
-            # Empty: the role of whoever asks, which is better than any key.
+            # Empty keys: clients use their own role, which is better than any key.
             "access.key": "",
             "secret.key": "",
             "rotate.schedule.interval.ms": str(profile.lake.rotation_ms),

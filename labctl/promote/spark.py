@@ -1,4 +1,4 @@
-"""The Spark application on EMR: its command line, and the step or job run that starts it."""
+"""The Spark application on EMR: its command line and the step or job run that starts it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PLACEHOLDER = "bootstrap.servers.invalid"
 
 
 def spark_conf(promotion: Promotion) -> dict[str, str]:
-    """The project's `spark-defaults.conf`, and the profile's own values over it."""
+    """Return the project's `spark-defaults.conf`, overridden by the profile's values."""
     return _shared(promotion) | _own(promotion)
 
 
@@ -73,12 +73,12 @@ def _own(promotion: Promotion) -> dict[str, str]:
 
 
 def environment_key() -> str:
-    """Of the packed Python environment in the artifacts bucket."""
+    """Return the key of the packed Python environment in the artifacts bucket."""
     return "spark/environment.tar.gz"
 
 
 def application_arguments(promotion: Promotion) -> list[Argument]:
-    """The application's own command line, built by the application's own code."""
+    """Return the application's own command line, built by the application's own code."""
     lake = f"s3://{promotion.profile.lake.bucket}"
     writes_bronze = promotion.profile.connect.sink is None
     options = Options(
@@ -106,7 +106,7 @@ def application_arguments(promotion: Promotion) -> list[Argument]:
 
 
 def submit_options(promotion: Promotion) -> list[str]:
-    """What `spark-submit` is told before the application: configuration, jars and files."""
+    """Return the options of `spark-submit` before the application: configuration, jars, files."""
     archives = [f"{url(promotion, project_archive(promotion))}#{ARCHIVE}"]
     if promotion.profile.emr.kind == "serverless":
         bucket = promotion.profile.lake.artifacts
@@ -131,7 +131,7 @@ def conf_pair(key: str, value: str) -> list[str]:
 
 
 def work_items(promotion: Promotion) -> list[dict[str, Any]]:
-    """Requests that start the application: one step, or one job run."""
+    """Return the request that starts the application: one step or one job run."""
     name = Names.of(promotion).application
     entry = url(promotion, application(promotion))
     arguments = application_arguments(promotion)
@@ -141,7 +141,7 @@ def work_items(promotion: Promotion) -> list[dict[str, Any]]:
 
 
 def step(name: str, arguments: list[Argument]) -> dict[str, Any]:
-    """A step of EMR on EC2; the driver runs in the cluster."""
+    """Return a step of EMR on EC2. Its driver runs in the cluster."""
     return {
         "Name": name,
         "ActionOnFailure": "CONTINUE",
@@ -155,7 +155,7 @@ def step(name: str, arguments: list[Argument]) -> dict[str, Any]:
 def job_run(
     promotion: Promotion, name: str, entry: str, arguments: list[Argument], options: list[str]
 ) -> dict[str, Any]:
-    """A job run of EMR Serverless."""
+    """Return a job run of EMR Serverless."""
     return {
         "applicationId": Output("spark", "ApplicationId"),
         "executionRoleArn": Output("foundation", "SparkRole"),
@@ -180,5 +180,5 @@ def job_run(
 
 
 def _quoted(option: str) -> str:
-    """One option of a command line that EMR Serverless splits at spaces outside quotes."""
+    """Quote an option with spaces; EMR Serverless splits the line at spaces outside quotes."""
     return f'"{option}"' if " " in option else option

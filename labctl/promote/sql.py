@@ -1,6 +1,6 @@
-"""The SQL each source database needs before its connector starts; run by its administrator.
+"""The SQL that a source database's administrator runs before its connector starts.
 
-Passwords are never in it: each client puts the value in from an environment variable.
+It never contains a password: each client takes the password from an environment variable.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["source_sql"]
 
 
 def source_sql(promotion: Promotion, source: str) -> str:
-    """The script for one source; safe to run again."""
+    """Return the script for one source. It can safely run again."""
     settings, database = promotion.config.sources[source], promotion.database_of(source)
     publication = _publication(promotion, source)
     together = [
@@ -42,17 +42,17 @@ def source_sql(promotion: Promotion, source: str) -> str:
 
 
 def _publication(promotion: Promotion, source: str) -> str:
-    """As the connector's file names it."""
+    """Return the publication's name from the connector file."""
     return next(c.file for c in promotion.connectors if c.source == source).publication
 
 
 def _signals(promotion: Promotion, source: str) -> TableRef | None:
-    """Return the signal table of a source's connector, where labctl is to make it."""
+    """Return the signal table of a source's connector, or None if labctl is not to make it."""
     file = next(c.file for c in promotion.connectors if c.source == source)
     return own_signals(file.config.get(SIGNALS, ""))
 
 
 def _tables(promotion: Promotion, source: str) -> tuple[TableRef, ...]:
-    """Once each: several silver tables may be of one source table."""
+    """Return the source tables without duplicates; silver tables may share a source table."""
     tables = promotion.tables_of(source)
     return tuple(dict.fromkeys(TableRef(table.db_schema, table.source_name) for table in tables))

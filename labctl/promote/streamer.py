@@ -1,7 +1,7 @@
 """Hudi's own HoodieStreamer instead of the PySpark application, from the same properties files.
 
-Each table's file is included, not rewritten: a second file beside it adds what only AWS knows
-(addresses, the table version, the catalogue). It reads bronze, as the application can.
+A second file includes each table's own file, which stays unchanged, and adds the values of AWS
+(addresses, the table version, the catalogue). The streamer reads bronze, as the application can.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 SCHEMAS = Path("schemas")
-"""Folder of the bronze schemas, `<topic>.avsc`, below the project's."""
+"""Folder of the bronze schemas (`<topic>.avsc`) in the project."""
 TYPES: tuple[TableType, ...] = ("COPY_ON_WRITE", "MERGE_ON_READ")
 _PACKAGE = "org.apache.hudi.utilities"
 _JARS = "/usr/lib/hudi"
@@ -41,14 +41,14 @@ _SHARED = "base.properties"
 
 
 def schema_path(promotion: Promotion, table: LabTable) -> Path:
-    """Where the schema of a table's bronze files is expected."""
+    """Return the path of the schema of a table's bronze files."""
     return promotion.project / SCHEMAS / f"{table.topic}.avsc"
 
 
 def write_schemas(
     project: Path, tables: Iterable[LabTable], schema_of: Callable[[str], dict[str, Any]]
 ) -> list[Path]:
-    """Write the schema of each table's bronze files, as `schema_of` a topic gives it; the files."""
+    """Write the schema of each table's bronze files from `schema_of(topic)`; return the files."""
     texts = {
         project / SCHEMAS / f"{table.topic}.avsc": json.dumps(schema_of(table.topic), indent=2)
         for table in tables
@@ -58,7 +58,7 @@ def write_schemas(
 
 
 def streamer_uploads(promotion: Promotion) -> dict[str, Upload]:
-    """Properties and schemas, by name; all in one folder, so that includes find each other."""
+    """Return properties files and schemas by name, in one folder so that includes work."""
     files = _files(promotion)
     digest = hashlib.sha256()
     for name, content in sorted(files.items()):
@@ -76,7 +76,7 @@ def _files(promotion: Promotion) -> dict[str, bytes]:
 
 
 def _name(path: str) -> str:
-    """What a properties file of the project is called beside the others."""
+    """Return a properties file's path within the project's properties folder."""
     return path.removeprefix(f"{PROPERTIES.as_posix()}/")
 
 
@@ -92,11 +92,11 @@ def _table_properties(promotion: Promotion, table: LabTable, folder: str) -> str
         "hoodie.streamer.schemaprovider.source.schema.file": f"{folder}/{table.topic}.avsc",
         "hoodie.datasource.hive_sync.database": properties.database,
         "hoodie.datasource.hive_sync.table": properties.table,
-        # The application starts them itself, beside its commits; a streamer has Hudi do it.
+        # The application starts table services itself; with a streamer, Hudi starts them.
         "hoodie.table.services.enabled": "true",
     }
     if properties.partition_fields:
-        # The application moves a row whose partition changes; a streamer needs an index that does.
+        # The application moves a row if its partition changes; a streamer needs an index for it.
         own |= {
             **{key: properties.hoodie[key] for key in LAYOUT},
             "hoodie.index.type": "GLOBAL_SIMPLE",
@@ -108,7 +108,7 @@ def _table_properties(promotion: Promotion, table: LabTable, folder: str) -> str
 
 
 def generated_uploads(promotion: Promotion) -> dict[str, Upload]:
-    """The files that add AWS's values to the tables', and the multi-table streamer's own."""
+    """Return the files with AWS's values for each table, and the multi-table streamer's files."""
     prefix = _folder(promotion)
     location = f"s3://{promotion.profile.lake.artifacts}/{prefix}"
     found = {
@@ -142,7 +142,7 @@ def _folder(promotion: Promotion) -> str:
 
 
 def streamer_items(promotion: Promotion) -> list[dict[str, Any]]:
-    """Steps or job runs: one per table, or, multi-table, one per table type."""
+    """Return steps or job runs: one per table, or one per table type for multi-table."""
     multi = promotion.profile.emr.engine == "multi-table-streamer"
     name = Names.of(promotion).application
     if not multi:

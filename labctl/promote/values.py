@@ -1,4 +1,4 @@
-"""Every value a profile gives the lab's parts, and where each comes from."""
+"""Every value that a profile gives the lab's parts, and each value's source."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ _SILVER = "labctl/services/silver.py"
 class Setting:
     value: str
     source: str
-    """The file it is in, with the key where that is not the setting's own."""
+    """The file that sets the value, followed by the key if it differs from the setting's."""
 
 
 Settings = dict[str, Setting]
-"""By name: the part, then its key, with ` / ` between them."""
+"""Settings by name: the part and its key, joined by ` / `."""
 
 
 def profile_values(project: Path, config: LabConfig, profile: str) -> Settings:
-    """What `profile` gives. Raises LabError (USAGE) for a profile there is not."""
+    """Return the settings of `profile`. Raises LabError (USAGE) if it does not exist."""
     if profile not in config.profiles:
         raise LabError(
             f"There is no profile {profile!r} in {project / 'lab.toml'}",
@@ -68,13 +68,13 @@ def profile_values(project: Path, config: LabConfig, profile: str) -> Settings:
 
 
 def render_values(settings: Settings) -> bytes:
-    """For a plan's folder, to be compared with later."""
+    """Return the settings as JSON for a plan's folder, for a later comparison."""
     plain = {name: [setting.value, setting.source] for name, setting in settings.items()}
     return (json.dumps(plain, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def read_values(path: Path) -> Settings:
-    """What `render_values` wrote. Raises LabError (USAGE) for a folder without it."""
+    """Read the output of `render_values`. Raises LabError (USAGE) if the folder lacks it."""
     try:
         plain = json.loads(path.read_text(encoding="utf-8"))
         return {name: Setting(*pair) for name, pair in plain.items()}
@@ -87,7 +87,7 @@ def read_values(path: Path) -> Settings:
 
 
 def _shared(project: Path, config: LabConfig) -> Iterator[tuple[str, Setting]]:
-    """What is the same for every runtime: the files as they are."""
+    """Yield the settings that all runtimes share: the project's files, unchanged."""
     for file in connector_files(project / CONNECTORS):
         path = f"{CONNECTORS}/{file.path.name}"
         yield from _part(f"connector {file.name}", file.config, path)
@@ -105,7 +105,10 @@ def _part(
 
 
 def _native(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[str, Setting]]:
-    """A lab on this machine that has the ports it prefers. `labctl status` tells the real ones."""
+    """Return the settings of a lab on this machine with its preferred ports.
+
+    `labctl status` shows the actual ports.
+    """
     del profile
     ports = {s.name: {**s.ports, **config.settings(s.name).ports} for s in services_of(config)}
     endpoints = loopback_endpoints(config, ports, _HIDDEN)
@@ -134,7 +137,7 @@ def _native(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[st
 
 
 def _compose(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[str, Setting]]:
-    """A lab in containers, as its services see it."""
+    """Return the settings of a lab in containers, as its services see them."""
     del profile
     endpoints = network_endpoints(config, _HIDDEN)
     path = COMPOSE_FOLDER / "connect" / "worker.properties"
@@ -146,7 +149,7 @@ def _compose(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[s
 def _lab_here(
     project: Path, endpoints: Endpoints, context: Context, *, status_host: str = LOOPBACK
 ) -> Iterable[tuple[str, Setting]]:
-    """What the runtimes on this machine have in common. `context` is the Spark application's."""
+    """Yield the settings that local runtimes share. `context` is the Spark application's."""
     source = context.config.silver.source
     for name, values in reference_values(endpoints, _HIDDEN, source).items():
         yield from _part(
@@ -211,7 +214,7 @@ def _aws(project: Path, config: LabConfig, profile: str) -> Iterable[tuple[str, 
 
 
 def _guards(promotion: Promotion) -> dict[str, str]:
-    """Return what protects data and connections, by the profile's keys."""
+    """Return the settings that protect data and connections, by profile key."""
     profile = promotion.profile
     guards: dict[str, object] = {
         f"rds.{engine}.deletion_protection": database.deletion_protection
@@ -253,7 +256,10 @@ def _shown(value: str | Output) -> str:
 
 
 def _hidden(values: Mapping[str, str]) -> dict[str, str]:
-    """`values` without access keys: the native lab's user of the object store has a fixed name."""
+    """Return `values` with access keys, secret keys and passwords hidden.
+
+    In the native lab the access key is a fixed user name, which `_HIDDEN` does not replace.
+    """
     secret = ("access.key", "secret.key", "password")
     return {k: SECRET if k.endswith(secret) and v else v for k, v in values.items()}
 
@@ -265,7 +271,7 @@ def _pairs(path: Path) -> dict[str, str]:
 
 
 def _arguments(argv: list[str]) -> dict[str, str]:
-    """`--key=value` and `--key value` alike."""
+    """Return the arguments by key, from `--key=value` and `--key value` alike."""
     found: dict[str, str] = {}
     rest = iter(argv)
     for argument in rest:

@@ -1,1 +1,1 @@
-"""Writing the files of a project: connectors, tables' properties, a whole new folder."""
+"""Generation of a project's files: connectors, tables' properties, a whole new folder."""

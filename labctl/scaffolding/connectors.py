@@ -1,4 +1,4 @@
-"""Connector files for new sources and their sink: labctl's own, with other names in them."""
+"""Connector files for new sources and their sink: labctl's own files, with changed names."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from lakehouse.references import reference
 __all__ = ["SINK", "connector_name", "sink_template", "sink_text", "source_text"]
 
 SINK = "sink_connector_kafka_s3_avro"
-"""The connector that writes bronze, where a project has no other."""
+"""The connector that writes bronze, if a project has no other."""
 _SERVER_IDS = range(200_000, 1_000_000)
-"""What MySQL tells its readers apart by."""
+"""Ids by which MySQL distinguishes its readers."""
 
 
 def connector_name(source: str) -> str:
-    """What the connector of a source is called."""
+    """Return the name of a source's connector."""
     return f"source_connector_{source}"
 
 
 def source_text(
     source: str, engine: SourceEngine, schemas: Sequence[str], *, left_out: Sequence[str] = ()
 ) -> str:
-    """The file of a source's connector. Its topics are `<source>.<schema>.<table>`.
+    """Return the text of a source's connector file. Its topics are `<source>.<schema>.<table>`.
 
-    `left_out` are expressions of columns that it does not write.
+    `left_out` lists expressions for columns that the connector does not write.
     """
     config = dict(parse_connector(_template(engine)).config)
     secret = f"demo/{ENGINES[engine].reference}:"
@@ -49,17 +49,17 @@ def source_text(
         "publication.name": own_name,
         "database.server.id": str(_server_id(source)),
         "schema.history.internal.kafka.topic": f"schema-history.{source}",
-        # Several connectors of a database have a signal table each.
+        # Each connector of a database has its own signal table.
         SIGNALS: f"{config.get(SIGNALS)}_{source.replace('-', '_')}",
         NOTIFICATIONS: f"notifications.{source}",
-        # The database is left out of SQL Server's topics.
+        # Leave the database out of SQL Server's topics.
         "transforms.route.regex": (
             rf"{re.escape(source)}[.][^.]+[.]((?:{'|'.join(map(re.escape, schemas))})[.].+)"
         ),
         "transforms.route.replacement": f"{source}.$1",
     }
     config |= {key: value for key, value in changed.items() if key in config}
-    # TICKIT's. A column of the same type may hold other numbers than 0 and 1.
+    # This converter is for TICKIT. A column of the same type may hold numbers besides 0 and 1.
     if "converters" in config:
         config["converters"] = config["converters"].removesuffix(",boolean")
     for key in ("boolean.type", "boolean.selector"):
@@ -70,7 +70,7 @@ def source_text(
 
 
 def sink_text(prefixes: Collection[str]) -> str:
-    """The file of the sink connector, for topics that begin with these prefixes."""
+    """Return the text of the sink connector's file, for topics that begin with these prefixes."""
     text = sink_template().read_text(encoding="utf-8")
     if not prefixes:
         return text
@@ -79,8 +79,8 @@ def sink_text(prefixes: Collection[str]) -> str:
 
 
 def sink_template() -> Path:
-    """The sink connector's file that labctl comes with: the one that takes topics by an expression,
-    where a project's own is put."""
+    """Return labctl's own sink connector file that selects topics by an expression, which a project
+    replaces by its own."""
     return next(
         file
         for file in _shipped_files("sink_connector_*.json")
@@ -89,8 +89,8 @@ def sink_template() -> Path:
 
 
 def _template(engine: SourceEngine) -> Path:
-    """The engine's connector file that labctl comes with: the one that refers to the secret which
-    is called as the engine, where a project's own is put."""
+    """Return labctl's own connector file for the engine that refers to the secret named after the
+    engine, which a project replaces by its own."""
     its = {
         "connector.class": ENGINES[engine].connector_class,
         "database.hostname": reference(f"demo/{ENGINES[engine].reference}", "hostname"),
@@ -107,5 +107,5 @@ def _shipped_files(pattern: str) -> list[Path]:
 
 
 def _server_id(source: str) -> int:
-    """The same for a source in every lab, and hardly another one's."""
+    """Return a source's server id: the same in every lab, and rarely that of another source."""
     return _SERVER_IDS[zlib.crc32(source.encode()) % len(_SERVER_IDS)]

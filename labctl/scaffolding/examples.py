@@ -1,4 +1,4 @@
-"""The table that a new source begins with."""
+"""The example table of a new source."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ GO
 
 
 def example_source(name: str, engine: SourceEngine) -> NewSource:
-    """A source with one small table and two rows."""
+    """Return a source with one small table and two rows."""
     database = name.replace("-", "_")
     schema = {"postgres": "public", "sqlserver": "dbo", "mysql": database}[engine]
     return NewSource(

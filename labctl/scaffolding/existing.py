@@ -1,4 +1,4 @@
-"""A source made after a database that is there: tables, keys and types, and a sample of rows."""
+"""A source modelled on an existing database: tables, keys and types, and a sample of rows."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _FORM = "engine://user:password@host:port/database, with postgresql, mysql or ms
 _SYSTEM = re.compile(
     r"pg_.*|information_schema|mysql|performance_schema|sys|cdc|guest|db_.*", re.IGNORECASE
 )
-"""Schemas that are the server's own."""
+"""Pattern of the server's own schemas."""
 _ROWS = 100
-"""Rows in one INSERT."""
+"""Number of rows in one INSERT."""
 _MARK = {"postgres": ";\n", "mysql": ";\n", "sqlserver": ";\nGO\n"}
-"""What ends a statement."""
+"""Text that ends a statement, by engine."""
 
 
 def parse_dsn(dsn: str) -> tuple[SourceEngine, Database]:
-    """Where the database is. Raises LabError (USAGE); no password is part of a message."""
+    """Return a DSN's engine and database. Raises LabError (USAGE); no message has the password."""
     try:
         parts = urlsplit(dsn)
         engine = ENGINE_NAMES.get(parts.scheme.partition("+")[0])
@@ -59,11 +59,11 @@ def parse_dsn(dsn: str) -> tuple[SourceEngine, Database]:
 
 
 def existing_source(address: str, *, copy_rows: int = 0) -> NewSource:
-    """The source that a database would be in a lab. The database is only read.
+    """Return a source with the tables of an existing database, which is only read.
 
-    `address` is a DSN, or `NAME=DSN`; without a name, the source is called as the database.
-    `copy_rows` of each table, the first by key, come along. Raises LabError (USAGE) when there is
-    no such database, or nothing in it.
+    `address` is a DSN, or `NAME=DSN`; without a name, the source is named after the database. The
+    first `copy_rows` rows by key of each table are included. Raises LabError (USAGE) if the
+    database cannot be reached, or has no table that can be captured.
     """
     name, dsn = _named(address)
     engine, endpoint = parse_dsn(dsn)
@@ -108,9 +108,11 @@ def existing_source(address: str, *, copy_rows: int = 0) -> NewSource:
 
 
 def _named(address: str) -> tuple[str | None, str]:
-    """A source's name, if one is given, and the DSN. Raises LabError (USAGE) for no name."""
+    """Return the source's name, None if there is none, and the DSN. Raises LabError (USAGE) for an
+    invalid name."""
     name, separator, dsn = address.partition("=")
-    # With one of these it is part of an address, perhaps with a password, which no message names.
+    # With one of these characters, the text before `=` is part of a DSN. It may contain a password,
+    # which no message may show.
     if not separator or set(":/@?") & set(name):
         return None, address
     require_source_name(name, "NAME=DSN, as in orders=postgresql://reader@db.example/shop")
@@ -118,7 +120,7 @@ def _named(address: str) -> tuple[str | None, str]:
 
 
 def _tables(database: Source, engine: SourceEngine, endpoint: Database) -> list[SourceTable]:
-    """All of the database's own; of MySQL those of the database that was named."""
+    """Return all tables outside system schemas; for MySQL, those of the named database."""
     schemas = [endpoint.database] if engine == "mysql" else sorted(database.schemas())
     return [
         database.describe(ref)
@@ -139,7 +141,7 @@ def _left_out(
     tables: Sequence[SourceTable],
     limits: Mapping[TableRef, Limits],
 ) -> dict[TableRef, str]:
-    """Why tables do not come along: labctl cannot write them, or could not capture them."""
+    """Return why tables are left out: labctl cannot write or cannot capture them."""
     found = {t.ref: why_left_out(t, engine) for t in tables}
     config: dict[str, str] = json.loads(source_text(source, engine, ["x"]))
     refs = [table.ref for table in tables if found[table.ref] is None]
@@ -148,7 +150,7 @@ def _left_out(
             refused = [
                 finding.why
                 for finding in table_findings(table, engine, config, refs, limits[table.ref])
-                # A table without a key is made, and not captured.
+                # A table without a key is created, but not captured.
                 if finding.verdict == "refused" and (table.keys or finding.stops_connector)
             ]
             if refused:
@@ -183,7 +185,7 @@ def _notes(
 
 
 def schema_statements(database: Source, source: str, tables: Sequence[SourceTable]) -> str:
-    """Return the script that makes tables, and what they need, where they are not there."""
+    """Return the script that creates the tables, schemas and types that do not exist yet."""
     return "".join(_statements(database, source, tables))
 
 
@@ -204,7 +206,8 @@ def _statements(database: Source, source: str, tables: Sequence[SourceTable]) ->
 
 
 def _make_schema(database: Source, schema: str) -> str | None:
-    """None where every database has it, or `labctl up` makes it."""
+    """Return the statement that creates a schema; None if every database has it or `labctl up`
+    creates it."""
     if database.engine == "postgres" and schema != "public":
         return f"CREATE SCHEMA IF NOT EXISTS {database.quote(schema)}"
     if database.engine == "sqlserver" and schema != "dbo":
@@ -214,7 +217,7 @@ def _make_schema(database: Source, schema: str) -> str | None:
 
 
 def _enums(database: Source, schemas: set[str]) -> Iterator[str]:
-    """PostgreSQL's: they are types of a schema, and of no table."""
+    """Yield statements that create PostgreSQL's enums, which belong to a schema, not a table."""
     if database.engine != "postgres":
         return
     rows = database.execute(
@@ -256,7 +259,7 @@ def _text(text: str) -> str:
 
 
 def _rows(database: Source, tables: Sequence[SourceTable], count: int) -> str:
-    """INSERTs of the first rows of each table."""
+    """Return the INSERT statements for the first rows of each table."""
     end = _MARK[database.engine]
     parts = ["-- A sample of rows. `labctl up` runs this file once.\n"]
     for table in tables:

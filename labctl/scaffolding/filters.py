@@ -1,4 +1,4 @@
-"""Letting one table more through a connector's filters, or one less."""
+"""Addition of a table to a connector's filters, and removal from them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["with_table", "without_columns", "without_table"]
 
 
 def with_table(file: ConnectorFile, engine: SourceEngine, ref: TableRef) -> str | None:
-    """The text of the connector's file with the table in its filters; None where it is already.
+    """Return the connector file's text with the table added to its filters; None if it passes them.
 
-    Raises LabError (USAGE) for a filter that would have to lose something for it.
+    Raises LabError (USAGE) if an exclude list would have to be changed for it.
     """
     text, config = read_text(file.path), dict(file.config)
     changed = None
@@ -39,7 +39,7 @@ def with_table(file: ConnectorFile, engine: SourceEngine, ref: TableRef) -> str 
 
 
 def without_table(file: ConnectorFile, ref: TableRef) -> str | None:
-    """The text of the connector's file without the table in its list; None where none names it."""
+    """Return the connector file's text without the table in its list; None if nothing changes."""
     entries = entries_of(file.config, TABLES)
     left = [entry for entry in entries if re.sub(r"\\|[\[\]]", "", entry) != str(ref)]
     if left == entries or not left:
@@ -48,7 +48,7 @@ def without_table(file: ConnectorFile, ref: TableRef) -> str | None:
 
 
 def without_columns(text: str, config: Mapping[str, str], listed: str) -> str:
-    """The text of a connector's file with this list of columns that it leaves out."""
+    """Return a connector file's text with this list of columns that the connector leaves out."""
     if COLUMNS_LEFT_OUT in config:
         return _set(text, COLUMNS_LEFT_OUT, listed)
     line = f"{json.dumps(COLUMNS_LEFT_OUT)}: {json.dumps(listed, ensure_ascii=False)},"
@@ -61,7 +61,7 @@ def without_columns(text: str, config: Mapping[str, str], listed: str) -> str:
 
 
 def _set(text: str, key: str, value: str) -> str:
-    """The file's text with another value of a key, all else as it is."""
+    """Return the file's text with a new value for a key, and nothing else changed."""
     return re.sub(
         rf'("{re.escape(key)}"\s*:\s*)"(?:[^"\\]|\\.)*"',
         lambda match: match[1] + json.dumps(value, ensure_ascii=False),

@@ -1,7 +1,7 @@
-"""Checks of what a foreign database says, before any of it stands in a file of the project.
+"""Checks of a foreign database's answers before any of them is written to a file of the project.
 
 A name may have any characters, and a server may answer anything. In SQL, names are quoted. This
-module has the rest: names in file names and properties files, types, and values.
+module checks the rest: names in file names and properties files, types, and values.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from labctl.sources import SourceTable, TableRef
 __all__ = ["label_literal", "require_plain_names", "type_text", "value_literal", "why_left_out"]
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""Characters that end a line somewhere, or that no person sees."""
+"""Characters that may end a line, or that are invisible."""
 _NOT_IN_FILE_NAMES = re.compile(r"[/\\]")
 _NOT_IN_KEYS = re.compile(r"[,\\]|^\s|\s$")
-"""Marks that properties files give a meaning to, in a list of key columns."""
+"""Characters with a special meaning in a properties file's list of key columns."""
 
 _WORD = r"[A-Za-z_][A-Za-z0-9_$]*"
 _SIZE = r"(?:\((?:-?\d+|max|[A-Za-z]+)(?:, ?-?\d+)*\))?"
@@ -37,22 +37,22 @@ _TYPES: dict[SourceEngine, re.Pattern[str]] = {
     ),
     "sqlserver": re.compile(rf"{_WORD}{_SIZE}"),
 }
-"""Types as the engines' catalogues show them: nothing that may hold an expression."""
+"""Types as the engines' catalogues show them; no match can contain an expression."""
 
 _LABELS = re.compile(rf"(?P<kind>enum|set)\((?P<labels>{_LABEL}(?:,{_LABEL})*)\)", re.DOTALL)
 _ESCAPED = re.compile(r"''|\\(.)", re.DOTALL)
 _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
-"""MySQL's, by the letter behind the backslash."""
+"""MySQL's escapes, by the letter after the backslash."""
 
 _LITERALS: dict[SourceEngine, re.Pattern[str]] = {
     "postgres": re.compile(r"NULL|'(?:[^'\\]|'')*'| ?E'(?:[^'\\]|''|\\.)*'", re.DOTALL),
     "mysql": re.compile(r"NULL|'(?:[^'\\]|''|\\.)*'|x'[0-9A-Fa-f]*'", re.DOTALL),
 }
-"""A value as the server writes it. SQL Server's are written by its client here."""
+"""A value as the server writes it. For SQL Server, labctl's own client writes the values."""
 
 
 def why_left_out(table: SourceTable, engine: SourceEngine) -> str | None:
-    """Return why labctl writes no files for a table; None where it does."""
+    """Return why labctl writes no files for a table; None if it does."""
     return next(_problems(table, engine), None)
 
 
@@ -67,8 +67,8 @@ def require_plain_names(table: SourceTable) -> None:
 
 
 def type_text(kind: str, engine: SourceEngine) -> str:
-    """Return a type of the catalogue as labctl writes it: labels with control characters of MySQL
-    as hexadecimal digits."""
+    """Return a type of the catalogue in labctl's form: MySQL's labels with control characters as
+    hexadecimal digits."""
     match = _LABELS.fullmatch(kind) if engine == "mysql" and _CONTROL.search(kind) else None
     if match is None:
         return kind
@@ -86,7 +86,7 @@ def _mysql_label(written: str) -> str:
 
 
 def label_literal(label: str) -> str:
-    """Return a label of PostgreSQL's as one literal without control characters."""
+    """Return a PostgreSQL label as one literal without control characters."""
     quoted = label.replace("'", "''")
     if _CONTROL.search(label) is None:
         return f"'{quoted}'"
@@ -95,9 +95,9 @@ def label_literal(label: str) -> str:
 
 
 def value_literal(text: str, engine: SourceEngine) -> str:
-    """Return a value that the server wrote as one SQL literal, on one line of a MySQL script.
+    """Return a value that the server wrote as one SQL literal; for MySQL, on one line.
 
-    Raises LabError for anything else.
+    Raises LabError if it is not a single literal.
     """
     pattern = _LITERALS.get(engine)
     if pattern is None:
@@ -108,7 +108,7 @@ def value_literal(text: str, engine: SourceEngine) -> str:
             hint="leave --copy-rows out; nothing was written",
             exit_code=ExitCode.USAGE,
         )
-    # In a script of MySQL a line may change what ends a statement, wherever it stands.
+    # In a MySQL script, any line, even within a literal, may change the statement delimiter.
     return text.replace("\r", "\\r").replace("\n", "\\n") if engine == "mysql" else text
 
 

@@ -1,4 +1,4 @@
-"""What a new project is made of."""
+"""The sources and tables of a new project."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENGINE_NAMES: dict[str, SourceEngine] = {
     "sqlserver": "sqlserver",
     "mssql": "sqlserver",
 }
-"""What people call the engines."""
+"""Engines, by the names that people use for them."""
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,29}")
 
 
@@ -46,15 +46,15 @@ class NewSource:
     name: str
     engine: SourceEngine
     database: str | None
-    """None of MySQL, whose databases are its schemas."""
+    """The database's name; None for MySQL, whose databases are its schemas."""
     schemas: tuple[str, ...]
     tables: tuple[NewTable, ...]
     schema_sql: str
     rows_sql: str | None = None
     notes: tuple[str, ...] = field(default=())
-    """What a person should know of it, one sentence each."""
+    """Facts that a person should know about it, one sentence each."""
     left_out: tuple[str, ...] = field(default=())
-    """Columns that its connector leaves out, as expressions."""
+    """Expressions for the columns that its connector leaves out."""
 
     @property
     def schema_file(self) -> str:
@@ -65,7 +65,7 @@ class NewSource:
         return None if self.rows_sql is None else f"db/{self.name}-rows.sql"
 
     def section(self, connector: str) -> str:
-        """Its section of lab.toml."""
+        """Return its section of lab.toml."""
         text = source_section(self.name, self.engine, self.database, self.schemas, connector)
         text += f'schema_file = "{self.schema_file}"\n'
         return text if self.rows_file is None else text + f'rows_file = "{self.rows_file}"\n'
@@ -74,7 +74,7 @@ class NewSource:
 def source_section(
     name: str, engine: SourceEngine, database: str | None, schemas: Sequence[str], connector: str
 ) -> str:
-    """A source's section of lab.toml."""
+    """Return a source's section of lab.toml."""
     lines = [f"[sources.{name}]", f'engine = "{engine}"']
     if database is not None:
         lines.append(f"database = {json.dumps(database, ensure_ascii=False)}")
@@ -84,7 +84,7 @@ def source_section(
 
 
 def require_source_name(name: str, form: str) -> None:
-    """Raise LabError (USAGE) for what cannot name a source; `form` is how it is to be written."""
+    """Raise LabError (USAGE) if `name` is no valid source name; `form` shows the correct form."""
     if _NAME.fullmatch(name) is None or name in NOT_SOURCES:
         raise LabError(
             f"{name!r} cannot name a source",
@@ -95,7 +95,7 @@ def require_source_name(name: str, form: str) -> None:
 
 
 def named_source(text: str) -> tuple[str, SourceEngine]:
-    """Name and engine in `orders=postgres`. Raises LabError (USAGE)."""
+    """Return name and engine from text such as `orders=postgres`. Raises LabError (USAGE)."""
     name, _, engine = text.partition("=")
     require_source_name(name, "NAME=ENGINE, as in orders=postgres")
     if engine not in ENGINE_NAMES:

@@ -1,4 +1,4 @@
-"""A new project: every file that a lab of your own begins with."""
+"""A new project: all files with which a lab of your own begins."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 _TOPICS_DIR = "topics"
-"""Where labctl's own sink file puts bronze."""
+"""Folder in which labctl's own sink file puts bronze."""
 _NAME_LENGTH = 30
 _MAKEFILE = """\
 .PHONY: up test down destroy
@@ -83,7 +83,7 @@ addopts = --lab {name}
 
 @dataclass(frozen=True)
 class NewProject:
-    """The files of a project, by their path in its folder, and what is to be known of it."""
+    """The files of a project, by their path in its folder, and facts about it."""
 
     name: str
     files: Mapping[str, str]
@@ -95,15 +95,15 @@ class NewProject:
 
 @dataclass(frozen=True)
 class Written:
-    """What writing a project did."""
+    """The result of writing a project."""
 
     written: tuple[str, ...]
     kept: tuple[str, ...]
-    """Files that were there, and were left as they are."""
+    """Files that existed already and were not changed."""
 
 
 def lab_name(text: str) -> str:
-    """A name for a lab, made of a folder's. Raises LabError (USAGE) where nothing is left of it."""
+    """Derive a lab's name from a folder's name. Raises LabError (USAGE) if it is not valid."""
     name = (
         re.sub(r"[^a-z0-9-]+", "-", text.lower()).lstrip("-0123456789")[:_NAME_LENGTH].rstrip("-")
     )
@@ -119,9 +119,9 @@ def lab_name(text: str) -> str:
 def new_project(
     name: str, sources: Sequence[NewSource], data_sets: Sequence[str] = ()
 ) -> NewProject:
-    """The project of a lab with these sources, and with those that the data sets fill.
+    """Return the project of a lab with these sources, and with those that the data sets fill.
 
-    Raises LabError (USAGE) for two sources of one name, or a data set that labctl has no lab for.
+    Raises LabError (USAGE) for two sources of one name, or a data set for which labctl has no lab.
     """
     files: dict[str, str] = {}
     sections: list[str] = []
@@ -164,9 +164,9 @@ def new_project(
 
 
 def require_no_project(folder: Path) -> None:
-    """Raises LabError (USAGE) where a lab.toml is.
+    """Raise LabError (USAGE) if the folder has a lab.toml.
 
-    A project that a killed command has begun to write is completed first.
+    A project that a killed command began to write is completed first.
     """
     completed = finish_changes(folder)
     if (folder / "lab.toml").exists():
@@ -179,7 +179,7 @@ def require_no_project(folder: Path) -> None:
 
 
 def write_project(folder: Path, project: NewProject) -> Written:
-    """Write the files that are not there. Raises LabError (USAGE) where a lab.toml is."""
+    """Write the files that do not exist yet. Raises LabError (USAGE) if there is a lab.toml."""
     require_no_project(folder)
     there = {name for name in project.files if os.path.lexists(folder / name)}
     new = {name: text for name, text in project.files.items() if name not in there}
@@ -188,7 +188,7 @@ def write_project(folder: Path, project: NewProject) -> Written:
 
 
 def _source_files(sources: Sequence[NewSource], database: str, *, has_base: bool) -> dict[str, str]:
-    """Connectors, properties and SQL of the sources that no data set has."""
+    """Return connectors, properties and SQL of the sources that belong to no data set."""
     files = {f"{CONNECTORS}/{SINK}.json": sink_text([source.name for source in sources])}
     if not has_base:
         files[f"{PROPERTIES}/{BASE}"] = base_text(database)
@@ -203,7 +203,7 @@ def _source_files(sources: Sequence[NewSource], database: str, *, has_base: bool
             files[source.rows_file] = source.rows_sql
         for table, (other, name) in zip(source.tables, places[source.name], strict=True):
             topic = f"{source.name}.{table.ref.schema}.{table.ref.name}"
-            # A data set's base names its own database.
+            # The base file of a data set names the data set's own database.
             named = other or (database if has_base else None)
             files[f"{PROPERTIES}/{topic}.properties"] = table_text(
                 topic=topic, table=name, keys=table.keys, database=named, topics_dir=_TOPICS_DIR
@@ -212,7 +212,7 @@ def _source_files(sources: Sequence[NewSource], database: str, *, has_base: bool
 
 
 def _places(sources: Sequence[NewSource], database: str) -> dict[str, list[tuple[str | None, str]]]:
-    """By source, the database (None for the usual one) and the name of each table in silver."""
+    """Return each table's database (None for the usual one) and name in silver, by source."""
     places: dict[str, list[tuple[str | None, str]]] = {}
     taken: set[str] = set()
     for source in sources:
@@ -226,7 +226,7 @@ def _places(sources: Sequence[NewSource], database: str) -> dict[str, list[tuple
 
 
 def _called(sources: Sequence[NewSource], database: str) -> dict[str, list[str]]:
-    """By source, what its tables are called in silver: with the database where two share a name."""
+    """Return the tables' names in silver, by source; with the database if two share a name."""
     places = _places(sources, database)
     count = Counter(name for tables in places.values() for _, name in tables)
     return {
@@ -238,7 +238,7 @@ def _called(sources: Sequence[NewSource], database: str) -> dict[str, list[str]]
 
 
 def _data_set_files(name: str) -> tuple[LabConfig, dict[str, str]]:
-    """A lab that is filled with the data set, as labctl comes with it, and its files."""
+    """Return labctl's own lab that the data set fills, and its files."""
     _ = data_set(name)
     root = shipped("")
     for path in (root / "lab.toml", *sorted((root / "labs").glob("*.toml"))):
@@ -251,7 +251,7 @@ def _data_set_files(name: str) -> tuple[LabConfig, dict[str, str]]:
             hint="name its sources with --source, and the data set in lab.toml",
             exit_code=ExitCode.USAGE,
         )
-    # Not above: it brings the SQL of Athena.
+    # Import here: it loads the SQL of Athena.
     from labctl.lake.gold import load_views, views_over
     from labctl.lake.queries import QUERIES, load_queries, queries_over
 

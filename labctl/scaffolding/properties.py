@@ -12,11 +12,11 @@ from lakehouse.properties import DATABASE_KEY
 __all__ = ["BASE", "base_text", "free_table_name", "silver_name", "table_text"]
 
 BASE = "base.properties"
-"""What every table of a folder shares."""
+"""The file with the properties that all tables of a folder share."""
 
 
 def base_text(database: str) -> str:
-    """What every table shares, as labctl comes with it, for silver tables of `database`."""
+    """Return labctl's own shared properties, for silver tables of `database`."""
     text = shipped(str(PROPERTIES / BASE)).read_text(encoding="utf-8")
     return re.sub(
         rf"^{re.escape(DATABASE_KEY)}=.*$", f"{DATABASE_KEY}={database}", text, flags=re.M
@@ -32,9 +32,9 @@ def table_text(
     database: str | None = None,
     base: str = BASE,
 ) -> str:
-    """The properties of one silver table. `base` is the path of what it shares with others.
+    """Return the properties of one silver table. `base` is the path of the shared properties.
 
-    `database` is the silver table's where it is not the one that it names; `topics_dir` the
+    `database` is the silver table's database if it differs from that of `base`; `topics_dir` is the
     folder that the sink connector writes.
     """
     lines = [
@@ -52,7 +52,7 @@ def table_text(
 
 
 def silver_name(name: str) -> str:
-    """A name as silver tables and databases may have it: lower case, digits and underscores."""
+    """Convert a name to one for silver tables and databases: lower case, digits, underscores."""
     lowered = re.sub(r"[^a-z0-9_]", "_", name.lower())
     return lowered if lowered[:1].isalpha() or lowered[:1] == "_" else f"_{lowered}"
 
@@ -60,10 +60,10 @@ def silver_name(name: str) -> str:
 def free_table_name(
     database: str, source: str, schema: str, table: str, taken: Collection[str]
 ) -> tuple[str | None, str]:
-    """Where a new table goes: its database, None for the usual one, and its name.
+    """Return a new table's database in silver, None for the usual one, and its name.
 
-    It is called as in its source; where another is called so already, it goes to a database of the
-    source's name, and then gets its schema in front. `taken` has the full names there are.
+    The name is that of the source. If it is taken, the table goes to a database named after the
+    source; if it is taken there too, its schema is prefixed. `taken` has all existing full names.
     """
     plain, own = silver_name(table), silver_name(source)
     if f"{database}.{plain}" not in taken:

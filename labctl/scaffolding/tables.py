@@ -1,4 +1,4 @@
-"""Adding a table to a lab's project, and taking it out: files first, then what runs."""
+"""Adding a table to a lab's project, and removing it: first the files, then the running lab."""
 
 from __future__ import annotations
 
@@ -48,29 +48,29 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Added:
-    """A table that is captured now."""
+    """A table that is now captured."""
 
     table: LabTable
     files: tuple[Path, ...]
-    """Those that were written or changed; none where the table was in the project already."""
+    """Files that were written or changed; empty if the table was in the project already."""
     source_rows: int
     silver_rows: int
 
 
 @dataclass(frozen=True)
 class Removed:
-    """A table that is captured no more."""
+    """A table that is no longer captured."""
 
     name: str
-    """Of silver, or of its source where its file was gone already."""
+    """The table's name in silver, or in its source if its file was already removed."""
     files: tuple[Path, ...]
-    """Those that were deleted or changed."""
+    """Files that were deleted or changed."""
 
 
 def named_table(lab: Lab, text: str) -> tuple[str, TableRef]:
-    """Source and table in `orders.public.customer`, or `orders.customer` of its only schema.
+    """Return source and table of `orders.public.customer`; the only schema may be left out.
 
-    Instead of the source's name, its database's will do. Raises LabError (USAGE).
+    The database's name is accepted instead of the source's. Raises LabError (USAGE).
     """
     first, _, rest = text.partition(".")
     sources = lab.config.sources
@@ -98,9 +98,9 @@ def named_table(lab: Lab, text: str) -> tuple[str, TableRef]:
 
 
 def check_columns(lab: Lab, names: Sequence[str], source: str | None = None) -> list[FitTable]:
-    """Say what becomes of the columns of named tables, and of all that a source's connector reads.
+    """Return how the columns of the named tables, and of all tables of `source`, would arrive.
 
-    Raises LabError (USAGE) for a name that is no table's.
+    Raises LabError (USAGE) if a name is not that of a table.
     """
     found = []
     for text in names:
@@ -115,11 +115,11 @@ def check_columns(lab: Lab, names: Sequence[str], source: str | None = None) -> 
 
 
 def add_table(lab: Lab, text: str, reporter: UpReporter, *, say: Say = lambda _: None) -> Added:
-    """Capture one more table, and wait until its first rows are in silver. Safe to repeat.
+    """Capture one more table, and wait until its first rows are in silver. It is safe to repeat.
 
-    Raises LabError (USAGE), and changes nothing, for a table that is not there, has no primary key,
-    cannot be captured as it is, or that a filter or sink of the project keeps away. The project's
-    files are as before, too, when the Spark application or the connector does not start with it.
+    Raises LabError (USAGE), and changes nothing, if the table does not exist, has no primary key,
+    cannot be captured as it is, or is refused by a filter or sink of the project. If the Spark
+    application or the connector does not start with it, the project's files are restored.
     """
     lab.require_running()
     name, ref = named_table(lab, text)
@@ -128,13 +128,13 @@ def add_table(lab: Lab, text: str, reporter: UpReporter, *, say: Say = lambda _:
         rows = database.count(ref)
         recorded = database.captured(source_file(lab, name).publication)
     with changed_files(lab.project, files):
-        lab = replace(lab)  # what it has read by now is of before
+        lab = replace(lab)  # drop what it has read so far: the files have changed
         check_files(lab)
         check_sink_files(lab)
         table = next(table for table in lab.tables if _is(table, name, ref))
         connector = source_file(lab, name)
         was_there = connector.name in connect_client(lab.endpoints.connect).names()
-        # Of what was written while nobody recorded it, the log says nothing.
+        # The log does not have the rows that were written before it was recorded.
         unread = connector.path in files if recorded is None else ref not in recorded
         say("starting the Spark application with it")
         up(lab, reporter)
@@ -148,9 +148,9 @@ def add_table(lab: Lab, text: str, reporter: UpReporter, *, say: Say = lambda _:
 
 
 def new_files(lab: Lab, source: str, database: Source, ref: TableRef) -> dict[Path, bytes | None]:
-    """Return the files that `add_table` would write for a table, by path, and write none.
+    """Return the files that `add_table` would write for a table, by path, without writing them.
 
-    Raises LabError (USAGE) for a table that `add_table` refuses by what the table is.
+    Raises LabError (USAGE) for a table that `add_table` refuses because of its properties.
     """
     described = _described(database, source, ref)
     limits = limits_of(database, source_file(lab, source), ref)
@@ -159,12 +159,12 @@ def new_files(lab: Lab, source: str, database: Source, ref: TableRef) -> dict[Pa
 
 
 def remove_table(lab: Lab, text: str, reporter: UpReporter) -> Removed:
-    """Take a table out of the project, and capture it no more. What was written of it stays.
+    """Remove a table from the project, and stop capturing it. Its data in the lake remains.
 
-    `text` names it as `add_table` does, or as silver does. Raises LabError (USAGE), and changes
-    nothing, for the last table of a lab. The project's files are as before, too, when the Spark
-    application or the connector does not start without it. Of a command that was killed after it
-    had changed the files, this completes the rest.
+    `text` names it as for `add_table`, or as in silver. Raises LabError (USAGE), and changes
+    nothing, for the last table of a lab. If the Spark application or the connector does not start
+    without it, the project's files are restored. If an earlier command was killed after it had
+    changed the files, this completes that command.
     """
     lab.require_running()
     if (gone := _recorded_only(lab, text)) is not None:
@@ -194,14 +194,14 @@ def remove_table(lab: Lab, text: str, reporter: UpReporter) -> Removed:
 
 
 def _released(lab: Lab, source: str, ref: TableRef, name: str, files: tuple[Path, ...]) -> Removed:
-    """Have the database record a table's changes no more."""
+    """Make the database stop recording a table's changes."""
     with connect(lab.endpoints, source) as database:
         database.release(ref, source_file(lab, source).publication)
     return Removed(name, files)
 
 
 def _recorded_only(lab: Lab, text: str) -> tuple[str, TableRef] | None:
-    """Source and table, where its database still records one that the project has no more."""
+    """Return source and table if the database still records a table that the project lacks."""
     try:
         name, ref = named_table(lab, text)
     except LabError:
@@ -214,7 +214,7 @@ def _recorded_only(lab: Lab, text: str) -> tuple[str, TableRef] | None:
 
 
 def _captured(lab: Lab, text: str) -> LabTable:
-    """A table of the lab by either name. Raises LabError (USAGE)."""
+    """Return a table of the lab by its source or silver name. Raises LabError (USAGE)."""
     try:
         name, ref = named_table(lab, text)
     except LabError:
@@ -228,7 +228,7 @@ def _is(table: LabTable, source: str, ref: TableRef) -> bool:
 
 
 def _described(database: Source, source: str, ref: TableRef) -> SourceTable:
-    """The table in its database. Raises LabError (USAGE) where it cannot be captured."""
+    """Describe the table in its database. Raises LabError (USAGE) if it cannot be captured."""
     _require_there(database, source, ref)
     described = database.describe(ref)
     if not described.keys:
@@ -255,10 +255,10 @@ def _require_there(database: Source, source: str, ref: TableRef) -> None:
 def _new_files(
     lab: Lab, name: str, described: SourceTable, limits: Limits
 ) -> dict[Path, bytes | None]:
-    """What has to be written for a table, by path; nothing where the project has it.
+    """Return the files to write for a table, by path; empty if the project has it already.
 
-    Columns that no change would have are left out of capture. Raises LabError (USAGE) for what is
-    left then that could only be captured wrongly.
+    Columns that changes would lack are left out of capture. Raises LabError (USAGE) if the
+    remaining columns could not be captured correctly.
     """
     ref, engine, connector = described.ref, lab.config.sources[name].engine, source_file(lab, name)
     left_out = with_columns_left_out(connector.config, ref, (*limits.columns(),))
@@ -287,7 +287,7 @@ def _new_files(
 
 
 def _properties_files(lab: Lab, name: str, described: SourceTable) -> dict[Path, bytes | None]:
-    """The properties file of a table that has none, and what it includes where that is missing."""
+    """Return a new table's properties file, and the base file it includes if that is missing."""
     ref = described.ref
     settings, connector = lab.config.sources[name], source_file(lab, name)
     database = settings.database if settings.engine == "sqlserver" else None
@@ -322,7 +322,7 @@ def _properties_files(lab: Lab, name: str, described: SourceTable) -> dict[Path,
 
 
 def _base(lab: Lab, folder: Path) -> Path | None:
-    """What the tables of a folder share: a file in it, or above it in the project."""
+    """Return the base file that a folder's tables share: in it, or above it in the project."""
     for parent in (folder, *folder.parents):
         if (parent / BASE).is_file():
             return parent / BASE
@@ -332,7 +332,7 @@ def _base(lab: Lab, folder: Path) -> Path | None:
 
 
 def _sink_of(lab: Lab, topic: str) -> Sink:
-    """The sink that takes the new topic. Raises LabError (USAGE) where none does."""
+    """Return the sink that takes the new topic. Raises LabError (USAGE) if none does."""
     files = sink_files(lab.project)
     if found := [file for file in files if topics_taken(file.config, [topic])]:
         return Sink(found[0], ())

@@ -1,4 +1,4 @@
-"""The test that a new project begins with."""
+"""The first test of a new project."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_change_arrives(source, silver, eventually):
 
 
 def tests_text(example: NewSource | None, silver: str) -> str:
-    """Return the test. It changes the table `customer` of `example`, in silver called `silver`."""
+    """Return the test, which updates the table of `example`; `silver` is its name in silver."""
     if example is None:
         return _EVERY_ROW
     (table,) = example.tables

@@ -1,4 +1,4 @@
-"""The services of the lab, in the order a person would name them."""
+"""The services of the lab, in the order in which a person would name them."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ SERVICES: tuple[Service, ...] = (
     cache.SERVICE,
     api.SERVICE,
 )
-"""All there are; a lab has those of `services_of`."""
+"""All services; a lab has those that `services_of` returns."""
 
 PASSWORDS = tuple(dict.fromkeys(role for service in SERVICES for role in service.passwords))
 """Roles that have a password."""
 
 
 def services_of(config: LabConfig) -> tuple[Service, ...]:
-    """The services that a lab has: what its sources need, the pipeline, and what is switched on."""
+    """Return a lab's services: those its sources need, the pipeline, and optional ones enabled."""
     return tuple(service for service in SERVICES if service.needed(config))
 
 
 def compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
-    """What the Compose file leaves open of the lab's services, as their records say."""
+    """Return the Compose file's variables for the lab's services, from their records."""
     return {
         name: value
         for service in services_of(config)

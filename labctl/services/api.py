@@ -1,6 +1,6 @@
-"""The lake API (docs/lake-api.md): an application over Athena's API, with the cache before it.
+"""The lake API (docs/lake-api.md): an application over Athena's API, which uses the cache.
 
-A lab has it where `lab.toml` or `labctl api up` switches it on.
+A lab has it if `lab.toml` or `labctl api up` enables it.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ __all__ = [
 ]
 
 PREFIX = "/v1"
-"""Of all paths."""
+"""Prefix of all paths."""
 CREDENTIALS = "aws-credentials"
 PASSWORD_FILE = "redis-password"  # noqa: S105 - a file's name
 ALIVE = f"{PREFIX}/health/liveness"
 SWAGGER = f"{PREFIX}/swagger-ui/index.html"
 NOTHING_OF_THE_MACHINE = {
-    # Its own AWS profile may name other addresses, or keys by other ways.
+    # The machine's own AWS profile may name other addresses, or another source of keys.
     "AWS_CONFIG_FILE": os.devnull,
     "AWS_EC2_METADATA_DISABLED": "true",
 }
@@ -50,14 +50,14 @@ _PARENT_MIB, _WORKER_MIB = 96, 160
 
 
 class Api(Endpoint):
-    """Where it answers. Nothing is asked for: it only reads."""
+    """The API's address. It needs no login, because the API only reads."""
 
     url: str
-    """Without `/v1`."""
+    """The address without `/v1`."""
 
     @property
     def swagger(self) -> str:
-        """A page that shows all it answers."""
+        """A page that documents all its requests."""
         return f"{self.url}{SWAGGER}"
 
     @property
@@ -66,7 +66,7 @@ class Api(Endpoint):
 
 
 def lake_database(project: Path, config: LabConfig) -> str:
-    """The database that has the application's tables. Raises LabError (USAGE) where none has."""
+    """Return the database with all the API's tables. Raises LabError (USAGE) if there is none."""
     if config.api.database:
         return config.api.database
     names = [table.name.partition(".")[::2] for table in lab_tables(project, config)]
@@ -83,7 +83,7 @@ def lake_database(project: Path, config: LabConfig) -> str:
 
 
 def _table_names() -> str:
-    """In a lab they are called what the application calls them."""
+    """Return the mapping of table names as JSON: a lab uses the application's own names."""
     return json.dumps({name: name for name in Tables.model_fields})
 
 
@@ -107,7 +107,7 @@ def _prepare(context: Context) -> None:
 
 
 def _secrets(endpoints: Endpoints, passwords: Mapping[str, str]) -> dict[str, str]:
-    """What it reads of secrets, by file: the key that requests are signed with, and the cache's
+    """Return the API's secret files by name: the key that signs requests, and the cache's
     password."""
     return {
         CREDENTIALS: _credentials_text(_sqlapi(endpoints)),
@@ -119,8 +119,8 @@ def _process(context: Context) -> Process:
     require_extra("lakeapi")
     sqlapi, store = _sqlapi(context.endpoints), context.endpoints.objectstore
     return Process(
-        # Its own command, which is uvicorn with the settings below, and has the workers' counts put
-        # together.
+        # The application's own command: uvicorn with the settings below, and with the workers'
+        # metrics combined.
         argv=(sys.executable, "-m", "lakeapi"),
         env={
             **sqlapi.variables,
@@ -134,7 +134,7 @@ def _process(context: Context) -> Process:
             "CACHE_MODE": _cache_mode(context.config),
             **_redis(context),
             "LAKEAPI_PORT": str(context.ports["http"]),
-            # What several containers are there is one service of as many processes here.
+            # The native runtime runs one service with the processes of all Compose replicas.
             "LAKEAPI_WORKERS": str(context.config.api.workers * context.config.api.replicas),
         },
         cwd=context.conf,
@@ -142,7 +142,7 @@ def _process(context: Context) -> Process:
 
 
 def _redis(context: Context) -> dict[str, str]:
-    """Where the cache is; nothing in a lab without one."""
+    """Return the variables with the cache's address; empty in a lab without a cache."""
     cache = context.endpoints.others.get("cache")
     if not isinstance(cache, Cache):
         return {}
@@ -150,7 +150,7 @@ def _redis(context: Context) -> dict[str, str]:
 
 
 def _cache_mode(config: LabConfig) -> str:
-    """Whether it looks for a cache. Where there is one, an answer is as new as its tables."""
+    """Return the cache mode. With `commit`, a cached answer is as new as its tables."""
     return "commit" if config.cache.enabled else "off"
 
 
@@ -165,7 +165,7 @@ def _compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
 
 
 def memory_mib(settings: ApiSettings) -> int:
-    """What it may take in a container, of which there may be several."""
+    """Return the memory limit of one container; there may be several."""
     return _PARENT_MIB + _WORKER_MIB * settings.workers
 
 
@@ -174,7 +174,7 @@ def _probe(context: Context) -> str:
 
     endpoint = context.endpoints.others[SERVICE.name]
     assert isinstance(endpoint, Api)  # noqa: S101 - this service's own endpoint
-    # Whether the lake answers too is the matter of its own readiness: it goes on without.
+    # The API's own readiness check covers the lake: the API keeps running without it.
     answer = requests.get(f"{endpoint.url}{ALIVE}", timeout=_TIMEOUT_SECONDS)
     answer.raise_for_status()
     return f"lake API, {answer.json()['status']}"

@@ -1,4 +1,4 @@
-"""Valkey: a cache for what is built on the lake. A lab has it where `lab.toml` switches it on."""
+"""Valkey, a cache for applications on the lake. A lab has it if `lab.toml` enables it."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ __all__ = ["OPTIONS", "PASSWORD_FILE", "SERVICE", "Cache", "ask", "password_text
 PASSWORD_FILE = "cache.conf"  # noqa: S105 - a file's name
 OPTIONS = (
     *("--maxmemory", "32mb"),
-    # What is asked for once goes first: no client drives out what others ask for again and again.
+    # Evict rarely used entries first: no client displaces what others request repeatedly.
     *("--maxmemory-policy", "allkeys-lfu"),
-    # It always starts empty: an answer of before a restore, or of a day ago, would be a wrong one.
+    # It always starts empty: an answer from before a restore, or a day old, would be wrong.
     *("--save", ""),
     *("--appendonly", "no"),
-    # Nothing can be written there, so that no command leaves a file that the next start would read.
+    # This folder is not writable, so that no command leaves a file that the next start would read.
     *("--dir", "/proc"),
-    # A title of its own would be written over its environment, by which a lab knows its processes.
+    # A process title would overwrite the environment, by which a lab recognises its processes.
     *("--set-proc-title", "no"),
 )
-"""What holds in every runtime; addresses differ."""
+"""Options that are the same in every runtime, without addresses."""
 _TIMEOUT_SECONDS = 3.0
 
 
 class Cache(Endpoint):
-    """Where it answers, in the protocol of Redis."""
+    """The cache's address and password; it speaks the Redis protocol."""
 
     host: str
     port: int
@@ -56,7 +56,7 @@ class Cache(Endpoint):
 
 
 def password_text(passwords: Mapping[str, str]) -> str:
-    """The file that the server reads its password from."""
+    """Return the text of the file from which the server reads its password."""
     return f"requirepass {passwords[SERVICE.name]}\n"
 
 
@@ -72,9 +72,9 @@ def _process(context: Context) -> Process:
 
 
 def ask(endpoint: Cache, *command: str) -> str:
-    """What the server says to one command, in its protocol. Raises OSError, also where it refuses.
+    """Return the server's raw answer to one command. Raises OSError, also if the server refuses it.
 
-    The pipeline has no use for a client of it, so that none is among its packages.
+    The pipeline needs no full client, so that its packages include none.
     """
     password = endpoint.password.get_secret_value()
     requests = (("AUTH", password), command, ("QUIT",))

@@ -46,16 +46,16 @@ __all__ = [
 ]
 
 USER = "labctl"
-"""Whom the REST interface lets in."""
+"""The only login that the REST interface accepts."""
 PLUGINS = tuple(engine.plugin for engine in ENGINES.values())
 CONVERTER = "apicurio-converter"
 CONVERTER_MANIFEST = Path(__file__).parents[1] / "kafkaconnect" / "converter" / "manifest.jar"
-"""By which Connect finds the converter: its own jars do not name it."""
+"""Jar with which Connect finds the converter: the converter's own jars do not name it."""
 PLUGIN = Path(__file__).parents[1] / "kafkaconnect" / "plugin"
-"""Classes of labctl's own, with their sources: what answers references, a transform, and a
-converter of columns."""
+"""Folder of labctl's own classes and their sources: the provider that resolves references, a
+transform, and a converter of columns."""
 WORKER_FILE = "connectors/worker.properties"
-"""What is the same for the worker wherever it runs."""
+"""File of the worker's settings that are the same wherever it runs."""
 PLUGIN_JAR = PLUGIN / "labctl-connect.jar"
 JAAS = "rest.jaas"
 LOGIN_MODULE = "org.apache.kafka.connect.rest.basic.auth.extension.PropertyFileLoginModule"
@@ -64,15 +64,15 @@ INTERNAL_TOPICS = {
     "offset": "connect-offsets",
     "status": "connect-status",
 }
-"""What Connect keeps in Kafka. It makes these topics when it starts, and never again."""
+"""Topics in which Connect keeps its state. It creates them only when it starts."""
 
 WORKER = {
-    # By manifests: a look at every class of every plugin takes ten seconds of each start.
+    # Find plugins by their manifests: scanning every class takes ten seconds of each start.
     "plugin.discovery": "service_load",
     "config.providers": "secretManager",
     "config.providers.secretManager.class": "labctl.SecretsFolder",
-    # The worker's own clients, its tasks' producers and its tasks' consumers. Those for topics that
-    # a connector makes log in as the worker does.
+    # The worker's own clients, its tasks' producers and its tasks' consumers. The clients that
+    # create a connector's topics use the worker's login.
     **{
         f"{client}{key}": reference(f"{SECRET_PREFIX}/kafka", key)
         for client in ("", "producer.", "consumer.")
@@ -90,7 +90,7 @@ WORKER = {
         "org.apache.kafka.connect.rest.basic.auth.extension.BasicAuthSecurityRestExtension"
     ),
 }
-"""What every local runtime adds to `connectors/worker.properties`, beside addresses."""
+"""Settings that every local runtime adds to `connectors/worker.properties`, without addresses."""
 QUIET = (
     "org.apache.kafka.clients",
     "org.apache.kafka.common",
@@ -99,14 +99,14 @@ QUIET = (
     "org.eclipse.jetty",
     "org.reflections",
 )
-"""Loggers that speak only of warnings."""
+"""Loggers that log only warnings and errors."""
 
 
 def _prepare(context: Context) -> None:
     _link_plugins(context)
     portable = own_or_shipped(context.project, WORKER_FILE).read_text(encoding="utf-8")
-    # Another one at each start: in the group of before, a worker that was killed, or that is in a
-    # snapshot, would be waited for until its session is over. What the group did is in topics.
+    # Use a new group at each start: the previous group would wait for a worker that was killed, or
+    # that is in a snapshot, until its session expires. The group's state is in topics.
     local = worker_settings(context) | {"group.id": f"connect-{context.lab}-{token_hex(4)}"}
     lines = "".join(f"{key}={value}\n" for key, value in local.items())
     write_private(context.conf / "worker.properties", f"{portable}\n{lines}")
@@ -116,19 +116,19 @@ def _prepare(context: Context) -> None:
 
 
 def rest_users(passwords: Mapping[str, str]) -> str:
-    """The file of those whom the REST interface lets in. An empty one lets in everyone."""
+    """Return the text of the REST interface's login file. An empty file would admit everyone."""
     return f"{USER}={passwords['connect']}\n"
 
 
 def rest_jaas(users: Path) -> str:
-    """The JVM's login configuration, which names that file."""
-    # The same escapes as in JSON.
+    """Return the JVM's login configuration, which names the login file."""
+    # The escapes are the same as in JSON.
     file = json.dumps(str(users), ensure_ascii=False)
     return f"KafkaConnect {{\n  {LOGIN_MODULE} required\n  file={file};\n}};\n"
 
 
 def worker_settings(context: Context) -> dict[str, str]:
-    """What this runtime adds to `connectors/worker.properties`."""
+    """Return the settings that this runtime adds to `connectors/worker.properties`."""
     return {
         "bootstrap.servers": context.endpoints.kafka.bootstrap_servers,
         "listeners": f"http://127.0.0.1:{context.ports['rest']}",
@@ -140,11 +140,11 @@ def worker_settings(context: Context) -> dict[str, str]:
 
 
 def _link_plugins(context: Context) -> None:
-    """One folder a plugin: Connect gives each a class loader of its own."""
+    """Link each plugin into its own folder: Connect gives each folder its own class loader."""
     plugins = context.conf / "plugins"
     shutil.rmtree(plugins, ignore_errors=True)
     plugins.mkdir(parents=True, mode=0o700)
-    # Debezium finds a converter of columns only among its own jars.
+    # Debezium finds a column converter only among its own jars.
     beside = {CONVERTER: CONVERTER_MANIFEST} | dict.fromkeys(PLUGINS, PLUGIN_JAR)
     for name, jar in beside.items():
         folder = plugins / name
@@ -157,14 +157,14 @@ def _link_plugins(context: Context) -> None:
 def _process(context: Context) -> Process:
     return Process(
         argv=(
-            # Some 100 KB per record in a first load, of which little lives.
+            # A first load allocates some 100 KB per record, most of it short-lived.
             *java(context, classpath=context.artifacts.path("kafka"), busy=True),
             write_log4j(context, quiet=QUIET),
             f"-Djava.security.auth.login.config={context.conf / JAAS}",
             "org.apache.kafka.connect.cli.ConnectDistributed",
             str(context.conf / "worker.properties"),
         ),
-        # References in connectors, `demo/mysql` and such, are paths below this folder.
+        # References in connectors, such as `demo/mysql`, are paths below this folder.
         cwd=context.secrets,
         stop_seconds=30,
     )
@@ -176,7 +176,7 @@ def _probe(context: Context) -> str:
     connect = context.endpoints.connect
     root = requests.get(connect.url, auth=connect.login, timeout=5)
     root.raise_for_status()
-    # Answered only once the worker has joined its group and read its configuration.
+    # The worker answers this only once it has joined its group and read its configuration.
     names = requests.get(f"{connect.url}/connectors", auth=connect.login, timeout=5)
     names.raise_for_status()
     return f"Kafka Connect {root.json()['version']}"
@@ -213,7 +213,7 @@ SERVICE = Service(
                 artifacts=("kafka", *PLUGINS, CONVERTER),
                 shared=("kafka-bin",),
             ),
-            # The base has no client of Confluent's hub: an image without the S3 sink connector.
+            # The base has no client of Confluent's hub, so the image lacks the S3 sink connector.
             Recipe(
                 "connect",
                 "connect",

@@ -1,4 +1,4 @@
-"""Making a service's data folder, so that there is a whole one or none."""
+"""Atomic creation of a service's data folder: it is either complete or missing."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["is_made", "made_whole"]
 
 
 def is_made(folder: Path, mark: str) -> bool:
-    """Whether `folder` holds a service's data; `mark` is a file that all such data has.
+    """Return whether `folder` holds a service's data; `mark` is a file that all such data has.
 
-    Raises LabError (ENVIRONMENT) when it holds anything else. It is never deleted: that would be
-    the wrong answer to a mark that somebody has lost.
+    Raises LabError (ENVIRONMENT) if it holds other files only. It is never deleted, because only
+    the mark may have been lost.
     """
     if (folder / mark).exists():
         return True
@@ -33,10 +33,10 @@ def is_made(folder: Path, mark: str) -> bool:
 
 @contextmanager
 def made_whole(folder: Path) -> Iterator[Path]:
-    """A new folder to fill, beside `folder`, which it becomes when the block has ended.
+    """Yield a new folder to fill; rename it to `folder` when the block has ended.
 
-    All of it is on disk by then: neither an interruption nor a power cut leaves a part of it under
-    the name of the whole. It is deleted when the block fails.
+    All its files are synced to disk before that: neither an interruption nor a power cut leaves an
+    incomplete `folder`. The new folder is deleted if the block fails.
     """
     staged = folder.with_name(f"{folder.name}.new")
     shutil.rmtree(staged, ignore_errors=True)
@@ -52,7 +52,7 @@ def made_whole(folder: Path) -> Iterator[Path]:
 
 
 def _sync_tree(top: Path) -> None:
-    """Put every file below `top` on disk: all begin to be written, then each is waited for."""
+    """Sync every file below `top` to disk: start writing all of them, then wait for each."""
     files = [Path(folder, name) for folder, _, names in os.walk(top) for name in names]
     for sync in (_begin, os.fsync):
         for file in files:
@@ -68,5 +68,5 @@ def _sync_tree(top: Path) -> None:
 
 
 def _begin(descriptor: int) -> None:
-    """Have the kernel begin to write a file, without waiting: the way PostgreSQL's initdb does."""
+    """Tell the kernel to start writing a file, without waiting, as PostgreSQL's initdb does."""
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)

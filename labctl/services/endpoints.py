@@ -1,4 +1,4 @@
-"""Where the services of a lab on this machine answer."""
+"""Endpoints of the services of a lab on this machine."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["endpoints_at", "loopback_endpoints"]
 def loopback_endpoints(
     config: LabConfig, ports: Mapping[str, Mapping[str, int]], passwords: Mapping[str, str]
 ) -> Endpoints:
-    """The endpoints of a lab that listens on this machine, as processes or published by Docker."""
+    """Return the endpoints of a lab on this machine, whether as processes or in Docker."""
     return endpoints_at(
         lambda service, name: f"{LOOPBACK}:{ports[service][name]}", config, passwords
     )
 
 
 def endpoints_at(address: Address, config: LabConfig, passwords: Mapping[str, str]) -> Endpoints:
-    """The endpoints of a lab whose services are found by `address`."""
+    """Return the endpoints of a lab; `address` returns the address of each service."""
     site = Site(address, config, passwords)
     known: dict[str, Endpoint] = {}
     others: dict[str, Endpoint] = {}

@@ -1,7 +1,7 @@
-"""Giving a PostgreSQL database, and all in it, to the role that owns the lab's sources.
+"""Transfer of a PostgreSQL database, and of all in it, to the role that owns the lab's sources.
 
-In labs of earlier versions the administrator made the sources' tables; with `labctl psql --admin` a
-person may still do so.
+In labs of earlier versions the administrator created the sources' tables; a person may still do so
+with `labctl psql --admin`.
 """
 
 # ruff: noqa: S608 - the one statement put together is of this module's own constants
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 __all__ = ["hand_over"]
 
 _OWNED = {
-    # A sequence of a column follows its table.
+    # A column's sequence follows its table.
     "pg_class": """relowner, relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND relpersistence <> 't'
         AND NOT EXISTS (SELECT FROM pg_depend WHERE relkind = 'S' AND classid = 'pg_class'::regclass
             AND objid = o.oid AND refclassid = 'pg_class'::regclass AND deptype IN ('a', 'i'))""",
-    # Rows' types, arrays and multiranges follow what they are made for.
+    # Row types, array types and multiranges follow the object for which they were created.
     "pg_type": """typowner, typtype <> 'm'
         AND (typrelid = 0 OR EXISTS (SELECT FROM pg_class WHERE oid = typrelid AND relkind = 'c'))
         AND NOT EXISTS (SELECT FROM pg_type e WHERE e.typarray = o.oid)""",
-    # Those that only an administrator may make stay an administrator's: their code is no SQL, or
-    # runs with whatever changes the database.
+    # Routines that only an administrator may create stay the administrator's: their code is not
+    # SQL, or runs with every change of the database.
     "pg_proc": """proowner, prorettype <> 'event_trigger'::regtype
         AND (prokind = 'a' OR EXISTS (SELECT FROM pg_language WHERE oid = prolang
             AND lanpltrusted))""",
     "pg_namespace": "nspowner, nspname !~ '^pg_'",
-    # The others want an administrator as their owner.
+    # Other publications must be owned by an administrator.
     "pg_publication": """pubowner, NOT puballtables AND NOT EXISTS (
         SELECT FROM pg_publication_namespace WHERE pnpubid = o.oid)""",
     "pg_operator": "oprowner, true",
@@ -46,16 +46,16 @@ _OWNED = {
     "pg_foreign_server": "srvowner, true",
     "pg_largeobject_metadata": "lomowner, true",
 }
-"""By catalogue, its column with the owner, and which of its objects have one of their own."""
+"""The owner column of each catalogue, and a condition for the objects that have their own owner."""
 _FIRST_OBJECT = 16_384
-"""The number from which on objects are a person's, not PostgreSQL's own."""
+"""Smallest oid of an object that a user created; PostgreSQL's own objects have smaller ones."""
 
 
 def hand_over(database: Database, owner: str) -> None:
-    """Give to `owner` the database and what its administrator owns in it. Safe to repeat.
+    """Give `owner` the database and what the administrator owns in it. It is safe to repeat.
 
-    `database` names the administrator. Nothing of the database's own code is run: no name is looked
-    up in its schemas, and no event trigger fires.
+    `database` has the administrator's login. No code of the database itself runs: no name is
+    resolved in its schemas, and no event trigger fires.
     """
     import psycopg2
     from psycopg2 import sql
@@ -67,7 +67,7 @@ def hand_over(database: Database, owner: str) -> None:
         password=database.password.get_secret_value(),
         dbname=database.database,
         connect_timeout=3,
-        # Its owner may have set other defaults for the database.
+        # The database's owner may have set other defaults for it.
         options="-c search_path=pg_catalog -c standard_conforming_strings=on -c lock_timeout=60s"
         " -c default_transaction_read_only=off -c statement_timeout=0",
     )
@@ -95,12 +95,12 @@ def hand_over(database: Database, owner: str) -> None:
 
 
 def _objects(cursor: psycopg2.extensions.cursor) -> list[tuple[str, str]]:
-    """Kind and name, as ALTER takes them, of what this session's user owns and no extension has."""
+    """Return kind and name, for ALTER, of the current user's objects that are in no extension."""
     parts = []
     for catalogue, owned in _OWNED.items():
         owner, _, condition = owned.partition(", ")
         parts.append(
-            # A large object is known by the catalogue of its content.
+            # A large object is identified by the catalogue of its content.
             f"SELECT '{catalogue.removesuffix('_metadata')}'::regclass AS classid, o.oid AS objid"
             f" FROM {catalogue} o"
             f" JOIN pg_roles r ON r.oid = o.{owner} AND r.rolname = current_user"

@@ -1,4 +1,4 @@
-"""What the Java services share: flags for small heaps, and logging."""
+"""Settings that the Java services share: flags for small heaps, and logging."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ __all__ = ["FLAGS", "LESS_INLINING", "LOG4J", "busy_compiler", "java", "write_lo
 
 
 FLAGS = (
-    # One small heap on few cores: the serial collector costs least memory and start-up time.
+    # For one small heap on few cores, the serial collector needs least memory and start-up time.
     "-XX:+UseSerialGC",
     "-XX:+ExitOnOutOfMemoryError",
-    # The jars are those of the artefact lock, byte for byte. Verifying every class at every start
-    # would be an eighth of what the start of a lab takes.
+    # The jars are those of the artefact lock, byte for byte. Verifying every class would take an
+    # eighth of the time in which a lab starts.
     "-XX:+UnlockDiagnosticVMOptions",
     "-XX:-BytecodeVerificationRemote",
     "-Djava.awt.headless=true",
     "-Duser.timezone=UTC",
 )
-"""For every JVM, beside `FIRST_TIER` or `LESS_INLINING`."""
+"""Flags for every JVM, in addition to `FIRST_TIER` or `LESS_INLINING`."""
 LESS_INLINING = ("-XX:MaxInlineLevel=6", "-XX:FreqInlineSize=150", "-XX:InlineSmallCode=1000")
-"""What works for long is worth optimising, but with less inlining than C2 does by itself (15, 325,
-2500): much of the time of a first load is its own, and what it compiles runs no slower for it."""
+"""Flags for long-running services. C2 optimises them, but with less inlining than its defaults (15,
+325, 2500): C2 itself takes much of a first load's time, and less inlining makes the code no
+slower."""
 LOG4J = {
     "appender.out.type": "Console",
     "appender.out.name": "out",
@@ -39,10 +40,10 @@ LOG4J = {
 def java(
     context: Context, *, heap: str = "", classpath: Path | None = None, busy: bool = False
 ) -> list[str]:
-    """The start of a Java command line, with the service's own heap unless `heap` is another.
+    """Return the start of a Java command line, with the service's heap size unless `heap` is set.
 
-    A `busy` one has half of the heap for what does not live long, and all of it from the start: the
-    JVM would begin with a small one, and collect it fully each time it grows.
+    A `busy` JVM has half of the heap for short-lived objects, and the whole heap from the start: by
+    default the JVM begins with a small heap and collects it fully each time it grows.
     """
     size = heap or context.heap
     command = [str(context.artifacts.java()), f"-Xmx{size}", *FLAGS]
@@ -56,15 +57,15 @@ def java(
 
 
 def busy_compiler(context: Context) -> tuple[str, ...]:
-    """How a busy service is compiled: to be usable soon, or for a long load."""
+    """Return a busy service's compiler flags: for a quick start, or for a long load."""
     return FIRST_TIER if context.settings.quick_start else LESS_INLINING
 
 
 def write_log4j(context: Context, *, quiet: tuple[str, ...] = ()) -> str:
-    """Write a log4j 2 configuration that logs to standard output; returns the JVM's option.
+    """Write a log4j 2 configuration that logs to standard output; return the JVM's option.
 
-    Kafka's jars come without any: a dying worker would say nothing. `quiet` names loggers
-    that speak only of warnings.
+    Kafka's jars come without any configuration: a dying worker would log nothing. `quiet` names
+    loggers that log only warnings and errors.
     """
     path = context.conf / "log4j2.properties"
     lines = [f"{key} = {value}" for key, value in LOG4J.items()]

@@ -1,4 +1,4 @@
-"""Kafka: one KRaft node, broker and controller in one process."""
+"""Kafka as one KRaft node: broker and controller in one process."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from labctl.services.model import (
 __all__ = ["MESSAGE_BYTES", "QUIET", "SERVICE", "SETTINGS", "USER", "cluster_id", "login_settings"]
 
 USER = "labctl"
-"""Whom broker and controller let in."""
+"""The only login that broker and controller accept."""
 LISTENERS = ("INTERNAL", "EXTERNAL", "CONTROLLER")
-"""Natively there is none of the first; in containers it is for those inside."""
+"""Names of the listeners. INTERNAL exists only in containers, for clients among them."""
 QUIET = ("org.apache.kafka", "kafka", "state.change.logger")
-"""Loggers that speak only of warnings."""
+"""Loggers that log only warnings and errors."""
 MESSAGE_BYTES = 8_388_608
-"""The largest message the brokers take, in every profile: what MSK Serverless takes. Kafka's own
-default is 1 MiB, less than a row with a large text. `connectors/worker.properties` has it too."""
+"""The largest message that the brokers accept, in every profile, as in MSK Serverless. Kafka's own
+default is 1 MiB, less than a row with a large text. `connectors/worker.properties` repeats it."""
 SETTINGS = {
     "process.roles": "broker,controller",
     "node.id": "1",
@@ -56,27 +56,27 @@ SETTINGS = {
     "transaction.state.log.num.partitions": "4",
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
-    # A topic comes from a connector's own settings, never from a mistyped name.
+    # Topics are created only by a connector's settings, never by a mistyped name.
     "auto.create.topics.enable": "false",
     "group.initial.rebalance.delay.ms": "0",
-    # A lab's topics stay whole, so that silver can be replayed from their start.
+    # A lab's topics keep all records, so that silver can be replayed from their start.
     "log.retention.ms": "-1",
     "message.max.bytes": str(MESSAGE_BYTES),
     "replica.fetch.max.bytes": str(MESSAGE_BYTES),
     "log.segment.bytes": str(128 * 1024 * 1024),
-    # There is no other broker to have a message that a power cut took: it is on disk before it is
-    # acknowledged (docs/reliability.md). Debezium would not send it again.
+    # No other broker has a message that is lost in a power cut, and Debezium would not send it
+    # again: sync it to disk before acknowledging it (docs/reliability.md).
     "log.flush.interval.messages": "1",
-    # So long a broker that was killed, or came from a snapshot, is taken for the one before it, and
-    # is not let in.
+    # Until this session expires, the controller rejects a broker that was killed, or restored from
+    # a snapshot, as a duplicate.
     "broker.session.timeout.ms": "2000",
     "broker.heartbeat.interval.ms": "500",
 }
-"""What holds in every runtime; addresses and folders differ, and `login_settings` comes to it."""
+"""Settings that are the same in every runtime, without addresses, folders and `login_settings`."""
 
 
 def login_settings(passwords: Mapping[str, str]) -> dict[str, str]:
-    """Whom each listener lets in. Holds the password."""
+    """Return each listener's login settings. They hold the password."""
     module = plain_module(USER, passwords["kafka"])
     return {
         f"listener.name.{listener.lower()}.plain.sasl.jaas.config": module for listener in LISTENERS
@@ -89,7 +89,7 @@ def _properties(context: Context, data: Path) -> str:
         **SETTINGS,
         "controller.quorum.voters": f"1@127.0.0.1:{controller}",
         "listeners": f"EXTERNAL://127.0.0.1:{broker},CONTROLLER://127.0.0.1:{controller}",
-        # Where clients find it: a test may have put a proxy there, and the broker elsewhere.
+        # The address that clients use: a test may have put a proxy there, before the broker.
         "advertised.listeners": f"EXTERNAL://{context.endpoints.kafka.bootstrap_servers}",
         "inter.broker.listener.name": "EXTERNAL",
         "log.dirs": str(data),
@@ -106,7 +106,7 @@ def _prepare(context: Context) -> None:
 
 
 def _format(context: Context, data: Path) -> None:
-    """Make `data` a folder that Kafka can start from."""
+    """Format `data` as a folder from which Kafka can start."""
     properties = context.conf / "format.properties"
     write_private(properties, _properties(context, data))
     done = subprocess.run(
@@ -130,9 +130,10 @@ def _format(context: Context, data: Path) -> None:
 
 
 def cluster_id(lab: str) -> str:
-    """A UUID as Kafka writes it, 22 characters of URL-safe base 64, which follows from the name.
+    """Return a UUID derived from a lab's name, in Kafka's form: 22 characters of URL-safe base 64.
 
-    Kafka's tools take one that begins with a dash for an option: the first bit is left out.
+    The first bit is cleared, because Kafka's tools read a value that begins with a dash as an
+    option.
     """
     first, *others = uuid.uuid5(uuid.NAMESPACE_DNS, lab).bytes
     return base64.urlsafe_b64encode(bytes([first & 0x7F, *others])).decode().rstrip("=")

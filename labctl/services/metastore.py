@@ -1,4 +1,4 @@
-"""Hive's metastore (docs/hive.md), durable in the lab's PostgreSQL."""
+"""Hive's metastore (docs/hive.md). Its state is in the lab's PostgreSQL."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from labctl.services.model import Context, NativeService, Process, Service, Site
 __all__ = ["SERVICE", "SITE", "Metastore", "process", "settings", "site_text"]
 
 SITE = "metastore-site.xml"
-"""The file of its settings, found by this name on its class path."""
+"""The file of its settings; the metastore finds it by this name on its class path."""
 _SCHEMES = ("file", "hdfs", "s3", "s3a", "s3n")
 
 
 class Metastore(Endpoint):
-    """Where it answers, in Thrift's protocol."""
+    """The metastore's address; it speaks Thrift's protocol."""
 
     host: str
     port: int
 
     @property
     def uri(self) -> str:
-        """As clients of Hive's want it."""
+        """The address in the form that Hive's clients expect."""
         return f"thrift://{self.host}:{self.port}"
 
     @property
@@ -41,7 +41,7 @@ class Metastore(Endpoint):
 
 
 def settings(database: Database, bucket: str) -> dict[str, str]:
-    """Hive's own settings. Holds a secret."""
+    """Return Hive's own settings. They hold a secret."""
     return {
         "javax.jdo.option.ConnectionURL": (
             f"jdbc:postgresql://{database.host}:{database.port}/{database.database}"
@@ -49,24 +49,24 @@ def settings(database: Database, bucket: str) -> dict[str, str]:
         "javax.jdo.option.ConnectionDriverName": "org.postgresql.Driver",
         "javax.jdo.option.ConnectionUserName": database.user,
         "javax.jdo.option.ConnectionPassword": database.password.get_secret_value(),
-        # Each of two pools.
+        # This applies to each of two pools.
         "datanucleus.connectionPool.maxPoolSize": "4",
         "metastore.warehouse.dir": f"s3a://{bucket}/warehouse",
-        # Its defaults name classes of Hive's that the metastore alone does not bring.
+        # The defaults name classes of Hive that the standalone metastore lacks.
         "metastore.expression.proxy": (
             "org.apache.hadoop.hive.metastore.DefaultPartitionExpressionProxy"
         ),
         "metastore.task.threads.always": (
             "org.apache.hadoop.hive.metastore.events.EventCleanerTask"
         ),
-        # They would be counted in files, and it has none.
+        # Statistics would be gathered from files, to which it has no access.
         "metastore.stats.auto.gather": "false",
         **{f"fs.{scheme}.impl": "labctl.NoFiles" for scheme in _SCHEMES},
     }
 
 
 def _database(context: Context) -> Database:
-    """Where it keeps what it knows, as the role that owns it."""
+    """Return the metastore's own database, with the role that owns it as the login."""
     postgres = context.endpoints.postgres
     assert postgres is not None  # noqa: S101 - `after` names it
     return Database(
@@ -91,7 +91,7 @@ def _prepare(context: Context) -> None:
 
 
 def site_text(values: Mapping[str, str]) -> str:
-    """Settings as Hive's own file has them."""
+    """Return the settings as XML, in the form of Hive's own file."""
     properties = "".join(
         f"<property><name>{key}</name><value>{escape(value)}</value></property>\n"
         for key, value in values.items()
@@ -100,7 +100,7 @@ def site_text(values: Mapping[str, str]) -> str:
 
 
 def process(context: Context, *, host: str = LOOPBACK) -> Process:
-    """The metastore as a process. On loopback it takes connections of its own user alone."""
+    """Return the metastore as a process. On loopback it accepts only its own user's connections."""
     clients = "same-user" if host == LOOPBACK else "anyone"
     class_path = ":".join([str(context.conf), *metastore_classpath(context.artifacts)])
     return Process(

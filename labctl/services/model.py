@@ -1,4 +1,4 @@
-"""What a service is to the lab: one small declarative record."""
+"""The declarative record that describes a service to the lab."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = [
 ]
 
 Address = Callable[[str, str], str]
-"""`host:port` of a service's endpoint: `address("kafka", "broker")`."""
+"""Function that returns `host:port` of a service's endpoint: `address("kafka", "broker")`."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """What a service's endpoint is made from: where the lab's services are, and its passwords."""
+    """The inputs of a service's endpoint: addresses, configuration and the lab's passwords."""
 
     address: Address
     config: LabConfig
@@ -40,9 +40,9 @@ class Site:
     def server(
         self, engine: SourceEngine, endpoint: str, user: str, role: str, without: str
     ) -> Database:
-        """A source database's server, as `user`, whose password is that of `role`.
+        """Return a source database's server with the login `user` and the password of `role`.
 
-        A client begins in the database of its first source, or in `without`.
+        Its default database is that of the engine's first source, or `without` if there is none.
         """
         host, _, port = self.address(engine, endpoint).rpartition(":")
         source = next(iter(self.config.sources_of(engine).values()), None)
@@ -53,7 +53,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Context:
-    """What a service may know of the lab it runs in."""
+    """The facts about its lab that a service may use."""
 
     service: Service
     lab: str
@@ -61,13 +61,13 @@ class Context:
     """The folder of `lab.toml`: connectors, the Spark application, seeds."""
     config: LabConfig
     data: Path
-    """What the service keeps; survives `down`, removed by `destroy`."""
+    """Folder of the service's persistent data; `down` keeps it, `destroy` removes it."""
     conf: Path
-    """Configuration, written at every start."""
+    """Folder of its configuration, written at every start."""
     temp: Path
-    """Temporary files, emptied at every start."""
+    """Folder of temporary files, emptied at every start."""
     secrets: Path
-    """The folder that connector references are resolved against."""
+    """The folder in which connector references are resolved."""
     ports: Mapping[str, int]
     """This service's own ports by endpoint name."""
     passwords: Mapping[str, str]
@@ -75,7 +75,7 @@ class Context:
     endpoints: Endpoints
     artifacts: ArtifactStore
     build: Callable[[], str]
-    """What the runtime made the service from: of use to one that cannot tell its own version."""
+    """Function that returns the service's build, for a service that cannot tell its version."""
 
     @property
     def settings(self) -> ServiceSettings:
@@ -83,7 +83,7 @@ class Context:
 
     @property
     def heap(self) -> str:
-        """Size of the service's JVM's heap: what `lab.toml` says, else its own."""
+        """Heap size of the service's JVM: that of `lab.toml`, else the service's default."""
         assert self.service.heap is not None  # noqa: S101 - asked by services that have one
         return self.settings.heap or self.service.heap
 
@@ -94,84 +94,88 @@ class Process:
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
-    """Added to a minimal environment; may hold secrets (the file it is kept in is private)."""
+    """Variables added to a minimal environment. They may hold secrets: they are kept in a private
+    file."""
     cwd: Path | None = None
     stop_signal: str = "TERM"
     stop_seconds: int = 15
-    """How long it may take to stop before it is killed."""
+    """Seconds it may take to stop before it is killed."""
     data_mib: int | None = None
-    """How much private memory the kernel lets each of its processes have; None: any."""
+    """Limit in MiB on the private memory of each of its processes; None: no limit."""
 
 
 @dataclass(frozen=True)
 class NativeService:
-    """How the native runtime starts a service."""
+    """Instructions for starting a service in the native runtime."""
 
     artifacts: tuple[str, ...]
     """Names in the artefact lock."""
     process: Callable[[Context], Process]
     memory_mib: int
-    """What it takes at most with its own settings, a first load included."""
+    """Its peak memory with default settings, including a first load."""
     prepare: Callable[[Context], None] = lambda _: None
-    """Write configuration, initialise the data folder. Run before every start; idempotent."""
+    """Function that writes configuration and initialises the data folder. It runs before every
+    start and is idempotent."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A Dockerfile below compose/images, and what its context holds beside it."""
+    """A Dockerfile below compose/images, and the other contents of its build context."""
 
     name: str
     folder: str
-    """Of the Dockerfile, below compose/images."""
+    """Folder of the Dockerfile, below compose/images."""
     version: str | None = None
     """The artefact whose version the image carries; None: labctl's own."""
     parents: Mapping[str, str] = field(default_factory=lambda: {"BASE": "jre"})
     """Build arguments that name another recipe's image."""
     artifacts: tuple[str, ...] = ()
-    """Unpacked below `artifacts/` in the context."""
+    """Artefacts unpacked below `artifacts/` in the context."""
     shared: tuple[str, ...] = ()
     """Other folders of compose/images/local in the context."""
     cached: tuple[str, ...] = ()
-    """Artefacts below `cache/` in the context, as they are in labctl's own cache."""
+    """Artefacts below `cache/` in the context, in the form of labctl's own cache."""
     wheels: bool = False
-    """Python packages of requirements.lock below `wheels/` in the context."""
+    """Whether the context has the Python packages of requirements.lock below `wheels/`."""
     project: bool = False
-    """The context is the project itself."""
+    """Whether the context is the project itself."""
 
 
 @dataclass(frozen=True)
 class Suspension:
-    """How a service lets go of all data while it runs, so that others can take their place."""
+    """Functions that make a running service release its data, so that the data can be replaced."""
 
     suspend: Callable[[Context], None]
-    """Returns once it reads and writes nothing any more. Raises whatever tells that it does not."""
+    """Function that blocks until the service has stopped all I/O; it raises if that fails."""
     resume: Callable[[Context], None]
-    """Have it go on, by the data that are there now. Does nothing where it is not suspended."""
+    """Function that makes the service continue with the current data. It does nothing if the
+    service is not suspended."""
 
 
 Files = Mapping[str, str | Callable[[], str]]
-"""Texts by file name. One that is still to be made stays as it is once it is there."""
+"""Texts by file name. A function makes a text only if the file does not exist yet."""
 
 
 @dataclass(frozen=True)
 class Container:
-    """How a service runs in a container, beside what the Compose file says."""
+    """Settings of a service's container that are not in the Compose file."""
 
     recipes: tuple[Recipe, ...] = ()
-    """Its image from packages alone, behind those it is made from; none where it comes in none."""
+    """Recipe of its image from packages alone, after those of its base images; empty if it has
+    none."""
     companions: tuple[str, ...] = ()
-    """Services of the Compose file that are started with it, beside those it needs."""
+    """Services of the Compose file that are started with it, in addition to its dependencies."""
     reads_references: bool = False
     """Whether it resolves the references in connector files."""
     secrets: Callable[[Endpoints, Mapping[str, str]], Mapping[str, Files]] | None = None
-    """What it and its companions read, by Compose service, from the endpoints and the passwords.
+    """Function that returns the secret files of it and its companions, by Compose service.
 
-    None: each of its passwords, from a file of that name.
+    None: it reads each of its passwords from a file with the role's name.
     """
     variables: Callable[[Path, LabConfig], Mapping[str, str]] = lambda *_: {}
-    """What the Compose file leaves open of it, from the project's folder and `lab.toml`; no secret.
+    """Function that returns its variables for the Compose file; they hold no secret.
 
-    Asked of a lab that has the service. Its ports and its image need no line here.
+    It is called only for a lab that has the service. Ports and image need no variable here.
     """
 
 
@@ -179,9 +183,9 @@ class Container:
 class Service:
     """One part of the lab.
 
-    `probe` asks the service something only a usable one can answer and returns what it said of
-    itself (a version); any exception means not yet. `setup` makes what others need of it
-    (users, buckets); it runs after every start and is idempotent.
+    `probe` sends a request that only a usable service can answer and returns how the service
+    describes itself (a version); any exception means that it is not usable yet. `setup` creates
+    what others need from it (users, buckets); it runs after every start and is idempotent.
     """
 
     name: str
@@ -191,30 +195,30 @@ class Service:
     native: NativeService
     probe: Callable[[Context], str]
     endpoint: Callable[[Site], Endpoint]
-    """Where it answers, and as whom to ask."""
+    """Function that returns its endpoint: its address and login."""
     owner: Callable[[Site], Database] | None = None
-    """Of a source database's server: the login that owns sources' databases and nothing else. None:
-    there is one login."""
+    """For a source database's server: function that returns the login that owns only the sources'
+    databases. None: there is only one login."""
     passwords: tuple[str, ...] = ()
-    """Roles whose passwords it needs; each is generated with the lab."""
+    """Roles whose passwords it needs; each password is generated with the lab."""
     own_database: bool = False
     """Whether it keeps its state in a database of the lab's PostgreSQL. The database has its name,
     and so have the role that owns it and the password of that role."""
     heap: str | None = None
-    """Of its JVM, where it is one."""
+    """Default heap size of its JVM; None if it has no JVM."""
     container: Container = Container()
     needed: Callable[[LabConfig], bool] = lambda _: True
-    """Whether a lab has the service at all."""
+    """Function that returns whether a lab has the service at all."""
     after: tuple[str, ...] = ()
-    """Services that must be usable before this one can be, where the lab has them."""
+    """Services that must be usable before this one can be, if the lab has them."""
     starts_beside: bool = False
-    """Whether it waits for those in `after` by itself, so that it can be started beside them."""
+    """Whether it waits for its dependencies in `after` itself, so that it can start with them."""
     forgets: bool = False
-    """Whether nothing that it holds outlives its process: then no snapshot has any of it."""
+    """Whether none of its data outlives its process, so that snapshots contain none of it."""
     suspension: Suspension | None = None
-    """Of one whose start takes much longer than that of what it does."""
+    """Functions to suspend and resume it, for a service that is slow to start; else None."""
     setup: Callable[[Context], None] = lambda _: None
     urls: Callable[[Endpoints, Mapping[str, int]], Mapping[str, str]] = lambda *_: {}
-    """What a person may open or connect to, by label; holds no secrets."""
+    """Function that returns addresses for people to open or connect to, by label; no secrets."""
     ready_seconds: int = 60
-    """How long it may take from its start until it is usable, on a machine that is not busy."""
+    """Seconds from its start until it must be usable, on a machine that is not busy."""

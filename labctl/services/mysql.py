@@ -1,4 +1,4 @@
-"""MySQL: a source."""
+"""MySQL as a source."""
 
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ __all__ = ["ADMIN", "CAPTURE_RIGHTS", "OPTIONS", "OWNER", "SERVICE"]
 
 ADMIN = "labctl_admin"
 OWNER = "labctl"
-"""May do everything in the sources' databases, and nothing else. Whatever runs SQL of a project, or
-touches a table of a source, logs in as it. In labs of earlier versions it was the administrator,
-and what it made (a trigger, a view) runs as it to this day: so it keeps its name and lost its
-rights."""
+"""The login that has all rights in the sources' databases, and no others. All code that runs a
+project's SQL, or accesses a source's table, logs in with it. In labs of earlier versions it was the
+administrator, and the triggers and views that it created still run as it: so it keeps its name, but
+no longer has the administrator's rights."""
 _NO_LOGIN = (1045, 3118)
-"""Errors of a login that is not there, or locked: `_administrator` was interrupted."""
+"""Errors of a missing or locked login, which remains if `_administrator` was interrupted."""
 MARK = "mysql.ibd"
-"""The data dictionary: in every data folder."""
+"""The data dictionary, a file in every data folder."""
 CAPTURE_RIGHTS = "RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT, LOCK TABLES"
 
 OPTIONS = (
     "--mysqlx=OFF",
     "--secure-file-priv=NULL",
-    # Else only an administrator may make a trigger or a function. Rows are logged, no statements.
+    # Otherwise only an administrator may create a trigger or a function. It is safe, because the
+    # log has rows, not statements.
     "--log-bin-trust-function-creators=ON",
-    # What Debezium reads.
+    # Debezium needs these settings to read the binary log.
     "--server-id=1",
     "--log-bin=binlog",
     "--binlog-format=ROW",
@@ -45,13 +46,13 @@ OPTIONS = (
     "--enforce-gtid-consistency=ON",
     "--character-set-server=utf8mb4",
     "--default-time-zone=+00:00",
-    # It would size itself by the host's memory.
+    # By default MySQL uses sizes that depend on the host's memory.
     "--innodb-buffer-pool-size=96M",
     "--performance-schema=OFF",
     "--table-open-cache=400",
     "--max-connections=60",
 )
-"""What holds in every runtime; addresses and folders differ."""
+"""Options that are the same in every runtime, without addresses and folders."""
 
 
 def _options(context: Context, data: Path) -> list[str]:
@@ -60,7 +61,8 @@ def _options(context: Context, data: Path) -> list[str]:
         f"--datadir={data}",
         "--bind-address=127.0.0.1",
         f"--port={context.ports['sql']}",
-        # Nobody is between it and its clients; and Java takes a second to decrypt 375,000 rows.
+        # On loopback nobody is between it and its clients, and Java takes a second to decrypt
+        # 375,000 rows.
         "--tls-version=",
         "--auto-generate-certs=OFF",
         # Relative to the data folder: an absolute path may be too long for a unix socket.
@@ -102,16 +104,16 @@ def _prepare(context: Context) -> None:
 
 
 def _initialise(password: str) -> str:
-    """The statements that make a new data folder the lab's. `password` is the administrator's.
+    """Return the statements that set up a new data folder. `password` is the administrator's.
 
-    `root`, who has none after --initialize-insecure, is gone before the server ever listens.
+    `root`, without a password after --initialize-insecure, is dropped before the server listens.
     """
     statements = (*_administrator(password), "DROP USER 'root'@'localhost'")
     return "".join(f"{statement};\n" for statement in statements)
 
 
 def _administrator(password: str) -> tuple[str, ...]:
-    """The statements that make the administrator, who can log in once it has all rights."""
+    """Return the statements that create the administrator and unlock it once it has all rights."""
     # A password has letters, digits, - and _.
     return (
         f"CREATE USER IF NOT EXISTS '{ADMIN}'@'%' ACCOUNT LOCK",
@@ -128,7 +130,7 @@ def _process(context: Context) -> Process:
 
 
 def _connect(context: Context) -> pymysql.connections.Connection[Any]:
-    """A connection as the administrator, who is made first in a lab of an earlier labctl."""
+    """Connect as the administrator; create it first in a lab of an earlier labctl."""
     import pymysql
 
     try:
@@ -169,14 +171,15 @@ def _probe(context: Context) -> str:
 
 
 def _setup(context: Context) -> None:
-    # Here: it brings Arrow, which every command would load.
+    # Import here: it loads Arrow, which every command would otherwise load.
     from labctl.sources.mysql import allow, ensure_database
     from labctl.sources.signal_table import SIGNAL_SCHEMA
 
     server = context.endpoints.mysql
     assert server is not None  # noqa: S101 - this service's own endpoint
     with _connect(context) as connection, connection.cursor() as cursor:
-        # A lab that an older labctl initialised, and never started, still has one without password.
+        # A lab that an older labctl initialised but never started still has a `root` without a
+        # password.
         cursor.execute("DROP USER IF EXISTS 'root'@'localhost'")
         for user, role in ((OWNER, "mysql"), (CDC_USER, "cdc")):
             login = (user, context.passwords[role])

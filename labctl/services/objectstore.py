@@ -24,10 +24,10 @@ __all__ = ["ADMIN", "ENVIRONMENT", "SERVICE"]
 
 ADMIN = "labctl"
 ENVIRONMENT = {
-    # An object is on disk before it is acknowledged; with one disk there is no other copy.
+    # Sync an object to disk before acknowledging it: with one disk there is no other copy.
     "MINIO_FS_OSYNC": "on",
 }
-"""What holds in every runtime."""
+"""Environment variables that are the same in every runtime."""
 _PROBE_SECONDS = 5.0
 
 
@@ -65,7 +65,7 @@ def _probe(context: Context) -> str:
     store = context.endpoints.objectstore
     assert store.access_key is not None  # noqa: S101 - `_endpoint` gives it both
     assert store.secret_key is not None  # noqa: S101
-    # The list of buckets, for whoever has the key.
+    # List the buckets, which only a client with the key may do.
     signed_request(
         "GET",
         f"{store.endpoint_url}/",

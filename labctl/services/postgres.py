@@ -1,4 +1,4 @@
-"""PostgreSQL: sources, and the durable store of two other services."""
+"""PostgreSQL, which holds sources and the durable state of other services."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ __all__ = [
 ]
 
 ADMIN = "labctl"
-"""The role that `initdb` makes. PostgreSQL lets nobody take its rights."""
+"""The role that `initdb` creates. PostgreSQL does not allow its rights to be revoked."""
 OWNER = "labctl_owner"
-"""Owns the sources' databases and all in them, and has no other rights. Whatever runs SQL of a
-project, or touches a table of a source, logs in as it."""
+"""The role that owns the sources' databases and everything in them, and has no other rights. All
+code that runs a project's SQL, or accesses a source's table, logs in with it."""
 STAND_IN_DATABASE = "sqlserver"
-"""Keeps everything of SQL Server's stand-in, which makes it itself."""
+"""Database in which SQL Server's stand-in keeps all its data; it creates the contents itself."""
 PASSWORDS = ("postgres", "postgres-owner", "cdc")
 OWNER_RIGHTS = "NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS"
 UNPRIVILEGED_USERS = ("postgres", "nobody")
@@ -59,12 +59,12 @@ SETTINGS = {
     "wal_level": "logical",
     "max_wal_senders": "10",
     "max_replication_slots": "10",
-    # The SQL Server stand-in takes one for each of its clients.
+    # The SQL Server stand-in uses one connection for each of its clients.
     "max_connections": "300",
     "shared_buffers": "64MB",
     "wal_sender_timeout": "30s",
-    # What a connector that does not read may keep of the log. Beyond it its slot is given up, and
-    # it has to load its tables again; `labctl doctor` warns before.
+    # The size of the log kept for a connector that does not read. Beyond it, PostgreSQL invalidates
+    # the slot, and the connector must load its tables again; `labctl doctor` warns before that.
     "max_slot_wal_keep_size": "4GB",
     "timezone": "UTC",
     "log_timezone": "UTC",
@@ -96,7 +96,7 @@ def _prepare(context: Context) -> None:
                     "--auth=scram-sha-256",
                     "--encoding=UTF8",
                     "--locale=C.UTF-8",
-                    # `made_whole` does it, with the names of the files.
+                    # `made_whole` syncs the files and folders.
                     "--no-sync",
                 ],
                 capture_output=True,
@@ -125,7 +125,7 @@ def _process(context: Context) -> Process:
             str(context.ports["sql"]),
             *settings,
         ),
-        # SIGINT is PostgreSQL's fast shutdown; SIGTERM would wait for every client to leave.
+        # SIGINT is PostgreSQL's fast shutdown; SIGTERM would wait for every client to disconnect.
         stop_signal="INT",
     )
 
@@ -162,7 +162,7 @@ def _probe(context: Context) -> str:
 
 
 def _setup(context: Context) -> None:
-    # Here: this module's record is one of them.
+    # Import here: `labctl.services` imports this module.
     from psycopg2 import sql
 
     from labctl.services import services_of
@@ -185,7 +185,7 @@ def _setup(context: Context) -> None:
                     ),
                     (password,),
                 )
-            # Here: it brings Arrow, which every command would load.
+            # Import here: it loads Arrow, which every command would otherwise load.
             from labctl.sources.postgres import ensure_database
 
             server = _endpoint(context, "postgres")
@@ -201,18 +201,18 @@ def _setup(context: Context) -> None:
 
 
 def _databases(config: LabConfig) -> list[str]:
-    """The databases of the lab's sources."""
+    """Return the databases of the lab's sources."""
     sources = config.sources_of("postgres").values()
     return list(dict.fromkeys(source.database for source in sources if source.database))
 
 
 def own_databases(services: Iterable[Service]) -> list[str]:
-    """The databases of `services`, each owned by the role of its name."""
+    """Return the own databases of `services`; each is owned by the role of the same name."""
     return [service.name for service in services if service.own_database]
 
 
 def _secrets(passwords: Mapping[str, str]) -> Files:
-    # Here: this module's record is one of them.
+    # Import here: `labctl.services` imports this module.
     from labctl.services import SERVICES
 
     own = {name: passwords[name] for name in own_databases(SERVICES)}
@@ -222,9 +222,9 @@ def _secrets(passwords: Mapping[str, str]) -> Files:
 def keep_apart(
     cursor: psycopg2.extensions.cursor, sources: Sequence[str], own: Sequence[str]
 ) -> None:
-    """Let each role into its own databases only: one of them serves whatever T-SQL is sent.
+    """Allow each role to connect only to its own databases: one of them runs any T-SQL it is sent.
 
-    `own` are those of other services.
+    `own` lists the databases of other services.
 
     `compose/postgres/init.sh` does the same.
     """
@@ -245,7 +245,7 @@ def keep_apart(
 
 
 def unprivileged_user() -> pwd.struct_passwd | None:
-    """The user PostgreSQL runs as when this user is root, which it refuses to run as."""
+    """Return the user to run PostgreSQL as if this user is root, which it refuses; else None."""
     if os.geteuid() != 0:
         return None
     for name in UNPRIVILEGED_USERS:
@@ -262,9 +262,9 @@ def unprivileged_user() -> pwd.struct_passwd | None:
 
 
 def unprivileged_prefix() -> tuple[str, ...]:
-    """The command prefix that runs a PostgreSQL program as another user when this one is root.
+    """Return the command prefix that runs a PostgreSQL program as another user if this is root.
 
-    The one capability kept lets it reach programs and data below root's private folders.
+    The only capability kept gives it access to programs and data below root's private folders.
     """
     user = unprivileged_user()
     if user is None:
@@ -274,7 +274,7 @@ def unprivileged_prefix() -> tuple[str, ...]:
         f"--reuid={user.pw_uid}",
         f"--regid={user.pw_gid}",
         "--clear-groups",
-        # access(2), which initdb asks, ignores capabilities without this bit.
+        # Without this bit, access(2), which initdb calls, ignores capabilities.
         "--securebits=+no_setuid_fixup",
         "--inh-caps=-all,+dac_override",
         "--ambient-caps=-all,+dac_override",

@@ -1,9 +1,9 @@
-"""What connectors refer to, and the files in which they find it.
+"""The values to which connectors refer, and the files that hold them.
 
 `${secretManager:demo/mysql:password}` in a connector names the key `password` of the secret
-`demo/mysql`. Here that secret is a properties file only this user can read; on AWS it is a
-secret of the same name in Secrets Manager. Values that differ between profiles without being
-secret (a URL, a bucket) come the same way, so that connector files never differ.
+`demo/mysql`. Here that secret is a properties file that only this user can read; on AWS it is a
+secret of the same name in Secrets Manager. Values that differ between profiles but are not secret
+(a URL, a bucket) are provided in the same way, so that connector files never differ.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ __all__ = ["reference_values", "write_connector_secrets"]
 BRONZE_ROTATION_MS: Mapping[SilverSource, str] = MappingProxyType(
     {"kafka": "1000", "bronze": "250"}
 )
-"""How long a change waits for its bronze file at most, by where silver reads. A lab shows it at
-once, at the price of small files; shortest where silver waits for it."""
+"""Longest time in ms that a change waits for its bronze file, by where silver reads. A lab shows
+changes soon, at the price of small files; the time is shortest if silver waits for the file."""
 
 
 def write_connector_secrets(
@@ -36,7 +36,7 @@ def write_connector_secrets(
     passwords: Mapping[str, str],
     source: SilverSource,
 ) -> None:
-    """Write one properties file a secret below `folder`/demo, of what `reference_values` says."""
+    """Write one properties file per secret of `reference_values`, below `folder`/demo."""
     for name, values in reference_values(endpoints, passwords, source).items():
         write_private(folder / SECRET_PREFIX / name, properties_text(values))
 
@@ -44,10 +44,10 @@ def write_connector_secrets(
 def reference_values(
     endpoints: Endpoints, passwords: Mapping[str, str], source: SilverSource
 ) -> dict[str, dict[str, str]]:
-    """What connectors refer to, by the secret's name below `demo/` and by key.
+    """Return the values to which connectors refer, by the secret's name below `demo/` and by key.
 
-    A source's values are found under its own name, and those of the first source of each engine
-    under the engine's, too. `source` is where silver reads.
+    A source's values are under its own name; those of each engine's first source are under the
+    engine's name, too. `source` is where silver reads.
     """
     files: dict[str, dict[str, str]] = {
         "kafka": {

@@ -1,6 +1,6 @@
-"""Apicurio Registry, durable in the lab's PostgreSQL.
+"""Apicurio Registry, with its state in the lab's PostgreSQL.
 
-Its in-memory store would forget, at a crash, the schema ids that records in Kafka refer to.
+Its in-memory store would lose the schema ids to which records in Kafka refer in a crash.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ ENVIRONMENT = {
     "APICURIO_STORAGE_KIND": "sql",
     "APICURIO_STORAGE_SQL_KIND": "postgresql",
     "APICURIO_DATASOURCE_USERNAME": "registry",
-    # What Confluent's clients ask for by an id is the schema of that global id (docs/topics.md),
-    # not of that content id: the converters write global ids, and so do all readers here.
+    # For an id from Confluent's clients, return the schema of that global id (docs/topics.md), not
+    # of that content id: the converters write global ids, and all readers here expect them.
     "APICURIO_CCOMPAT_LEGACY_ID_MODE_ENABLED": "true",
     "APICURIO_DATASOURCE_JDBC_INITIAL_SIZE": "1",
     "APICURIO_DATASOURCE_JDBC_MIN_SIZE": "1",
     "APICURIO_DATASOURCE_JDBC_MAX_SIZE": "8",
-    # Else a connection that PostgreSQL ended (it was restarted) fails a request hours later.
+    # Otherwise a connection that PostgreSQL closed at a restart fails a request hours later.
     "QUARKUS_DATASOURCE_POSTGRESQL_JDBC_VALIDATE_ON_BORROW": "true",
 }
-"""What holds in every runtime; addresses and the password differ."""
+"""Environment that is the same in every runtime, without addresses and the password."""
 
 
 def _process(context: Context) -> Process:
@@ -103,8 +103,8 @@ SERVICE = Service(
         },
     ),
     after=("postgres",),
-    # It keeps nothing itself, and checks each connection to PostgreSQL before it uses it: the data
-    # there may be replaced while it runs.
+    # It keeps no data itself, and checks each connection to PostgreSQL before it uses it, so that
+    # the data there may be replaced while it runs.
     suspension=Suspension(suspend=lambda _: None, resume=lambda _: None),
     urls=lambda endpoints, _ports: {"api": f"{endpoints.registry.url}/apis/registry/v3"},
 )

@@ -1,4 +1,4 @@
-"""The Spark application: bronze files and silver Hudi tables, all tables in one process."""
+"""The Spark application, which writes bronze files and all silver Hudi tables in one process."""
 
 from __future__ import annotations
 
@@ -51,21 +51,21 @@ __all__ = [
 ]
 
 APPLICATION = "spark/silver.py"
-"""What `spark-submit` is given. A project may have its own, and the two files below, too."""
+"""The script for `spark-submit`. A project may replace it, and the two files below, too."""
 SPARK_DEFAULTS = "spark/spark-defaults.conf"
 LOG4J2 = "spark/log4j2.properties"
 LOOPBACK = "127.0.0.1"
 TOKEN = "status-token"  # noqa: S105 - a file's name
 _GOLD = "gold.json"
 _STARTED_BY = "started-by"
-"""File of the digest of what the process that runs was started by."""
+"""File with the digest of the code and settings with which the running process was started."""
 _SUSPEND_SECONDS = 20.0
-"""What is under way may take so long to end; it is killed then, which loses no more."""
+"""Seconds that running work may take to end; then it is killed, which loses nothing more."""
 
 
 def _prepare(context: Context) -> None:
     context.data.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # What a killed one has left in a container, or natively where an earlier labctl had it.
+    # Remove what a killed process has left in a container, or natively under an earlier labctl.
     shutil.rmtree(context.data / "scratch", ignore_errors=True)
     write_private(context.conf / "spark.properties", _session_properties(context))
     write_private(context.conf / TOKEN, context.passwords["silver"])
@@ -75,7 +75,7 @@ def _prepare(context: Context) -> None:
 
 
 def _session_properties(context: Context) -> str:
-    """Spark's properties file. Holds secrets."""
+    """Return the text of Spark's properties file. It holds secrets."""
     shared = own_or_shipped(context.project, SPARK_DEFAULTS).read_text(encoding="utf-8")
     jars = (f"{context.artifacts.path('spark-packages')}/*", own_jar(context.project))
     class_path = {"spark.driver.extraClassPath": ":".join(map(str, jars))}
@@ -85,7 +85,7 @@ def _session_properties(context: Context) -> str:
 
 
 def _session_digest(context: Context) -> str:
-    """Of what the process reads once, when it starts: its code and its session's settings."""
+    """Return the digest of what the process reads only at its start: code and session settings."""
     digest = hashlib.sha256(_session_properties(context).encode())
     for word in (context.passwords["silver"], *options(context).argv()):
         digest.update(b"\0" + word.encode())
@@ -105,19 +105,19 @@ def _session_files(project: Path) -> Iterator[Path]:
 
 
 def own_jar(project: Path) -> Path:
-    """The application's own classes in Java, for Spark's class path."""
+    """Return the jar of the application's own Java classes, for Spark's class path."""
     return _package(project) / JAR
 
 
 def _package(project: Path) -> Path:
-    """The application's package: the project's own, else the one that is installed."""
+    """Return the folder of the application's package: the project's own, else the installed one."""
     own = own_or_shipped(project, APPLICATION).parent / "lakehouse"
     return own if own.is_dir() else Path(lakehouse.__path__[0])
 
 
 def gold_text(project: Path, config: LabConfig) -> str:
-    """The views that are kept as tables, for the application. Raises LabError (USAGE)."""
-    # Not above: they bring Athena's SQL, and most labs keep no view so.
+    """Return the materialised views' definitions, for the application. Raises LabError (USAGE)."""
+    # Import here: these modules load Athena's SQL, and most labs have no materialised view.
     from labctl.lake.gold import load_views
     from labctl.lake.materialised import definitions
 
@@ -130,18 +130,21 @@ def gold_text(project: Path, config: LabConfig) -> str:
 
 
 def _compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
-    # A folder that is not there would be made, by root. This one is there, and has no view.
+    # Docker would create a missing folder, owned by root. This folder exists and has no views.
     gold = project / GOLD
     return {"LAB_GOLD": str(gold if gold.is_dir() else shipped("compose") / "probes")}
 
 
 def spark_settings(context: Context) -> dict[str, str]:
-    """What this runtime adds to `spark/spark-defaults.conf`, but for the jars. Holds secrets."""
+    """Return the settings, without the jars, that this runtime adds to `spark/spark-defaults.conf`.
+
+    They hold secrets.
+    """
     login = java_settings(context.endpoints.kafka)
     return {
         **session_settings(context),
         **{f"{KAFKA_CONF_PREFIX}{key}": value for key, value in login.items()},
-        # Spark's own choice for local checkpoints starts 24 processes per batch, to ask for links.
+        # Spark's default for local checkpoints starts 24 processes per batch to look up links.
         "spark.sql.streaming.checkpointFileManagerClass": (
             "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
         ),
@@ -149,7 +152,7 @@ def spark_settings(context: Context) -> dict[str, str]:
 
 
 def session_settings(context: Context) -> dict[str, str]:
-    """Those of any Spark application beside the lab's lake. Holds secrets."""
+    """Return the settings that any Spark application on the lab's lake needs. They hold secrets."""
     store = context.endpoints.objectstore
     assert store.access_key is not None  # noqa: S101 - the native object store has keys
     assert store.secret_key is not None  # noqa: S101
@@ -159,15 +162,15 @@ def session_settings(context: Context) -> dict[str, str]:
         "spark.driver.memory": context.heap,
         "spark.driver.host": LOOPBACK,
         "spark.driver.bindAddress": LOOPBACK,
-        # Any user of this machine reaches the driver's ports. The secret is made at every start.
+        # Any user of this machine can reach the driver's ports. Each start makes a new secret.
         "spark.authenticate": "true",
-        # Spark's own expression, and what holds Kafka's password.
+        # Spark's own expression, extended by the setting that holds Kafka's password.
         "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas[.]config",
         "spark.driver.extraJavaOptions": (
             f"{' '.join((*FLAGS, *busy_compiler(context)))} "
-            # Spark loads 30,000 classes: growing by small steps, each would cost a full collection.
+            # Spark loads 30,000 classes: each small growth step would cost a full collection.
             "-XX:MetaspaceSize=320m -XX:NewRatio=1 "
-            # Quoted: the project's path may have a blank.
+            # Quoted, because the project's path may contain a blank.
             f'-Dlog4j2.configurationFile="{own_or_shipped(context.project, LOG4J2)}"'
         ),
         "spark.local.dir": str(context.temp),
@@ -184,9 +187,9 @@ def session_settings(context: Context) -> dict[str, str]:
 def options(
     context: Context, *, status_host: str = LOOPBACK, writes_bronze: bool = True
 ) -> Options:
-    """What the application is told on its command line.
+    """Return the application's command line options.
 
-    Without `writes_bronze` the sink connectors write those files, and the application none.
+    Without `writes_bronze`, the sink connectors write the bronze files, and the application none.
     """
     tables = lab_tables(context.project, context.config)
     sinks = used_sinks(sink_files(context.project), tables)
@@ -215,7 +218,7 @@ def options(
 def process(
     context: Context, *, status_host: str = LOOPBACK, writes_bronze: bool = True
 ) -> Process:
-    """The application as a process: `spark-submit` with this machine's Python and Java."""
+    """Return the application as a process: `spark-submit` with this machine's Python and Java."""
     return Process(
         argv=tuple(
             submit_argv(
@@ -226,14 +229,14 @@ def process(
             )
         ),
         env=submit_environment(context),
-        # Its data may be replaced while it runs.
+        # The data folder may be replaced while it runs.
         cwd=context.temp,
         stop_seconds=60,
     )
 
 
 def submit_environment(context: Context) -> dict[str, str]:
-    """Of `spark-submit`: this machine's Python and Java."""
+    """Return the environment of `spark-submit`: this machine's Python and Java."""
     return {
         "SPARK_HOME": str(spark_home()),
         "JAVA_HOME": str(context.artifacts.java().resolve().parent.parent),
@@ -252,7 +255,7 @@ def _probe(context: Context) -> str:
     if status.get("suspended"):  # which one of an earlier labctl does not say
         raise ConnectionError("it is suspended; `labctl up` resumes it")
     tables = status["tables"].values()
-    # A table whose topic does not exist yet has nothing to do: the lab is usable without it.
+    # A table whose topic does not exist yet has no work: the lab is usable without it.
     opening = [t for t in tables if t["state"] == "starting" and t["waiting_for"] is None]
     if opening:
         raise ConnectionError(f"{counted(len(opening), 'table', 'are')} still being opened")
@@ -268,7 +271,7 @@ def _suspend(context: Context) -> None:
 def _resume(context: Context) -> None:
     import requests
 
-    # One that does not answer is just starting. If it stays suspended, its probe says so.
+    # A process that does not answer is just starting. If it stays suspended, its probe reports it.
     with suppress(requests.RequestException):
         _post(context, "resume", seconds=_SUSPEND_SECONDS)
 
@@ -317,7 +320,7 @@ SERVICE = Service(
                 project=True,
             ),
         ),
-        # Asked by the application when it starts: whether the sink connector writes bronze.
+        # At its start the application asks Connect whether the sink connector writes bronze.
         companions=("connect",),
         reads_references=True,
         variables=_compose_variables,

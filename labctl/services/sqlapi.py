@@ -1,4 +1,4 @@
-"""Athena's and Glue's own APIs over silver (docs/sql.md), durable in the lab's PostgreSQL."""
+"""Athena's and Glue's own APIs over silver (docs/sql.md). Their state is in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["SECRETS_FILE", "SERVICE", "SqlApi", "api_client", "serve_argv"]
 
 SECRETS_FILE = "sqlapi.json"
 MEMORY = "256MB"
-"""What DuckDB may take for one query."""
+"""DuckDB's memory limit for one query."""
 WORKERS = 3
-"""Queries that run at once, each in a process of its own."""
+"""Number of queries that run at once, each in its own process."""
 _TIMEOUT_SECONDS = 10
 
 
 class SqlApi(Endpoint):
-    """Where Athena and Glue answer, and the key that requests are signed with."""
+    """The address of Athena and Glue, and the key that signs requests."""
 
     url: str
     region: str
@@ -37,7 +37,7 @@ class SqlApi(Endpoint):
 
     @property
     def variables(self) -> Mapping[str, str]:
-        # STS is asked by clients who they are.
+        # Clients call STS to find out who they are.
         return {f"AWS_ENDPOINT_URL_{service}": self.url for service in ("ATHENA", "GLUE", "STS")}
 
 
@@ -47,7 +47,7 @@ def _prepare(context: Context) -> None:
 
 
 def secrets_text(endpoints: Endpoints, passwords: Mapping[str, str]) -> str:
-    """What the service reads of secrets: its login to PostgreSQL, and the object store's key."""
+    """Return the service's secrets as JSON: its login to PostgreSQL, and the object store's key."""
     postgres, store = endpoints.postgres, endpoints.objectstore
     assert postgres is not None  # noqa: S101 - every lab has one
     assert store.access_key is not None  # noqa: S101 - the lab's own object store has keys
@@ -65,7 +65,7 @@ def secrets_text(endpoints: Endpoints, passwords: Mapping[str, str]) -> str:
 
 
 _FEWER_POOLS = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-"""By itself the C library keeps free memory for each of many threads, and Arrow its own."""
+"""Environment that limits the free memory which the C library keeps per thread, and Arrow's."""
 
 
 def _process(context: Context) -> Process:
@@ -98,7 +98,7 @@ def serve_argv(
     workers: int,
     scratch: Path,
 ) -> list[str]:
-    """The command line of the service. The file holds what `secrets_text` says."""
+    """Return the service's command line. The file `secrets` holds the result of `secrets_text`."""
     return [
         *(python, "-m", "labctl.lake.serve_sql", "--secrets", str(secrets)),
         *("--endpoint-url", endpoint_url, "--bucket", bucket, "--region", region),
@@ -109,7 +109,7 @@ def serve_argv(
 
 
 def bronze_folders(project: Path, config: LabConfig) -> str:
-    """The folders of the bucket that have bronze, as the service is told them."""
+    """Return the bucket's folders with bronze, separated by commas, for the command line."""
     roots = (table.properties.bronze_root for table in lab_tables(project, config))
     return ",".join(sorted({root.partition("/")[0] for root in roots} or {"topics"}))
 
@@ -119,9 +119,9 @@ def _compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
 
 
 def api_client(endpoint: SqlApi, service: str, *, attempts: int = 3) -> Any:
-    """A boto3 client of it for `athena` or `glue`.
+    """Return a boto3 client of the service for `athena` or `glue`.
 
-    Requests that fail are tried again, `attempts` times in all.
+    A failed request is retried, up to `attempts` attempts in all.
     """
     import boto3
     from botocore.config import Config
@@ -146,7 +146,7 @@ def _probe(context: Context) -> str:
 
     endpoint = context.endpoints.others[SERVICE.name]
     assert isinstance(endpoint, SqlApi)  # noqa: S101 - this service's own endpoint
-    # Answered from PostgreSQL, and only to whoever has the key.
+    # The service answers this from PostgreSQL, and only to a client with the key.
     answer = signed_request(
         "POST",
         f"{endpoint.url}/",

@@ -1,6 +1,6 @@
-"""SQL Server's stand-in: a source, durable in the lab's PostgreSQL.
+"""SQL Server's stand-in: a source whose data is in the lab's PostgreSQL.
 
-SQL Server itself is not available as an ordinary package. Compose runs its own image instead.
+SQL Server itself is not available as an ordinary package. Compose runs SQL Server's own image.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _prepare(context: Context) -> None:
 
 
 def store_dsn(postgres: Database) -> str:
-    """How the stand-in reaches its database. Holds a password."""
+    """Return the DSN with which the stand-in connects to its database. It holds a password."""
     return (
         f"host={postgres.host} port={postgres.port} dbname={STAND_IN_DATABASE} "
         f"user={postgres.user} password={postgres.password.get_secret_value()}"
@@ -50,7 +50,7 @@ def store_dsn(postgres: Database) -> str:
 
 
 def self_signed_certificate() -> str:
-    """A key and a certificate for this machine, as PEM."""
+    """Return a new key and a certificate for this machine, as PEM."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -90,7 +90,7 @@ def _process(context: Context) -> Process:
 def serve_argv(
     *, dsn: Path, password: Path, certificate: Path, port: int, host: str = LOOPBACK
 ) -> list[str]:
-    """The command line of the stand-in. The files hold what their names say."""
+    """Return the stand-in's command line. Each file holds what the parameter's name says."""
     return [
         *(sys.executable, "-m", "labctl", "sqlserver", "serve"),
         *("--dsn-file", str(dsn), "--password-file", str(password)),
@@ -134,7 +134,7 @@ def _probe(context: Context) -> str:
 
 
 def _secrets(endpoints: Endpoints, passwords: Mapping[str, str]) -> dict[str, Files]:
-    """For SQL Server's own image its password, and what the stand-in needs in its place."""
+    """Return the password for SQL Server's own image, and the files for the stand-in's image."""
     assert endpoints.postgres is not None  # noqa: S101 - every lab has one
     return {
         "sqlserver": {

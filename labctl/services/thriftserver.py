@@ -23,11 +23,11 @@ _PROPERTIES, _PASSWORD = "spark.properties", "password"
 _CLASS = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
 _TIMEOUT_SECONDS = 5.0
 _START, _OK, _COMPLETE = 1, 2, 5
-"""What a message of a login is, as Thrift frames SASL's."""
+"""Status of a login message, in Thrift's framing of SASL."""
 
 
 class ThriftServer(Endpoint):
-    """Where it answers, and as whom to ask."""
+    """The server's address and login."""
 
     host: str
     port: int
@@ -56,7 +56,7 @@ def _prepare(context: Context) -> None:
 
 
 def _settings(context: Context) -> dict[str, str]:
-    """What it adds to `spark/spark-defaults.conf`. Holds secrets."""
+    """Return the settings that it adds to `spark/spark-defaults.conf`. They hold secrets."""
     metastore = context.endpoints.others["metastore"]
     assert isinstance(metastore, Metastore)  # noqa: S101 - `after` names it
     settings = session_settings(context)
@@ -74,13 +74,13 @@ def _settings(context: Context) -> dict[str, str]:
 
 
 def process(context: Context, *, host: str = LOOPBACK) -> Process:
-    """The server as a process: `spark-submit` of a class that Spark brings."""
+    """Return the server as a process: `spark-submit` with a class of Spark."""
     hive = {
         "hive.server2.thrift.bind.host": host,
         "hive.server2.thrift.port": str(context.ports["jdbc"]),
         "hive.server2.authentication": "CUSTOM",
         "hive.server2.custom.authentication.class": "labctl.PasswordFile",
-        # All sessions are this process's user, whatever a client calls itself.
+        # All sessions run as this process's user, whatever user a client names.
         "hive.server2.enable.doAs": "false",
         "hive.exec.scratchdir": str(context.temp / "hive"),
         "hive.exec.local.scratchdir": str(context.temp / "hive-local"),
@@ -102,9 +102,9 @@ def process(context: Context, *, host: str = LOOPBACK) -> Process:
 
 
 def log_in(endpoint: ThriftServer) -> None:
-    """Log in and leave. Raises OSError, also where it is refused.
+    """Log in and disconnect. Raises OSError, also if the server refuses the login.
 
-    A negotiation of SASL's PLAIN; the pipeline has no use for more of a client.
+    This is only a SASL PLAIN negotiation: the pipeline needs no full client.
     """
     login = f"\0{endpoint.user}\0{endpoint.password.get_secret_value()}".encode()
     with socket.create_connection((endpoint.host, endpoint.port), _TIMEOUT_SECONDS) as connection:

@@ -1,4 +1,4 @@
-"""Soak: numbered changes at every source while faults happen, and a count of what was lost.
+"""Soak: numbered changes at every source while faults happen, and a count of lost changes.
 
-What is changed and which faults happen, in which order, follows from one seed.
+One seed decides the changes, the faults and their order.
 """

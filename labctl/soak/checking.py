@@ -1,4 +1,4 @@
-"""The last look: what silver and bronze hold against what the sources acknowledged."""
+"""The final check: comparing silver and bronze with the changes that the sources acknowledged."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _EXAMPLES = 10
 
 @dataclass
 class Finding:
-    """What is wrong with one table. All counts are 0 when nothing is."""
+    """The errors in one table. All counts are 0 if there are none."""
 
     missing_in_silver: int = 0
-    """Rows that are not there, or older than their last acknowledged change."""
+    """Rows that are missing or older than their last acknowledged change."""
     twice_in_silver: int = 0
-    """Rows more than there are keys."""
+    """Number of rows beyond one per key."""
     wrong_in_silver: int = 0
-    """Rows that should be deleted and are not, or the other way round."""
+    """Rows that are deleted or not, contrary to expectation, or newer than expected."""
     missing_in_bronze: int = 0
     """Acknowledged changes without a record."""
     twice_in_bronze: int = 0
-    """Offsets that are in bronze more than once."""
+    """Repeated records in bronze: records beyond one per offset."""
     gaps_in_bronze: int = 0
-    """Offsets between two others that are not there."""
+    """Missing offsets between the lowest and the highest one."""
     examples: list[str] = field(default_factory=list)
 
     def note(self, words: str) -> None:
@@ -46,7 +46,7 @@ class Finding:
 def check_silver(
     lake: Lake, target: Target, first_key: int, expected: Expectation, finding: Finding
 ) -> None:
-    """Compare every row of the run with its last acknowledged change: one scan."""
+    """Compare every row of the run with its last acknowledged change, in one scan."""
     wanted = [target.key, target.number, DELETED]
     table = lake.table(target.silver).read(columns=wanted, view=View(deleted=True))
     compare_rows(versions_of(table, target, first_key), expected, finding)
@@ -55,7 +55,7 @@ def check_silver(
 def compare_rows(
     held: Sequence[tuple[int, Version]], expected: Expectation, finding: Finding
 ) -> None:
-    """Note what is missing among the rows `held`, there twice, or not as it should be."""
+    """Count the rows of `held` that are missing, duplicated or not as expected."""
     by_key = dict(held)
     finding.twice_in_silver += len(held) - len(by_key)
     for key, version in expected.rows.items():
@@ -70,7 +70,7 @@ def compare_rows(
 
 
 class BronzeRecords:
-    """The records of one topic that a run's changes made, as far as bronze has them."""
+    """The records of a run's changes in one topic, as far as bronze has them."""
 
     def __init__(self, bronze: Bronze, target: Target, first_key: int) -> None:
         self._bronze = bronze
@@ -82,7 +82,7 @@ class BronzeRecords:
         self._deleted: set[int] = set()
 
     def read(self, since: float) -> None:
-        """Read the objects written since `since` (seconds since the epoch) and not read before."""
+        """Read all unread objects that were written since `since` (seconds since the epoch)."""
         try:
             objects = self._bronze.objects(self._target.table.topic)
         except LabError:
@@ -94,7 +94,7 @@ class BronzeRecords:
                 self._take(one)
 
     def check(self, operations: Iterable[Operation], finding: Finding) -> None:
-        """Note changes without a record, and offsets that are there twice or not at all."""
+        """Count changes without a record, and offsets that are duplicated or missing."""
         for operation in operations:
             gone = operation.kind in (Kind.DELETE, Kind.MOVE)
             there = not gone or operation.key in self._deleted

@@ -1,4 +1,4 @@
-"""Which faults happen, in which order and for how long: decided by a seed."""
+"""Planning faults, their order and their length from a seed, and causing them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from labctl.testing.faults import Faults
 __all__ = ["FaultKind", "PlannedFault", "fitting_kinds", "inject", "plan_faults"]
 
 _SHORTEST, _LONGEST = 3.0, 15.0
-"""How long a service stands still or is away, in seconds."""
+"""Shortest and longest time that a fault lasts, in seconds."""
 
 
 class FaultKind(StrEnum):
-    """What may happen. Those without a service of their own happen to the whole lab."""
+    """The kinds of faults. Some affect one service, the others the whole lab."""
 
     KILL = "kill"
     PAUSE = "pause"
@@ -40,13 +40,13 @@ _LASTING = (FaultKind.PAUSE, FaultKind.AWAY, FaultKind.CUT_OFF, FaultKind.STALL)
 
 @dataclass(frozen=True)
 class PlannedFault:
-    """One fault of a run."""
+    """A fault of a run."""
 
     kind: FaultKind
     service: str
-    """`lab` for those that happen to all of it."""
+    """Service that the fault affects; `lab` for the whole lab."""
     seconds: float
-    """How long it lasts; 0 for a kill."""
+    """Duration in seconds; 0 for a fault that does not last, such as a kill."""
 
     def __str__(self) -> str:
         lasting = f" for {self.seconds:.0f} s" if self.seconds else ""
@@ -54,7 +54,7 @@ class PlannedFault:
 
 
 def fitting_kinds(lab: Lab, wanted: Sequence[FaultKind]) -> list[FaultKind]:
-    """Those of `wanted` that the lab's runtime can do."""
+    """Return the kinds of `wanted` that the lab's runtime supports."""
     impossible = set() if lab.runtime.cuts_off else {FaultKind.CUT_OFF}
     if not lab.runtime.owns_supervisor:
         impossible |= {FaultKind.STALL, FaultKind.SUPERVISOR}
@@ -64,10 +64,10 @@ def fitting_kinds(lab: Lab, wanted: Sequence[FaultKind]) -> list[FaultKind]:
 def plan_faults(
     kinds: Sequence[FaultKind], services: Sequence[str], seed: str
 ) -> Iterator[PlannedFault]:
-    """Faults without end: each kind with each service once, shuffled, and then again.
+    """Yield faults without end: shuffled rounds with each kind for each service once.
 
-    Kills come first, and then what happens to the whole lab: a short run has had each service
-    killed.
+    In each round, kills come first, then faults of the whole lab, so that even a short run kills
+    each service.
     """
     chance = random.Random(seed)  # noqa: S311 - not a secret
     combinations = [
@@ -89,10 +89,10 @@ def _rank(combination: tuple[FaultKind, str]) -> int:
 
 
 def inject(lab: Lab, fault: PlannedFault) -> None:
-    """Make it happen, and return when it is over: the lab then recovers by itself.
+    """Cause the fault, and return when it is over; the lab then recovers by itself.
 
-    After a fault of the whole lab `labctl up` is needed, so that is done as well. Raises LabError
-    when the lab does not come up again.
+    After a supervisor kill or a power cut, this also does what `labctl up` does. Raises LabError if
+    the lab does not come up again.
     """
     faults = Faults(lab)
     match fault.kind:

@@ -1,4 +1,4 @@
-"""Following one silver table by what each of its commits wrote."""
+"""Following one silver table by reading the rows of each commit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOOK_SECONDS = 0.1
 
 
 class TableFollower(Background):
-    """A thread that tells a tracker of every row that is written to a table."""
+    """A thread that reports every row written to a table to a tracker."""
 
     def __init__(self, lake: Lake, target: Target, first_key: int, tracker: Tracker) -> None:
         super().__init__(f"follow {target.silver}")
@@ -41,7 +41,7 @@ class TableFollower(Background):
 
 
 def versions_of(rows: pa.Table, target: Target, first_key: int) -> list[tuple[int, Version]]:
-    """Keys and versions of the run's rows."""
+    """Return the keys and versions of the run's rows."""
     rows = rows.filter(pc.field(target.key) >= first_key)
     columns = (rows.column(name).to_pylist() for name in (target.key, target.number, DELETED))
     return [

@@ -22,7 +22,7 @@ Outcome = Literal["invoked", "ok", "failed", "unknown"]
 
 
 class History(AbstractContextManager["History"]):
-    """Writes a history to a file; with no path, only counts. Safe to call from several threads."""
+    """A history that is written to a file, or only counted if there is no path. Thread-safe."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -30,7 +30,7 @@ class History(AbstractContextManager["History"]):
         self._mutex = threading.Lock()
         self._begun = time.monotonic()
         self.counts: dict[Outcome, int] = {"invoked": 0, "ok": 0, "failed": 0, "unknown": 0}
-        """Transactions by outcome."""
+        """Number of transactions by outcome."""
 
     def __enter__(self) -> Self:
         if self._path is not None:
@@ -48,13 +48,13 @@ class History(AbstractContextManager["History"]):
             self._file.close()
 
     def transaction(self, outcome: Outcome, **facts: object) -> None:
-        """A step of a transaction."""
+        """Record a step of a transaction."""
         with self._mutex:
             self.counts[outcome] += 1
             self._write({"what": outcome, **facts})
 
     def event(self, what: str, **facts: object) -> None:
-        """Anything else that happened: a fault, its end, a recovery."""
+        """Record any other event: a fault, its end, a recovery."""
         with self._mutex:
             self._write({"what": what, **facts})
 

@@ -1,4 +1,4 @@
-"""A soak run's report as one page: latency over time with the faults drawn on it."""
+"""Rendering a soak run's report as one page: latency over time with the faults marked."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ COLOURS = {
     "supervisor": "#8c564b",
     "power": "#333333",
 }
-"""By kind of fault."""
+"""Colours of the faults, by kind."""
 _SHORTEST_BAR = 1.0
-"""Seconds that a kill is drawn as, to be seen."""
+"""Shortest width of a fault's bar in seconds, so that a kill is visible."""
 
 
 def render_soak(report: SoakReport) -> str:
-    """The page, with the script that draws its charts: about 5 MB."""
+    """Return the page, including the script that draws its charts: about 5 MB."""
     charts = {
         "Seconds until a change could be queried": chart_html(_over_time(report), 0),
         "Recovery after each fault": chart_html(_recovery(report), 1),
@@ -34,7 +34,7 @@ def render_soak(report: SoakReport) -> str:
 
 
 def _over_time(report: SoakReport) -> go.Figure:
-    """Percentiles of each second's changes; a bar of its own colour for each fault."""
+    """Plot the latency of each second's changes, with a coloured bar for each fault."""
     figure = go.Figure()
     at = [second.second + 0.5 for second in report.timeline]
     for name, dash in (("p50", "solid"), ("maximum", "dot")):
@@ -67,7 +67,7 @@ def _over_time(report: SoakReport) -> go.Figure:
 
 
 def _recovery(report: SoakReport) -> go.Figure:
-    """Each fault's recovery, by kind and service."""
+    """Plot the recovery time of each fault, by kind and service."""
     figure = go.Figure()
     for kind in dict.fromkeys(fault.kind for fault in report.faults):
         faults = [f for f in report.faults if f.kind == kind]

@@ -1,4 +1,4 @@
-"""What a soak run writes: transactions of numbered changes, decided by a seed."""
+"""The changes of a soak run: transactions of numbered changes, decided by a seed."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["Kind", "Operation", "Transaction", "plan_transactions"]
 
 _WEIGHTS = {"insert": 30, "update": 50, "delete": 10, "move": 10}
 _WIDE_EVERY = 150
-"""One transaction in so many is wide."""
+"""Average number of transactions per wide one."""
 _WIDE_OPERATIONS = 100
 _ROWS_AT_LEAST = 200
-"""Fewer living rows than this: only inserts."""
+"""Number of living rows below which a plan has only inserts."""
 
 
 class Kind(StrEnum):
-    """What is done to a row."""
+    """The kind of change to a row."""
 
     INSERT = "insert"
     UPDATE = "update"
@@ -29,15 +29,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One change of one row."""
+    """A change of one row."""
 
     number: int
-    """From 1 on, within its table; rises with every operation."""
+    """Number from 1 on within the table; rises with every operation."""
     kind: Kind
     key: int
-    """The row's key; of a moved row, the one it had."""
+    """Key of the row; for a moved row, its old key."""
     new_key: int | None = None
-    """The key that a moved row gets."""
+    """New key of a moved row; None for other operations."""
 
     @property
     def lives_at(self) -> int:
@@ -47,16 +47,16 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """Operations that are committed together. No two are of one key, so it can be repeated."""
+    """Operations that are committed together. No two have the same key, so it is repeatable."""
 
     operations: tuple[Operation, ...]
 
 
 def plan_transactions(first_key: int, seed: str) -> Iterator[Transaction]:
-    """Transactions of one table without end. The same arguments give the same ones.
+    """Yield transactions of one table without end. The same arguments give the same ones.
 
-    Keys from `first_key` on belong to the run, and none is used for a second row: a deleted
-    row stays deleted.
+    Keys from `first_key` on belong to the run. No key is used for a second row, so a deleted row
+    stays deleted.
     """
     chance = random.Random(seed)  # noqa: S311 - not a secret
     alive: list[int] = []

@@ -1,4 +1,4 @@
-"""A soak run's report: what stands in its JSON."""
+"""A soak run's report, as written to JSON."""
 
 from __future__ import annotations
 
@@ -20,35 +20,36 @@ class _Part(BaseModel):
 
 
 class FaultRun(_Part):
-    """One fault that happened. Seconds since the run began."""
+    """A fault that happened. Seconds since the run began."""
 
     kind: str
     service: str
     begin: float
     end: float
-    """When it was over: from here on the lab recovered."""
+    """Time when the fault was over and the recovery began."""
     recovery_seconds: float | None
-    """From its end until each table showed a change committed after it; None: not in time."""
+    """Time from the fault's end until each table showed a change committed after it, and all
+    services were usable; None: not in time."""
 
 
 class TableSoak(_Part):
-    """One table of the run."""
+    """A table of the run."""
 
     table: str
-    """In silver."""
+    """Name of the silver table."""
     source_table: str
     engine: str
     acknowledged: int
-    """Changes that the source said are committed."""
+    """Number of changes whose commit the source acknowledged."""
     stale: int
-    """Times a row went back to an older version, or came back after it was deleted."""
+    """Number of times a row returned to an older version, or reappeared after its delete."""
     stepped_back: int = 0
-    """The same between a fault and the first change after it, when changes are sent again."""
+    """The same count between a fault and the first change after it, when changes are resent."""
     finding: Finding
 
 
 class SoakSecond(_Part):
-    """One second of the run. Latencies are those of changes committed in it."""
+    """The figures of one second. Latencies are those of changes committed in it."""
 
     second: int
     committed: int
@@ -57,7 +58,7 @@ class SoakSecond(_Part):
 
 
 class SoakReport(_Part):
-    """One run."""
+    """The report of a run."""
 
     version: int = 1
     lab: str
@@ -65,22 +66,23 @@ class SoakReport(_Part):
     environment: Environment
     seed: int
     minutes: float
-    """As asked for; the last recovery and the checks come on top."""
+    """Requested duration; the last recovery and the checks take additional time."""
     rate: float
-    """Changes per second that were asked for, all sources together."""
+    """Requested changes per second, all sources together."""
     kinds: list[str]
     started_at: str
     """ISO 8601, UTC."""
     transactions: dict[str, int]
-    """By outcome: invoked, ok, failed (refused), unknown (connection lost, then repeated)."""
+    """Transactions by outcome: invoked, ok, failed (refused), unknown (connection lost, then
+    repeated)."""
     tables: list[TableSoak]
     verified: bool
-    """Whether `labctl verify` found every table of the run equal to its source."""
+    """True if `labctl verify` found every table of the run equal to its source."""
     end_to_end: Percentiles | None
-    """From a change's acknowledgement until a query could see it, faults included. Seconds."""
+    """Seconds from a change's acknowledgement until a query returned it, including faults."""
     faults: list[FaultRun]
     recovery: dict[str, Percentiles]
-    """Recovery in seconds by kind of fault, and over `all`."""
+    """Recovery time in seconds by kind of fault, and for `all`."""
     growth: list[Growth]
     timeline: list[SoakSecond]
 
@@ -96,12 +98,12 @@ class SoakReport(_Part):
 
     @property
     def stale(self) -> int:
-        """Rows that went back to an older version outside a recovery, or are wrong at the end."""
+        """Rows that returned to an older version outside a recovery, or are wrong at the end."""
         return sum(table.stale + table.finding.wrong_in_silver for table in self.tables)
 
     @property
     def stepped_back(self) -> int:
-        """Times that a row was shown older than before while its table caught up."""
+        """Number of times a query returned an older version of a row while its table caught up."""
         return sum(table.stepped_back for table in self.tables)
 
     @property
@@ -110,12 +112,13 @@ class SoakReport(_Part):
 
     @property
     def outgrown(self) -> list[Growth]:
-        """What grew beyond its bound."""
+        """Figures that grew beyond their bounds."""
         return [growth for growth in self.growth if not growth.within]
 
     @property
     def sound(self) -> bool:
-        """Whether nothing was lost, nothing is there twice, nothing is stale, all recovered."""
+        """True if nothing was lost, duplicated or stale, nothing outgrew its bound, and the lab
+        recovered from every fault."""
         return self.verified and not (
             self.missing or self.twice or self.stale or self.unrecovered or self.outgrown
         )
@@ -125,7 +128,7 @@ class SoakReport(_Part):
 
     @classmethod
     def load(cls, path: Path) -> SoakReport:
-        """Read a report. Raises LabError (USAGE) for a file that is none."""
+        """Read a report. Raises LabError (USAGE) if the file is not a report."""
         try:
             return cls.model_validate_json(path.read_text(encoding="utf-8"))
         except (OSError, ValidationError) as error:

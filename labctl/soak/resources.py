@@ -1,4 +1,4 @@
-"""What the services take during a soak run: a leak shows as growth from its begin to its end."""
+"""Measuring the services' resources during a soak run: a leak shows as growth."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ _FACTOR = 1.25
 _MORE_MEMORY = 256 * 1024**2
 _MORE_FILES = 150
 _MORE_OBJECTS = 400
-"""A table's objects rise and fall with compaction, cleaning and archiving."""
+"""Allowed growth in objects: a table's objects vary with compaction, cleaning and archiving."""
 
 
 class Growth(BaseModel):
-    """One figure at the begin and at the end of a run.
+    """A figure at the begin and at the end of a run.
 
-    The begin is the highest of its first third, by when every service has warmed up; the end is
-    the median of the last third.
+    The begin is the highest value in the first third of the run, in which every service warms up.
+    The end is the median of the last third.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     what: str
-    """`memory` (bytes), `files` (open files and sockets) or `objects` (in the object store)."""
+    """Figure: `memory` (bytes), `files` (open files and sockets) or `objects` (in the object
+    store)."""
     of: str
-    """A service, or a silver table."""
+    """Name of the service or silver table."""
     begin: float
     end: float
     bound: float
-    """What `end` may be at most: a quarter more than the begin, and a constant."""
+    """Highest allowed `end`: the begin plus a quarter of it, plus a constant."""
 
     @property
     def within(self) -> bool:
@@ -46,7 +47,7 @@ class Growth(BaseModel):
 
 
 class ResourceSampler(Background):
-    """Samples until it is stopped."""
+    """A thread that samples resources until it is stopped."""
 
     def __init__(self, lab: Lab, lake: Lake, tables: list[str]) -> None:
         super().__init__("resources")
@@ -56,7 +57,7 @@ class ResourceSampler(Background):
         self._samples: dict[tuple[str, str], list[float]] = defaultdict(list)
 
     def growth(self) -> list[Growth]:
-        """By figure and service, begin against end."""
+        """Return the growth of each figure, by service or table."""
         more = {"memory": _MORE_MEMORY, "files": _MORE_FILES, "objects": _MORE_OBJECTS}
         found = []
         for (what, of), values in sorted(self._samples.items()):
@@ -90,7 +91,7 @@ class ResourceSampler(Background):
 
 
 def _open_files(pid: int) -> int:
-    """Open files and sockets of a process and its children; 0 where they may not be seen."""
+    """Return the open files and sockets of a process and its children; 0 if access is denied."""
     try:
         root = psutil.Process(pid)
         return sum(process.num_fds() for process in (root, *root.children(recursive=True)))

@@ -1,4 +1,4 @@
-"""A soak run: write, make faults, follow, and in the end count what is missing."""
+"""A soak run: write changes, cause faults, follow the changes, and count the missing ones."""
 
 from __future__ import annotations
 
@@ -38,31 +38,31 @@ __all__ = ["SoakPlan", "run_soak", "soak_tables"]
 
 _ROUND_SECONDS = 0.1
 _RECOVERY_SECONDS = 300.0
-"""How long a recovery may take before the run counts it as failed."""
+"""Seconds after which the run counts a recovery as failed."""
 _DRAIN_SECONDS = 300.0
-"""How long the last changes may take to silver and bronze."""
+"""Seconds that the last changes may take to reach silver and bronze."""
 _LOOK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class SoakPlan:
-    """What is asked for."""
+    """The settings of a run."""
 
     seed: int
     rate: float
     """Changes per second, all tables together."""
     kinds: Sequence[FaultKind]
     seconds: float | None = None
-    """How long faults go on; None: until each has happened once."""
+    """Seconds during which faults happen; None: until each has happened once."""
     healthy_seconds: float = 5.0
-    """Between a recovery and the next fault."""
+    """Seconds between a recovery and the next fault."""
     tables: Sequence[str] = ()
-    """Silver tables; empty: one of each source, see `soak_tables`."""
+    """Silver tables; empty: one table of each source, see `soak_tables`."""
 
 
 @dataclass
 class _Table:
-    """One table under way."""
+    """A table during the run."""
 
     target: Target
     first_key: int
@@ -73,9 +73,9 @@ class _Table:
 
 
 def soak_tables(lab: Lab, names: Sequence[str] = ()) -> list[Target]:
-    """The tables called `names`, or one of each source, see `chosen_targets`.
+    """Return the tables called `names`, or else one table of each source; see `chosen_targets`.
 
-    Raises LabError (USAGE) for a table that cannot carry numbers, or when there is none.
+    Raises LabError (USAGE) for a table that cannot carry numbers, or if there is no usable table.
     """
     if names:
         found = []
@@ -90,10 +90,11 @@ def soak_tables(lab: Lab, names: Sequence[str] = ()) -> list[Target]:
 def run_soak(
     lab: Lab, plan: SoakPlan, history: History, *, say: Callable[[str], None]
 ) -> SoakReport:
-    """Run it on a lab that runs and is seeded, and report. Rows it made are removed again.
+    """Run a soak on a running, seeded lab, and return the report. Its rows are removed at the end.
 
-    A first load that is under way is waited for. Changes that are lost are no error here: the
-    report says so. Raises LabError when the lab cannot run it, or differs before it begins.
+    It first waits for a first load in progress. Lost changes raise no error; the report counts
+    them. Raises LabError if the lab cannot run it, or if a table differs from its source before
+    the run.
     """
     lab.require_running().require_here()
     say("comparing the tables with their sources")
@@ -269,9 +270,11 @@ class _Run:
             self._explain()
 
     def _await_recovery(self) -> float | None:
-        """When every table had shown a change committed after the fault, all services usable.
+        """Wait for the lab's recovery and return its time, or None if it takes too long.
 
-        A table can be fresh while a service that it does not need at the moment is still away.
+        The lab has recovered once every table has shown a change committed after the fault, and all
+        services are usable. A table can be fresh while a service that it does not need is still
+        stopped.
         """
         fresh = self._wait(self._fresh_again, _RECOVERY_SECONDS)
         if fresh is None or self._usable():
@@ -294,7 +297,7 @@ class _Run:
         self._wait(lambda: None, seconds)
 
     def _wait(self, condition: Callable[[], float | None], seconds: float) -> float | None:
-        """What `condition` gives; None when that took too long."""
+        """Wait until `condition` returns a value, and return it; None after `seconds`."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             time.sleep(_ROUND_SECONDS)
@@ -333,7 +336,7 @@ class _Run:
         return finding
 
     def _explain(self) -> None:
-        """Say where the oldest change that has not arrived is stuck."""
+        """Report where the oldest change that has not arrived is stuck."""
         for table in self._tables.values():
             key = table.tracker.stuck()
             if key is not None:
@@ -355,7 +358,7 @@ class _Run:
 
 
 def _seconds_of(arrivals: Sequence[Arrival], begun: float) -> list[SoakSecond]:
-    """Seconds in which something was committed."""
+    """Return the run's seconds in which something was committed."""
     by_second: dict[int, list[float]] = {}
     for arrival in arrivals:
         second = int(arrival.committed - begun)

@@ -1,4 +1,4 @@
-"""What is known of one table during a run: what it must hold, and what queries have shown."""
+"""Tracking one table during a run: the rows it must hold, and those that queries returned."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["Arrival", "Expectation", "Tracker", "Version"]
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A row as silver holds it."""
+    """The state of a row in silver."""
 
     number: int
-    """Of the operation that made it so; a deleted row keeps the number it had."""
+    """Number of the operation that produced this state; a deleted row keeps its old number."""
     deleted: bool
 
     def shows(self, operation: Operation) -> bool:
-        """Whether the row has gone through `operation`."""
+        """Return whether the row includes `operation`."""
         if operation.kind is Kind.DELETE:
             return self.deleted
         return self.deleted or self.number >= operation.number
@@ -30,33 +30,33 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A change's way from the source's acknowledgement to a query."""
+    """A change's acknowledgement by the source, and its arrival in a query."""
 
     committed: float
-    """Seconds since the epoch, as all times here."""
+    """Time of the acknowledgement, in seconds since the epoch like all times in this module."""
     queryable: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A change that no query has shown yet."""
+    """A change that no query has returned yet."""
 
     operation: Operation
     begun: float
     at: float
-    """When the source said that it is committed."""
+    """Time when the source acknowledged the commit."""
 
 
 class Expectation:
-    """What a table must hold, by the operations that were acknowledged. Not for several threads."""
+    """The rows that a table must hold after the acknowledged operations. Not thread-safe."""
 
     def __init__(self) -> None:
         self.rows: dict[int, Version] = {}
-        """By key, the last state; moved and deleted rows stay, as deleted ones."""
+        """Last state of each row, by key; moved and deleted rows stay as deleted ones."""
         self.count = 0
 
     def add(self, operations: Iterable[Operation]) -> None:
-        """The source has committed `operations`."""
+        """Record that the source has committed `operations`."""
         for operation in operations:
             self.count += 1
             if operation.kind in (Kind.DELETE, Kind.MOVE):
@@ -67,12 +67,12 @@ class Expectation:
 
 
 class Tracker:
-    """Matches what the source acknowledged with what queries show. Safe for several threads.
+    """A match of acknowledged changes with the rows that queries return. Thread-safe.
 
-    A row that is shown with a lower number than before, or again after it was deleted, has gone
-    back: `stale` counts it. `stepped_back` counts those that did so between a fault and the
-    first change after it: a source connector that dies sends its last seconds again when it is
-    back, and a commit may fall in between.
+    A row that a query returns with a lower number than before, or again after its delete, has gone
+    back; `stale` lists it. `stepped_back` counts rows that go back between a fault and the first
+    change after it: a source connector that dies resends its last seconds when it returns, and a
+    commit may contain only a part of them.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Tracker:
         self.stale: list[str] = []
         self.stepped_back = 0
         self.fresh_at: float | None = None
-        """When the change that `ask_for_change_after` asked for became queryable."""
+        """Time when the change requested by `ask_for_change_after` became queryable."""
         self._fresh_after = 0.0
         self._recovering = False
         self._mutex = threading.Lock()
@@ -90,32 +90,33 @@ class Tracker:
 
     @property
     def under_way(self) -> int:
-        """Changes that are acknowledged and cannot be queried yet."""
+        """Number of changes that are acknowledged but not yet queryable."""
         return self._under_way
 
     def stuck(self) -> int | None:
-        """The key of the change that has been under way for longest."""
+        """Return the key of the oldest change that is not yet queryable; None if there is none."""
         with self._mutex:
             waiting = [(q[0].at, key) for key, q in self._waiting.items()]
         return min(waiting)[1] if waiting else None
 
     def fault_begins(self) -> None:
-        """Until the change that is asked for next is shown, rows may be sent again."""
+        """Begin a recovery: rows may be resent until the next requested change is queryable."""
         with self._mutex:
             self._recovering, self._fresh_after, self.fresh_at = True, math.inf, None
 
     def ask_for_change_after(self, moment: float) -> None:
-        """Have `fresh_at` name the first change that starts after `moment`.
+        """Set `fresh_at` when the first change that starts after `moment` becomes queryable.
 
-        One whose answer came after `moment` may have been committed, and read, before.
+        The start counts, because a change acknowledged after `moment` may have been committed, and
+        read, before it.
         """
         with self._mutex:
             self._fresh_after, self.fresh_at = moment, None
 
     def acknowledged(self, operations: Iterable[Operation], begun: float, at: float) -> None:
-        """The source, asked at `begun`, said at `at` that it has committed `operations`.
+        """Record that the source, asked at `begun`, acknowledged `operations` at `at`.
 
-        A query may have shown them already.
+        A query may have returned them already.
         """
         with self._mutex:
             for operation in operations:
@@ -127,7 +128,7 @@ class Tracker:
                     self._under_way += 1
 
     def shown(self, rows: Iterable[tuple[int, Version]], at: float) -> None:
-        """A query returned rows, each with its key."""
+        """Record rows that a query returned at `at`, each with its key."""
         with self._mutex:
             for key, version in rows:
                 seen = self._seen.get(key)

@@ -1,4 +1,4 @@
-"""Writing a soak run's changes: one thread per source, which survives every lost connection."""
+"""Writing a soak run's changes: one thread per table, which survives every lost connection."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ __all__ = ["Acknowledged", "SoakWriter"]
 
 _RECONNECT_SECONDS = 0.2
 _GIVE_UP_SECONDS = 600.0
-"""A transaction that is refused for so long is a fault of the lab, not one that was injected."""
+"""Seconds after which a refused transaction counts as a defect of the lab, not as an injected
+fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """A transaction that the database said is committed."""
+    """A transaction whose commit the database acknowledged."""
 
     table: str
-    """In silver."""
+    """Name of the silver table."""
     operations: tuple[Operation, ...]
     begun: float
-    """When it was sent for the first time, seconds since the epoch."""
+    """Time when it was sent for the first time, in seconds since the epoch."""
     at: float
-    """When it was said to be committed."""
+    """Time when the commit was acknowledged."""
 
 
 class SoakWriter(Background):
-    """Commits one table's transactions at a steady rate."""
+    """A thread that commits one table's transactions at a steady rate."""
 
     def __init__(
         self,
@@ -48,7 +49,7 @@ class SoakWriter(Background):
         history: History,
         done: queue.SimpleQueue[Acknowledged],
     ) -> None:
-        """`rate` is in changes per second."""
+        """Prepare the thread; `rate` is in changes per second."""
         super().__init__(f"soak {target.ref}")
         self._endpoints = endpoints
         self._target = target
@@ -59,11 +60,11 @@ class SoakWriter(Background):
         self._abandoned = False
 
     def stop(self) -> None:
-        """End once the transaction under way is acknowledged, so that none stays unknown."""
+        """Stop once the transaction in progress is acknowledged, so that none stays unknown."""
         super().stop()
 
     def abandon(self) -> None:
-        """End, for a run that is given up: a transaction that fails is not repeated any more."""
+        """Stop for an aborted run, without repeating a transaction that fails."""
         self._abandoned = True
         super().stop()
 
@@ -106,7 +107,7 @@ class SoakWriter(Background):
                 for operation in transaction.operations:
                     apply_operation(source, self._target, operation)
         except LabError as error:
-            # A connection that is gone says nothing of the commit; an answer says that it failed.
+            # After a lost connection, the outcome is unknown; an answer means that it failed.
             outcome = "unknown" if source.closed else "failed"
             self._history.transaction(outcome, **note, why=error.what)  # type: ignore[arg-type]
             raise
@@ -117,7 +118,7 @@ class SoakWriter(Background):
 
 
 def apply_operation(source: Source, target: Target, operation: Operation) -> None:
-    """Make one change. Made a second time, it changes nothing."""
+    """Make one change. Making it a second time changes nothing."""
     if operation.kind is Kind.INSERT:
         source.upsert(target.ref, target.rows({operation.key: operation.number}))
     elif operation.kind is Kind.UPDATE:

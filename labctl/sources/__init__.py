@@ -1,6 +1,6 @@
-"""Talking to the source databases: statements, transactions, bulk changes, exact reading.
+"""Access to the source databases: statements, transactions, bulk changes, exact reading.
 
-`connect(endpoints, "orders")` gives a `Source`, whatever its engine.
+`connect(endpoints, "orders")` returns a `Source`, whatever its engine.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ __all__ = [
 ENGINES: Mapping[SourceEngine, Engine] = MappingProxyType(
     {engine.name: engine for engine in (postgres.ENGINE, mysql.ENGINE, sqlserver.ENGINE)}
 )
-"""Kinds of databases that a lab may have as sources."""
+"""Database engines that a lab may have as sources, by name."""
 
 
 def endpoint_of(endpoints: Endpoints, name: str) -> SourceDatabase:
-    """Where a source of the lab answers; `LabError` (USAGE) when the lab has none of that name."""
+    """Return a source's endpoint; raise `LabError` (USAGE) if the lab has no such source."""
     if name not in endpoints.sources:
         raise LabError(
             f"This lab has no source {name!r}.",
@@ -59,21 +59,21 @@ def endpoint_of(endpoints: Endpoints, name: str) -> SourceDatabase:
 
 
 def connect(endpoints: Endpoints, name: str) -> Source:
-    """Opens a connection to a source, as its owner; close it, or use it as a context manager.
+    """Open a connection to a source, as its owner; close it, or use it as a context manager.
 
-    Raises `LabError`: usage when the lab has no source of that name, not ready when it does not
-    answer.
+    Raises `LabError`: USAGE if the lab has no source of that name, NOT_READY if the database does
+    not answer.
     """
     endpoint = endpoint_of(endpoints, name)
     return ENGINES[endpoint.engine].client(endpoint)
 
 
 def connect_server(endpoints: Endpoints, name: str) -> Source:
-    """Opens a connection to the server of a source, for what is the whole server's: its log, slots.
+    """Open a connection to a source's server, for server-wide state such as its log and slots.
 
-    It is the administrator's, who never enters a source's database: whoever owns one decides which
-    functions, operators and triggers a statement in it runs. SQL Server's log is in the source's
-    own database. Raises `LabError` as `connect` does.
+    It logs in as the administrator, but never to a source's database: the owner of a database
+    decides which functions, operators and triggers a statement in it runs. SQL Server's log is in
+    the source's own database. Raises `LabError` as `connect` does.
     """
     endpoint = endpoint_of(endpoints, name)
     engine = ENGINES[endpoint.engine]
@@ -84,7 +84,7 @@ def connect_server(endpoints: Endpoints, name: str) -> Source:
 
 
 def ensure_database(endpoints: Endpoints, name: str) -> None:
-    """Creates the databases of a source that its server does not have yet."""
+    """Create the databases of a source that its server does not have yet."""
     endpoint = endpoint_of(endpoints, name)
     engine = ENGINES[endpoint.engine]
     server = endpoints.servers[endpoint.engine] or endpoint

@@ -1,4 +1,4 @@
-"""PostgreSQL's arrays: which of them silver has as they are, and how they are read."""
+"""PostgreSQL's arrays: which ones silver stores exactly, and how they are read."""
 
 # ruff: noqa: S608 - the templates have no values in them
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 __all__ = ["ARRAY", "ELEMENTS", "array_of_texts", "element_of", "elements_sql", "lost_sql"]
 
 ARRAY = "ARRAY"
-"""What the information schema calls the type of every array."""
+"""The information schema's name for the type of every array."""
 ELEMENTS = (
     *("smallint", "integer", "bigint", "oid", "real", "double precision", "boolean", "numeric"),
     *("date", "bytea"),
     *("text", "character varying", "character", "uuid", "json", "jsonb"),
 )
-"""Types whose values have the same form in an array and in a column of their own."""
+"""Types whose values have the same form in an array as in a scalar column."""
 _SIZE = re.compile(r"\((\d+)(?:,(-?\d+))?\)")
 
 
 def element_of(rules: Mapping[str, TypeRule], declared: Declared) -> SourceColumn | None:
-    """Return how the elements of an array are read; None where silver has them in another form."""
+    """Return an array's element as a column; None if silver has the elements in another form."""
     full = declared.full.removesuffix("[]")
     name = _SIZE.sub("", full)
     if full == declared.full or name not in ELEMENTS:
@@ -47,9 +47,9 @@ def element_of(rules: Mapping[str, TypeRule], declared: Declared) -> SourceColum
 
 
 def elements_sql(element: SourceColumn) -> str:
-    """Return the template of an array's elements, as a JSON array of texts; NULL for a lost one."""
+    """Return the SQL template for an array as a JSON array of texts; NULL for a lost array."""
     value = element.rule.expression.format("e")
-    # A cast would take the blanks away with which a text is padded to its length.
+    # A cast would remove the blanks that pad a text to its length.
     is_padded = element.declared.name == "character"
     text = f"textin(bpcharout({value}))" if is_padded else f"({value})::text"
     texts = f"json_agg({text} ORDER BY n)::text"
@@ -60,7 +60,7 @@ def elements_sql(element: SourceColumn) -> str:
 
 
 def lost_sql(element: SourceColumn) -> str:
-    """Return the template of whether silver has no form for an array; NULL for one that is NULL."""
+    """Return the SQL condition that silver has no form for an array; NULL for a NULL array."""
     is_deep = "coalesce(array_ndims({0}), 1 + cardinality({0})) > 1"
     if element.declared.name == "numeric":
         return f"{is_deep} OR {{0}}::text ~ 'NaN|Infinity'"
@@ -72,7 +72,7 @@ def array_of_texts(
     element: SourceColumn,
     arrive: Callable[[pa.ChunkedArray[Any], SourceColumn], pa.ChunkedArray[Any]],
 ) -> pa.ChunkedArray[Any]:
-    """Return the arrays that `elements_sql` has made texts of; `arrive` reads their elements."""
+    """Return arrays from the texts that `elements_sql` selects; `arrive` converts the elements."""
     arrays = [None if text is None else json.loads(text) for text in texts.to_pylist()]
     offsets = [0]
     for one in arrays:

@@ -1,4 +1,4 @@
-"""What every source database offers, whichever engine it is."""
+"""The interface of a source database, the same for every engine."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ __all__ = [
 ]
 
 Row = tuple[Any, ...]
-"""Values as the driver gives them."""
+"""Values as the driver returns them."""
 Parameter = object
 
 JSON_MARK = b"labctl.json"
-"""In the metadata of a column whose values are compared as JSON."""
+"""Metadata key of a column whose values are compared as JSON."""
 
 
 class Rollback(Exception):  # noqa: N818 - a request, not an error
-    """Raised inside `Source.transaction()`: undo the transaction and go on after the block."""
+    """A request inside `Source.transaction()` to roll back and continue after the block."""
 
 
 @dataclass(frozen=True, order=True)
@@ -55,7 +55,7 @@ class TableRef:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """`schema.table`; `LabError` for anything else."""
+        """Parse `schema.table`; raise `LabError` for anything else."""
         schema, dot, name = text.partition(".")
         if not (schema and dot and name):
             raise LabError(f"{text!r} names no table.", hint="write schema.table, as in ecomm.sale")
@@ -69,14 +69,14 @@ class Declared:
     name: str
     """Type name without its size, lower case: `numeric`, `character varying`, `datetime`."""
     full: str
-    """As one would write it: `numeric(8,2)`, `smallint unsigned`."""
+    """The type as in a column definition: `numeric(8,2)`, `smallint unsigned`."""
     precision: int | None = None
     scale: int | None = None
 
 
 @dataclass(frozen=True)
 class SourceColumn:
-    """One column, as the catalogue has it."""
+    """One column, as the catalogue describes it."""
 
     name: str
     declared: Declared
@@ -90,7 +90,7 @@ class SourceColumn:
 
     @property
     def field(self) -> pa.Field[Any]:
-        """The column of a table of such values; marked where values are compared as JSON."""
+        """The column's Arrow field; its metadata is marked if values are compared as JSON."""
         import pyarrow as pa
 
         marks = {JSON_MARK: b"1"} if self.rule.is_json else None
@@ -108,7 +108,7 @@ class UnreadColumn:
 
     name: str
     type: str
-    """As the catalogue shows it."""
+    """The type as the catalogue shows it."""
 
     def __str__(self) -> str:
         return f"{self.name}: {self.type}"
@@ -116,15 +116,15 @@ class UnreadColumn:
 
 @dataclass(frozen=True)
 class SourceTable:
-    """One table, as the catalogue has it."""
+    """One table, as the catalogue describes it."""
 
     ref: TableRef
     columns: tuple[SourceColumn, ...]
-    """In the table's order."""
+    """Readable columns, in the table's order."""
     keys: tuple[str, ...]
     """Columns of the primary key, in key order; empty when there is none."""
     unread: tuple[UnreadColumn, ...] = ()
-    """The columns left out above."""
+    """The columns that `columns` leaves out."""
 
     @classmethod
     def of(
@@ -134,7 +134,7 @@ class SourceTable:
         columns: Iterable[tuple[str, Declared, bool]],
         keys: Sequence[str],
     ) -> Self:
-        """From what the catalogue says of each column: name, type, whether it may be null."""
+        """Return the table, given each column's name, type and whether it may be null."""
         from labctl.sources.types import rule_for
 
         found, unread = [], []
@@ -157,23 +157,23 @@ class SourceTable:
 
 
 class Source(ABC):
-    """One open connection to a source database. Not to be shared between threads.
+    """One open connection to a source database. Threads must not share it.
 
     Every statement commits by itself, except inside `transaction()`. Parameters are written `%s`;
-    a percent sign in a statement that has parameters is `%%`.
+    a percent sign in a statement that has parameters is written `%%`.
     Errors of the database reach the caller as `LabError` with the statement that failed.
     """
 
     engine: ClassVar[SourceEngine]
-    """Of its server: `postgres`, `mysql`, …"""
+    """The server's engine: `postgres`, `mysql`, …"""
     _quotes: ClassVar[tuple[str, str]] = ('"', '"')
-    """What stands before and behind a name; the latter is doubled inside it."""
+    """Opening and closing quote of a name; a closing quote inside the name is doubled."""
     _begin: ClassVar[str] = "BEGIN"
     _keyed: ClassVar[str] = (
         "SELECT table_name FROM information_schema.table_constraints"
         " WHERE table_schema = %s AND constraint_type = 'PRIMARY KEY'"
     )
-    """Names the tables of a schema that have a primary key."""
+    """Query for the names of a schema's tables that have a primary key."""
 
     def __init__(self) -> None:
         self._in_transaction = False
@@ -191,28 +191,28 @@ class Source(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Ends the connection; an open transaction is rolled back."""
+        """Close the connection; the server rolls back an open transaction."""
 
     @property
     @abstractmethod
     def closed(self) -> bool:
-        """Whether the connection was closed, or lost and noticed to be."""
+        """Whether the connection was closed, or was found to be lost."""
 
     @abstractmethod
     def execute(self, sql: str, parameters: Sequence[Parameter] = ()) -> list[Row]:
-        """Runs one statement; its rows, or none when it returns none."""
+        """Run one statement; return its rows, or an empty list if it returns none."""
 
     @abstractmethod
     def affect(self, sql: str, parameters: Sequence[Parameter] = ()) -> int:
-        """Runs one statement; the number of rows it changed."""
+        """Run one statement; return the number of rows it changed."""
 
     @abstractmethod
     def run_script(self, sql: str) -> None:
-        """Runs the statements of a DDL script, in order."""
+        """Run the statements of a DDL script, in order."""
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commits at the end of the block; rolls back when it raises (`Rollback` ends there)."""
+        """Commit at the end of the block; roll back if it raises. Suppress only `Rollback`."""
         if self._in_transaction:
             raise LabError("A transaction is open already on this connection.")
         self.execute(self._begin)
@@ -225,7 +225,7 @@ class Source(ABC):
             if not isinstance(error, Rollback):
                 raise
         except BaseException:
-            # Interrupted in the middle of an answer: only the server can still roll back.
+            # Interrupted in the middle of an answer, so only the server can still roll back.
             self.close()
             raise
         else:
@@ -235,7 +235,7 @@ class Source(ABC):
 
     @contextmanager
     def _atomic(self) -> Iterator[None]:
-        """The open transaction, or one for this block."""
+        """Use the open transaction, or begin one for this block."""
         if self._in_transaction:
             yield
         else:
@@ -244,22 +244,22 @@ class Source(ABC):
 
     @classmethod
     def quote(cls, identifier: str) -> str:
-        """An identifier as it is written in SQL."""
+        """Return an identifier quoted for SQL."""
         return quoted(identifier, cls._quotes)
 
     def qualified(self, ref: TableRef) -> str:
-        """A table as it is written in SQL."""
+        """Return a table's name with its schema, quoted for SQL."""
         return f"{self.quote(ref.schema)}.{self.quote(ref.name)}"
 
     def _names(self, names: Sequence[str]) -> str:
         return ", ".join(self.quote(name) for name in names)
 
     def _same(self, names: Sequence[str]) -> str:
-        """The condition that the rows `t` and `s` have the same values in these columns."""
+        """Return the condition that rows `t` and `s` have the same values in these columns."""
         return " AND ".join(f"t.{self.quote(name)} = s.{self.quote(name)}" for name in names)
 
     def tables(self, schema: str) -> list[TableRef]:
-        """Base tables of a schema, by name."""
+        """Return the base tables of a schema, sorted by name."""
         rows = self.execute(
             "SELECT table_name FROM information_schema.tables"
             " WHERE table_schema = %s AND table_type = 'BASE TABLE' ORDER BY 1",
@@ -268,56 +268,56 @@ class Source(ABC):
         return [TableRef(schema, name) for (name,) in rows]
 
     def keyed_tables(self, schema: str) -> set[TableRef]:
-        """Those that have a primary key."""
+        """Return the tables of a schema that have a primary key."""
         return {TableRef(schema, name) for (name,) in self.execute(self._keyed, (schema,))}
 
     @abstractmethod
     def describe(self, ref: TableRef) -> SourceTable:
-        """Columns, types and key; `LabError` when there is no such table."""
+        """Return the table's columns, types and key; raise `LabError` if there is no such table."""
 
     @abstractmethod
     def comments(self, ref: TableRef) -> dict[str, str]:
-        """What the table's columns are said to be, by name; none of a table that is not there."""
+        """Return the comments on the table's columns, by name; empty if there is no such table."""
 
     def count(self, ref: TableRef) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         ((rows,),) = self.execute(f"SELECT count(*) FROM {self.qualified(ref)}")  # noqa: S608
         return int(rows)
 
     @abstractmethod
     def read(self, ref: TableRef) -> pa.Table:
-        """All rows in one consistent snapshot, schema `describe(ref).arrow`, in no order."""
+        """Return all rows of one consistent snapshot, unordered; schema `describe(ref).arrow`."""
 
     @abstractmethod
     def sample(self, table: SourceTable, count: int) -> list[tuple[str, ...]]:
-        """The first rows by key, each value as a literal of this engine's SQL."""
+        """Return the first rows by key, each value as a literal of this engine's SQL."""
 
     def _first(self, table: SourceTable, fields: Sequence[str], count: int) -> str:
-        """The query for `fields` of the first rows by key."""
+        """Return the query for `fields` of the first rows by key."""
         order = f" ORDER BY {self._names(table.keys)}" if table.keys else ""
         return f"SELECT {', '.join(fields)} FROM {self.qualified(table.ref)}{order} LIMIT {count:d}"  # noqa: S608
 
     @abstractmethod
     def insert(self, ref: TableRef, rows: pa.Table) -> None:
-        """Adds rows in bulk: all of them or, by an error, none."""
+        """Insert rows in bulk: all of them or, on an error, none."""
 
     @abstractmethod
     def upsert(self, ref: TableRef, rows: pa.Table) -> None:
-        """Adds rows, or changes those whose primary key exists: all of them or none."""
+        """Insert rows, or update those whose primary key exists: all of them or none."""
 
     @abstractmethod
     def delete(self, ref: TableRef, keys: pa.Table) -> None:
-        """Removes the rows with these primary keys: all of them or, by an error, none."""
+        """Delete the rows with these primary keys: all of them or, on an error, none."""
 
     def schemas(self) -> list[str]:
-        """Names of the schemas there are."""
+        """Return the names of all schemas."""
         return [
             name for (name,) in self.execute("SELECT schema_name FROM information_schema.schemata")
         ]
 
     @abstractmethod
     def capture(self, refs: Sequence[TableRef], publication: str) -> None:
-        """Has the database record the changes of these tables, where it does not yet.
+        """Make the database record the changes of these tables, if it does not yet.
 
         PostgreSQL adds them to `publication`, SQL Server enables change data capture for them,
         and MySQL records all tables anyway.
@@ -325,18 +325,18 @@ class Source(ABC):
 
     @abstractmethod
     def captured(self, publication: str) -> set[TableRef] | None:
-        """The tables that `capture` was called for; None where all are recorded anyway."""
+        """Return the tables whose changes are recorded; None if the engine records all anyway."""
 
     @abstractmethod
     def release(self, ref: TableRef, publication: str) -> None:
-        """Undoes `capture` of a table, which may be gone. Safe to repeat."""
+        """Undo `capture` of a table, which may no longer exist. It is safe to repeat."""
 
     @abstractmethod
     def let_read(self, user: str, schema: str) -> None:
-        """Lets the connector's user read one schema, where its engine asks the schema's owner."""
+        """Let the connector's user read a schema, if the schema's owner must grant that right."""
 
 
 def quoted(identifier: str, quotes: tuple[str, str]) -> str:
-    """Return an identifier in `quotes`, the latter of which is doubled inside it."""
+    """Return an identifier in `quotes`; closing quotes inside it are doubled."""
     before, behind = quotes
     return f"{before}{identifier.replace(behind, behind * 2)}{behind}"

@@ -1,4 +1,4 @@
-"""SQL Server's capture instances: a table's columns as they were when one was made."""
+"""SQL Server's capture instances: a table's columns as they were at the instance's creation."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["sqlserver_unrecorded"]
 def sqlserver_unrecorded(
     database: Source, refs: Collection[TableRef], file: ConnectorFile
 ) -> Mapping[TableRef, str]:
-    """Return why changes of tables do not all reach their connector.
+    """Return why not all changes reach the connector, by table; complete tables are left out.
 
-    It reads by each table's newest capture instance.
+    The connector reads from each table's newest capture instance.
     """
     found: dict[TableRef, str] = {}
     tracked = database.captured(file.publication) or set()
     for ref in refs:
-        # A database without change data capture has no tables of it to ask.
+        # A database without change data capture has no `cdc` tables to query.
         if ref not in tracked:
             found[ref] = "it has no change data capture: labctl connectors apply"
             continue
@@ -49,7 +49,7 @@ def _text(name: str) -> str:
 
 
 def _changed(database: Source, ref: TableRef, file: ConnectorFile, identity: object) -> list[str]:
-    """Return columns that are not as their capture instance has them, and that it has alone."""
+    """Return columns that the capture instance lacks or has with another type, or has alone."""
     from labctl.sources.types import SQLSERVER
 
     captured: dict[str, str] = dict(
@@ -68,7 +68,7 @@ def _changed(database: Source, ref: TableRef, file: ConnectorFile, identity: obj
             if is_taken(file.config, ref, name)
             and (
                 name not in captured
-                # A type of somebody's own has another name there.
+                # A user-defined type has another name in `cdc.captured_columns`.
                 or (captured[name] in SQLSERVER and now.get(name, captured[name]) != captured[name])
             )
         ),

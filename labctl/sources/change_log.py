@@ -1,10 +1,10 @@
-"""How far a database's change log has been written, and how far a connector has read it.
+"""Positions in a database's change log: its end, and how far a connector has read it.
 
-Three facts tell whether a change has been captured: where the log ended when the change was there
-(`end`), whether the server has handed everything before that to whoever reads the log
-(`handed_over`), and the position the connector has stored with Kafka Connect (`stored`). The
-stored position alone would not do: it stands still while nothing is captured, however much of the
-log others fill, and it stops before the last commit until something follows it.
+Three facts tell whether a change has been captured: where the log ended after the change (`end`),
+whether the server has sent everything before that to the connector (`handed_over`), and the
+position the connector has stored with Kafka Connect (`stored`). The stored position alone is not
+enough: it does not move while nothing is captured, however much others write to the log, and it
+stays before the last commit until another change follows.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from labctl.sources.base import Source, TableRef
 __all__ = ["ChangeLog", "MySqlLog", "Position", "PostgresLog", "SqlServerLog"]
 
 Position = tuple[int | str, ...]
-"""A place in one database's log. Those of one database are ordered as the log is."""
+"""A place in one database's log. Positions of the same database sort in the log's order."""
 
 _LSN_DIGITS = (8, 8, 4)
 _WHOLE_TRANSACTION = "~"
-"""Sorts behind every LSN: all of the transaction was read."""
+"""A mark that sorts after every LSN: the whole transaction was read."""
 
 
 class ChangeLog(Protocol):
-    """The log of one source database. Every method raises LabError when it is refused."""
+    """The log of one source database. Every method raises LabError if the server refuses it."""
 
     def end(self, ref: TableRef) -> Position | None:
-        """Where the log ends now: all changes of the table lie before. None: it has none."""
+        """Return where the log ends now, after all the table's changes; None if it has none."""
 
     def handed_over(self, end: Position, readers: int) -> bool | None:
-        """Whether the server has sent all that lies before `end` to a connector that is connected.
+        """Return whether the server has sent everything before `end` to a connected connector.
 
-        `readers` is how many connectors of the engine run. None of a server that cannot tell.
+        `readers` is the number of running connectors of the engine. None: the server cannot tell.
         """
 
     def stored(self, offset: Mapping[str, Any]) -> Position | None:
-        """The place of an offset stored with Kafka Connect; None before the first load is over."""
+        """Return the position of an offset stored in Connect; None before the first load ends."""
 
 
 class PostgresLog:
-    """The write-ahead log, read through a replication slot.
+    """PostgreSQL's write-ahead log, read through a replication slot.
 
     https://www.postgresql.org/docs/current/monitoring-stats.html#MONITORING-PG-STAT-REPLICATION-VIEW
     """
@@ -56,8 +56,8 @@ class PostgresLog:
         return (int(lsn),)
 
     def handed_over(self, end: Position, _readers: int) -> bool:
-        # write_lsn is what the connector says it has taken in, at most ten seconds ago. Of what
-        # others write to this server it gets the position alone.
+        # write_lsn is what the connector reported as received, at most ten seconds ago. For what
+        # others write to this server it receives only the position.
         rows = self._source.execute(
             "SELECT r.write_lsn - '0/0'::pg_lsn FROM pg_stat_replication r"
             " JOIN pg_replication_slots s ON s.active_pid = r.pid"
@@ -69,7 +69,7 @@ class PostgresLog:
     def stored(self, offset: Mapping[str, Any]) -> Position | None:
         if _is_loading(offset) or "lsn" not in offset:
             return None
-        # Until the first commit after the first load only the load's own place is there.
+        # Until the first commit after the first load there is only the load's own position.
         return (int(offset.get("lsn_commit", offset["lsn"])),)
 
 
@@ -88,8 +88,8 @@ class MySqlLog:
         return _binlog_position(rows[0][0], rows[0][1]) if rows else None
 
     def handed_over(self, _end: Position, readers: int) -> bool:
-        # One thread for each reader, from the end of its first load on; nothing tells which is
-        # whose. It has no position; it says when it has sent everything.
+        # Each reader has one thread once its first load is over; nothing tells which is whose.
+        # A thread shows no position, but its state shows when it has sent everything.
         dumps = [
             str(row[6])
             for row in self._source.execute("SHOW FULL PROCESSLIST")
@@ -100,7 +100,7 @@ class MySqlLog:
         )
 
     def stored(self, offset: Mapping[str, Any]) -> Position | None:
-        # A first load's offsets have the place where it began, to its end and beyond.
+        # A first load's offsets keep the position where it began until after its end.
         if "snapshot" in offset or "file" not in offset:
             return None
         return _binlog_position(offset["file"], offset["pos"])
@@ -118,7 +118,7 @@ class SqlServerLog:
             " ORDER BY create_date DESC",
             (self._source.qualified(ref),),
         )
-        # A change has a place of its own in each instance, and the connector reads the newest.
+        # A change has a different position in each instance; the connector reads the newest one.
         ends = (self._last_change(str(name)) for (name,) in instances)
         return next((end for end in ends if end is not None), None)
 
@@ -137,22 +137,22 @@ class SqlServerLog:
         if _is_loading(offset) or "commit_lsn" not in offset:
             return None
         change = str(offset.get("change_lsn") or "")
-        # Without a place within the transaction, everything up to its commit was read.
+        # Without a position within the transaction, everything up to its commit was read.
         return (offset["commit_lsn"], change if ":" in change else _WHOLE_TRANSACTION)
 
 
 def _is_loading(offset: Mapping[str, Any]) -> bool:
-    """Whether the offset is one of a first load that is not over."""
+    """Return whether the offset belongs to a first load that is not over."""
     return bool(offset.get("snapshot")) and not offset.get("snapshot_completed")
 
 
 def _binlog_position(file: str, position: int) -> Position:
-    """`binlog.000012` and a byte in it."""
+    """Return the position of a byte in a file such as `binlog.000012`."""
     return (int(file.rpartition(".")[2]), int(position))
 
 
 def _lsn(value: bytes) -> str:
-    """An LSN as Debezium writes it: `0000002a:00000a30:0003`."""
+    """Return an LSN as Debezium writes it: `0000002a:00000a30:0003`."""
     digits, parts = value.hex(), []
     for count in _LSN_DIGITS:
         parts.append(digits[:count])

@@ -1,6 +1,6 @@
-"""Debezium's filters of columns: expressions of `schema.table.column`, in any case.
+"""Debezium's column filters: expressions that match `schema.table.column`, ignoring case.
 
-MySQL's schema is its database. An expression that begins with `(?-i)` tells cases apart.
+For MySQL, the schema is the database. An expression that begins with `(?-i)` is case-sensitive.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _EXACT_CASE = "(?-i)"
 
 
 def is_taken(config: Mapping[str, str], ref: TableRef, column: str) -> bool:
-    """Whether a connector's filters let a column through; also where only Java can tell."""
+    """Return whether a connector's filters let a column through; True if only Java can tell."""
     name = f"{ref}.{column}"
     if config.get(COLUMNS):
         return _matches(config[COLUMNS], name, unknown=True)
@@ -35,28 +35,28 @@ def is_taken(config: Mapping[str, str], ref: TableRef, column: str) -> bool:
 
 
 def pattern_of(ref: TableRef) -> str:
-    """Return the expression of a table alone, as JSON has it between quotation marks."""
+    """Return the expression that matches only this table, escaped for a JSON string."""
     return _in_json(f"{_literal(ref.schema)}\\.{_literal(ref.name)}")
 
 
 def excluding(ref: TableRef, column: str) -> str:
-    """Return the expression of a column alone, as JSON has it between quotation marks."""
+    """Return the expression that matches only this column, escaped for a JSON string."""
     return _in_json(column_entry(ref, column))
 
 
 def column_entry(ref: TableRef, column: str) -> str:
-    """Return the expression of a column alone, for a list of a connector's file."""
+    """Return the expression that matches only this column, as an entry of a filter list."""
     exact = f"{_literal(ref.schema)}\\.{_literal(ref.name)}\\.{_literal(column)}"
-    # Blanks around an entry are no part of it.
+    # Debezium strips blanks around an entry, so a final blank needs brackets.
     return _EXACT_CASE + re.sub(" $", "[ ]", exact)
 
 
 def with_columns_left_out(
     config: Mapping[str, str], ref: TableRef, columns: Sequence[str]
 ) -> str | None:
-    """Return the list that leaves these columns out, too.
+    """Return the exclude list extended by these columns.
 
-    It is None where the connector does already, or has a list of those that it writes.
+    It is None if the connector leaves them out already, or if it has an include list.
     """
     new = [column_entry(ref, column) for column in columns if is_taken(config, ref, column)]
     if not new or config.get(COLUMNS):
@@ -65,7 +65,7 @@ def with_columns_left_out(
 
 
 def _literal(name: str) -> str:
-    """A name as an expression. A comma would end it: any one character stands for that."""
+    """Return an expression for a name. A comma would end the entry, so `.` stands for it."""
     return re.sub(
         r"[^A-Za-z0-9_ ]", lambda m: "." if m[0] == "," or m[0] > "~" else f"\\{m[0]}", name
     )

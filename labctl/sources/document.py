@@ -1,4 +1,4 @@
-"""Writes docs/types.md from the declared type rules: `python -m labctl.sources.document`."""
+"""Generator of docs/types.md from the declared type rules: `python -m labctl.sources.document`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ of a key: unlike a timestamp it never ties. `labctl query` leaves these columns 
 
 
 def render() -> str:
-    """The whole page."""
+    """Return the whole page as Markdown."""
     return "\n".join(
         (
             INTRODUCTION,

@@ -1,4 +1,4 @@
-"""What a database engine is to the lab: one declarative record."""
+"""The declarative record that describes a database engine to the lab."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 __all__ = ["CDC_USER", "Engine", "Preparation", "Rds"]
 
 CDC_USER = "debezium"
-"""Whom connectors log in as, unless their engine says otherwise."""
+"""Login of connectors, unless their engine names another one."""
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """What an administrator prepares a source for, before its connector starts."""
+    """The facts from which an administrator prepares a source before its connector starts."""
 
     database: str
     schemas: tuple[str, ...]
     tables: tuple[TableRef, ...]
     user: str
-    """Whom its connector logs in as."""
+    """Login of its connector."""
     publication: str
-    """PostgreSQL's, as the connector's file names it."""
+    """PostgreSQL's publication, as the connector's file names it."""
     published: tuple[TableRef, ...]
-    """Those in that publication: another connector of the database may read from it, too."""
+    """Tables of that publication, including those of other connectors that read from it."""
     multi_az: bool
     signals: TableRef | None = None
-    """Its connector's signal table, where labctl makes it."""
+    """Its connector's signal table; None if labctl does not create it."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class Rds:
     """An engine on Amazon RDS."""
 
     majors: tuple[str, ...]
-    """Those in which change data capture is documented."""
+    """Major versions for which change data capture is documented."""
     major: Callable[[str], str]
     """The part of a version that names the parameter family: `17`, `8.4`, `15.0`."""
     parameters: Callable[[int], Mapping[str, str]] = lambda _: {}
-    """What change data capture asks of the instance, for so many connectors."""
+    """Instance parameters that change data capture needs, given the number of connectors."""
     licensed: bool = False
-    """Whether it comes in editions with a licence, as SQL Server does. The instance then has no
-    database at first."""
+    """Whether it has licensed editions, as SQL Server does. A new instance then has no
+    database."""
 
 
 Unrecorded = Callable[[Source, Collection[TableRef], "ConnectorFile"], Mapping[TableRef, str]]
@@ -65,36 +65,36 @@ class Engine:
     name: SourceEngine
     title: str
     client: Callable[[Database], Source]
-    """Opens a connection."""
+    """Function that opens a connection."""
     ensure_database: Callable[[Database, str, str], None]
-    """Creates a database when the server does not have it yet: of which server, as its
-    administrator, the database's name, and whose it becomes."""
+    """Function that creates a database if the server does not have it yet. It takes the server,
+    with the administrator's login, the database's name and the new owner."""
     types: Callable[[], Mapping[str, TypeRule]]
-    """How its types arrive in silver."""
+    """Rules by which its types arrive in silver."""
     change_log: Callable[[Source, Mapping[str, str]], ChangeLog]
-    """The log behind an open connection, as a connector's configuration reads it."""
+    """The change log of an open connection, for a connector's configuration."""
     connector_class: str
-    """Debezium's connector for it, as connector files name it."""
+    """Class of Debezium's connector for it, as connector files name it."""
     plugin: str
-    """That connector in the artefact lock."""
+    """Name of that connector in the artefact lock."""
     reference: str
-    """What connector files call the secret of the first source."""
+    """Name of the first source's secret in connector files."""
     preparation: Callable[[Preparation], str]
-    """The SQL a promoted source needs before its connector starts; safe to run again."""
+    """SQL that a promoted source needs before its connector starts; it is safe to run again."""
     sql_client: str
-    """The command that runs `{file}`. The environment's `CDC_PASSWORD` is the connector's password:
-    on a command line everybody on the machine could read it."""
+    """Command that runs `{file}`. It reads the connector's password from the environment variable
+    `CDC_PASSWORD`: on a command line everybody on the machine could read it."""
     rds: Rds
     limits: Callable[[Source, TableRef, str], Limits] = lambda *_: NO_LIMITS
-    """What of a table no change would have, if a publication of that name had it."""
+    """Limits of a table if it were in the publication of that name."""
     unrecorded: Unrecorded = lambda *_: {}
-    """Why changes of captured tables do not all reach the connector of that file, by table."""
+    """Reasons why not all changes of captured tables reach the file's connector, by table."""
     beside_sources: str | None = None
-    """A database of every server that is no source's; "" is none at all. Without it a server has
-    nothing to tell but what a source's database tells."""
+    """A database on every server that belongs to no source; "" selects none at login. None:
+    server-wide state is read from a source's own database."""
     databases: Callable[[SourceDatabase], tuple[str, ...]] = lambda source: (source.database,)
-    """What has to be made in the server for a source."""
+    """Databases that the server must have for a source."""
     capture_user: str = CDC_USER
-    """Whom its connectors log in as, in a lab on this machine."""
+    """Login of its connectors, in a lab on this machine."""
     capture_role: str = "cdc"
-    """That login's password, among the lab's."""
+    """Role whose password among the lab's secrets that login uses."""

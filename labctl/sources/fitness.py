@@ -1,7 +1,7 @@
-"""What becomes of a table's columns on their way to silver, told before it is captured.
+"""A forecast of how a table's columns arrive in silver, made before the table is captured.
 
 `table_findings` takes a table as its database describes it and the configuration of the connector
-that is to read it. What its engine alone knows of it is in its `Limits`.
+that is to read it. Facts that only its engine can tell are in its `Limits`.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from lakehouse.bookkeeping import BOOKKEEPING
 __all__ = ["Finding", "Verdict", "silver_column", "table_findings"]
 
 Verdict = Literal["exact", "as text", "lossy", "not compared", "not captured", "refused"]
-"""`not compared`: it arrives, and nothing proves that it does so exactly."""
+"""Verdict on a column. `not compared`: it arrives, but nothing proves that it is exact."""
 
 _DELETED = "__deleted"
-"""What the names of columns begin with that the connector, the application and Hudi add."""
+"""Column that the connector's unwrap transform always adds."""
 _TEXT_TYPES = re.compile(r"(?:n?(?:var)?char|n?text|(?:tiny|medium|long)text|character.*|enum|set)")
 _TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What becomes of one column, or of the whole table."""
+    """The verdict on one column, or on the whole table."""
 
     column: str
-    """Empty for the table."""
+    """The column's name; empty for the table."""
     verdict: Verdict
     silver: str = ""
-    """The column's name in silver; empty where it does not come there."""
+    """The column's name in silver; empty if it does not arrive there."""
     why: str = ""
     change: str = ""
-    """The setting that changes it."""
+    """The setting that changes the verdict."""
     stops_connector: bool = False
-    """Whether its connector fails for it, and all other tables with it."""
+    """Whether the connector fails because of it, which stops all its other tables too."""
 
     def sentence(self, ref: TableRef) -> str:
         """Return a refusal as one sentence, with the setting that changes it."""
@@ -52,8 +52,8 @@ class Finding:
 
 
 def silver_column(name: str) -> str:
-    """Return the name under which Debezium writes a column to Avro, and silver has it."""
-    # Java counts a character outside of the Basic Multilingual Plane, such as an emoji, as two.
+    """Return the name that a column has in Debezium's Avro records and in silver."""
+    # Java counts a character outside the Basic Multilingual Plane, such as an emoji, as two.
     plain = re.sub(r"[^A-Za-z0-9_]", lambda odd: "_" * (len(odd[0].encode("utf-16-le")) // 2), name)
     return f"_{plain}" if name[:1].isdigit() else plain
 
@@ -65,9 +65,9 @@ def table_findings(
     beside: Sequence[TableRef] = (),
     limits: Limits = NO_LIMITS,
 ) -> tuple[Finding, ...]:
-    """Return one finding or more per column, and those of the table; refusals come first.
+    """Return one or more findings per column, and those of the table; refusals come first.
 
-    `beside` are the other tables that the connector reads.
+    `beside` lists the other tables that the connector reads.
     """
     names = [*(c.name for c in table.columns), *(c.name for c in table.unread)]
     taken = {name for name in names if is_taken(config, table.ref, name)}
@@ -112,7 +112,7 @@ def _filter(config: Mapping[str, str]) -> str:
 
 
 def _readable(column: SourceColumn) -> Finding:
-    """The finding of a column that `labctl verify` compares."""
+    """Return the finding for a column that `labctl verify` compares."""
     rule, kind = column.rule, column.declared.name
     silver = silver_column(column.name)
     notes = [rule.note] if rule.note else []
@@ -127,7 +127,7 @@ def _readable(column: SourceColumn) -> Finding:
 
 
 def _topic_problems(ref: TableRef, beside: Sequence[TableRef]) -> Iterator[Finding]:
-    """Names that Debezium changes in a topic's name, or that Kafka takes for the same."""
+    """Yield findings for a name that Debezium changes in the topic, or that clashes in Kafka."""
     odd = next((name for name in (ref.schema, ref.name) if not _TOPIC_NAME.fullmatch(name)), None)
     if odd is not None:
         yield Finding(
@@ -150,7 +150,7 @@ def _topic_problems(ref: TableRef, beside: Sequence[TableRef]) -> Iterator[Findi
 
 
 def _topic(ref: TableRef) -> str:
-    """What Kafka tells topics apart by."""
+    """Return the topic name in the form in which Kafka compares topics."""
     return re.sub(r"[^A-Za-z0-9-]", "_", str(ref))
 
 
@@ -173,7 +173,7 @@ def _key_problems(
 def _name_problems(
     ref: TableRef, names: Sequence[str], config: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Columns that get the name of another, or one that is not theirs to have."""
+    """Yield findings for columns whose name in silver clashes with another or is reserved."""
     added = {silver_column(name) for name in _added(config)}
     for name in names:
         silver = silver_column(name)
@@ -192,8 +192,8 @@ def _name_problems(
 
 
 def _log_problems(ref: TableRef, names: Sequence[str]) -> Iterator[Finding]:
-    """Columns that PostgreSQL's log would bring under another name, whether they are left out or
-    not: filters know them by their own."""
+    """Yield findings for columns whose name differs in PostgreSQL's log. Column filters match the
+    original name, so that leaving them out does not help."""
     for name in names:
         if not name.isascii():
             yield Finding(
@@ -226,7 +226,7 @@ def _twins(ref: TableRef, name: str, other: str, why: str, stops: bool) -> Findi
 
 
 def _added(config: Mapping[str, str]) -> Iterator[str]:
-    """Names of the columns that the connector's transforms add to each row."""
+    """Yield the names of the columns that the connector's transforms add to each row."""
     for alias in unwrapping(config):
         begin = f"transforms.{alias}.add.fields"
         yield _DELETED

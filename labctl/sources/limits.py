@@ -1,4 +1,4 @@
-"""What of a table no change record would ever have, asked of its database before it is captured."""
+"""Columns that change records of a table would lack, read from the database before capture."""
 
 from __future__ import annotations
 
@@ -46,29 +46,29 @@ class Limits:
     """The limits of capturing one table."""
 
     refused: str | None = None
-    """Why it cannot be captured at all, and what to do; None where it can."""
+    """Why the table cannot be captured at all, and what to do; None if it can."""
     unlogged: tuple[str, ...] = ()
-    """Generated columns that the first load would have, and no change."""
+    """Generated columns that only the first load would have, and no later change."""
     unsent: tuple[str, ...] = ()
-    """Columns whose large values an update of others does not send, in a form that nothing can
-    tell from NULL."""
+    """Columns whose large values are missing from an update of other columns. What arrives
+    instead cannot be told from NULL."""
     undecoded: tuple[str, ...] = ()
-    """Columns of a type that Debezium has no value of in a change."""
+    """Columns of a type whose values Debezium does not read in a change."""
     unusual: tuple[str, ...] = ()
     """Columns declared in a way that silver has no type for."""
     overflowing: tuple[str, ...] = ()
-    """Columns with values that Debezium sends as others."""
+    """Columns with values that Debezium sends as different values."""
     escaped: tuple[str, ...] = ()
-    """Columns with a text that changes have in another form."""
+    """Columns with a text that changes contain in another form."""
     unpublished: tuple[str, ...] = ()
     """Columns that the column list of the connector's publication leaves out."""
     correction: str = ""
-    """What has that publication show them."""
+    """Statements that make the publication show these columns."""
     needs_reselect: bool = False
-    """Whether large values that an update leaves as they are have to be read from the table."""
+    """Whether large values that an update does not change must be read from the table."""
 
     def by_reason(self) -> Iterator[tuple[tuple[str, ...], str]]:
-        """Yield the columns that would not come along with a change, and why, by reason."""
+        """Yield the columns that a change would not contain, grouped by reason, with the reason."""
         yield from (
             (names, why)
             for names, why in (
@@ -84,7 +84,7 @@ class Limits:
         )
 
     def columns(self) -> dict[str, str]:
-        """Return each such column, and why."""
+        """Return each column that a change would not contain, with the first reason."""
         reasons: dict[str, str] = {}
         for names, why in self.by_reason():
             for name in names:
@@ -93,7 +93,7 @@ class Limits:
 
 
 NO_LIMITS = Limits()
-"""The limits of a table whose changes have all of it."""
+"""The limits of a table whose changes contain every column."""
 
 
 _POSTGRES = """
@@ -136,7 +136,7 @@ FROM pg_class c WHERE c.oid = to_regclass(%s)
 
 
 def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits:
-    """Return the limits of a table that `publication` is to have."""
+    """Return the limits of a table that is to be added to `publication`."""
     from labctl.sources.publication import read_publication, readded, shown_of
     from labctl.sources.replica_identity import SHOWN_IN_PART
 
@@ -181,7 +181,7 @@ def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits
         refused = f"its key column {lost[0]} is {_UNDECODED}"
     elif lost := [name for name in key if name in unusual]:
         refused = f"its key column {lost[0]} is {_UNUSUAL}"
-    # A publication's own faults come last: the table's would stay once they are gone.
+    # Report the publication's faults last: those of the table would remain after they are fixed.
     if refused is None and (existing := read_publication(database, publication)) is not None:
         refused = existing.refuses(database, ref)
     visible = shown_of(database, publication, ref)
@@ -193,21 +193,21 @@ def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits
         unpublished=visible.left_out,
         correction=readded(database, publication, ref) if visible.left_out else "",
     )
-    # A partition that is made later has its key as its identity.
+    # A partition created later has its primary key as its replica identity.
     if not in_part and kind != "p":
         return limits
     return replace(limits, unsent=tuple(unsent), needs_reselect=has_large)
 
 
 def mysql_limits(database: Source, ref: TableRef, _publication: str) -> Limits:
-    """Return the limits of a table: of an ENUM's names, Debezium's parser escapes commas."""
+    """Return the limits of a table: Debezium's parser escapes commas in the names of an ENUM."""
     declared = database.execute(
         "SELECT COLUMN_NAME, COLUMN_KEY, COLUMN_TYPE FROM information_schema.COLUMNS"
         " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s AND DATA_TYPE = 'enum'"
         " ORDER BY ORDINAL_POSITION",
         (ref.schema, ref.name),
     )
-    # Each name stands in quotes; a quote within it is doubled.
+    # Each name is in quotes; a quote within it is doubled.
     found = [
         (str(name), key)
         for name, key, kind in declared

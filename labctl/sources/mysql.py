@@ -32,7 +32,7 @@ __all__ = ["MySqlSource", "allow", "ensure_database"]
 
 _CONNECT_TIMEOUT = 10
 _SESSION = (
-    # Not NO_ZERO_DATE: a table of a project may have zero dates where they are written out.
+    # NO_ZERO_DATE is left out: a project's table may contain zero dates.
     "SET time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES',"
     f" lock_wait_timeout = {LOCK_SECONDS}, innodb_lock_wait_timeout = {LOCK_SECONDS}"
 )
@@ -49,7 +49,7 @@ _COLUMNS = """
 
 
 _VERSION_COMMENTS = re.compile(r"(?:\s*/\*[^*]*\*/)+$")
-"""Behind types of MariaDB's: how it keeps their values, `/*M!100301 COMPRESSED*/`."""
+"""Comments after MariaDB's types about their storage, such as `/*M!100301 COMPRESSED*/`."""
 
 
 def _connect(endpoint: Database, database: str | None) -> pymysql.Connection[Cursor]:
@@ -75,7 +75,7 @@ def _connect(endpoint: Database, database: str | None) -> pymysql.Connection[Cur
 
 
 def ensure_database(server: Database, database: str, owner: str) -> None:
-    """Creates a database when the server does not have it yet, and lets `owner` do all in it."""
+    """Create a database if the server does not have it yet, and grant `owner` all rights to it."""
     connection = _connect(server, None)
     try:
         with connection.cursor() as cursor:
@@ -88,8 +88,8 @@ def ensure_database(server: Database, database: str, owner: str) -> None:
 
 
 def allow(cursor: Cursor, rights: str, database: str, user: str) -> None:
-    """Grant rights to a database, and to no other whose name is like it."""
-    # In the name of a grant's database, these two stand for other characters.
+    """Grant rights to a database, but not to others whose names match it as a pattern."""
+    # In the database name of a GRANT, `_` and `%` are wildcards.
     exact = re.sub(r"([_%\\])", r"\\\1", database)
     placed = MySqlSource.quote(exact).replace("%", "%%")
     cursor.execute(f"GRANT {rights} ON {placed}.* TO %s@'%%'", (user,))
@@ -177,7 +177,8 @@ class MySqlSource(Source):
         return self.execute(self._first(table, fields, count))
 
     def _literal(self, column: SourceColumn) -> str:
-        """A column as SQL would write its value: text in quotes, bytes as hexadecimal digits."""
+        """Return the expression for a column's value as a SQL literal: text in quotes, bytes as
+        hexadecimal digits."""
         import pyarrow as pa
 
         name = self.quote(column.name)
@@ -188,7 +189,7 @@ class MySqlSource(Source):
         return f"QUOTE({exact})"
 
     def _field(self, column: SourceColumn) -> str:
-        """A column as one CSV field: null is empty, and text is always quoted."""
+        """Return the expression for a column as a CSV field: null is empty, text is quoted."""
         import pyarrow as pa
 
         value = column.rule.expression.format(self.quote(column.name))
@@ -224,20 +225,20 @@ class MySqlSource(Source):
                 self.execute(statement)
 
     def capture(self, refs: Sequence[TableRef], publication: str) -> None:
-        """The binary log has every table."""
+        """Do nothing: the binary log records every table."""
 
     def captured(self, publication: str) -> None:
         return None
 
     def release(self, ref: TableRef, publication: str) -> None:
-        """The binary log keeps every table."""
+        """Do nothing: the binary log always records every table."""
 
     def let_read(self, user: str, schema: str) -> None:
-        """The server's administrator has let it read every schema of a source."""
+        """Do nothing: the administrator has granted the rights to every schema of a source."""
 
 
 def _type_name(kind: str, full: str) -> str:
-    """The name that `MYSQL` knows a type by."""
+    """Return the name of a type in `MYSQL`."""
     if full in ("tinyint(1)", "bit(1)"):
         return full
     return f"{kind} unsigned" if "unsigned" in full.split() else kind

@@ -69,8 +69,8 @@ def _connect(endpoint: Database, database: str) -> Connection:
 
 
 def ensure_database(server: Database, database: str, owner: str | None = None) -> None:
-    """Creates a database when the server does not have it yet. It is `owner`'s, or the server's
-    administrator's."""
+    """Create a database if the server does not have it yet. Its owner is `owner`, or else the
+    server's administrator."""
     connection = _connect(server, "postgres")
     try:
         with connection.cursor() as cursor:
@@ -86,7 +86,7 @@ class PostgresSource(Source):
     """One connection to a PostgreSQL database; see `labctl.sources.base.Source`."""
 
     engine = "postgres"
-    # The information schema shows constraints to whoever may write to their tables.
+    # The information schema shows constraints only to users who may write to the table.
     _keyed = (
         "SELECT relname FROM pg_index JOIN pg_class t ON t.oid = indrelid"
         " JOIN pg_namespace n ON n.oid = relnamespace WHERE indisprimary AND nspname = %s"
@@ -195,7 +195,7 @@ class PostgresSource(Source):
 
     @contextmanager
     def _staged(self, ref: TableRef, rows: pa.Table) -> Iterator[str]:
-        """Rows in a temporary table, which no connector captures, until the block ends."""
+        """Keep rows in a temporary table, which no connector captures, until the block ends."""
         with self._atomic():
             names = self._names(rows.column_names)
             self.execute(
@@ -207,7 +207,7 @@ class PostgresSource(Source):
             self.execute("DROP TABLE labctl_staged")
 
     def capture(self, refs: Sequence[TableRef], publication: str) -> None:
-        # As the tables' owner, so that the connector's user need not own them.
+        # This runs as the tables' owner, so that the connector's user need not own them.
         self._ensure_publication(publication)
         if refs:
             self.execute(identity_statement(refs))
@@ -219,7 +219,7 @@ class PostgresSource(Source):
                 )
 
     def _ensure_publication(self, name: str) -> None:
-        """Create the publication, or give one that labctl may alter the options it needs."""
+        """Create the publication, or set the options it needs if labctl may alter it."""
         options = OPTIONS_OF_18 if self._connection.server_version >= _VERSION_18 else OPTIONS
         publication = read_publication(self, name)
         if publication is None:
@@ -228,7 +228,7 @@ class PostgresSource(Source):
             self.execute(publication.correction)
 
     def captured(self, publication: str) -> set[TableRef]:
-        # The view lists a partitioned table, or its partitions; a member it is by itself.
+        # The view lists a partitioned table or its partitions; pg_publication_rel has the table.
         rows = self.execute(
             "SELECT schemaname, tablename FROM pg_publication_tables WHERE pubname = %s"
             " UNION SELECT nspname, relname FROM pg_publication p"

@@ -1,7 +1,7 @@
-"""Publications as PostgreSQL has them, and what one keeps from its connector.
+"""PostgreSQL's publications, and the changes that one withholds from its connector.
 
-A publication may be older than the lab, or of somebody else's making: each of its options, row
-filters and column lists takes changes away without an error anywhere.
+A publication may be older than the lab, or somebody else may have created it: each of its options,
+row filters and column lists can drop changes without an error anywhere.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ __all__ = [
 _MARKS = ('"', '"')
 _OPERATIONS = "publish = 'insert, update, delete, truncate'"
 _VIA_ROOT = "publish_via_partition_root = true"
-"""Changes of a partition come under the name of its table, whenever the partition was made."""
+"""Option that publishes a partition's changes under its table's name, including those of
+partitions created later."""
 _GENERATED = "publish_generated_columns = stored"
-"""From PostgreSQL 18 on: stored generated columns are published, too."""
+"""Option that also publishes stored generated columns, from PostgreSQL 18 on."""
 OPTIONS = f"{_OPERATIONS}, {_VIA_ROOT}"
-"""What a publication needs so that its connector gets every change of its tables."""
+"""Options that a publication needs so that its connector gets every change of its tables."""
 OPTIONS_OF_18 = f"{OPTIONS}, {_GENERATED}"
-"""The same from PostgreSQL 18 on."""
+"""The same options from PostgreSQL 18 on."""
 
 _PUBLICATION = """
 SELECT pubinsert AND pubupdate AND pubdelete AND pubtruncate, pubviaroot,
@@ -64,13 +65,13 @@ SELECT EXISTS (SELECT FROM pg_class c JOIN pg_attribute ON attrelid = c.oid
 
 @dataclass(frozen=True)
 class Publication:
-    """A publication that is there."""
+    """A publication that exists."""
 
     name: str
     wrong: tuple[str, ...]
-    """Options that keep changes from its connector, with the values that they are to have."""
+    """Options that withhold changes from its connector, with the values that they must have."""
     has_all_tables: bool
-    """Whether it is FOR ALL TABLES: none can be added or taken out."""
+    """Whether it is FOR ALL TABLES: no table can be added or dropped."""
     is_own: bool
     """Whether labctl may alter it."""
     owner: str
@@ -81,7 +82,7 @@ class Publication:
         return f"ALTER PUBLICATION {quoted(self.name, _MARKS)} SET ({', '.join(self.wrong)})"
 
     def refuses(self, database: Source, ref: TableRef) -> str | None:
-        """Return why a table cannot be captured by it; None where it can, or has all of it."""
+        """Return why it cannot publish all of a table; None if it does, or if labctl can add it."""
         if self.refused is not None:
             return self.refused
         if shown_of(database, self.name, ref).is_filtered:
@@ -99,7 +100,7 @@ class Publication:
 
     @property
     def refused(self) -> str | None:
-        """Why nothing can be captured by it; None where labctl can put it right, or need not."""
+        """Why it cannot be used at all; None if it is right, or if labctl may correct it."""
         if self.is_own or not self.wrong:
             return None
         return (
@@ -110,16 +111,16 @@ class Publication:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a publication shows of one of its tables."""
+    """The part of a table that a publication shows."""
 
     is_filtered: bool = False
     """Whether it has a row filter."""
     left_out: tuple[str, ...] = ()
-    """Columns that its column list lacks."""
+    """Columns that its column list leaves out."""
 
 
 def read_publication(database: Source, name: str) -> Publication | None:
-    """Return a publication; None where there is none of that name."""
+    """Return a publication; None if there is none of that name."""
     found = database.execute(_PUBLICATION, (name,))
     if not found:
         return None
@@ -130,13 +131,13 @@ def read_publication(database: Source, name: str) -> Publication | None:
 
 
 def shown_of(database: Source, name: str, ref: TableRef) -> Shown:
-    """Return what a publication shows of a table: all, where the table is not yet in it."""
+    """Return the part of a table that a publication shows: all if the table is not yet in it."""
     found = database.execute(_SHOWN, (name, database.qualified(ref)))
     return Shown(found[0][0], tuple(found[0][1])) if found else Shown()
 
 
 def readded(database: Source, name: str, ref: TableRef) -> str:
-    """Return the statements that have a publication show all of a table."""
+    """Return the statements that make a publication show all of a table."""
     alter, table = f"ALTER PUBLICATION {database.quote(name)}", database.qualified(ref)
     return f"{alter} DROP TABLE {table}; {alter} ADD TABLE {table}"
 
@@ -144,7 +145,7 @@ def readded(database: Source, name: str, ref: TableRef) -> str:
 def postgres_unrecorded(
     database: Source, refs: Collection[TableRef], file: ConnectorFile
 ) -> Mapping[TableRef, str]:
-    """Return why changes of tables do not all reach the connector that reads a publication."""
+    """Return why not all changes reach the connector, by table; complete tables are left out."""
     name = file.publication
     publication = read_publication(database, name)
     if publication is None:
@@ -173,6 +174,6 @@ def postgres_unrecorded(
 
 
 def _is_unchangeable(database: Source, ref: TableRef) -> bool:
-    """Whether statements of the application fail: no publication shows such a column."""
+    """Return whether a virtual generated column with FULL makes UPDATE and DELETE fail."""
     ((found,),) = database.execute(_UNCHANGEABLE, (database.qualified(ref),) * 2)
     return bool(found)

@@ -1,4 +1,4 @@
-"""Errors of the databases, as labctl tells them."""
+"""Errors of the databases, as labctl reports them."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ __all__ = [
 ]
 
 LOCK_SECONDS = 60
-"""How long a statement may wait for a lock: a first load takes its own for a moment only."""
+"""Seconds a statement may wait for a lock; a first load holds its locks only for a moment."""
 _LOCKED_OUT = re.compile(r"lock (wait timeout|request time out|timeout)", re.IGNORECASE)
-"""In what the servers say then: MySQL, SQL Server, PostgreSQL."""
+"""Part of the message after a lock timeout: MySQL, SQL Server, PostgreSQL."""
 _NOT_ALLOWED = re.compile(
     r"permission denied|must be (owner|superuser|able to)|superusers? (can|may)|only roles with"
     r"|command denied|access denied|without the",
     re.IGNORECASE,
 )
-"""In what the servers say to someone without the right: PostgreSQL, MySQL."""
+"""Part of the message to a login without the necessary right: PostgreSQL, MySQL."""
 _SHOWN_SQL = 200
 _NO_LOGIN = re.compile(r"authentication failed|access denied for user", re.IGNORECASE)
-"""In what the servers say to a login that they do not know: PostgreSQL, MySQL."""
+"""Part of the message to an unknown login or a wrong password: PostgreSQL, MySQL."""
 NOT_ALLOWED_HINT = (
     "labctl logs in as the owner of its sources' databases, who has no rights beyond them; `labctl "
     "up` gives it what the administrator has made there"
@@ -39,7 +39,7 @@ NOT_ALLOWED_HINT = (
 
 
 def statement_failed(engine: str, sql: str, reason: str) -> LabError:
-    """The error for a statement the database refused; bulk statements are shown shortened."""
+    """Return the error for a statement that the database refused; a long statement is shortened."""
     shown = " ".join(sql.split())
     if len(shown) > _SHOWN_SQL:
         shown = f"{shown[:_SHOWN_SQL]}…"
@@ -59,19 +59,19 @@ def statement_failed(engine: str, sql: str, reason: str) -> LabError:
 
 
 def is_not_allowed(reason: str) -> bool:
-    """Whether a server's `reason` for refusing a statement is that its login has no such right."""
+    """Return whether a server's `reason` for a refusal is that the login lacks the right."""
     return _NOT_ALLOWED.search(reason) is not None
 
 
 def not_reached(reason: str) -> str:
-    """Return the next step where a server let nobody in, for the `reason` that it gave."""
+    """Return the next step after a failed connection, for the server's `reason`."""
     if _NO_LOGIN.search(reason):
         return "`labctl up` makes the lab's logins, in a lab of an earlier labctl, too"
     return "see `labctl status`"
 
 
 def no_such_table(engine: str, ref: TableRef) -> LabError:
-    """The error for a table that is not there."""
+    """Return the error for a table that does not exist."""
     return LabError(
         f"{engine} has no table {ref}.",
         hint="create it, or `labctl seed` where a data set has it",

@@ -1,9 +1,9 @@
-"""SQL that decides how much of an old row PostgreSQL's log has, so that no statement fails.
+"""SQL that sets how much of an old row PostgreSQL logs, without making any statement fail.
 
 PostgreSQL refuses an UPDATE or DELETE of a published table whose replica identity a publication
-does not cover. FULL has the whole old row: a delete tells what was deleted, and a large value that
-an update leaves as it is comes with the update. But it is no identity for a table with virtual
-generated columns (PostgreSQL 18), nor for one that any publication shows in part.
+does not cover. FULL logs the whole old row: a delete shows what was deleted, and an update contains
+a large value that it does not change. But FULL is not possible for a table with virtual generated
+columns (PostgreSQL 18), nor for a table that any publication shows in part.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ WHEN current_setting('server_version_num')::integer >= 180000 AND EXISTS (
     AND EXISTS (SELECT FROM pg_attribute a WHERE attrelid = {table} AND NOT attisdropped
         AND attgenerated = 's' AND NOT to_jsonb(t) -> 'attnames' ? a.attname::text))
 ELSE FALSE END"""
-"""Whether a publication would refuse FULL as the identity of `{table}`, an oid. `{own}` is a
-publication that has its options still to come. What the publications show in all is asked only
-where it matters: it takes milliseconds for each of hundreds of tables."""
+"""SQL condition that a publication would refuse FULL as the identity of `{table}`, an oid. `{own}`
+is a publication whose options are not set yet. The columns that all publications show are queried
+only where they matter: the query takes milliseconds for each of hundreds of tables."""
 
 _BLOCK = """\
 DO {mark}
@@ -86,10 +86,10 @@ END {mark}"""
 
 
 def identity_statement(tables: Iterable[TableRef]) -> str:
-    """Return the statement that gives tables, and their parts, a replica identity.
+    """Return the statement that gives tables and their partitions a replica identity.
 
-    It is FULL wherever no statement of an application fails by it, else the primary key. It changes
-    nothing that is right already, and is to run before the tables are published.
+    The identity is FULL unless that would make an application's statement fail, else the primary
+    key. It changes nothing that is right already. Run it before the tables are published.
     """
     names = ", ".join(
         quoted(f"{quoted(ref.schema, _MARKS)}.{quoted(ref.name, _MARKS)}", ("'", "'"))
@@ -100,7 +100,7 @@ def identity_statement(tables: Iterable[TableRef]) -> str:
         mark = f"{mark[:-1]}_$"
     shown = SHOWN_IN_PART.replace("{table}", "part.oid").replace("{own}", "''")
     block = _BLOCK.replace("{is_shown_in_part}", shown).replace("{mark}", mark)
-    # Names may hold braces, so they come last.
+    # Names may contain braces, so insert them last.
     return block.replace("{tables}", names)
 
 

@@ -1,4 +1,4 @@
-"""SQL scripts: the statements of a file, each with its line, and running them one by one."""
+"""SQL scripts: split a file into statements with their line numbers, and run them one by one."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from lakehouse.regular_files import read_bytes
 __all__ = ["GO", "Statement", "batches", "read_script", "run_statements", "split_script"]
 
 GO = re.compile(r"\s*GO(?:\s+(?P<times>\d+))?\s*;?\s*", re.IGNORECASE)
-"""The line that ends a batch of SQL Server's."""
+"""The line that ends a SQL Server batch."""
 _LARGEST = 256 * 1024**2
-"""Bytes of a script, which is read whole."""
+"""Largest size of a script in bytes; it is read into memory."""
 _NOT_THE_ADMINISTRATOR = (
     "a file runs as the owner of the source's database, not as the server's administrator: what "
     "needs more rights, take out of it, and if you trust it, run it once yourself, with `labctl "
@@ -36,17 +36,17 @@ _DELIMITER = re.compile(r"\s*DELIMITER\s+(?P<end>\S+)\s*", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of a script; of SQL Server one batch."""
+    """One statement of a script; for SQL Server, one batch."""
 
     text: str
     line: int
-    """Where it begins, from 1."""
+    """Line on which it begins, counted from 1."""
 
 
 def read_script(path: Path, engine: SourceEngine) -> list[Statement]:
-    """The statements of a file. Raises LabError (USAGE) for one that cannot be read."""
+    """Return the statements of a file. Raises LabError (USAGE) if it cannot be read or split."""
     try:
-        # A line break within a value stays what it is.
+        # Reading bytes keeps line breaks within values as they are.
         text = read_bytes(path, largest=_LARGEST).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise LabError(
@@ -63,10 +63,10 @@ def read_script(path: Path, engine: SourceEngine) -> list[Statement]:
 
 
 def split_script(text: str, engine: SourceEngine) -> Iterator[Statement]:
-    """The statements of a script: they end with a semicolon, of SQL Server with a line `GO`.
+    """Yield the statements of a script. A semicolon ends one; for SQL Server, a line `GO` does.
 
-    Semicolons in quotes, comments and PostgreSQL's `$$ … $$` end none; of MySQL, the line
-    `DELIMITER //` changes what does. Raises ValueError for a quote that nothing closes.
+    Semicolons in quotes, comments and PostgreSQL's `$$ … $$` do not count. In MySQL, a line like
+    `DELIMITER //` replaces the semicolon. Raises ValueError for an unclosed quote.
     """
     if engine == "sqlserver":
         yield from batches(text.split("\n"))
@@ -83,10 +83,10 @@ def split_script(text: str, engine: SourceEngine) -> Iterator[Statement]:
 def batches(
     lines: Iterable[str], *, until: Callable[[str], bool] = lambda _: False
 ) -> Iterator[Statement]:
-    """SQL Server's batches: a line `GO` (or `GO 5`: five times) ends one, and so does the end.
+    """Yield SQL Server batches. A line `GO` (`GO 5`: five times) or the end of input ends one.
 
-    Each is there once its last line was read. A line that begins one, and of which `until` is
-    true, ends them all.
+    Each batch is yielded once its last line was read. If `until` is true for the first line of a
+    batch, the iteration ends.
     """
     batch: list[str] = []
     begun = 1
@@ -105,7 +105,7 @@ def batches(
 
 
 def _delimited(text: str) -> Iterator[tuple[str, str, int]]:
-    """What ends statements, the text where it does, and that text's first line."""
+    """Yield each part of the text as its statement delimiter, its text and its first line."""
     end, part, begun = ";", list[str](), 1
     for number, line in enumerate(re.split(r"(?<=\n)", text), 1):
         if match := _DELIMITER.fullmatch(line):
@@ -155,8 +155,8 @@ def _tokenized(text: str, dialect: str, first: int) -> Iterator[Statement]:
 def run_statements(source: Source, path: Path, statements: Sequence[Statement]) -> None:
     """Run the statements of a file, in order, until one fails.
 
-    PostgreSQL runs all or none. The other engines cannot take back what changes tables: there,
-    those in front of the failing one stay. Raises LabError with its file and line.
+    PostgreSQL runs all or none. The other engines cannot roll back DDL: there, the statements
+    before the failing one remain applied. Raises LabError with the file and line of the failure.
     """
     takes_back = source.engine == "postgres"
     with source.transaction() if takes_back else nullcontext():
@@ -179,7 +179,7 @@ def run_statements(source: Source, path: Path, statements: Sequence[Statement]) 
 
 
 def _lines_into(text: str, error: LabError) -> int:
-    """How many lines into a statement its mistake is, where the server says so."""
+    """Return the line of an error within its statement, from 0; 0 if the server names none."""
     diagnosis = getattr(error.__cause__, "diag", None)
     position = getattr(diagnosis, "statement_position", None)
     return text.count("\n", 0, int(position) - 1) if position else 0

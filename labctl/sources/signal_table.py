@@ -1,6 +1,6 @@
-"""The table by which a connector is asked to load rows again: Debezium's signal table.
+"""Debezium's signal table, through which a connector is asked to load rows again.
 
-Its connector writes into it, too: what marks, in the database's log, when it read which rows.
+The connector writes to it as well: it marks in the database's log when it read which rows.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ __all__ = [
 ]
 
 SIGNAL_SCHEMA = "labctl"
-"""Where labctl keeps connectors' signal tables: beside the sources' schemas."""
+"""Schema of the connectors' signal tables that labctl keeps, beside the sources' schemas."""
 SIGNAL_COLUMNS: Mapping[str, str] = {
     "postgres": "id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data text",
     "mysql": "id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data text",
     "sqlserver": "id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data nvarchar(2048)",
 }
-"""Columns of such a table, by engine."""
+"""Columns of a signal table, by engine."""
 
 
 def own_signals(named: str) -> TableRef | None:
-    """Return the signal table that labctl keeps, by what a connector's file names; else None."""
+    """Return the signal table that a connector's file names; None if it is not labctl's own."""
     schema, _, name = named.rpartition(".")
     is_own = schema.rpartition(".")[2] == SIGNAL_SCHEMA
     return TableRef(SIGNAL_SCHEMA, name) if is_own else None
 
 
 def make_signal_table(source: Source, ref: TableRef, publication: str) -> None:
-    """Create a connector's signal table where it is not there, and let the connector use it.
+    """Create a connector's signal table if it is missing, and let the connector use it.
 
-    As the source's owner. MySQL's service makes the database, and gives the rights to it.
+    This runs as the source's owner. For MySQL, the service creates the database and grants rights.
     """
     table, columns = source.qualified(ref), SIGNAL_COLUMNS[source.engine]
     if source.engine == "sqlserver":
@@ -58,9 +58,9 @@ def make_signal_table(source: Source, ref: TableRef, publication: str) -> None:
 
 
 def send_signal(source: Source, ref: TableRef, identity: str, kind: str, data: str) -> None:
-    """Write a signal, by which its connector acts once it reads the database's log so far.
+    """Write a signal; the connector acts on it once it reads that place in the database's log.
 
-    What earlier signals left is removed. Raises LabError where there is no such table.
+    Earlier signals are deleted first. Raises LabError if the table cannot be written.
     """
     table = source.qualified(ref)
     try:

@@ -1,4 +1,4 @@
-"""Values of a database's client as an array of silver's, naming the one that has no place there."""
+"""Conversion of database values to a silver array, with an error that names an invalid value."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def silver_array(
     values: Sequence[Any],
     arrive: Callable[[Any, Declared], Any],
 ) -> pa.Array[Any]:
-    """Return a column's values as silver has them; `arrive` makes one of a value.
+    """Return a column's values as silver stores them; `arrive` converts one value.
 
-    Raises LabError for a value that silver's type does not hold, such as the year 1 in nanoseconds.
+    Raises LabError for a value that silver's type cannot hold, such as the year 1 in nanoseconds.
     """
     import pyarrow as pa
 

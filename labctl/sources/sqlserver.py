@@ -37,16 +37,16 @@ __all__ = ["SqlServerSource", "ensure_database"]
 
 _CONNECT_TIMEOUT = 10
 _JSON_ROWS = 5_000
-"""Rows in one JSON text: about a megabyte."""
+"""Rows in one JSON text, which is then about a megabyte."""
 _CDC_ROLE = "cdc_reader"
-"""Whose members may read the change tables."""
+"""Role whose members may read the change tables."""
 _CDC_FILEGROUP = "cdc"
-"""Where change tables go when the database has it."""
+"""Filegroup for change tables, if the database has it."""
 _SOURCE = "\0rows\0"
-"""Stands for the rows in a statement; no identifier can hold it."""
+"""Placeholder for the rows in a statement; no identifier can contain it."""
 _EPOCH = datetime(1970, 1, 1)
 _TICKS = 10_000_000
-"""SQL Server's finest unit of time, 100 ns, in a second."""
+"""Ticks per second; a tick, SQL Server's finest unit of time, is 100 ns."""
 _COLUMNS = """
     SELECT c.COLUMN_NAME, c.DATA_TYPE, c.IS_NULLABLE, c.CHARACTER_MAXIMUM_LENGTH,
            c.NUMERIC_PRECISION, c.NUMERIC_SCALE, c.DATETIME_PRECISION
@@ -86,7 +86,7 @@ def _connect(endpoint: Database, database: str) -> pymssql.Connection:
 
 
 def _execute(cursor: pymssql.Cursor, sql: str, parameters: Sequence[Any]) -> None:
-    """Even empty parameters would have pymssql look for their places in the statement."""
+    """Execute a statement. Even empty parameters would make pymssql look for placeholders."""
     if parameters:
         cursor.execute(sql, tuple(parameters))
     else:
@@ -94,7 +94,7 @@ def _execute(cursor: pymssql.Cursor, sql: str, parameters: Sequence[Any]) -> Non
 
 
 def _said(error: pymssql.Error) -> str:
-    """The server's own message: the client's comes behind it."""
+    """Return the server's own message, without the client's message that follows it."""
     said = error.args[-1] if error.args else ""
     while isinstance(said, tuple):
         said = said[-1]
@@ -103,7 +103,7 @@ def _said(error: pymssql.Error) -> str:
 
 
 def ensure_database(server: Database, database: str) -> None:
-    """Creates a database when the server does not have it yet."""
+    """Create a database if the server does not have it yet."""
     connection = _connect(server, "master")
     try:
         cursor = connection.cursor()
@@ -208,7 +208,8 @@ class SqlServerSource(Source):
         return [tuple(map(_literal, row, declared)) for row in rows]
 
     def _field(self, column: SourceColumn) -> str:
-        """A column as it is read. The client's own times have six digits, not seven."""
+        """Return the expression that reads a column. Times with seven digits are read as text,
+        because the client's own type has six."""
         name = self.quote(column.name)
         return f"CONVERT(varchar(40), {name})" if _has_nanoseconds(column.declared) else name
 
@@ -265,7 +266,7 @@ class SqlServerSource(Source):
             "SELECT 1 FROM sys.databases WHERE name = DB_NAME() AND is_cdc_enabled = 1"
         ):
             self.execute("EXEC sys.sp_cdc_enable_db")
-        # Where there is a filegroup for change tables, capturing does not compete with the data.
+        # With a filegroup of their own, change tables do not compete with the data.
         rows = self.execute("SELECT name FROM sys.filegroups WHERE name = %s", (_CDC_FILEGROUP,))
         filegroup = rows[0][0] if rows else None
         for ref in refs:
@@ -301,13 +302,13 @@ class SqlServerSource(Source):
             )
 
     def let_read(self, user: str, schema: str) -> None:
-        """The server's one login reads everything."""
+        """Do nothing: the server's only login reads everything."""
 
 
 def _full_type(
     kind: str, length: int | None, precision: int | None, scale: int | None, fraction: int | None
 ) -> str:
-    """The type as one would declare it."""
+    """Return the type as in a column definition."""
     if kind in {"decimal", "numeric"}:
         return f"{kind}({precision},{scale})"
     if kind in {"time", "datetime2", "datetimeoffset"}:
@@ -318,12 +319,12 @@ def _full_type(
 
 
 def _has_nanoseconds(declared: Declared) -> bool:
-    """Whether Debezium sends the type as nanoseconds: it has seven digits."""
+    """Return whether Debezium sends the type as nanoseconds, because it has seven digits."""
     return declared.full in {"time(7)", "datetime2(7)"}
 
 
 def _arrive(value: Any, declared: Declared) -> Any:
-    """A value of the driver's as silver has it."""
+    """Convert a value from the driver to its form in silver."""
     match value:
         case str() if _has_nanoseconds(declared):
             moment, _, ticks = value.partition(".")
@@ -339,7 +340,7 @@ def _arrive(value: Any, declared: Declared) -> Any:
 
 
 def _literal(value: Any, declared: Declared) -> str:
-    """A value of the driver's as SQL writes it."""
+    """Convert a value from the driver to a SQL literal."""
     match value if isinstance(value, bytes) else _leave(_arrive(value, declared), declared):
         case None:
             return "NULL"
@@ -354,8 +355,8 @@ def _literal(value: Any, declared: Declared) -> str:
 
 
 def _text_literal(text: str) -> str:
-    """A text as SQL writes it, on one line: a line of a script that is `GO` ends a batch, wherever
-    it stands."""
+    """Convert a text to a SQL literal on one line: a line `GO` in a script would end the batch,
+    even inside a text."""
     marks = (mark for mark in map("<{}>".format, count()) if mark not in text)
     quoted, replaced = text.replace("'", "''"), "{}"
     for end in "\r\n":
@@ -367,7 +368,7 @@ def _text_literal(text: str) -> str:
 
 
 def _seconds(moment: datetime, *, of_day: bool) -> int:
-    """Since midnight, or since 1970."""
+    """Return the seconds since midnight, or else since 1970."""
     if of_day:
         return (moment.hour * 60 + moment.minute) * 60 + moment.second
     since = moment - _EPOCH
@@ -375,7 +376,7 @@ def _seconds(moment: datetime, *, of_day: bool) -> int:
 
 
 def _leave(value: Any, declared: Declared) -> Any:
-    """A value of silver's as OPENJSON reads it."""
+    """Convert a value from silver to the form that OPENJSON reads."""
     match value:
         case int() if declared.name in {"time", "datetime2"}:
             ticks = value // (1_000_000_000 // _TICKS) if _has_nanoseconds(declared) else value * 10

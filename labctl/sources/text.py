@@ -1,4 +1,4 @@
-"""Rows between Arrow and the text that databases send and take."""
+"""Conversion of rows between Arrow and the text that databases send and accept."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ __all__ = ["from_csv", "row_literals", "statements", "to_csv"]
 AnyColumn: TypeAlias = "pa.ChunkedArray[Any]"
 
 _BLOCK_BYTES = 64 << 20
-"""Longest row that can be read."""
+"""Size in bytes of the longest row that can be read."""
 _STATEMENT_BYTES = 1 << 20
-"""Size of a multi-row statement: far below any server's packet limit, large enough to be fast."""
+"""Size of a multi-row statement: far below every server's packet limit, yet large enough to be
+fast."""
 
 
 def from_csv(data: bytes, columns: Sequence[SourceColumn]) -> pa.Table:
-    """Return the rows of CSV text where null is an empty field and an empty string is `""`.
+    """Return the rows of CSV text in which null is an empty field and an empty string is `""`.
 
-    Each row ends with a newline, the last one too: Arrow would read a null at the end of the text
-    as an empty string, and a single null would be no row. Raises LabError for a value that has no
-    exact form in silver.
+    Each row must end with a newline, the last one too: otherwise Arrow would read a null at the
+    end of the text as an empty string, and a single null as no row. Raises LabError for a value
+    that has no exact form in silver.
     """
     if data and not data.endswith(b"\n"):
         raise ValueError("the last row has no newline at its end")
@@ -61,12 +62,12 @@ def from_csv(data: bytes, columns: Sequence[SourceColumn]) -> pa.Table:
 
 
 def _named(error: str, columns: Sequence[SourceColumn]) -> str:
-    """Arrow's message with the names of columns instead of their numbers."""
+    """Return Arrow's message with column names instead of column numbers."""
     return re.sub(r"In CSV column #(\d+)", lambda m: f"column {columns[int(m[1])].name}", error)
 
 
 def _arrive(column: AnyColumn, declared: SourceColumn) -> AnyColumn:
-    """From the type of the text to the silver type."""
+    """Convert a column from the type of its text to its silver type."""
     target = declared.arrow
     if (element := declared.rule.element) is not None:
         return array_of_texts(column, element, _arrive)
@@ -79,7 +80,7 @@ def _arrive(column: AnyColumn, declared: SourceColumn) -> AnyColumn:
 
 
 def to_csv(rows: pa.Table) -> bytes:
-    """The same text from rows, for `COPY … (FORMAT csv)`; binary as `\\x` and hex digits."""
+    """Return rows as text for `COPY … (FORMAT csv)`; binary as `\\x` and hex digits."""
     arrays = [
         _hex(column, "\\x") if pa.types.is_binary(column.type) else column
         for column in rows.columns
@@ -96,13 +97,14 @@ def _hex(column: AnyColumn, prefix: str) -> AnyColumn:
 
 
 def row_literals(rows: pa.Table) -> AnyColumn:
-    """Each row as `(1,'text',NULL)`, with backslash and quote escaped as MySQL reads them."""
+    """Return each row as `(1,'text',NULL)`; backslashes and quotes are escaped for MySQL."""
     literals = [_literals(rows[name], name) for name in rows.column_names]
     return _join("(", _join(*literals, separator=","), ")")
 
 
 def _join(*parts: AnyColumn | str, separator: str = "") -> AnyColumn:
-    """Text of each row put together; null where any part is, unless `NULL` can stand for it."""
+    """Join the parts of each row. With a separator a null part becomes `NULL`; without one the
+    result is null if any part is."""
     options = pc.JoinOptions("replace", "NULL") if separator else pc.JoinOptions("emit_null")
     joined: AnyColumn = pc.call_function("binary_join_element_wise", [*parts, separator], options)
     return joined
@@ -130,7 +132,7 @@ def _is_quoted(kind: pa.DataType) -> bool:
 
 
 def statements(head: str, items: AnyColumn, tail: str = "") -> Iterator[str]:
-    """`head item,item,… tail`, as often as it takes to stay within a statement's size."""
+    """Yield statements `head item,item,… tail`, ending each one soon after `_STATEMENT_BYTES`."""
     batch: list[str] = []
     size = 0
     for item in items.to_pylist():

@@ -1,7 +1,7 @@
-"""How each source type arrives in silver: declared here, once.
+"""The rules by which each source type arrives in silver, declared in one place.
 
-A `TypeRule` says which Arrow type a source column's values have in silver and how to ask the
-database for them as text without losing a digit, a microsecond or a blank. Readers, comparisons
+A `TypeRule` says which Arrow type a source column's values have in silver and how to read them
+from the database as text without losing a digit, a microsecond or a blank. Readers, comparisons
 and the documentation follow these rules. They agree with the connectors' settings: exact decimals
 (`decimal.handling.mode=precise`) and microseconds
 (`time.precision.mode=adaptive_time_microseconds`).
@@ -24,30 +24,30 @@ __all__ = ["MYSQL", "POSTGRES", "SQLSERVER", "TypeRule", "rule_for"]
 
 @dataclass(frozen=True)
 class TypeRule:
-    """One source type: what it is in silver, and how it is read."""
+    """One source type: its type in silver, and how it is read."""
 
     silver: pa.DataType | Callable[[Declared], pa.DataType]
-    """The Arrow type in silver, or how it follows from the column's size."""
+    """The Arrow type in silver, or a function that derives it from the declared type."""
     wire: pa.DataType | None = None
-    """Type of the text the database sends, when it is read as a number and then reinterpreted
-    (a timestamp as microseconds); None: the silver type itself."""
+    """Type as which the database's text is read, if it is converted afterwards (a timestamp is
+    read as microseconds); None: the silver type itself."""
     expression: str = "{0}"
-    """SQL that sends the value as that text; `{0}` is the quoted column."""
+    """SQL expression that selects the value as that text; `{0}` is the quoted column."""
     note: str = ""
-    """What a reader of silver should know."""
+    """Note for readers of silver."""
     is_lossy: bool = False
-    """Whether silver has less of some values than the source."""
+    """Whether silver stores some values less exactly than the source."""
     is_json: bool = False
-    """Whether values are the same when they are the same as JSON, whatever their text."""
+    """Whether values are compared as JSON and not as text."""
     element: SourceColumn | None = None
-    """Of an array: how its elements are read from the text."""
+    """An array's element, which says how elements are read from the text; else None."""
     lost: str = ""
-    """SQL condition of a value that silver has no form for: it is read as NULL."""
+    """SQL condition for values that silver has no form for; they are read as NULL."""
     lost_as: tuple[str, str] = ("zero date, NULL in silver", "zero dates, NULL in silver")
-    """What one such value is, and what several are."""
+    """Description of one such value, and of several."""
 
     def silver_type(self, declared: Declared) -> pa.DataType:
-        """The Arrow type of a column declared so."""
+        """Return the Arrow type of a column with this declared type."""
         return self.silver if isinstance(self.silver, pa.DataType) else self.silver(declared)
 
 
@@ -81,7 +81,7 @@ _TIMESTAMP_NOTE = "microseconds kept; the wall clock as stored, without a time z
 _INSTANT_NOTE = "an instant, in UTC"
 _JULIAN_NOTE = "Debezium's first load shows 5 to 14 October 1582 ten days later, streaming does not"
 
-# Infinity has no number: it is read as the first and the last there is, which silver never holds.
+# Infinity has no number: it is read as the smallest or largest one, which silver never holds.
 _PG_DAYS = (
     "CASE WHEN isfinite({0}) THEN {0} - date '1970-01-01' "
     "WHEN {0} > date '1970-01-01' THEN 2147483647 "
@@ -109,7 +109,7 @@ POSTGRES: Mapping[str, TypeRule] = MappingProxyType(
         "bigint": _LONG,
         "numeric": TypeRule(
             _decimal,
-            # Debezium sends a number without a declared size without trailing zeros. NaN and
+            # If no size is declared, Debezium sends a number without trailing zeros. NaN and
             # infinity have no scale.
             expression="CASE WHEN scale({0}) >= 0 THEN trim_scale({0}) END",
             note="every digit kept; as text where more than 38 are declared, and, without trailing "
@@ -171,7 +171,7 @@ POSTGRES: Mapping[str, TypeRule] = MappingProxyType(
         ),
     }
 )
-"""By `data_type` of PostgreSQL's `information_schema.columns`, or `enum`."""
+"""PostgreSQL's rules, by `data_type` of `information_schema.columns`, or `enum`."""
 
 _MICROSECONDS = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {0})"
 _WHOLE_DATE = "YEAR({0}) AND MONTH({0}) AND DAY({0})"
@@ -179,7 +179,7 @@ _ZERO_NOTE = "a zero date (`0000-00-00`, a day, month or year 0) is NULL, and `v
 
 
 def _unless_zero(silver: pa.DataType, number: str, note: str) -> TypeRule:
-    """Return the rule of a type that may hold zero dates, for which silver has NULL."""
+    """Return the rule for a type that may hold zero dates, which are NULL in silver."""
     return TypeRule(
         silver,
         pa.int32() if pa.types.is_date32(silver) else pa.int64(),
@@ -227,7 +227,7 @@ MYSQL: Mapping[str, TypeRule] = MappingProxyType(
         ),
         "decimal": _DECIMAL,
         "decimal unsigned": _DECIMAL,
-        # As text MySQL rounds a float to six digits; as a double it is sent as it is.
+        # MySQL rounds a float to six digits when it sends it as text, but not as a double.
         "float": _MYSQL_FLOAT,
         "float unsigned": _MYSQL_FLOAT,
         "double": TypeRule(pa.float64()),
@@ -270,7 +270,7 @@ MYSQL: Mapping[str, TypeRule] = MappingProxyType(
         ),
     }
 )
-"""By type name of MySQL's catalogue; `unsigned`, `tinyint(1)` and `bit(1)` told apart."""
+"""MySQL's rules, by type name; `unsigned` types, `tinyint(1)` and `bit(1)` have their own."""
 
 _NANOSECONDS_NOTE = "with seven digits (the default) nanoseconds, as a number"
 
@@ -324,11 +324,11 @@ SQLSERVER: Mapping[str, TypeRule] = MappingProxyType(
         "time": TypeRule(pa.int64(), note=f"microseconds since midnight; {_NANOSECONDS_NOTE}"),
     }
 )
-"""By `DATA_TYPE` of SQL Server's `INFORMATION_SCHEMA.COLUMNS`."""
+"""SQL Server's rules, by `DATA_TYPE` of `INFORMATION_SCHEMA.COLUMNS`."""
 
 
 def rule_for(rules: Mapping[str, TypeRule], declared: Declared, column: str) -> TypeRule:
-    """The rule of a column's type; `LabError` when the type has no exact place in silver."""
+    """Return the rule for a column's type; raise `LabError` if silver has no exact type for it."""
     try:
         if declared.name == ARRAY and (element := element_of(rules, declared)) is not None:
             return TypeRule(

@@ -1,4 +1,4 @@
-"""How types arrive that `labctl verify` has no rule for: as Debezium 3.3 was seen to write them."""
+"""Arrival of types that `labctl verify` has no rule for, as observed with Debezium 3.3."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _ARRIVALS: dict[SourceEngine, tuple[tuple[str, _Verdict, str], ...]] = {
         (r"(?:timestamp|rowversion)", "not compared", "bytes"),
     ),
 }  # fmt: skip
-"""By engine, expressions of types as the catalogue shows them; the first that matches counts."""
+"""Regular expressions for the catalogue's type names, by engine; the first match counts."""
 
 
 def arrival(engine: SourceEngine, type_text: str) -> tuple[_Verdict, str]:
-    """Return what becomes of a column of a type without a rule, and how."""
-    # PostgreSQL names the schema of an extension's type, where it is not in the search path.
+    """Return the verdict on a column whose type has no rule, and how its values arrive."""
+    # PostgreSQL names the schema of an extension's type if it is not in the search path.
     plain = type_text.lower().rpartition(".")[2]
     for pattern, verdict, how in _ARRIVALS[engine]:
         if re.fullmatch(pattern, plain, re.DOTALL):

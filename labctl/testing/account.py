@@ -1,4 +1,4 @@
-"""What is reported of a failed test: how its lab stands, and on a page how its logs end."""
+"""The report of a failed test: the state of its lab, and a page with the ends of its logs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from labctl.testing.trace import end_of_log, trace_row
 __all__ = ["add_account", "failures_with_lab", "write_page"]
 
 LOG_LINES = 200
-"""Of each service, on the page."""
+"""Number of log lines per service on the page."""
 _LOGS = "labctl_logs"
-"""Attribute of a report: ends of logs by service. pytest-xdist hands on what a report has."""
+"""Attribute of a report: ends of logs by service. pytest-xdist passes a report's attributes on."""
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
 h2 { border-top: 1px solid #8886; padding-top: 1rem; font-size: 1.1rem }
@@ -28,7 +28,7 @@ pre { overflow-x: auto; background: #8881; padding: .7rem; font-size: 13px }
 
 
 def add_account(report: pytest.TestReport, lab: Lab, error: BaseException | None) -> None:
-    """Add to the report of a failed test what its lab says of itself at that moment."""
+    """Add the state of the lab at that moment to the report of a failed test."""
     if not isinstance(error, StuckError):  # its message has it, for the row that was waited for
         report.sections.append((f"lab {lab.name}", "\n".join(trace_row(lab, None))))
     logs = {s.name: end_of_log(lab, s.name, LOG_LINES) for s in lab.services}
@@ -36,13 +36,13 @@ def add_account(report: pytest.TestReport, lab: Lab, error: BaseException | None
 
 
 def failures_with_lab(reports: Iterable[object]) -> list[pytest.TestReport]:
-    """Those of the reports that have such an account."""
+    """Return the reports that `add_account` has added an account to."""
     found = [report for report in reports if hasattr(report, _LOGS)]
     return [report for report in found if isinstance(report, pytest.TestReport)]
 
 
 def write_page(folder: Path, failures: Iterable[pytest.TestReport]) -> Path:
-    """Write the page of a run whose tests failed; its path. It needs no other file."""
+    """Write the page of a run whose tests failed, and return its path. It needs no other file."""
     path = folder / "run.html"
     now = datetime.now().astimezone()
     body = "".join(part for report in failures for part in _failure(report))

@@ -11,9 +11,9 @@ __all__ = ["start_stack"]
 
 
 def start_stack(runtime: ComposeRuntime) -> None:
-    """Bring a lab's Compose project up and healthy, by Compose's own doing.
+    """Start a lab's Compose project with Compose itself, and wait until it is healthy.
 
-    What `docker compose up` starts is all there is to start: `labctl up` finds it running.
+    `docker compose up` starts everything, so `labctl up` finds the project running.
     """
     runtime.write_secrets()
     stack = DockerCompose(

@@ -1,7 +1,7 @@
-"""What may be broken in what a lab has stored, and how it is broken.
+"""Kinds of damage to what a lab has stored, and the functions that do the damage.
 
-All but one goes through the services' own interfaces, as a mistaken script would, and so works in
-every runtime. A byte is flipped on the disk itself, where this machine has the object store's.
+All but one use the services' own interfaces, as a mistaken script would, and so work in every
+runtime. The exception flips a byte on the object store's disk, which has to be this machine's.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ HISTORY_TOPIC = "schema.history.internal.kafka.topic"
 
 
 class Damage(StrEnum):
-    """What is broken; each of one table, or of the connector that captures it."""
+    """A kind of damage to one table, or to the connector that captures it."""
 
     BRONZE_FILE = "bronze-file"
     """The end of its newest bronze file is cut off."""
     BASE_FILE = "base-file"
     """The silver table's newest base file is gone."""
     LOG_FILE = "log-file"
-    """A bit of the silver table's newest log file is the other way round on the disk (natively)."""
+    """A bit of the silver table's newest log file is flipped on the disk (native runtime only)."""
     SCHEMA = "schema"
     """The registry has forgotten the schemas of its topic's values."""
     OFFSETS = "offsets"
     """Kafka Connect has forgotten how far its connector had read."""
     SCHEMA_HISTORY = "schema-history"
-    """The topic is empty in which its connector keeps how tables looked."""
+    """The topic is empty in which its connector keeps the history of table schemas."""
     RECORDS = "records"
     """The records of its topic are gone."""
 
 
 def corrupt(lab: Lab, damage: Damage, table: str) -> str:
-    """Do `damage` to a table; what was hit: an object, a topic, an artifact or a connector.
+    """Do `damage` to a table and return what was hit: an object, topic, artifact or connector.
 
-    Raises LabError (USAGE) when the table has nothing of that kind.
+    Raise LabError (USAGE) when the table has nothing of that kind.
     """
     return _HOW[damage](lab, lab.table(table))
 
@@ -72,7 +72,7 @@ def _remove_base_file(lab: Lab, table: LabTable) -> str:
 
 
 def _flip_byte(lab: Lab, table: LabTable) -> str:
-    """On the object store's disk: written through it, the file would have a new checksum."""
+    """Flip a bit on the object store's disk: a write through the store would renew the checksum."""
     path = _last_file(lab, table, ".log.")
     folder = lab.context(lab.service(objectstore.SERVICE.name)).data
     files = [
@@ -94,7 +94,7 @@ def _flip_byte(lab: Lab, table: LabTable) -> str:
 
 
 def _delete_schemas(lab: Lab, table: LabTable) -> str:
-    """From the registry's database: its own interface deletes nothing, by its settings."""
+    """Delete schemas from the registry's database: its own interface is set to delete nothing."""
     postgres, artifact = lab.endpoints.postgres, f"{table.topic}-value"
     if postgres is None:
         raise _nothing("registry's database", table)
@@ -124,7 +124,7 @@ def _forget_offsets(lab: Lab, table: LabTable) -> str:
 
 
 def _forget_schema_history(lab: Lab, table: LabTable) -> str:
-    """The connector notices when it is started again."""
+    """Empty the topic of the schema history. The connector notices when it is restarted."""
     connector = _connector(lab, table)
     topic = connector.config.get(HISTORY_TOPIC)
     if topic is None:
@@ -139,7 +139,7 @@ def _lose_records(lab: Lab, table: LabTable) -> str:
 
 
 def _last_file(lab: Lab, table: LabTable, mark: str) -> str:
-    """The newest file of the silver table with `mark` in its name, by its commits."""
+    """Return the silver table's newest file with `mark` in its name, by its commits."""
     silver = Lake(lab.endpoints.objectstore).table(table.name)
     for name in last_files(silver.timeline().said_last()):
         if mark in name:

@@ -1,7 +1,7 @@
-"""A disk that can be cut off, as by a power failure, or get full.
+"""A disk that can lose its power, or become full.
 
-Killing processes proves nothing of the kind: what they wrote and did not sync stays in the kernel's
-cache.
+Killing processes proves nothing about a power failure: what they wrote and did not sync stays in
+the kernel's cache.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ GOING_DOWN_WITHOUT_FLUSH = 2
 """Neither dirty pages nor the journal's own buffers reach the device any more."""
 UNMOUNT_SECONDS = 60
 ROOM_MEBIBYTES = 128
-"""What a small disk has beside the data that is put there."""
+"""Room on a small disk beside the data that is put there."""
 BALLAST = ".ballast"
 
 
 class DiskUnavailableError(LabError):
-    """This machine or this user cannot mount a file system of their own."""
+    """Error for a machine or a user that cannot mount a file system of its own."""
 
     def __init__(self, why: str) -> None:
         super().__init__(f"No disk of its own is available: {why}", exit_code=ExitCode.USAGE)
@@ -46,10 +46,10 @@ class LoopDisk:
 
     image: Path
     folder: Path
-    """Where it is mounted."""
+    """Mount point."""
 
     def cut(self) -> None:
-        """Switch the power off: from now on every write fails, and what was not synced is gone."""
+        """Switch the power off: from now on every write fails, and unsynced data is lost."""
         descriptor = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.ioctl(descriptor, EXT4_IOC_SHUTDOWN, struct.pack("I", GOING_DOWN_WITHOUT_FLUSH))
@@ -62,7 +62,7 @@ class LoopDisk:
         self.mount()
 
     def mount(self) -> None:
-        """Raises DiskUnavailableError when that is not allowed."""
+        """Mount the disk. Raise DiskUnavailableError when that is not allowed."""
         done = _run("mount", "-t", "ext4", "-o", "loop", str(self.image), str(self.folder))
         if done.returncode != 0:
             raise DiskUnavailableError(done.stderr.strip())
@@ -74,7 +74,7 @@ class LoopDisk:
         reraise=True,
     )
     def unmount(self) -> None:
-        """Raises OSError when some process still has a file open there."""
+        """Unmount the disk. Raise OSError when some process still has a file open there."""
         done = _run("umount", str(self.folder))
         if done.returncode != 0:
             raise OSError(done.stderr.strip())
@@ -88,7 +88,7 @@ class SmallDisk:
 
     @contextmanager
     def full(self) -> Iterator[None]:
-        """Not a byte is left on it while the block runs."""
+        """Leave no free byte on the disk while the block runs."""
         ballast = self.folder / BALLAST
         try:
             with ballast.open("wb", buffering=0) as file:
@@ -102,10 +102,10 @@ class SmallDisk:
 def small_disk(
     folder: Path, stopped: Callable[[], AbstractContextManager[None]]
 ) -> Iterator[SmallDisk]:
-    """`folder`, with all that is in it, is on a disk that has little room left; then as before.
+    """Move `folder`, with all that is in it, to a disk with little room while the block runs.
 
-    Whoever uses it is `stopped` while its content is moved. Raises DiskUnavailableError where such
-    a disk is not available; nothing has changed then.
+    Users of the folder are `stopped` while its content is moved. Raise DiskUnavailableError where
+    such a disk is not available; nothing has changed then.
     """
     aside, back, image = (folder.with_name(f"{folder.name}.{end}") for end in ("was", "is", "disk"))
     held = sum(file.lstat().st_blocks * 512 for file in folder.rglob("*"))
@@ -137,9 +137,9 @@ def small_disk(
 
 @contextmanager
 def loop_disk(image: Path, folder: Path, *, mebibytes: int) -> Iterator[LoopDisk]:
-    """A new disk of `mebibytes`, mounted at `folder`; unmounted and deleted afterwards.
+    """Mount a new disk of `mebibytes` at `folder`; unmount and delete it afterwards.
 
-    Raises DiskUnavailableError where that is not possible: it takes root and a loop device.
+    Raise DiskUnavailableError where that is not possible: it takes root and a loop device.
     """
     missing = [name for name in ("mkfs.ext4", "mount", "umount") if shutil.which(name) is None]
     if missing or os.geteuid() != 0:
@@ -152,7 +152,7 @@ def loop_disk(image: Path, folder: Path, *, mebibytes: int) -> Iterator[LoopDisk
         if done.returncode != 0:
             raise DiskUnavailableError(done.stderr.strip())
         disk.mount()
-        # Some servers take every folder for theirs.
+        # Some servers treat every folder as theirs.
         (folder / "lost+found").rmdir()
         try:
             yield disk
@@ -167,14 +167,14 @@ def _run(*argv: str) -> subprocess.CompletedProcess[str]:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """All that is in `source`, and whose it is. Raises OSError when it does not succeed."""
+    """Copy all that is in `source`, with its owners. Raise OSError when that fails."""
     done = _run("cp", "--archive", f"{source}/.", str(target))
     if done.returncode != 0:
         raise OSError(done.stderr.strip())
 
 
 def _fill(descriptor: int) -> None:
-    """Have a file take everything that is left on its file system."""
+    """Grow a file until it takes everything that is left on its file system."""
     size, end = 1024**3, 0
     while size >= os.fstatvfs(descriptor).f_bsize:
         try:

@@ -1,4 +1,4 @@
-"""Waiting on facts: until a condition holds, or with an account of where things are stuck."""
+"""Waiting until a condition holds, or failing with an account of where things are stuck."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ __all__ = ["Eventually", "StuckError"]
 T = TypeVar("T")
 POLL_SECONDS = 0.1
 POLL_SHARE = 2
-"""How many times as long as its last look took it waits for the next one, for a second at most:
-what is waited for needs the cores, too."""
+"""Pause before the next look, as a multiple of the last look's duration, at most a second: the
+services that are waited for need the cores, too."""
 LONGEST_POLL_SECONDS = 1.0
 WAIT_SECONDS = 180.0
-"""Where a second is enough on a quiet machine: after a fault, on a slow and busy one, it is not."""
+"""Default timeout. A second is enough on a quiet machine, but not after a fault on a slow and busy
+one."""
 
 
 class StuckError(AssertionError):
-    """What was waited for did not happen; the message shows how far it got."""
+    """Error for a condition that did not become true; the message shows how far things got."""
 
 
 @dataclass(frozen=True)
 class Eventually:
-    """Waits for something in a lab."""
+    """Function that waits for something in a lab."""
 
     lab: Lab
 
@@ -40,12 +41,12 @@ class Eventually:
         seconds: float = WAIT_SECONDS,
         row: tuple[str, Mapping[str, object]] | None = None,
     ) -> T:
-        """The first truthy result of `condition`.
+        """Wait for the first truthy result of `condition` and return it.
 
-        An AssertionError in `condition` means not yet; any other exception ends the wait. `row`
-        (`("sale", {"salesid": 200})`) is what the account of a failure follows from the source
-        through topic and bronze to silver. Raises StuckError after `seconds`, LabError (USAGE) at
-        once for the row of a table that there is not.
+        An AssertionError in `condition` means not yet; any other exception ends the wait. On
+        failure, the message follows `row` (`("sale", {"salesid": 200})`) from the source through
+        topic and bronze to silver. Raise StuckError after `seconds`, and LabError (USAGE) at once
+        if the table of `row` does not exist.
         """
         if row is not None:
             known_table(self.lab, row[0])

@@ -1,4 +1,4 @@
-"""Faults put into a running lab, whichever runtime it is on."""
+"""Faults for a running lab, in any runtime."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Damage", "Faults"]
 
 @dataclass(frozen=True)
 class Faults:
-    """What may happen to the services of `lab`.
+    """Faults that may happen to the services of `lab`.
 
     Every method raises LabError (USAGE) where the lab's runtime cannot do it.
     """
@@ -32,39 +32,40 @@ class Faults:
     lab: Lab
 
     def kill(self, service: str) -> None:
-        """`kill -9` the service; its runtime starts it again."""
+        """Kill the service with `kill -9`; its runtime starts it again."""
         self.lab.runtime.kill(service)
 
     def kill_supervisor(self) -> None:
-        """What looks after the services dies, and they go on; `labctl up` repairs that."""
+        """Kill the supervisor. The services keep running; `labctl up` repairs the lab."""
         self.lab.runtime.kill_supervisor()
 
     def paused_supervisor(self) -> AbstractContextManager[None]:
-        """What looks after the services stands still while the block runs; they go on.
+        """Pause the supervisor while the block runs; the services keep running.
 
-        Commands meanwhile raise SilentSupervisorError, but for `labctl down`, which ends it.
+        Commands raise SilentSupervisorError meanwhile, except `labctl down`, which ends the
+        supervisor.
         """
         return self.lab.runtime.paused_supervisor()
 
     def power_cut(self) -> None:
-        """Everything dies at once, and what would start it again dies too.
+        """Kill everything at once, including what would start it again.
 
-        Not the container engine, which is not the lab's: it starts its containers again.
+        The container engine is not the lab's and keeps running: it starts its containers again.
         """
         self.lab.runtime.kill_all()
 
     def paused(self, service: str) -> AbstractContextManager[None]:
-        """The service stands still while the block runs: connections stay open, nothing answers."""
+        """Pause the service while the block runs: connections stay open, nothing answers."""
         return self.lab.runtime.paused(service)
 
     def pause(self, service: str, seconds: float) -> None:
-        """`paused` for so many seconds."""
+        """Pause the service for so many seconds."""
         with self.paused(service):
             time.sleep(seconds)
 
     @contextmanager
     def away(self, service: str) -> Iterator[None]:
-        """The service is killed, and not started again until the block ends."""
+        """Kill the service, and start it again only when the block ends."""
         found, runtime = self.lab.service(service), self.lab.runtime
         self.kill(service)
         runtime.stop(service)
@@ -74,7 +75,7 @@ class Faults:
             runtime.start(found, self.lab.context(found))
 
     def lose_data(self, service: str) -> None:
-        """All that the service has stored is gone, and it starts as a new one."""
+        """Delete all that the service has stored, and start it as a new one."""
         found, runtime = self.lab.service(service), self.lab.runtime
         folder = runtime.data_folder(service)
         runtime.stop(service)
@@ -88,18 +89,18 @@ class Faults:
             runtime.start(found, self.lab.context(found))
 
     def corrupt(self, damage: Damage, table: str) -> str:
-        """Break something that is stored of a table; what was hit. `Damage` says what there is."""
+        """Break something stored of a table, and return what was hit. `Damage` lists the kinds."""
         return corrupt(self.lab, damage, table)
 
     def out_of_memory(self, service: str) -> None:
-        """The kernel kills the service for lack of memory; its runtime starts it again."""
+        """Have the kernel kill the service for lack of memory; its runtime starts it again."""
         self.lab.runtime.out_of_memory(service)
 
     @contextmanager
     def small_disk(self, service: str) -> Iterator[SmallDisk]:
-        """The service's data is on a disk of its own with little room: `with disk.full(): …`.
+        """Put the service's data on a disk of its own with little room: `with disk.full(): …`.
 
-        The service is restarted for that, and again when the block ends and its data goes back.
+        The service is restarted for that, and again when the block ends and its data is moved back.
         """
         found, runtime = self.lab.service(service), self.lab.runtime
         folder = runtime.data_folder(service)
@@ -117,9 +118,9 @@ class Faults:
 
     @contextmanager
     def clock(self, service: str) -> Iterator[Clock]:
-        """The service has a clock of its own: `clock.set(hours=-1)`. Natively only.
+        """Give the service a clock of its own: `clock.set(hours=-1)`. Native runtime only.
 
-        It is restarted for that, and again when the block ends.
+        The service is restarted for that, and again when the block ends.
         """
         require_shiftable(service)
         with TemporaryDirectory(prefix="labctl-clock-") as folder:
@@ -131,11 +132,11 @@ class Faults:
 
     @contextmanager
     def network(self, client: str, server: str) -> Iterator[Hop]:
-        """What one service is sent and sends to another goes through faults: `hop.cut()`,
-        `half_open()`, `delay(0.2)`, `stall(0.01)`, `heal()`. Natively only.
+        """Send the traffic between two services through faults. Native runtime only.
 
-        The server is restarted for that, on another port, and again when the block ends. What
-        others ask of it is not touched.
+        The faults are `hop.cut()`, `half_open()`, `delay(0.2)`, `stall(0.01)` and `heal()`. The
+        server is restarted for that, on another port, and again when the block ends. Connections of
+        other clients are not affected.
         """
         found, runtime = self.lab.service(server), self.lab.runtime
         self.lab.service(client)
@@ -158,5 +159,5 @@ class Faults:
             wait_until_usable(self.lab, found)
 
     def cut_off(self, service: str) -> AbstractContextManager[None]:
-        """The service runs on and no packet reaches it while the block runs. In containers only."""
+        """Keep all packets from the running service while the block runs. In containers only."""
         return self.lab.runtime.cut_off(service)

@@ -11,7 +11,7 @@ __all__ = ["known_table"]
 def known_table(lab: Lab, name: str) -> str:
     """Return the full name of a table of the project.
 
-    The project's files are read again: the test may have added a table. Raises LabError (USAGE).
+    The project's files are read again: the test may have added a table. Raise LabError (USAGE).
     """
     known = {table.name for table in lab_tables(lab.project, lab.config)}
     return full_name(name, sorted(known), place=" in this lab")

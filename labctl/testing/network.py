@@ -1,8 +1,8 @@
-"""A network between one service and another that can be cut, stand still, be slow or lose packets.
+"""A network between two services that can be cut, stand still, be slow or lose packets.
 
-All native services are on one loopback interface. So the server of a hop listens on another port
-for as long as a test takes, and a proxy on its own one: what the client sends and is sent goes
-through a fault, and the connections of all others pass.
+All native services are on one loopback interface. So during a test the server of a hop listens on
+another port, and a proxy listens on the server's own port. Traffic of the client goes through a
+fault, and the connections of all others pass.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ __all__ = ["Hop", "has_connection_from"]
 
 _CHUNK_BYTES = 64 * 1024
 _CHUNKS = 256
-"""Under way in one direction of a connection, at most: as much as a network holds."""
+"""Chunks under way in one direction of a connection, at most: as much as a network holds."""
 _SECONDS = 10.0
 
 
 class Hop:
-    """The way of one client to one server. It is sound at first; one fault at a time.
+    """The path from one client to one server. It has no fault at first, and one at a time later.
 
     https://docs.python.org/3/library/asyncio-stream.html
     """
@@ -36,7 +36,7 @@ class Hop:
     def __init__(
         self, own_port: int, other_port: int, is_clients: Callable[[int], bool], *, seed: int
     ) -> None:
-        """What connects to `own_port` gets to `other_port`, both on the loopback interface.
+        """Create a proxy from `own_port` to `other_port`, both on the loopback interface.
 
         `is_clients` says whether the connection from a port is the client's.
         """
@@ -46,31 +46,31 @@ class Hop:
         self._delay = self._stalled_share = self._stalled_seconds = 0.0
         self._is_cut = False
         self._links: dict[asyncio.Task[None], bool] = {}
-        """Every connection, and whether it is the client's."""
+        """All connections; the value says whether a connection is the client's."""
 
     def cut(self) -> None:
-        """The client's connections are closed, and new ones at once."""
+        """Close the client's connections, and new ones at once."""
         self._set(cut=True)
 
     def half_open(self) -> None:
-        """The client's connections stay open, and nothing passes: in a new one neither."""
+        """Keep the client's connections open and pass nothing, not in new ones either."""
         self._set(passes=False)
 
     def delay(self, seconds: float) -> None:
-        """All takes so many seconds, each way."""
+        """Delay everything by so many seconds, each way."""
         self._set(delay=seconds)
 
     def stall(self, share: float, seconds: float = 3.0) -> None:
-        """This share of the chunks, and what comes behind them, waits: as for a lost packet."""
+        """Hold back this share of the chunks, and those behind them, as after a lost packet."""
         self._set(stalled_share=share, stalled_seconds=seconds)
 
     def heal(self) -> None:
-        """All passes at once again, what has waited first."""
+        """Pass everything at once again, beginning with what has waited."""
         self._set()
 
     @contextmanager
     def open(self) -> Iterator[Self]:
-        """Takes connections while the block runs."""
+        """Accept connections while the block runs."""
         failed: list[BaseException] = []
 
         def run() -> None:
@@ -154,7 +154,7 @@ class Hop:
     async def _pass(
         self, source: asyncio.StreamReader, target: asyncio.StreamWriter, *, is_clients: bool
     ) -> None:
-        """Hand on what comes from one end, until that end says that it was all."""
+        """Forward what comes from one end, until that end closes its side."""
         under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(_CHUNKS)
 
         async def read() -> None:
@@ -189,7 +189,7 @@ class Hop:
 
 
 def has_connection_from(pid: int | None, port: int) -> bool:
-    """Whether a process or one of its descendants has a TCP connection from this local port."""
+    """Return whether a process or a descendant has a TCP connection from this local port."""
     if pid is None:
         return False
     try:

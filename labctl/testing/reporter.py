@@ -1,4 +1,4 @@
-"""How the session's lab comes up, told in pytest's own terminal."""
+"""Progress of the start of the session's lab, shown in pytest's own terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["TerminalReporter"]
 
 
 class TerminalReporter:
-    """An `UpReporter` that writes a line a step."""
+    """An `UpReporter` that writes one line per step."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._terminal = config.pluginmanager.get_plugin("terminalreporter")

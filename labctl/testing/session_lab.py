@@ -1,4 +1,4 @@
-"""The lab of a test session: one that runs, or one made for it; and the way back to its start."""
+"""The lab of a test session, already running or made for it, and the way back to its start."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from labctl.testing.workers import worker_name
 __all__ = ["SessionLab", "make_lab", "plainly", "running_lab"]
 
 _PROJECT_LENGTH = 17
-"""What a session's lab has of its project's name: `pytest-` and a worker's name have room, too."""
+"""Characters of the project's name in a lab's; `pytest-` and a worker's name need room, too."""
 
 
 @dataclass
@@ -41,19 +41,19 @@ class SessionLab:
 
     lab: Lab
     is_own: bool
-    """Made for the session, and removed at its end."""
+    """True if the lab was made for the session, and is removed at its end."""
     is_shared: bool = False
-    """Whether pytest-xdist's other workers have it, too."""
+    """True if pytest-xdist's other workers use the lab, too."""
     start: str | None = None
     """The snapshot of its start; None as long as no test has asked for it."""
     start_stays: bool = False
-    """Whether that snapshot is for the next session, too."""
+    """True if that snapshot is kept for the next session."""
     is_touched: bool = False
-    """Whether a test had it since it was last as at its start."""
+    """True if a test has used the lab since it was last at its start."""
 
     @property
     def why_no_way_back(self) -> str | None:
-        """Why it cannot go back to its start; None where it can."""
+        """Reason why the lab cannot go back to its start; None if it can."""
         if isinstance(self.lab.runtime, ComposeRuntime):
             return "a lab in containers has no snapshots to go back to"
         if self.is_shared:
@@ -64,13 +64,13 @@ class SessionLab:
         return None
 
     def save_start(self) -> None:
-        """Keep the lab as it is now as its start, unless that is kept already."""
+        """Save the lab's present state as its start, unless a start is saved already."""
         if self.start is None:
             self.start = _save(self.lab, f"{self.lab.name}.start")
             self.is_touched = False
 
     def go_back(self) -> None:
-        """Be as at the start, with every service running."""
+        """Restore the lab to its start, with every service running."""
         self.save_start()
         if self.is_touched and self.start is not None:
             restore_snapshot(self.lab, find_snapshot(self.start))
@@ -78,7 +78,7 @@ class SessionLab:
         self.is_touched = False
 
     def end(self, *, keep: bool) -> None:
-        """Remove the session's own lab, unless it is to be kept; put another one back."""
+        """Remove the session's own lab, unless `keep` is set; restore another to its start."""
         if self.is_own and not keep and self.lab.state.exists:
             destroy(self.lab)
         if self.start is not None and not self.start_stays:
@@ -89,7 +89,7 @@ class SessionLab:
 
 @contextmanager
 def plainly() -> Iterator[None]:
-    """A LabError fails the test with what it says: the lines that led to it say nothing more."""
+    """Fail the test with the message of a LabError: its traceback says nothing more."""
     try:
         yield
     except LabError as error:
@@ -99,7 +99,7 @@ def plainly() -> Iterator[None]:
 
 
 def running_lab(name: str, project: Path, config: pytest.Config) -> SessionLab:
-    """The lab of that name. Raises LabError that says how to start it, or to do without it."""
+    """Return the lab with that name. If it is not running, raise LabError with the next step."""
     lab = Lab.find(name=name, project=project)
     try:
         lab.require_running()
@@ -114,9 +114,10 @@ def running_lab(name: str, project: Path, config: pytest.Config) -> SessionLab:
 
 
 def make_lab(project: Path, config: pytest.Config) -> SessionLab:
-    """A new lab, up: as in the snapshot of `--lab-snapshot`, which is saved where there is none.
+    """Make and start a lab from the snapshot of `--lab-snapshot`; save that if it does not exist.
 
-    Raises LabError when it does not come up; nothing is left of it then.
+    Raise LabError when the lab does not start; nothing is left of it then, unless `--lab-keep` is
+    given.
     """
     profile, reporter = _profile(config, project), TerminalReporter(config)
     name, wanted = _session_name(project, config), config.getoption("--lab-snapshot")
@@ -129,12 +130,12 @@ def make_lab(project: Path, config: pytest.Config) -> SessionLab:
             reporter.say(f"lab {name}: restoring snapshot {wanted}")
             empty = Lab.find(name=name, profile=profile, project=project)
             restore_snapshot(empty, find_snapshot(wanted))
-        # Found again: the passwords are those of the snapshot.
+        # Find the lab again: its passwords are those of the snapshot.
         lab = Lab.find(name=name, profile=profile, project=project)
         if isinstance(runtime := lab.runtime, ComposeRuntime):
             _start_containers(lab, runtime, reporter)
         up(lab, reporter)
-        # Of several workers one saves it.
+        # Only one of several workers saves it.
         if wanted and not is_there and worker_name(config) in (None, "gw0"):
             reporter.say(f"lab {name}: saving snapshot {wanted}")
             is_there = bool(_save(lab, wanted))
@@ -146,20 +147,24 @@ def make_lab(project: Path, config: pytest.Config) -> SessionLab:
 
 
 def _save(lab: Lab, name: str) -> str:
-    """Save a snapshot; its name. What is on its way need not arrive again after each restore."""
+    """Save a snapshot and return its name.
+
+    Verification first waits for changes on their way: they need not arrive again after each
+    restore.
+    """
     with suppress(LabError):
         verify_lab(lab)
     return save_snapshot(lab, name, replace=True).name
 
 
 def _session_name(project: Path, config: pytest.Config) -> str:
-    """Another one in each project, and in each of pytest-xdist's workers."""
+    """Return a name that differs per project and per pytest-xdist worker."""
     own = load_config(project / "lab.toml").name[:_PROJECT_LENGTH]
     return "-".join(filter(None, ("pytest", own, worker_name(config))))
 
 
 def _profile(config: pytest.Config, project: Path) -> str:
-    """The profile that `--lab-profile` and `--lab-runtime` ask for. Raises LabError (USAGE)."""
+    """Return the profile for `--lab-profile` and `--lab-runtime`. Raise LabError (USAGE)."""
     profiles = load_config(project / "lab.toml").profiles
     runtime = config.getoption("--lab-runtime")
     fitting = [name for name, profile in profiles.items() if profile.runtime == runtime]

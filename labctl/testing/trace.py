@@ -1,4 +1,4 @@
-"""Where a row is stuck: what each station between source and silver knows of it."""
+"""The trace of a stuck row: what each station between source and silver knows of it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ LOGS = ("silver", "connect")
 
 
 def trace_row(lab: Lab, row: tuple[str, Mapping[str, object]] | None) -> list[str]:
-    """Lines that follow a row through source, topic, bronze and silver, then states and logs.
+    """Return lines that follow a row from source to silver, then states and logs.
 
-    `row` is a silver table's name and the row's key, `("sale", {"salesid": 200})`. A station that
-    does not answer says so in its line: this never raises an error of a service.
+    The stations are source, topic, bronze and silver. `row` is a silver table's name and the row's
+    key, `("sale", {"salesid": 200})`. If a station does not answer, its line says so: this function
+    never raises an error of a service.
     """
     lines: list[str] = []
     if row is not None:
@@ -36,7 +37,7 @@ def trace_row(lab: Lab, row: tuple[str, Mapping[str, object]] | None) -> list[st
 
 
 def end_of_log(lab: Lab, service: str, count: int) -> list[str]:
-    """The last lines a service logged; why not, where nobody on this machine can tell."""
+    """Return the last lines that a service logged, or the error if they cannot be read."""
     try:
         return lab.runtime.tail(service, count)
     except Exception as error:
@@ -59,7 +60,7 @@ def _stations(lab: Lab, table: LabTable, key: Mapping[str, object]) -> Iterator[
 
 
 def _told(station: str, look: Callable[[], str]) -> list[str]:
-    """What a station says; why not, where it does not answer."""
+    """Return what a station says, or the error if it does not answer."""
     try:
         said = look()
     except Exception as error:
@@ -68,7 +69,7 @@ def _told(station: str, look: Callable[[], str]) -> list[str]:
 
 
 def _services(lab: Lab) -> Iterator[str]:
-    """The services that are not usable, or were not for a while."""
+    """Yield the services that are not usable, or that have died before."""
     for service in read_status(lab).services:
         if service.last_death_at is not None:
             died = datetime.fromtimestamp(service.last_death_at, UTC).isoformat(timespec="seconds")

@@ -12,19 +12,19 @@ __all__ = ["take_ports", "worker_name"]
 
 
 def worker_name(config: pytest.Config) -> str | None:
-    """`gw0`; None where one process runs all tests."""
+    """Return the worker's name, such as `gw0`; None if one process runs all tests."""
     return getattr(config, "workerinput", {}).get("workerid")
 
 
 def take_ports(worker: str, workers: int) -> None:
-    """Have a share of the ports for all labs that this worker's tests start.
+    """Reserve a share of the ports for all labs that this worker's tests start.
 
-    Labs that come up at the same moment do not know of each other yet; and a service that a test
-    has killed comes back to its port: no other worker may have taken it.
+    Labs that start at the same moment do not know of each other yet. A service that a test has
+    killed comes back to its port, which no other worker may have taken meanwhile.
     """
     ports = own_range() or kept_range()
     share = len(ports) // workers
-    # One that takes the place of a worker that crashed has the next number.
+    # A worker that replaces a crashed one has the next number.
     first = int(worker.removeprefix("gw")) % workers * share
     own = ports[first : first + share]
     os.environ[RANGE_VARIABLE] = f"{own.start}-{own.stop - 1}"

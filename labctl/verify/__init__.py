@@ -1,6 +1,6 @@
-"""Every source table against its silver table, by key and content.
+"""Comparison of every source table with its silver table, by key and content.
 
-`verify_table` compares two tables in memory; `verify` reads all pairs, again and again while
+`verify_table` compares two tables in memory. `verify` reads all pairs, and reads them again while
 changes are still on their way, until they are equal or nothing is on its way any more.
 """
 

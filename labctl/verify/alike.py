@@ -1,4 +1,4 @@
-"""Two columns in one form, in which equal values, and only those, are equal."""
+"""Conversion of two columns to one form, in which exactly the equal values are equal."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ AnyColumn: TypeAlias = "pa.ChunkedArray[Any]"
 
 _MAX_PRECISION = 38
 _EXACT_AS_TEXT = ("integer", str(pa.date32()))
-"""Kinds of which silver writes each value in one way only, where its column is text."""
+"""Kinds whose values silver writes in one way only, if its column is text."""
 
 
 def alike(a: AnyColumn, b: AnyColumn) -> tuple[AnyColumn, AnyColumn] | None:
-    """Both columns in a common form; None when their types cannot hold the same values.
+    """Return both columns in a common form; None when their types cannot hold the same values.
 
     A boolean and an integer can: engines that store booleans as 0 and 1 send either. `a` is the
-    source's column: silver keeps one of text as text when its type changes there.
+    source's column: silver keeps a text column as text when its type changes at the source.
     """
     if pa.types.is_list(a.type) and pa.types.is_list(b.type):
         return _alike_lists(a, b)
@@ -39,7 +39,7 @@ def alike(a: AnyColumn, b: AnyColumn) -> tuple[AnyColumn, AnyColumn] | None:
 
 
 def _alike_lists(a: AnyColumn, b: AnyColumn) -> tuple[AnyColumn, AnyColumn] | None:
-    """Both columns of lists, with their elements in a common form."""
+    """Return both columns of lists, with their elements in a common form; None as in `alike`."""
     elements = alike(_elements(a), _elements(b))
     return elements and (_lists(a, elements[0]), _lists(b, elements[1]))
 
@@ -50,7 +50,7 @@ def _elements(lists: AnyColumn) -> AnyColumn:
 
 
 def _lists(column: AnyColumn, elements: AnyColumn) -> AnyColumn:
-    """The lists of a column, with other elements in the same order."""
+    """Return the lists of a column, with other elements in the same order."""
     lengths = [length or 0 for length in pc.list_value_length(column).to_pylist()]
     ends = pa.array([0, *accumulate(lengths)], pa.int32())
     values = elements.combine_chunks()
@@ -67,7 +67,7 @@ def _kind(kind: pa.DataType) -> str:
 
 
 def _plain(column: AnyColumn) -> AnyColumn:
-    """A column without what carries no value: width, zone, encoding."""
+    """Return a column without properties that carry no value: width, zone, encoding."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
@@ -93,7 +93,7 @@ _PLAIN_TYPES: dict[int, pa.DataType] = {
 
 
 def _bits(column: AnyColumn) -> AnyColumn:
-    """Floats by their bits, so that -0.0 is not 0.0; every NaN is the same NaN."""
+    """Return floats as their bits, so that -0.0 is not 0.0; every NaN is the same NaN."""
     one_nan = pc.if_else(pc.is_nan(column), pa.scalar(float("nan")), column)
     return pa.chunked_array([chunk.view(pa.int64()) for chunk in one_nan.chunks], pa.int64())
 

@@ -1,4 +1,4 @@
-"""The time that verification waits by."""
+"""The clock that verification waits by."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Clock(Protocol):
         """Return the time since some fixed moment."""
 
     def sleep(self, seconds: float) -> None:
-        """Return once so much time has passed."""
+        """Wait until so many seconds have passed."""
 
 
 class _SystemClock:

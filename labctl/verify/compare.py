@@ -1,4 +1,4 @@
-"""Compares two tables by key and content, exactly.
+"""Exact comparison of two tables by key and content.
 
 Text is compared by its characters (blanks at the end count), floats by their bits (so -0.0 is not
 0.0, and NaN is NaN), decimals by value whatever their scale, integers by value whatever their
@@ -40,13 +40,13 @@ def verify_table(
     lost: Sequence[str] = (),
     shown: int = _SHOWN,
 ) -> TableDiff:
-    """Compares a source table with its silver table.
+    """Compare a source table with its silver table.
 
-    Columns of bookkeeping (`__…`, `_hoodie_…`) are left out, and silver rows marked deleted count
-    as absent. `unread` are columns that `source` lacks because they cannot be read exactly, as
-    `name: type`, and `lost` those with values that silver has no form for: these are read as NULL.
-    At most `shown` rows of each kind are named, in key order; the counts are
-    complete. Raises `LabError` when a key column is missing or when the source's keys repeat.
+    Bookkeeping columns (`__…`, `_hoodie_…`) are left out, and silver rows marked deleted count as
+    absent. `unread` are columns (`name: type`) that `source` lacks because they cannot be read
+    exactly. `lost` are columns with values that silver has no form for, which are read as NULL. At
+    most `shown` rows of each kind are named, in key order; the counts are complete. Raise
+    `LabError` when a key column is missing or when the source's keys repeat.
     """
     silver = live_rows(silver)
     if unread_keys := [column for column in unread if column.partition(":")[0] in keys]:
@@ -61,7 +61,7 @@ def verify_table(
 def changes_between(
     wanted: pa.Table, present: pa.Table, keys: Sequence[str]
 ) -> tuple[pa.Table, pa.Table]:
-    """What would turn `present` into `wanted`: rows to put there, and keys of rows to remove.
+    """Return what turns `present` into `wanted`: rows to put there, and keys of rows to remove.
 
     Both tables have unique keys. Columns that only `present` has are left as they are.
     """
@@ -126,7 +126,7 @@ class _Comparison:
         self.right = _with_positions(right, silver.num_rows)
 
     def pairs(self, engine: duckdb.DuckDBPyConnection) -> pa.Table:
-        """Positions of the rows that differ, in key order: null where a side has no such row."""
+        """Return the positions of differing rows, in key order: null for a side without the row."""
         engine.register("source", self.left)
         engine.register("silver", self.right)
         numbers = range(len(self.keys))
@@ -142,7 +142,7 @@ class _Comparison:
         return differing
 
     def repeated(self, engine: duckdb.DuckDBPyConnection, side: str) -> AnyColumn:
-        """Position of the first row of each key that a side has more than once."""
+        """Return the position of the first row of each key that a side has more than once."""
         key = ", ".join(f"k{i}" for i in range(len(self.keys)))
         repeated: pa.Table = engine.sql(
             f"SELECT min(position) AS position FROM {side}"
@@ -205,7 +205,7 @@ class _Comparison:
 
 
 def _values(column: AnyColumn) -> list[Any]:
-    """The column's values; as text what Python has no value for, such as the year 10000."""
+    """Return the column's values, as text if Python cannot hold them (the year 10000, say)."""
     try:
         return column.to_pylist()
     except OverflowError:

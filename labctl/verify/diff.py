@@ -1,4 +1,4 @@
-"""What a comparison found, in plain data that turns into JSON."""
+"""The result of a comparison, as plain data that can be turned into JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Cell = str | int | float | bool | None
 
 
 def cell(value: object) -> Cell:
-    """A value as it is shown and written; nothing of it is rounded."""
+    """Convert a value to the form in which it is shown and written; nothing is rounded."""
     match value:
         case None | bool() | int() | str():
             return value
@@ -42,7 +42,10 @@ class RowChange:
 
 @dataclass(frozen=True)
 class TableDiff:
-    """A source table against its silver table. Counts are complete, rows are the first ones."""
+    """The differences between a source table and its silver table.
+
+    Counts are complete; of the rows, only the first are listed.
+    """
 
     source_rows: int
     silver_rows: int
@@ -62,33 +65,34 @@ class TableDiff:
     columns_missing: tuple[str, ...] = ()
     """Columns of the source that silver lacks, and that have a value in one of its rows."""
     columns_awaited: tuple[str, ...] = ()
-    """Columns of the source that silver lacks, and that are NULL in every row: the next change
-    brings them. Told, but no difference."""
+    """Columns of the source that silver lacks, and that are NULL in every row: the next change adds
+    them. They are reported, but are no difference."""
     columns_extra: tuple[str, ...] = ()
-    """Columns of silver that the source lacks, as after a column was dropped at the source.
-    Told, but no difference: silver keeps what it was given."""
+    """Columns of silver that the source lacks, as after a column was dropped at the source. They
+    are reported, but are no difference: silver keeps what it was given."""
     columns_uncaptured: tuple[str, ...] = ()
-    """Columns of the source that its connector leaves out. Told, but no difference."""
+    """Columns of the source that its connector leaves out. They are reported, but are no
+    difference."""
     columns_incomparable: tuple[str, ...] = ()
     """Columns whose types cannot hold the same values, as `name: source type, silver type`, and
-    those of the source that no exact form is known for, as `name: type`. Columns too that were
-    compared, and have values that silver has no form for: `name: how many`."""
+    columns of the source without a known exact form, as `name: type`. Also columns that were
+    compared and have values that silver has no form for, as `name: how many`."""
 
     @property
     def equal(self) -> bool:
-        """Whether silver has every row of the source, as it is, once, and no other."""
+        """True if silver has every row of the source, as it is, once, and no other."""
         return self.rows_equal and not self.columns_incomparable
 
     @property
     def rows_equal(self) -> bool:
-        """Whether that is so as far as the columns can be compared."""
+        """True if silver's rows are equal as far as the columns can be compared."""
         return not (self.rows or self.columns_missing)
 
     @property
     def rows(self) -> int:
-        """Rows that are not as they should be."""
+        """Number of rows that are missing, extra, different or duplicated."""
         return self.missing + self.extra + self.different + self.duplicated
 
     def to_dict(self) -> dict[str, object]:
-        """Plain data for JSON, `equal` included."""
+        """Return plain data for JSON, `equal` included."""
         return {"equal": self.equal, **asdict(self)}

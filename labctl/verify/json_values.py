@@ -1,4 +1,4 @@
-"""JSON in one form, in which equal values, and only those, are equal.
+"""Conversion of JSON to one form, in which exactly the equal values are equal.
 
 MySQL and Debezium write the same value differently: with other blanks and orders of members, and a
 double as `1e100` or with all its digits.
@@ -18,7 +18,7 @@ from labctl.verify.alike import AnyColumn
 __all__ = ["as_json"]
 
 _INTEGERS = range(-(2**63), 2**64)
-"""Those that MySQL keeps exactly. Beyond, a number is a double, or a decimal with its digits."""
+"""Integers that MySQL keeps exactly. Beyond, a number is a double, or a decimal with its digits."""
 
 
 class _Number(str):
@@ -42,7 +42,7 @@ def _document(text: str) -> str:
 
 
 def _tagged(value: Any) -> Any:
-    """A value in which text and numbers are told apart by their first letter."""
+    """Return a value in which text and numbers differ by their first letter."""
     match value:
         case _Number():
             return f"n{_number(value)}"

@@ -1,4 +1,4 @@
-"""Which source table belongs to which silver table, and how both are read."""
+"""Pairs of a source table and its silver table, and the functions that read both."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Captured", "SourceCapture", "lost_values", "open_pairs"]
 
 @dataclass(frozen=True)
 class Captured:
-    """A table that is captured: where it comes from and where it goes."""
+    """A table that is captured: its source and its silver table."""
 
     source: str
     """The source's name."""
@@ -28,11 +28,11 @@ class Captured:
     silver: str
     """Name of the silver table."""
     takes: Callable[[str], bool] = lambda _: True
-    """Whether its connector lets a column through, by its name at the source."""
+    """Test whether its connector captures a column, by its name at the source."""
 
 
 class SourceCapture(Protocol):
-    """How far capture has come with one source; see `TableCapture`."""
+    """Progress of capture with one source; see `TableCapture`."""
 
     def end(self, ref: TableRef) -> Any: ...
 
@@ -40,7 +40,7 @@ class SourceCapture(Protocol):
 
 
 class _Connection:
-    """The connection to one source, opened when it is needed, and again when it was lost."""
+    """The connection to one source, opened when it is needed and reopened when it was lost."""
 
     def __init__(
         self, endpoints: Endpoints, name: str, connect: Callable[[Endpoints, str], Source]
@@ -51,7 +51,7 @@ class _Connection:
         self._source: Source | None = None
 
     def open(self) -> Source:
-        """Raises NotAnsweringError where the source does not answer."""
+        """Return the open connection. Raise NotAnsweringError if the source does not answer."""
         if self._source is None or self._source.closed:
             try:
                 self._source = self._connect(self._endpoints, self._name)
@@ -63,7 +63,7 @@ class _Connection:
 
     @contextmanager
     def answering(self) -> Iterator[None]:
-        """Raises NotAnsweringError when an error ended the connection."""
+        """Raise NotAnsweringError when an error in the block ended the connection."""
         try:
             yield
         except LabError as error:
@@ -72,9 +72,9 @@ class _Connection:
             raise NotAnsweringError(self._service(), error.what) from None
 
     def read(self, ref: TableRef, takes: Callable[[str], bool]) -> Rows:
-        """Read all rows, in the columns that `takes` lets through, called as in silver.
+        """Read all rows, in the columns that `takes` lets through, named as in silver.
 
-        Raises NotAnsweringError, or LabError where the table cannot be compared.
+        Raise NotAnsweringError, or LabError if the table cannot be compared.
         """
         with self.answering():
             table = self.open().describe(ref)
@@ -102,7 +102,7 @@ class _Connection:
             )
 
     def _service(self) -> str:
-        """The service that does not answer: the source's server."""
+        """Return the service that does not answer: the source's server."""
         return endpoint_of(self._endpoints, self._name).engine
 
     def close(self) -> None:
@@ -111,7 +111,7 @@ class _Connection:
 
 
 def lost_values(source: Source, table: SourceTable, rows: pa.Table) -> dict[str, str]:
-    """By column, which values of `table` silver has no form for; `rows` are its rows."""
+    """Return, per column, which values of `table` silver has no form for; `rows` are its rows."""
     asked = [c for c in table.columns if c.rule.lost and rows[c.name].null_count]
     if not asked:
         return {}
@@ -151,11 +151,11 @@ def open_pairs(
     stopped: Callable[[str], str | None] = lambda _: None,
     capture: Callable[[str, Callable[[], Source]], SourceCapture] | None = None,
 ) -> Iterator[list[Pair]]:
-    """Pairs for `verify`, over one connection per source database for as long as the block runs.
+    """Yield pairs for `verify`, with one connection per source database while the block runs.
 
-    `read_silver`, `in_flight` and `stopped` are given the silver table's name; see `Pair` for what
-    they return. `capture` is given a source's name and what gives an open connection to its server,
-    whose log tells how far it has come.
+    `read_silver`, `in_flight` and `stopped` receive the silver table's name; see `Pair` for what
+    they return. `capture` receives a source's name and a function that returns an open connection
+    to its server, whose log tells how far capture has come.
     """
     names = sorted({table.source for table in tables})
     connections = {name: _Connection(endpoints, name, connect) for name in names}

@@ -1,9 +1,9 @@
-"""Verifies all tables, telling rows that differ from rows that are still in flight.
+"""Verification of all tables, which tells rows that differ from rows that are still in flight.
 
 Change data capture is asynchronous: right after a commit silver lags behind, and that is no
-difference. So a table that is not equal is read again until it is; until it is proven that silver
-has had every change and the same still differs; or until the time is up. Where a change may be on
-its way is asked only when something differs.
+difference. So a table that is not equal is read again until it is equal, until it is proven that
+silver has had every change and the same rows still differ, or until the time is up. Changes that
+may be on their way are checked only when something differs.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ __all__ = [
 
 _POLL_SECONDS = 0.25
 _LONGEST_PAUSE_SECONDS = 2.0
-"""Between two readings of a table that does not change."""
+"""Longest pause between two reads of a table that does not change."""
 
 
 class State(StrEnum):
-    """What verification found out about a table."""
+    """Result of the verification of a table."""
 
     EQUAL = "equal"
     DIFFERENT = "different"
-    """Not equal, and nothing is on its way any more, or nothing of it arrives."""
+    """Not equal, and no change is on its way any more, or none of them arrives."""
     IN_FLIGHT = "in-flight"
     """Not equal, but changes were still on their way."""
     CANNOT_TELL = "cannot-tell"
@@ -52,46 +52,46 @@ class State(StrEnum):
 
 
 class NotAnsweringError(LabError):
-    """A part on a table's way does not answer now. Asked again, it may."""
+    """Error for a service on a table's path that does not answer now but may answer later."""
 
     def __init__(self, part: str, what: str) -> None:
-        """`part` is the name of its service; empty when there is no use in asking again."""
+        """Create the error for the service `part`; it is empty when there is no use in retrying."""
         super().__init__(what, exit_code=ExitCode.NOT_READY)
         self.part = part
 
 
 @dataclass(frozen=True)
 class CaptureState:
-    """How far a source's changes have come on their way into its topics."""
+    """Progress of a source's changes on their way into its topics."""
 
     waiting_for: str | None = None
-    """Why changes may not be in a topic yet; None when the connector has been given all."""
+    """Reason why changes may not be in a topic yet; None when the connector has received all."""
     stuck: bool = False
-    """Whether that stays so until somebody does something."""
+    """True if that stays so until somebody intervenes."""
     failed: bool = False
-    """Whether it is so because the connector has failed: what it lacks is not on its way."""
+    """True if the reason is a failed connector: the changes it lacks are not on their way."""
     moving: object = None
-    """Changes for as long as the connector may still put what it was given into a topic."""
+    """A value that changes as long as the connector may still write received changes to a topic."""
 
 
 class TableCapture(Protocol):
     """Capture as one table sees it. Both methods raise NotAnsweringError."""
 
     def end(self) -> Any:
-        """The place in the source's log behind all that the table holds now."""
+        """Return the position in the source's log after all changes that the table holds now."""
 
     def state(self, end: Any) -> CaptureState:
-        """How far capture has come, seen from such a place."""
+        """Return how far capture has come, as seen from such a position."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """What was read of a source table."""
+    """The rows that were read from a source table."""
 
     table: pa.Table
     keys: tuple[str, ...]
     unread: tuple[str, ...] = ()
-    """Columns that no exact form is known for, as `name: type`."""
+    """Columns without a known exact form, as `name: type`."""
     lost: tuple[str, ...] = ()
     """Columns with values that silver has no form for, as `name: how many and why`."""
     uncaptured: tuple[str, ...] = ()
@@ -102,22 +102,23 @@ class Rows:
 class Pair:
     """A source table and its silver table, as two ways to read them now.
 
-    Each raises NotAnsweringError when it may work later, LabError when the table cannot be
-    compared.
+    Each function raises NotAnsweringError when it may work later, and LabError when the table
+    cannot be compared.
     """
 
     source_name: str
-    """As messages show it: `mysql ecomm.sale`."""
+    """Name in messages: `mysql ecomm.sale`."""
     silver_name: str
     read_source: Callable[[], Rows]
     read_silver: Callable[[], pa.Table | None]
-    """None while there is no silver table yet: then all rows of the source are missing."""
+    """Reader of silver. It returns None while there is no silver table: then all rows of the source
+    are missing."""
     in_flight: Callable[[], int | None] = lambda: None
-    """Change records that silver has not committed yet; None when that is never known."""
+    """Number of change records that silver has not committed yet; None when that is never known."""
     stopped: Callable[[], str | None] = lambda: None
-    """Why silver takes in no more of those records; None while it may."""
+    """Reason why silver takes in no more of those records; None while it may."""
     capture: TableCapture | None = None
-    """None when how far capture has come is never known."""
+    """Progress of capture; None when it is never known."""
 
 
 @dataclass(frozen=True)
@@ -128,15 +129,15 @@ class TableVerdict:
     silver: str
     state: State
     diff: TableDiff | None
-    """As last read; None when the table was never read."""
+    """Differences at the last read; None when the table was never read."""
     reason: str | None
-    """What is waited for, does not answer, or cannot be compared."""
+    """The thing that is waited for, does not answer, or cannot be compared."""
     in_flight: int | None
-    """Change records not yet in silver at the last look; None when that is not known."""
+    """Number of change records not yet in silver at the last look; None when that is not known."""
     reads: int
-    """How often both sides were read."""
+    """Number of times that both sides were read."""
     seconds: float
-    """How long it took, waiting included."""
+    """Duration, waiting included."""
 
 
 @dataclass(frozen=True)
@@ -148,35 +149,35 @@ class VerifyReport:
 
     @property
     def equal(self) -> bool:
-        """Whether every silver table has exactly the rows of its source."""
+        """True if every silver table has exactly the rows of its source."""
         return all(verdict.state is State.EQUAL for verdict in self.tables)
 
     @property
     def different(self) -> bool:
-        """Whether a table is proven to differ."""
+        """True if a table is proven to differ."""
         return any(verdict.state is State.DIFFERENT for verdict in self.tables)
 
     def to_dict(self) -> dict[str, object]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         tables = [{**asdict(v), "diff": v.diff and v.diff.to_dict()} for v in self.tables]
         return {"equal": self.equal, "seconds": self.seconds, "tables": tables}
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """What one look found. While it changes, something moves."""
+    """The result of one look. While it changes, something moves."""
 
     diff: TableDiff | None = None
     records: int | None = None
     stopped: str | None = None
-    """Why the records stay where they are."""
+    """Reason why the records stay where they are."""
     capture: CaptureState = CaptureState()
     silent: NotAnsweringError | None = None
-    """The part that did not answer; it is the same as long as its message is."""
+    """Error of the part that did not answer; a look counts it as the same while its message is."""
 
     @property
     def waiting_for(self) -> str | None:
-        """Why the table may differ only for now."""
+        """Reason why the table may differ only for now."""
         if self.silent is not None:
             return self.silent.what
         if self.records:
@@ -190,12 +191,13 @@ class _Seen:
 
     @property
     def on_its_way(self) -> bool:
-        """Whether changes are known to be, and need not be waited for by reading."""
+        """True if changes are known to be on their way, so that no read is needed to wait for
+        them."""
         return bool(self.records and not self.stopped) or self.capture.waiting_for is not None
 
 
 class _Watched:
-    """Reads one pair as often as needed and remembers when something last moved."""
+    """Repeated reads of one pair, with the time when something last moved."""
 
     def __init__(self, pair: Pair, patience: float, clock: Clock) -> None:
         self.pair = pair
@@ -212,10 +214,10 @@ class _Watched:
         self._pause = _POLL_SECONDS
 
     def look(self, deadline: float) -> None:
-        """Look at what is on its way, and read both sides where nothing is known to be.
+        """Check what is on its way, and read both sides if nothing is known to be.
 
-        Capture is asked before the topic, and the topic before silver: what has passed one place
-        is seen at the next.
+        Capture is checked before the topic, and the topic before silver: a change that has passed
+        one place is seen at the next.
         """
         before = self.seen
         self.seen = replace(before, records=None, stopped=None, capture=CaptureState(), silent=None)
@@ -232,7 +234,7 @@ class _Watched:
             self._pause = _POLL_SECONDS
 
     def _ask(self, question: Callable[[], None]) -> None:
-        """Find out what is on its way. Where that is refused nothing is known of it."""
+        """Ask what is on its way, and note the error of a part that does not answer or refuses."""
         try:
             question()
         except NotAnsweringError as error:
@@ -250,7 +252,7 @@ class _Watched:
             self.seen = replace(self.seen, stopped=self.pair.stopped())
 
     def _read(self) -> None:
-        """The source comes before silver, so that silver has had longer to catch up."""
+        """Read the source before silver, so that silver has had longer to catch up."""
         self._next_read = self._clock.now() + self._pause
         self._pause = min(2 * self._pause, self._longest_pause)
         try:
@@ -268,7 +270,7 @@ class _Watched:
         except LabError as error:
             self.incomparable = str(error)
         except Exception as error:
-            # One table's values must not take the verdicts of the others along.
+            # One table's values must not prevent the verdicts of the others.
             self.incomparable = f"labctl cannot compare it: {type(error).__name__}: {error}"
         else:
             self._marked = self._marked and diff == self.seen.diff
@@ -276,19 +278,19 @@ class _Watched:
 
     @property
     def _is_to_mark(self) -> bool:
-        """Whether it is not known yet up to where capture has to come."""
+        """True if the position that capture has to reach is needed and not known yet."""
         diff = self.seen.diff
         differs = diff is not None and not diff.rows_equal
         return differs and not self._marked and self.pair.capture is not None
 
     def _mark(self) -> None:
-        """Note where the source's log ends: all that was read before lies before it."""
+        """Note where the source's log ends: all rows read so far lie before that position."""
         assert self.pair.capture is not None  # noqa: S101 - see above
         self._end, self._marked = self.pair.capture.end(), True
         self._ask_capture()
 
     def verdict(self, deadline: float) -> TableVerdict | None:
-        """The result, or None while another look may change it."""
+        """Return the result, or None while another look may change it."""
         state = self._state(deadline)
         return None if state is None else self.so_far(state)
 
@@ -305,7 +307,7 @@ class _Watched:
         return State.CANNOT_TELL if silent is not None else State.IN_FLIGHT
 
     def _decided(self) -> State | None:
-        """What is known for good of a table that differs, and whose parts all answer."""
+        """Return the final state of a table that differs and whose parts all answer, or None."""
         seen = self.seen
         if seen.stopped:
             return State.DIFFERENT
@@ -316,7 +318,7 @@ class _Watched:
         return State.IN_FLIGHT if seen.capture.stuck and not seen.records else None
 
     def so_far(self, state: State = State.IN_FLIGHT) -> TableVerdict:
-        """What is known now."""
+        """Return the result as far as it is known now."""
         return TableVerdict(
             source=self.pair.source_name,
             silver=self.pair.silver_name,
@@ -342,14 +344,14 @@ def verify(
     on_wait: Callable[[TableVerdict], None] = lambda _: None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> VerifyReport:
-    """Compares every pair; reads those that are not equal again, for `timeout` seconds at most.
+    """Compare every pair, and read those that are not equal again for `timeout` seconds at most.
 
-    A table is not read while changes are known to be on their way, unless the time is up. One for
-    which none are known, and in which nothing has moved for `patience` seconds, is different; so is
-    one whose connector has failed, or into which silver puts nothing more. A
-    part that does not answer is asked again, unless `comes_back` says there is no use. With
-    `timeout=0` every table is read once. `on_verdict` hears each result as soon as it is final,
-    `on_wait` what is known after each look at a table that has none yet.
+    A table is not read while changes are known to be on their way, unless the time is up. A table
+    is different if no changes are known to be on their way and nothing has moved for `patience`
+    seconds, if its connector has failed, or if silver takes in no more of its records. A part that
+    does not answer is asked again, unless `comes_back` says that there is no use. With `timeout=0`
+    every table is read once. `on_verdict` receives each result as soon as it is final, and
+    `on_wait` what is known after each look at a table that has no result yet.
     """
     started = clock.now()
     deadline = started + timeout

@@ -1,5 +1,5 @@
-"""A project's saved files, applied to the running lab: each to the least that needs it.
+"""Applying a project's saved files to the running lab, with as few restarts as possible.
 
-`places` says which files matter, `planning` what a change of them asks for, `checking` whether they
-can be used, `applying` does it, and `watcher` goes round.
+`places` finds the files that matter, `planning` decides the steps for their changes, `checking`
+checks that they can be used, `applying` carries the steps out, and `watcher` runs the loop.
 """

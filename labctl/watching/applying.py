@@ -1,4 +1,4 @@
-"""Carrying out a step, by what the commands of the same purpose do."""
+"""Carrying out steps, as the commands of the same purpose do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["carry_out"]
 
 
 class _Noting(SilentReporter):
-    """Knows which services were started."""
+    """A reporter that records which services were started."""
 
     def __init__(self) -> None:
         self.started: list[str] = []
@@ -31,7 +31,7 @@ class _Noting(SilentReporter):
 
 
 def carry_out(lab: Lab, step: Step) -> str:
-    """Do one step; what came of it, in a phrase. Raises LabError."""
+    """Carry out one step, and describe the result in a phrase. Raises LabError."""
     return _DOING[step.kind](lab, step.what)
 
 
@@ -46,7 +46,7 @@ def _up(lab: Lab, _: str) -> str:
 
 
 def _schema(lab: Lab, source: str) -> str:
-    """As `up` does: make the tables, then have them captured."""
+    """Create the tables and then have them captured, as `up` does."""
     with lab.state.changing():
         applied = apply_schema(lab, source)
         connectors = apply_and_wait(lab, [source_file(lab, source)])

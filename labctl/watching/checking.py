@@ -1,4 +1,4 @@
-"""Whether a project's files can be used, before anything that runs is touched."""
+"""Checking that a project's files can be used, before the running lab is changed."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _UNCHANGED = "nothing was applied; correct the file and save it"
 
 
 def check_project(lab: Lab, changed: Mapping[Path, Use]) -> Project:
-    """What the files say, once those that were `changed` are found usable.
+    """Check the `changed` files, and return the content of all of the project's files.
 
-    Raises LabError (USAGE) naming file and line.
+    Raises LabError (USAGE) with file and line for a file that cannot be used.
     """
     for path, use in changed.items():
         if path.is_file() and use.role in (Role.SPARK, Role.WORKER):
@@ -40,7 +40,7 @@ def check_project(lab: Lab, changed: Mapping[Path, Use]) -> Project:
 
 
 def read_project(lab: Lab) -> Project:
-    """What the files say. Raises LabError (USAGE) where one cannot be used."""
+    """Return the content of the project's files. Raises LabError (USAGE) for an unusable file."""
     tables = {
         table.name: TableFacts(
             address=f"{table.source}.{table.db_schema}.{table.source_name}",
@@ -57,7 +57,7 @@ def read_project(lab: Lab) -> Project:
 
 
 def _check_settings(path: Path, role: Role) -> None:
-    """Look for lines that are no setting. Log4j's are its own business."""
+    """Raise LabError (USAGE) for a line that is no setting; skip Log4j's files."""
     if path.suffix not in (".conf", ".properties") or path.name.startswith("log4j2"):
         return
     for number, line in enumerate(
@@ -73,7 +73,7 @@ def _check_settings(path: Path, role: Role) -> None:
 
 
 def _check_code(lab: Lab, paths: list[Path]) -> None:
-    """Have Python read what was changed of the application, and import all of it."""
+    """Compile the changed files of the application, and import all of it."""
     for path in paths:
         if not path.is_file():
             continue

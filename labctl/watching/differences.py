@@ -1,4 +1,4 @@
-"""What a lab runs by, where that is not what its files say now."""
+"""Finding differences between what a lab runs with and its files."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["differences", "relative"]
 
 
 def differences(lab: Lab, places: Places) -> list[str]:
-    """One sentence a difference, each with the command that ends it."""
+    """Return one sentence per difference, each with the command that resolves it."""
     return [*_services(lab), *_connectors(lab), *_silver(lab, places), *_schemas(lab)]
 
 
 def relative(lab: Lab, path: Path) -> str:
-    """A file's path in the project; whole where it lies elsewhere."""
+    """Return a file's path relative to the project; the full path of a file outside of it."""
     return str(path.relative_to(lab.project)) if path.is_relative_to(lab.project) else str(path)
 
 

@@ -1,4 +1,4 @@
-"""The files that a lab is made from, and what each is for."""
+"""The files that a lab depends on, and the role of each."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ __all__ = ["Places", "Role", "Use", "digest_of", "find_places"]
 
 
 class Role(StrEnum):
-    """What a file is for."""
+    """The role of a file."""
 
     LAB = "lab"
     CONNECTOR = "connector"
     PROPERTIES = "properties"
     CODE = "code"
-    """Of the Spark application."""
+    """Code of the Spark application."""
     SPARK = "spark"
     """Settings of the Spark application's process."""
     WORKER = "worker"
@@ -39,40 +39,40 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Use:
-    """What one file is for."""
+    """The use of one file."""
 
     role: Role
     name: str = ""
-    """Of a connector's file the connector, of a schema's the source."""
+    """Name of the connector for a connector's file, of the source for a schema's file."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where a project's files are."""
+    """The files of a project, and their folders."""
 
     uses: Mapping[Path, Use]
-    """The files that there are."""
+    """Uses of the existing files."""
     folders: frozenset[Path]
-    """Where there may be others soon."""
+    """Existing folders in which other files may appear."""
 
 
 def find_places(project: Path, config: LabConfig, lab_file: Path) -> Places:
-    """The files of a project that a lab depends on; where it has none of its own, labctl's."""
+    """Find the files that a lab depends on: the project's, or labctl's where it has none."""
     uses: dict[Path, Use] = {}
     folders = {project, lab_file.parent, project / CONNECTORS}
     for path, use in _files(project, config, lab_file):
-        # Of two uses the first counts: a base file is included by many.
+        # The first use of a file counts: many files include a base file.
         if path.is_file() and not path.name.startswith("."):
             uses.setdefault(path, use)
         folders.add(path.parent)
     folders |= {project / folder for folder in config.silver.properties}
-    # A file of the project's own takes the place of labctl's.
+    # A project's own file replaces labctl's.
     folders |= {(project / name).parent for name in (APPLICATION, SPARK_DEFAULTS, LOG4J2)}
     return Places(uses, frozenset(folder for folder in folders if folder.is_dir()))
 
 
 def digest_of(path: Path) -> str | None:
-    """Of a file's content; None where there is none that can be read."""
+    """Return the SHA-256 digest of a file's content; None if it cannot be read."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -108,11 +108,11 @@ def _included(path: Path) -> list[Path]:
     try:
         return [file.resolve() for file in included_files(path)]
     except ConfigurationError:
-        return []  # said when it is checked
+        return []  # the check reports it
 
 
 def _schema_files(project: Path, source: Source) -> Iterator[Path]:
-    """The files that a source's tables are made from: its own, and what its migration reads."""
+    """Yield the files that create a source's tables: its schema file, and its migration's files."""
     if source.schema_file is not None:
         yield project / source.schema_file
     for path in _named_in(project, source.migrate or ""):
@@ -123,7 +123,7 @@ def _schema_files(project: Path, source: Source) -> Iterator[Path]:
 
 
 def _named_in(project: Path, command: str) -> Iterator[Path]:
-    """The files and folders of the project that a command names; Alembic's own besides."""
+    """Yield the files and folders of the project that a command names, and those of Alembic."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -141,7 +141,7 @@ def _named_in(project: Path, command: str) -> Iterator[Path]:
             read.read(alembic, encoding="utf-8")
             folder = project / read.get("alembic", "script_location", fallback="")
         except configparser.Error:
-            return  # Alembic says what is wrong
+            return  # Alembic reports the error
         if folder.is_dir() and folder != project:
             yield folder
 

@@ -1,4 +1,4 @@
-"""What a change of files asks for: the least that brings a running lab in line with them."""
+"""Planning the smallest steps that bring a running lab in line with changed files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SILVER, CONNECT = silver.SERVICE.name, connect.SERVICE.name
 
 
 class Kind(StrEnum):
-    """What is done for a change, in the order in which it is."""
+    """The kinds of steps, in the order in which they are carried out."""
 
     UP = "up"
     SCHEMA = "schema"
@@ -27,48 +27,48 @@ class Kind(StrEnum):
     START_TABLE = "start table"
     TABLE = "table"
     NOTE = "note"
-    """Nothing, and why."""
+    """No action, only a message with the reason."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that is done, whole or not at all."""
+    """A step, which is carried out completely or not at all."""
 
     kind: Kind
     what: str
-    """The source of a schema, or the service, the connector, the table; of a note its words."""
+    """Name of the source, service, connector or table; for a note, its text."""
     files: tuple[Path, ...]
-    """Why: the files that were saved."""
+    """Saved files that are the reason for the step."""
 
 
 @dataclass(frozen=True)
 class TableFacts:
-    """A silver table, as its properties say."""
+    """A silver table, according to its properties."""
 
     address: str
-    """`orders.public.customer`: where it comes from."""
+    """Address of its source table, such as `orders.public.customer`."""
     topic: str
     digest: str
-    """Of all that its properties say; empty where it is not known what it runs by."""
+    """Digest of all its properties; empty if it is unknown which ones it runs with."""
     files: frozenset[Path]
-    """Its properties file, and those that it includes."""
+    """Properties file of the table, and the files that it includes."""
 
 
 @dataclass(frozen=True)
 class Project:
-    """What a project's files say, as far as the steps depend on it."""
+    """The content of a project's files, as far as the steps depend on it."""
 
     config: LabConfig | None
-    """None where it is not known what the lab runs by."""
+    """Configuration of the lab; None if it is unknown which one the lab runs with."""
     tables: Mapping[str, TableFacts]
     sinks: frozenset[str]
-    """The sink connectors that take a table's topic."""
+    """Names of the sink connectors that read a table's topic."""
 
 
 def plan(
     before: Project, after: Project, changed: Mapping[Path, Use], bronze_by: WrittenBy | None
 ) -> list[Step]:
-    """The steps for the files in `changed`, `before` being what the lab runs by."""
+    """Return the steps for the files in `changed`; `before` is what the lab runs with."""
     found = [
         *_lab_steps(before, after, changed),
         *_schema_steps(changed),
@@ -81,7 +81,7 @@ def plan(
 
 
 def _least(steps: list[Step]) -> list[Step]:
-    """The steps without those that another one includes, each once with all its files."""
+    """Return each step once with all its files, without steps that another one includes."""
     files: dict[tuple[Kind, str], set[Path]] = {}
     for step in steps:
         files.setdefault((step.kind, step.what), set()).update(step.files)
@@ -110,7 +110,7 @@ def _file_steps(
         elif use.role is Role.WORKER:
             yield Step(Kind.SERVICE, CONNECT, (path,))
         elif use.role is Role.CONNECTOR and use.name in after.sinks and bronze_by != "connect":
-            # The application reads it when it starts: it writes the files as the connector would.
+            # The application writes bronze with this file's settings, and reads it when it starts.
             yield Step(Kind.SERVICE, SILVER, (path,))
         elif use.role is Role.CONNECTOR and use.name in captured | after.sinks:
             yield Step(Kind.CONNECTOR, use.name, (path,))
@@ -125,7 +125,7 @@ def _table_steps(
 
     def of(*facts: TableFacts) -> tuple[Path, ...]:
         own = {path for one in facts for path in one.files} & saved
-        # What lab.toml or a connector's file says may be the cause.
+        # The cause may be lab.toml or a connector's file.
         return tuple(sorted(own or changed))
 
     for name, was in before.items():
@@ -155,7 +155,7 @@ def _lab_steps(before: Project, after: Project, changed: Mapping[Path, Use]) -> 
 
 
 def _needs_up(was: LabConfig, now: LabConfig) -> bool:
-    """Whether `labctl up` would do something about the difference."""
+    """Return whether `labctl up` would act on the difference."""
     return any(
         getattr(was, section) != getattr(now, section)
         for section in ("sources", "services", "silver", "lake")
@@ -163,15 +163,17 @@ def _needs_up(was: LabConfig, now: LabConfig) -> bool:
 
 
 def _silver_reads_otherwise(was: LabConfig, now: LabConfig) -> bool:
-    """Whether what differs is in a file that the application reads when it starts: `up` looks at
-    command lines."""
+    """Return whether a setting differs that the application reads from a file when it starts.
+
+    `up` does not notice such a difference, because it compares command lines.
+    """
     before, after = was.settings(SILVER), now.settings(SILVER)
     own = (before.heap, before.quick_start) != (after.heap, after.quick_start)
     return own or was.lake.region != now.lake.region
 
 
 def _left_to_do(was: LabConfig, now: LabConfig) -> Iterator[str]:
-    """What `labctl up` does not do about it, each with the command that does."""
+    """Yield a message for each difference that `labctl up` ignores, with the command for it."""
     if was.name != now.name:
         yield f"name: {now.name!r} is another lab; labctl up --lab {now.name} makes it"
     if was.profile != now.profile:

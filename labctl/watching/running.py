@@ -1,4 +1,4 @@
-"""What a lab runs by, as far as a watcher knows: which saved files it has still to apply."""
+"""The state that a lab runs with, as far as a watcher knows, and the files still to apply."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from labctl.watching.planning import Kind, Project, Step, TableFacts
 __all__ = ["Look", "Running"]
 
 Look = Mapping[Path, tuple[Use, str]]
-"""By file what it is for, and its content's digest."""
+"""Use and content digest of each file."""
 
 _UNKNOWN = ""
-"""Instead of a digest: a step ended on its way, so whatever comes next is to be applied."""
+"""Placeholder for a digest after a step failed halfway, so that any next content is applied."""
 
 
 class Running:
-    """The files that were applied last, and what they said."""
+    """The files that were applied last, and their content."""
 
     def __init__(self, project: Project, look: Look) -> None:
         self.project = project
@@ -28,7 +28,7 @@ class Running:
         self._refused: dict[Path, tuple[Use, str] | None] = {}
 
     def changed(self, now: Look) -> dict[Path, Use]:
-        """The files to apply: not those that were refused as they are."""
+        """Return the files to apply, without those whose present content was already refused."""
         return {
             path: (now.get(path) or self._applied[path])[0]
             for path in self._applied.keys() | now.keys()
@@ -43,14 +43,14 @@ class Running:
         after: Project,
         failed: Sequence[tuple[Step, LabError]],
     ) -> None:
-        """The files in `changed` were applied, but for the steps that `failed`."""
+        """Record that the files in `changed` were applied, except for the steps in `failed`."""
         left = {path for step, _ in failed for path in step.files}
         for path in set(changed) - left:
             self._refused.pop(path, None)
             self._keep(path, now.get(path))
         config, tables = after.config, dict(after.tables)
         for step, error in failed:
-            # Of what was refused nothing has changed; a busy lab is asked again.
+            # A refused step has changed nothing; for a busy lab, the step is tried again.
             stays = error.exit_code in (ExitCode.USAGE, ExitCode.BUSY)
             if step.kind is Kind.UP:
                 config = self.project.config if stays else None
@@ -76,7 +76,7 @@ class Running:
 def _tables_of(
     step: Step, after: Mapping[str, TableFacts], before: Mapping[str, TableFacts]
 ) -> set[str]:
-    """The tables that a step would have changed."""
+    """Return the tables that a step would have changed."""
     match step.kind:
         case Kind.TABLE:
             return {step.what}

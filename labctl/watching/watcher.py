@@ -1,4 +1,4 @@
-"""Going round: files are read when something moves, and what they ask for is done."""
+"""The watch loop: read the files when something changes, and carry out the steps for them."""
 
 from __future__ import annotations
 
@@ -25,43 +25,43 @@ from labctl.watching.running import Look, Running
 __all__ = ["Outcome", "Watcher"]
 
 _STEP_MS = 50
-"""So long nothing may move until a look: editors write a file in several steps."""
+"""Quiet time before a look, in milliseconds: editors write a file in several steps."""
 _GROUP_MS = 400
-"""Until a look, though there is always something moving."""
+"""Longest time before a look while files keep changing, in milliseconds."""
 _TICK_MS = 500
-"""Between two looks when nothing moves: for a file that is gone, and a lab that was busy."""
+"""Milliseconds between two looks without changes: for missing files, and for a busy lab."""
 _GONE_SECONDS = 0.4
-"""A file is missing for a moment when an editor puts another in its place."""
+"""Seconds that a missing file still counts as present: editors replace files that way."""
 _TABLES = 4
-"""So many restart at a time."""
+"""Number of tables that restart at a time."""
 _BUSY_SECONDS = 2.0
-"""Between two tries while another command changes the lab."""
+"""Seconds between two tries while another command changes the lab."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of saved files."""
+    """The result of applying saved files."""
 
     files: tuple[Path, ...]
     said: str
-    """What was done; of an error what happened."""
+    """Description of what was done, or of the error."""
     seconds: float
     error: LabError | None = None
 
 
 class Watcher:
-    """Applies a project's files to its running lab as they are saved.
+    """A loop that applies a project's files to its running lab as they are saved.
 
-    What counts is their content alone: whichever way an editor writes a file, and whatever it puts
-    beside it meanwhile.
+    Only the files' content counts. It does not matter how an editor writes a file, or which
+    temporary files it creates.
     """
 
     def __init__(
         self, find: Callable[[], Lab], tell: Callable[[Outcome], None], *, name: str | None = None
     ) -> None:
-        """`find` reads the lab's files again; `name` is what the user calls the lab by.
+        """Read the files of a lab; `find` reads them again, `name` is the user's name of the lab.
 
-        Raises LabError where the lab does not run, or a file of it cannot be used.
+        Raises LabError if the lab does not run, or if one of its files cannot be used.
         """
         self._find = find
         self._tell = tell
@@ -74,11 +74,11 @@ class Watcher:
         self._running = Running(read_project(lab), self._seen)
         self._gone: dict[Path, float] = {}
         self._again_at: float | None = None
-        """When to look again though nothing has changed: the lab was busy."""
+        """Time of the next look without changes, after the lab was busy; None if it was not."""
         self._is_interrupted = False
 
     def run(self, stop: threading.Event | None = None) -> None:
-        """Go round until `stop` is set. Raises KeyboardInterrupt when the user ends it."""
+        """Run the loop until `stop` is set. Raises KeyboardInterrupt when the user ends it."""
         while stop is None or not stop.is_set():
             folders = self.places.folders
             for _ in _moves(folders, stop):
@@ -89,7 +89,7 @@ class Watcher:
                 self.places = self._find_places()
 
     def look(self) -> None:
-        """Look at every file once, and do what the changed ones ask for."""
+        """Look at every file once, and carry out the steps for the changed ones."""
         begun = time.monotonic()
         before, now = self._seen, self._look()
         is_due = self._again_at is not None and begun >= self._again_at
@@ -115,7 +115,7 @@ class Watcher:
     def _carry_out(
         self, lab: Lab, steps: list[Step], begun: float, *, is_due: bool
     ) -> list[tuple[Step, LabError]]:
-        """Do the steps one after the other, tables side by side; those that failed, with why."""
+        """Carry out steps in order, tables in parallel; return failed steps with their errors."""
         failed = []
         for _, group in groupby(steps, key=lambda step: step.kind):
             for step, future in self._to_their_end(lab, list(group)):
@@ -125,7 +125,7 @@ class Watcher:
                     failed.append((step, error))
                     if error.exit_code is ExitCode.BUSY:
                         self._again_at = time.monotonic() + _BUSY_SECONDS
-                    # Of a lab that is still busy it was said before.
+                    # For a lab that is still busy, the message was shown before.
                     if not (is_due and error.exit_code is ExitCode.BUSY):
                         self._say(step.files, error.what, begun, error)
             if self._is_interrupted:
@@ -134,10 +134,10 @@ class Watcher:
         return failed
 
     def _to_their_end(self, lab: Lab, steps: list[Step]) -> list[tuple[Step, Future[str]]]:
-        """Carry steps out, to their end though the user interrupts meanwhile."""
+        """Carry out steps to their end, even if the user interrupts meanwhile."""
         tables = all(step.kind is Kind.TABLE for step in steps)
         with ThreadPoolExecutor(max_workers=_TABLES if tables else 1) as pool:
-            # What a lab object has read by now may be of before the step.
+            # A lab object may hold content that it read before the step.
             futures = [pool.submit(carry_out, replace(lab), step) for step in steps]
             while not all(future.done() for future in futures):
                 try:
@@ -147,7 +147,7 @@ class Watcher:
         return list(zip(steps, futures, strict=True))
 
     def _look(self) -> Look:
-        """Every file there is; one that has been missing for no more than a moment, as it was."""
+        """Return every file; one that has been missing only for a moment counts as unchanged."""
         self.places = self._find_places()
         found, clock = self._read(), time.monotonic()
         missing = self._seen.keys() - found.keys()
@@ -174,8 +174,7 @@ class Watcher:
 
 
 def _result(future: Future[str]) -> str:
-    """What a step came to. Raises LabError, also for what no client has foreseen: the files are
-    watched on."""
+    """Return a step's result. Raises LabError, also for any other error, so the watch continues."""
     try:
         return future.result()
     except LabError:
@@ -185,9 +184,9 @@ def _result(future: Future[str]) -> str:
 
 
 def _moves(folders: Iterable[Path], stop: threading.Event | None) -> Iterator[None]:
-    """Whenever something moves in one of these folders, and now and then when nothing does.
+    """Yield when something changes in one of these folders, and periodically without changes.
 
-    Ends when one is not there any more.
+    End when one of the folders no longer exists.
     """
     try:
         for _ in watch(

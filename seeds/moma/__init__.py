@@ -17,7 +17,7 @@ __all__ = ["DATA_SET", "TABLES", "ddl", "generate", "row_counts"]
 
 
 def ddl(engine: str) -> str:
-    """The DDL script of an engine; there is one for `postgres` alone."""
+    """Return the DDL script of an engine; there is one for `postgres` alone."""
     return resources.files("seeds.moma").joinpath(f"{engine}.sql").read_text(encoding="utf-8")
 
 

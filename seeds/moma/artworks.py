@@ -38,7 +38,7 @@ _LAST_YEAR = 2015
 
 
 def draw_artworks(ids: Ints, artists: pa.Table, rng: np.random.Generator) -> Columns:
-    """The columns of artworks with these keys, by these artists."""
+    """Draw the columns of artworks with these keys, by these artists."""
     count = len(ids)
     artist = _makers(artists.num_rows, count, rng)
     kind = weighted([one.weight for one in _KINDS], count, rng)
@@ -91,7 +91,7 @@ def _makers(artists: int, count: int, rng: np.random.Generator) -> Ints:
 
 
 def _years(born: pa.Array[Any], artist: Ints, rng: np.random.Generator) -> Ints:
-    """The year each was made in, within its artist's life where that is known."""
+    """Draw the year of each artwork, within its artist's life where that is known."""
     births = born.fill_null(0).to_numpy()[artist].astype(np.int64)
     births = np.where(births == 0, rng.integers(1850, 1970, len(artist)), births)
     years: Ints = np.minimum(births + 20 + rng.integers(0, 46, len(artist)), _LAST_YEAR)
@@ -99,7 +99,7 @@ def _years(born: pa.Array[Any], artist: Ints, rng: np.random.Generator) -> Ints:
 
 
 def _acquired(made: Ints, rng: np.random.Generator) -> npt.NDArray[np.datetime64]:
-    """The day each came to the museum, after it was made: many on few days."""
+    """Draw the day each artwork came to the museum, after it was made: many on few days."""
     offsets = np.sort(rng.choice(_DAYS, _MEETINGS, replace=False))
     meetings = _FIRST_DAY + offsets.astype("timedelta64[D]")
     years = meetings.astype("datetime64[Y]").astype(np.int64) + 1970

@@ -21,7 +21,7 @@ __all__ = ["read_original"]
 
 
 def read_original(path: Path, tables: Iterable[Table]) -> dict[str, pa.Table]:
-    """The rows of those of these tables whose files, or their zips, are in a folder or one zip.
+    """Read the tables whose files, or their zips, are in a folder or one zip.
 
     Raises `LabError` (usage) that names file and line for every file that cannot be loaded as it
     is, and where there is none.

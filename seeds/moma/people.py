@@ -25,7 +25,7 @@ _NATIVE = np.array(
 
 
 def artist_names(nationality: Ints, *, may_be_firm: Flags, rng: np.random.Generator) -> Values:
-    """A name for each artist of these positions in `NATIONALITIES` (-1: unknown)."""
+    """Return a name for each artist of these positions in `NATIONALITIES` (-1: unknown)."""
     count = len(nationality)
     people = np.where(rng.random(count) < 0.15, _NATIVE[nationality], _LATIN[nationality])
     family = _families(people, rng)

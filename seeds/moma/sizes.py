@@ -96,7 +96,7 @@ def _short(sixteenths: Ints) -> Values:
 
 
 def _decimal(number: Ints, places: int) -> Values:
-    """A number of so many decimal places, without zeros at its end."""
+    """Write a number with so many decimal places, without zeros at its end."""
     digits = join(
         text(number // 10**places), text(number % 10**places, width=places), separator="."
     )

@@ -18,7 +18,7 @@ __all__ = ["DATA_SET", "TABLES", "Column", "Table", "ddl", "generate", "row_coun
 
 
 def ddl(engine: str) -> str:
-    """The DDL script of an engine: `postgres`, `mysql` or `sqlserver`."""
+    """Return the DDL script of an engine: `postgres`, `mysql` or `sqlserver`."""
     return resources.files("seeds.tickit").joinpath(f"{engine}.sql").read_text(encoding="utf-8")
 
 

@@ -52,7 +52,7 @@ def row_counts(scale: float = 1.0) -> dict[str, int]:
 
 
 def generate(scale: float = 1.0) -> dict[str, pa.Table]:
-    """All seven tables, with the schemas of `TABLES`, ordered by key.
+    """Generate all seven tables, with the schemas of `TABLES`, ordered by key.
 
     Raises `LabError` (usage) for a scale outside `0 < scale <= 1000`.
     """
@@ -233,7 +233,7 @@ def _users(count: int, rng: np.random.Generator) -> pa.Table:
 
 
 def _ascii(name: str) -> str:
-    """A name as it stands in a mail address."""
+    """Write a name as a mail address has it."""
     plain = unicodedata.normalize("NFKD", name.replace("ø", "o")).encode("ascii", "ignore")
     return plain.decode().replace("'", "").lower()
 

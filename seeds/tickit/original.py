@@ -24,7 +24,7 @@ _BOOLEANS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0"
 
 
 def read_original(path: Path, tables: Iterable[Table]) -> dict[str, pa.Table]:
-    """The rows of those of these tables whose original files are in a zip or folder.
+    """Read the tables whose original files are in a zip or folder.
 
     Raises `LabError` (usage) that names file, line and column for every file that cannot be loaded
     as it is, and where there is none.
@@ -42,7 +42,7 @@ def _parse(file: DataFile) -> pa.Table:
 
 
 def _split(file: DataFile, data: bytes) -> pa.Table:
-    """All fields, as bytes; one row per line, so that a row's number is its line's."""
+    """Split all fields, as bytes; a row's number is its line's."""
     bad: list[csv.InvalidRow] = []
 
     def remember(row: csv.InvalidRow) -> Literal["skip"]:

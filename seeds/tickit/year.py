@@ -29,7 +29,7 @@ def date_ids(seconds: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def timestamps(seconds: npt.NDArray[np.int64]) -> npt.NDArray[np.datetime64]:
-    """Each time, given as seconds into the year, as `datetime64[us]`."""
+    """Convert seconds into the year to `datetime64[us]`."""
     day, second = np.divmod(seconds, DAY)
     midnights: npt.NDArray[np.datetime64] = DATES[day].astype("datetime64[us]")
     moments: npt.NDArray[np.datetime64] = midnights + second.astype("timedelta64[s]")

@@ -1,1 +1,1 @@
-"""Athena: executions of statements, and what is kept beside them."""
+"""Athena: query executions, workgroups, named queries and prepared statements."""

@@ -1,4 +1,4 @@
-"""SHOW, DESCRIBE, and what makes and drops databases and views."""
+"""SHOW, DESCRIBE, and statements that create, alter and drop databases, views and tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ATTEMPTS = 5
 
 
 def full_name(names: tuple[str, ...], database: str) -> tuple[str, str]:
-    """Database and table of a dotted name."""
+    """Return the database and the table of a dotted name."""
     return (names[-2] if len(names) > 1 else database), names[-1]
 
 
@@ -38,7 +38,7 @@ def _nothing() -> Outcome:
 
 
 class DefinitionStatements:
-    """Each method answers a statement. Raises SqlError."""
+    """The statements on definitions, one per method. The methods raise SqlError."""
 
     def __init__(self, definitions: Definitions, catalog: str) -> None:
         self._all = definitions
@@ -107,7 +107,7 @@ class DefinitionStatements:
         return _lines(
             "partition",
             [
-                # A definition may have changed its keys since.
+                # The table's keys may have changed since.
                 "/".join(f"{k}={v}" for k, v in zip(keys, one["Values"], strict=False))
                 for one in found
             ],
@@ -188,7 +188,7 @@ class DefinitionStatements:
     def create_view(
         self, statement: Statement, work: Work, columns: Sequence[tuple[str, Type]]
     ) -> Outcome:
-        """`columns` are those of the view's query."""
+        """Create a view; `columns` are those of its query."""
         database, name = full_name(statement.names, work.database)
         labels = [label.lower() for label, _ in columns]
         if len(set(labels)) < len(labels):
@@ -205,7 +205,7 @@ class DefinitionStatements:
         return _nothing()
 
     def _keep_view(self, given: Members, *, replaces: bool) -> None:
-        """Make the view or, if `replaces`, put it in the place of the one there is."""
+        """Create the view; if `replaces`, replace an existing one."""
         database, name = given["DatabaseName"], given["TableInput"]["Name"]
         lost = ""
         for _ in range(_ATTEMPTS):
@@ -225,12 +225,12 @@ class DefinitionStatements:
             except ApiError as error:
                 if row is None and error.code != "AlreadyExistsException":
                     raise SqlError("SCHEMA_NOT_FOUND", error.message) from None
-                # Somebody else made, changed or dropped it since it was looked up.
+                # Another client created, changed or dropped it meanwhile.
                 lost = error.message
         raise SqlError("HIVE_METASTORE_ERROR", lost)
 
     def alter_table(self, statement: Statement, work: Work) -> Outcome:
-        """Sets properties of a table that was defined here."""
+        """Set properties of a table that a client has defined."""
         database, name = full_name(statement.names, work.database)
         if self._all.lake_table(database, name):
             raise _read_only(database, name)
@@ -242,7 +242,7 @@ class DefinitionStatements:
         given = {"DatabaseName": database, "TableInput": definition}
         try:
             self._glue.update_table({**given, "VersionId": str(row["version"])})
-        except ApiError as error:  # by somebody else, at the same time
+        except ApiError as error:  # another client changed it at the same time
             raise SqlError("HIVE_METASTORE_ERROR", error.message) from None
         return _nothing()
 

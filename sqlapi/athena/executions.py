@@ -1,4 +1,4 @@
-"""StartQueryExecution and what is asked of an execution afterwards."""
+"""StartQueryExecution, and the operations on an execution."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ __all__ = ["Executions"]
 _LIST = 50
 _ON_THE_WAY = ("QUEUED", "RUNNING")
 _HELD_SECONDS = 0.1
-"""For so long GetQueryExecution waits for the end of a query."""
+"""Seconds for which GetQueryExecution waits for the end of a query."""
 
 
 class Executions:
-    """Each method answers the operation of its name."""
+    """The operations on executions, one per method."""
 
     def __init__(
         self, settings: Settings, store: Store, workgroups: Workgroups,
@@ -95,7 +95,7 @@ class Executions:
                 ],
             )  # fmt: skip
         except psycopg.errors.UniqueViolation:
-            # the same token at the same time
+            # another request with the same token came at the same time
             row = self._by_token(token or "")
             if row is None:
                 raise
@@ -129,7 +129,7 @@ class Executions:
 
     @staticmethod
     def _again(row: Row, given: Members) -> Members:
-        """The execution that the token began already. Raises ApiError for another request."""
+        """Return the execution that the token started. Raises ApiError if the request differs."""
         if row["request"] != given:
             raise invalid_request("Idempotent parameters do not match")
         return {"QueryExecutionId": row["id"]}
@@ -172,14 +172,14 @@ class Executions:
         )  # fmt: skip
         return {"QueryExecutionId": id_}
 
-    # asking
+    # queries about executions
 
     def _row(self, id_: str) -> Row:
         row = self._store.row("SELECT * FROM execution WHERE id = %s", [id_])
         if row is None:
             raise invalid_request(f"QueryExecution {id_} was not found")
         if row["state"] in _ON_THE_WAY and not self._executor.is_live(id_):
-            # it may just have ended
+            # the execution may have ended just now
             row = self._store.row("SELECT * FROM execution WHERE id = %s", [id_])
             if row and row["state"] in _ON_THE_WAY:
                 self._executor.give_up(id_)
@@ -192,7 +192,7 @@ class Executions:
         id_ = given["QueryExecutionId"]
         row = self._row(id_)
         if row["state"] in _ON_THE_WAY:
-            # Clients ask again and again: for short queries one answer is enough.
+            # Clients poll: for a short query, a brief wait saves the second request.
             self._executor.wait(id_, _HELD_SECONDS)
             row = self._row(id_)
         return {"QueryExecution": self._shown(row)}
@@ -281,7 +281,7 @@ class Executions:
                 else Page([], 0)
             )
         except (OSError, ValueError):
-            # the bucket is the client's: it may have other files there now
+            # the bucket belongs to the client, who may have changed the files
             raise invalid_request(f"Could not find results: {location}") from None
         count = page.rows + header
         if not 0 <= start <= count:

@@ -1,4 +1,4 @@
-"""Runs executions: a few at a time, each to one of three ends."""
+"""The executor, which runs a few executions at a time until they succeed, fail or are cancelled."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Live:
 
 
 class Executor:
-    """Takes executions that are stored as QUEUED. One executor has a store to itself."""
+    """Runner of executions that are stored as QUEUED. Only one executor may use a store."""
 
     def __init__(
         self, store: Store, results: Results, queries: QueryStatements,
@@ -56,13 +56,13 @@ class Executor:
         self._new_run = new_run
         self._most = concurrency + queue
         self._places = 0
-        """Executions that wait or run, or are just being stored."""
+        """Number of executions that wait, run, or are just being stored."""
         self._queries = queries.answers()
         self._definitions = definitions.answers()
         self._pool = ThreadPoolExecutor(concurrency, thread_name_prefix="query")
         self._live: dict[str, _Live] = {}
         self._lock = threading.Lock()
-        # what an earlier service left half done
+        # executions that an earlier process left unfinished
         self._store.run(
             "UPDATE execution SET state = 'FAILED', reason = %s, completed = now(), error = %s"
             " WHERE state IN ('QUEUED', 'RUNNING')",
@@ -71,9 +71,9 @@ class Executor:
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """A place in the queue, to be kept by `submit`.
+        """Reserve a place in the queue, for `submit`.
 
-        Raises ApiError (TooManyRequestsException) while there is none.
+        Raises ApiError (TooManyRequestsException) if the queue is full.
         """
         with self._lock:
             if self._places >= self._most:
@@ -91,7 +91,7 @@ class Executor:
                 self._places -= 1
 
     def submit(self, statement: Statement, work: Work) -> None:
-        """Run it when its turn comes; to be called within `place`."""
+        """Queue an execution; call this within `place`."""
         live = _Live(self._new_run())
         with self._lock:
             self._live[work.id] = live
@@ -103,14 +103,14 @@ class Executor:
             return id_ in self._live
 
     def wait(self, id_: str, seconds: float) -> None:
-        """Until an execution has ended, but no longer than `seconds`."""
+        """Wait until an execution has ended, but no longer than `seconds`."""
         with self._lock:
             live = self._live.get(id_)
         if live:
             live.ended.wait(seconds)
 
     def give_up(self, id_: str) -> None:
-        """Marks an execution that nothing runs any more."""
+        """Mark an execution as FAILED that no process runs any more."""
         self._store.run(
             "UPDATE execution SET state = 'FAILED', reason = %s, completed = now(), error = %s"
             " WHERE id = %s AND state IN ('QUEUED', 'RUNNING')",
@@ -118,7 +118,7 @@ class Executor:
         )
 
     def stop(self, id_: str) -> None:
-        """CANCELLED, unless it has ended. Stopping again changes nothing."""
+        """Cancel an execution unless it has ended. A second call changes nothing."""
         self._store.run(
             "UPDATE execution SET state = 'CANCELLED', reason = 'Query cancelled by user',"
             " completed = now() WHERE id = %s AND state IN ('QUEUED', 'RUNNING')",
@@ -152,7 +152,7 @@ class Executor:
                 return
             self._finish(statement, work, live, started)
         except Exception:
-            # the state cannot be reached: whoever asks next is told that the query failed
+            # the store cannot be reached: the next request about the query marks it as failed
             log.exception("execution %s could not be recorded", work.id)
             self._discard(work)
         finally:
@@ -186,7 +186,7 @@ class Executor:
             self._fail(work, message, "GENERIC_INTERNAL_ERROR", live, started)
             return
         if not recorded:
-            # stopped in the last moment
+            # a client stopped it at the last moment
             self._discard(work)
 
     def _answer(self, statement: Statement, work: Work, run: Run) -> Outcome:
@@ -242,7 +242,7 @@ class Executor:
         )  # fmt: skip
 
     def _sure(self, text: str, values: list[Any]) -> int:
-        """Through a restart of PostgreSQL."""
+        """Run a statement; retry while PostgreSQL restarts."""
         retrying = Retrying(
             retry=retry_if_exception_type((psycopg.OperationalError, PoolTimeout)),
             stop=stop_after_delay(_RECORD_SECONDS),

@@ -1,4 +1,4 @@
-"""Where the rows of a result are in its file, so that a page is read without the rest."""
+"""The positions of a result's rows in its file, so that a page can be read without the rest."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 __all__ = ["BLOCK_BYTES", "PAGE_ROWS", "Layout"]
 
 PAGE_ROWS = 1000
-"""A page of GetQueryResults has no more."""
+"""Largest number of rows in a page of GetQueryResults."""
 BLOCK_BYTES = 256 * 1024
-"""A block of a file has as many bytes or more, unless it is the last."""
+"""Smallest number of bytes in a block of a file; the last block may be smaller."""
 
 
 @dataclass(frozen=True)
@@ -20,21 +20,21 @@ class Layout:
     """Blocks of whole rows, in the order of the file."""
 
     rows: int = 0
-    """All rows; the names of columns are none."""
+    """Number of rows, without the header."""
     size: int = 0
-    """Bytes of the file."""
+    """Size of the file in bytes."""
     blocks: tuple[tuple[int, int], ...] = ()
-    """The number of each block's first row, and where in the file it begins."""
+    """First row and offset in the file of each block."""
 
     def block_of(self, row: int) -> int:
-        """The number of the block that has a row."""
+        """Return the number of the block that contains a row."""
         return bisect_right(self.blocks, row, key=lambda block: block[0]) - 1
 
     def first_row(self, block: int) -> int:
         return self.blocks[block][0]
 
     def place(self, block: int) -> tuple[int, int]:
-        """Where a block begins and ends in the file, in bytes."""
+        """Return the offsets in bytes at which a block begins and ends in the file."""
         following = self.blocks[block + 1][1] if block + 1 < len(self.blocks) else self.size
         return self.blocks[block][1], following
 
@@ -43,6 +43,6 @@ class Layout:
 
     @staticmethod
     def of_json(told: Mapping[str, Any]) -> Layout:
-        """The way back. Raises KeyError, TypeError or ValueError for other JSON."""
+        """Parse a layout's JSON. Raises KeyError, TypeError or ValueError for other JSON."""
         blocks = tuple((int(row), int(place)) for row, place in told["Blocks"])
         return Layout(int(told["Rows"]), int(told["Size"]), blocks)

@@ -1,4 +1,4 @@
-"""The catalog as Athena's own operations show it."""
+"""Athena's own operations on the catalog."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PAGE = 50
 
 
 class Metadata:
-    """Each method answers the operation of its name."""
+    """The catalog's operations, one per method."""
 
     def __init__(self, definitions: Definitions, catalog: str) -> None:
         self._all = definitions

@@ -1,4 +1,4 @@
-"""What a statement did, whatever it was."""
+"""The outcome of a statement of any kind."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["Outcome", "Work"]
 
 @dataclass
 class Outcome:
-    """What goes into the result file, and into the execution's statistics."""
+    """The contents of the result file, and the execution's statistics."""
 
     output: Output
     scanned: int = 0
-    """Bytes read, in memory: what was read of files is not known."""
+    """Bytes read, counted in memory: the bytes read from files are not known."""
     manifest: str | None = None
     update_count: int | None = None
     input_rows: int = 0
@@ -23,15 +23,15 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Work:
-    """One execution, as the statements need it."""
+    """The parts of an execution that statements need."""
 
     id: str
     location: str
-    """Of the result file."""
+    """Location of the result file."""
     database: str
     workgroup: str
     parameters: tuple[str, ...] = ()
     limit: int | None = None
-    """Bytes that may be read."""
+    """Largest number of bytes that may be read."""
     made: list[str] = field(default_factory=list)
-    """Files written so far, to be removed when it is cancelled."""
+    """Files written so far, which are removed if the execution fails or is cancelled."""

@@ -1,4 +1,4 @@
-"""Folders of partitions, `day=2024-03-01/kind=a%2Fb`, named as Hive and Trino name them."""
+"""Folders of partitions, with Hive's and Trino's names: `day=2024-03-01/kind=a%2Fb`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from sqlapi.sql.types import Type
 __all__ = ["check_keys", "escaped", "partitions"]
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-"""The name of NULL, and of a text without characters: read again, both are NULL."""
+"""The folder name of NULL and of the empty string; both are NULL when they are read."""
 _ESCAPED = re.compile(r"[\x01-\x1f\x7f\"#%'*/:=?\\{}\[\]^]")
-"""Characters that Hive does not put into the name of a folder."""
+"""Characters that Hive escapes in the name of a folder."""
 _PRINTABLE = re.compile(r"[\x20-\x7e]*")
 _TYPES = ("boolean", "date", "timestamp", "decimal", "varchar", "char")
-"""Besides whole numbers."""
+"""Types of partition keys, besides integers."""
 _MOST = 100
-"""Partitions of one statement, as in Athena."""
+"""Largest number of partitions that one statement writes, as in Athena."""
 _equal: Any = pc.equal
 _fill_null: Any = pc.fill_null
 _if_else: Any = pc.if_else
@@ -31,12 +31,12 @@ _join: Any = pc.binary_join_element_wise
 
 
 def escaped(name: str) -> str:
-    """A key or value as a part of a folder's name; no `/`, and no name is `.` or `..`."""
+    """Escape a key or value: the folder `key=value` then has no `/` and is not `.` or `..`."""
     return _ESCAPED.sub(lambda found: f"%{ord(found[0]):02X}", name) if name else NO_VALUE
 
 
 def check_keys(columns: Sequence[tuple[str, Type]], keys: Sequence[str]) -> None:
-    """Raise SqlError unless the rows can be in partitions by `keys`."""
+    """Raise SqlError unless rows with these columns can be partitioned by `keys`."""
     labels = [label for label, _ in columns]
     if not keys:
         return
@@ -56,15 +56,15 @@ def check_keys(columns: Sequence[tuple[str, Type]], keys: Sequence[str]) -> None
 def partitions(
     table: pa.Table, keys: Sequence[str], kinds: Mapping[str, Type]
 ) -> Iterator[tuple[str, list[str], pa.Table]]:
-    """For each partition its folder, its values and its rows without the keys.
+    """Yield the folder, values and rows of each partition; the rows are without the keys.
 
-    Raises SqlError for values that Athena does not write, before the first is given.
+    Raises SqlError for values that Athena does not write, before it yields the first partition.
     """
     names: list[dict[str, str]] = []
     codes: list[Any] = []
     for key in keys:
         texts = _fill_null(as_text(table[key], kinds[key]), "").combine_chunks()
-        # A text that is called like NULL is NULL when it is read again.
+        # A string that equals the folder name of NULL is NULL when it is read.
         texts = _if_else(_equal(texts, NO_VALUE), "", texts)
         encoded = texts.dictionary_encode()
         values = encoded.dictionary.to_pylist()

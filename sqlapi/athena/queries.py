@@ -24,12 +24,12 @@ from sqlapi.workers.run import Run
 __all__ = ["QueryStatements"]
 
 _PREPARED = re.compile(r"[a-z_][a-z0-9_@:]{0,256}")
-"""The name of a prepared statement, as Athena's API takes it, in small letters."""
+"""The name of a prepared statement that Athena's API takes, in lower case."""
 Answer = Callable[[Statement, Work, Run], Outcome]
 
 
 class QueryStatements:
-    """Each method answers a statement. Raises SqlError and StoppedError."""
+    """The statements with queries, one per method. The methods raise SqlError and StoppedError."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class QueryStatements:
         }
 
     def _columns(self, sql: str, work: Work, run: Run) -> list[tuple[str, Type]]:
-        """The columns of a query, in small letters."""
+        """Return the columns of a query, with names in lower case."""
         job = Describe(sql, work.database, work.parameters)
         return [(label.lower(), kind) for label, kind in run.ask(job).columns]
 
@@ -203,7 +203,7 @@ class QueryStatements:
         try:
             told = run.ask(job)
         except Exception:
-            # Where the worker has ended, nobody else knows what it has written.
+            # If the worker has died, only a listing shows the files that it has written.
             files = self._storage.list(target.location)
             work.made.extend(uri for uri in files if work.id in uri.rpartition("/")[2])
             raise
@@ -265,7 +265,7 @@ class QueryStatements:
 
 
 def _text(value: str) -> str:
-    """The value of a property in quotes."""
+    """Return the value of a property, without its quotes. Raises SqlError."""
     found = re.fullmatch(r"'((?:[^']|'')*)'", value.strip())
     if found:
         return found[1].replace("''", "'")

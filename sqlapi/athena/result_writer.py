@@ -1,4 +1,4 @@
-"""Writes the rows of a query as Athena's result file, however many they are."""
+"""The writer of Athena's result file, for any number of rows."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from sqlapi.storage import Storage
 __all__ = ["LONGEST_ROW", "ResultWriter"]
 
 LONGEST_ROW = 32 * 1024**2
-"""Bytes, as in Athena."""
+"""Largest size of a row in bytes, as in Athena."""
 _IN_MEMORY = 4 * 1024**2
-"""A larger result waits in a file until all its rows are there."""
+"""Largest result in bytes that is collected in memory; a larger one is collected in a file."""
 _SLICE_BYTES = BLOCK_BYTES // 4
-"""Of rows that are turned into text at a time."""
+"""Bytes of rows that are converted to text at a time."""
 _OPTIONS = csv.WriteOptions(include_header=False, quoting_style="all_valid")
 
 
 class ResultWriter:
-    """Takes rows, and puts the file into the bucket when they are complete."""
+    """Writer that collects rows and then puts the file into the bucket."""
 
     def __init__(self, columns: Sequence[tuple[str, Type]], folder: Path, limit: int) -> None:
-        """`folder` is for a file meanwhile; `limit` is in bytes of the result."""
+        """Start a result. `folder` is for a temporary file; `limit` is the maximum in bytes."""
         self._kinds = [kind for _, kind in columns]
         self._names = [f"c{index}" for index in range(len(columns))]
         self._limit = limit
@@ -91,7 +91,7 @@ class ResultWriter:
         return Layout(self._rows, self._size, tuple(self._blocks))
 
     def beginning(self) -> bytes:
-        """The first block; empty if there are no rows."""
+        """Return the first block; it is empty if there are no rows."""
         if not self._blocks:
             return b""
         begin, end = self.layout.place(0)

@@ -1,4 +1,4 @@
-"""Result files: written once when a statement succeeds, paged from there."""
+"""Result files, which are written when a statement succeeds and then read in pages."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from sqlapi.storage import Storage
 __all__ = ["Line", "Output", "Page", "Results", "column_info"]
 
 _LONGEST_NAME = 64
-"""Of a file that is put there: an execution's id, and an ending."""
+"""Longest name of a result file, which is an execution's id and a suffix."""
 _KEPT_BYTES = 16 * 1024**2
-"""Results are mostly read at once, from their beginning; what is not kept is read from the file."""
+"""Bytes of results' beginnings that are cached, since most clients read a result at once."""
 _PAGE_BYTES = 4 * 1024**2
-"""A page ends with the block that makes it as large."""
+"""Bytes after which a page ends, at the end of the block."""
 Line = Sequence[str | None]
 
 
 @dataclass(frozen=True)
 class Output:
-    """What a statement gives back."""
+    """The output of a statement."""
 
     columns: list[dict[str, Any]]
     """Athena's ColumnInfo."""
     lines: tuple[str, ...] = ()
-    """Of a utility statement. As in Athena a row is one text, with tabs between columns."""
+    """Lines of a utility statement. As in Athena, a row is one string with tabs between columns."""
     layout: Layout | None = None
-    """Of a query whose result is in the bucket already."""
+    """Layout of a query's result, which is already in the bucket."""
     beginning: bytes = b""
     """The first block of that result."""
 
@@ -59,7 +59,7 @@ class Output:
 
 
 def column_info(name: str, kind: Type, catalog: str) -> dict[str, Any]:
-    """Athena's description of a column."""
+    """Return Athena's description of a column."""
     sizes = {
         "boolean": (0, 0), "tinyint": (3, 0), "smallint": (5, 0), "integer": (10, 0),
         "bigint": (19, 0), "real": (17, 0), "double": (17, 0), "date": (0, 0),
@@ -89,7 +89,7 @@ def _info(
 
 @dataclass(frozen=True)
 class Page:
-    """Some rows of a result, as texts."""
+    """Some rows of a result, as strings."""
 
     lines: list[Line]
     rows: int
@@ -97,17 +97,17 @@ class Page:
 
 
 class Results:
-    """Writes outputs to the bucket, and reads pages of them."""
+    """Results in the bucket: outputs are written, and read in pages."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._kept: OrderedDict[str, tuple[Layout, bytes]] = OrderedDict()
-        """The beginnings of results, of which `_bytes` is the sum."""
+        """Beginnings of results; `_bytes` is their total size."""
         self._bytes = 0
         self._lock = Lock()
 
     def write(self, location: str, output: Output) -> None:
-        """The file at `location`, unless it is there, and `.metadata` beside it. Raises OSError."""
+        """Write the result's `.metadata` and, unless a worker has, its file. Raises OSError."""
         layout, beginning = output.layout, output.beginning
         if layout is None:
             data = "".join(f"{line}\n" for line in output.lines).encode()
@@ -119,7 +119,7 @@ class Results:
         self._keep(location, layout, beginning)
 
     def check(self, location: str) -> None:
-        """Raise LocationError for a folder that results may not be written to."""
+        """Raise LocationError for a folder that results must not be written to."""
         self._storage.check(location)
         self._storage.check(f"{location.rstrip('/')}/{'x' * _LONGEST_NAME}")
         self._storage.check_bucket(location)
@@ -143,9 +143,9 @@ class Results:
             self._bytes -= _cost(*kept)
 
     def page(self, location: str, columns: list[dict[str, Any]], start: int, count: int) -> Page:
-        """Up to `count` rows from row `start` on; fewer where they are large.
+        """Return up to `count` rows from row `start`; fewer if they are large.
 
-        Raises OSError or ValueError when the file is gone, or is another one than was written.
+        Raises OSError or ValueError if the file is missing or is not the one that was written.
         """
         with self._lock:
             layout, beginning = self._kept.get(location, (None, b""))
@@ -189,7 +189,7 @@ def _lines(data: bytes, columns: int, *, is_csv: bool) -> list[Line]:
     if not is_csv:
         return [(line,) for line in data.decode().split("\n")[:-1]]
     names = [f"c{index}" for index in range(columns)]
-    # a quoted '' is a text, an empty field is NULL, also where it is the only one of its line
+    # a quoted '' is a string; an empty field is NULL, even if it is the only one in its line
     rows = csv.read_csv(
         io.BytesIO(data),
         csv.ReadOptions(column_names=names, use_threads=False, block_size=len(data) + 1),

@@ -20,7 +20,7 @@ _PAGE = 50
 
 
 class Saved:
-    """Each method answers the operation of its name."""
+    """The operations on named queries and prepared statements, one per method."""
 
     def __init__(self, store: Store, workgroups: Workgroups) -> None:
         self._store = store

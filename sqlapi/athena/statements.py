@@ -1,4 +1,4 @@
-"""Which statement a text is, and its parts. What Athena's clients send beside SELECT is small."""
+"""The parser of statements. Only few kinds besides SELECT are needed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Statement:
     kind: str
     """DML, DDL or UTILITY."""
     names: tuple[str, ...] = ()
-    """The dotted name it is about, in small letters."""
+    """The dotted name of its object, in lower case."""
     query: str = ""
     pattern: str | None = None
     options: dict[str, str] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Statement:
 
 
 def _form(verb: str, kind: str, pattern: str) -> tuple[str, str, re.Pattern[str]]:
-    # spaces are taken once and for all: giving them back one by one is quadratic, or worse
+    # spaces match possessively: backtracking over them is quadratic or worse
     spaces = re.sub(r"(\\s[*+])(?!\+)", r"\1+", pattern.replace(" ", r"\s+"))
     return verb, kind, re.compile(spaces, _FLAGS)
 
@@ -88,7 +88,7 @@ _EQUALS = re.compile(r"(['\"])\s*+=\s*+(['\"])")
 
 
 def parse(text: str) -> Statement:
-    """Raises SqlError for a statement that is not offered."""
+    """Return the parts of a statement. Raises SqlError for one that is not supported."""
     check_length(text)
     sql = _bare(text)
     if not sql:
@@ -112,7 +112,7 @@ def parse(text: str) -> Statement:
 
 
 def _bare(text: str) -> str:
-    """Without comments before it, and without a last semicolon."""
+    """Return the text without leading comments and a final semicolon."""
     start = 0
     while found := _COMMENT.match(text, start):
         start = found.end()
@@ -120,8 +120,8 @@ def _bare(text: str) -> str:
 
 
 def _in_brackets(sql: str, start: int) -> tuple[str, str]:
-    """The text within the bracket that opens at `start`, and the text after it."""
-    # Here, as in `split`.
+    """Return the text in the brackets that open at `start`, and the text after them."""
+    # Imported here, as in `split`.
     from sqlglot.tokenizer_core import TokenType
 
     from sqlapi.sql.dialect import tokens
@@ -168,7 +168,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _options(text: str) -> dict[str, str]:
-    """`format = 'PARQUET', partitioned_by = ARRAY['a']`, names in small letters."""
+    """Parse `format = 'PARQUET', partitioned_by = ARRAY['a']`; names are in lower case."""
     found = {}
     for part in split(text) if text.strip() else []:
         name, there, value = part.partition("=")
@@ -179,7 +179,7 @@ def _options(text: str) -> dict[str, str]:
 
 
 def _properties(text: str) -> dict[str, str]:
-    """`'comment' = 'a', "classification" = "parquet"`, as it is written between the quotes."""
+    """Parse `'comment' = 'a', "classification" = "parquet"`; quoted texts stay as they are."""
     found = {}
     for part in split(text):
         for pair in _EQUALS.finditer(part, 1):
@@ -192,8 +192,8 @@ def _properties(text: str) -> dict[str, str]:
 
 
 def split(text: str) -> Sequence[str]:
-    """At the commas outside of brackets and quotes."""
-    # Here: most statements are translated elsewhere, and need no grammar in this process.
+    """Split a text at the commas that are outside of brackets and quotes."""
+    # Imported here: workers translate most statements, so this process seldom needs the grammar.
     from sqlapi.sql.dialect import tokens
 
     parts, depth, start = [], 0, 0

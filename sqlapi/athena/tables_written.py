@@ -1,4 +1,4 @@
-"""The files of CTAS and UNLOAD."""
+"""The files that CTAS and UNLOAD write."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _IGNORE = f"{_HIVE}.ql.io.HiveIgnoreKeyTextOutputFormat"
 
 @dataclass(frozen=True)
 class Target:
-    """Where and how files are written."""
+    """The location and format of files to write."""
 
     location: str
     format: str = "PARQUET"
@@ -45,7 +45,7 @@ class Target:
 def write(
     storage: Storage, target: Target, rows: pa.Table, columns: Sequence[tuple[str, Type]], name: str
 ) -> list[tuple[str, list[str]]]:
-    """Write the rows; return the addresses of the files, with the values of their partition.
+    """Write the rows; return the addresses of the files with their partitions' values.
 
     Raises SqlError for columns and partitions that no table can have, and OSError.
     """
@@ -71,7 +71,7 @@ def _put(storage: Storage, uri: str, data: bytes) -> None:
     try:
         storage.write(uri, data)
     except LocationError as error:
-        # The folder may be written to: the name of a partition is too long.
+        # The folder was checked before, so the name of a partition is too long.
         raise SqlError("HIVE_WRITER_OPEN_ERROR", str(error)) from None
 
 
@@ -107,7 +107,7 @@ def _escaped(value: str, target: Target) -> str:
 
 
 def storage_descriptor(target: Target, columns: Sequence[tuple[str, Type]]) -> dict[str, Any]:
-    """Glue's description of the files."""
+    """Return Glue's description of the files."""
     parquet_ = f"{_HIVE}.ql.io.parquet"
     formats = {
         "PARQUET": (

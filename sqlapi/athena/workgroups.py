@@ -24,10 +24,10 @@ _PAGE = 50
 
 
 class Workgroups:
-    """Each method answers the operation of its name. `primary` is always there."""
+    """The operations on workgroups, one per method. The workgroup `primary` always exists."""
 
     def __init__(self, settings: Settings, store: Store, storage: Storage) -> None:
-        """Raises LocationError when the settings' own folder for results cannot be one."""
+        """Create `primary`. Raises LocationError if the settings' results folder is not valid."""
         storage.check(settings.output)
         self._settings = settings
         self._store = store
@@ -55,14 +55,14 @@ class Workgroups:
         }
 
     def row(self, name: str) -> Row:
-        """Raises ApiError when there is no such workgroup."""
+        """Return a workgroup. Raises ApiError if there is none of this name."""
         row = self._store.row("SELECT * FROM workgroup WHERE name = %s", [name])
         if row is None:
             raise invalid_request(f"WorkGroup {name} is not found.")
         return row
 
     def enabled(self, name: str) -> Members:
-        """A workgroup that takes queries: its Name and Configuration."""
+        """Return Name and Configuration of a workgroup. Raises ApiError if it takes no queries."""
         definition = self.row(name)["definition"]
         if definition["State"] != "ENABLED":
             raise invalid_request(f"WorkGroup {name} is disabled.")

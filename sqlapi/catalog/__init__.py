@@ -1,1 +1,1 @@
-"""Databases and tables: those that were defined by Glue's API, and those of the source."""
+"""Databases and tables that clients define by Glue's API, and those of the source."""

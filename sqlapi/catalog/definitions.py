@@ -1,4 +1,4 @@
-"""Databases and tables as Glue describes them, stored ones and those of the source together."""
+"""Databases and tables as Glue describes them, both stored ones and the source's."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = ["Definitions", "SourceName"]
 _SECONDS = 1.0
 _PARALLEL = 8
 _COMMIT = "last_commit_completion_time_sync"
-"""The parameter of a table in which Hudi's own catalog sync notes its last commit."""
+"""The table parameter in which Hudi's own catalog sync stores the last commit."""
 SourceName = tuple[SourceTable, MergeView]
 
 
 class Definitions:
-    """What there is. Names are in small letters."""
+    """All databases and tables. Their names are in lower case."""
 
     def __init__(self, store: Store, source: TableSource, *, account: str) -> None:
         self.store = store
@@ -36,12 +36,12 @@ class Definitions:
         self._account = account
         self._listed: tuple[float, dict[str, dict[str, SourceName]]] = (0.0, {})
         self._schemas: dict[tuple[str, str], tuple[str, pa.Schema]] = {}
-        """Of the source's tables, by database and name: the commit they are of."""
+        """Schemas of the source's tables with their commits, by database and name."""
 
     # the source
 
     def of_source(self) -> dict[str, dict[str, SourceName]]:
-        """The source's tables by database and name: `t`, and of MERGE_ON_READ `t_ro`, `t_rt`."""
+        """Return the source's tables by database and name; MERGE_ON_READ adds `t_ro`, `t_rt`."""
         at, found = self._listed
         if time.monotonic() - at < _SECONDS and found:
             return found
@@ -56,17 +56,17 @@ class Definitions:
         return self.of_source().get(database, {}).get(name)
 
     def lake_table(self, database: str, name: str) -> SourceName | None:
-        """The source's table of that name, unless another one was defined by it before.
+        """Return the source's table of this name; None if a client defined another one first.
 
-        What is defined at the same place is the source's: of one table there is one description.
-        Raises SourceError.
+        A definition at the same location counts as the source's table, so that each table has one
+        description. Raises SourceError.
         """
         found = self.source_name(database.lower(), name.lower())
         row = self.stored(database, name) if found else None
         return found if found and _is_of(found[0], row and row["definition"]) else None
 
     def calls(self) -> dict[str, Callable[..., Any]]:
-        """What is asked for queries, by name; see `sqlapi.catalog.reading.Described`."""
+        """Return what workers may call, by name; see `sqlapi.catalog.reading.Described`."""
         return {
             "lake_table": self.lake_table,
             "stored": self.stored,
@@ -97,7 +97,7 @@ class Definitions:
         return dict(row["definition"]) | made
 
     def database(self, name: str) -> dict[str, Any]:
-        """Raises ApiError (EntityNotFoundException)."""
+        """Return Glue's Database. Raises ApiError (EntityNotFoundException)."""
         row = self.store.row("SELECT * FROM glue_database WHERE name = %s", [name.lower()])
         if row:
             return self._database(row)
@@ -106,7 +106,7 @@ class Definitions:
         raise ApiError("EntityNotFoundException", f"Database {name} not found.")
 
     def store_database(self, name: str) -> None:
-        """A source's database gets a row, so that tables can be defined in it."""
+        """Store a row for a source's database, so that tables can be defined in it."""
         self.store.run(
             "INSERT INTO glue_database (name, definition) VALUES (%s, %s) ON CONFLICT DO NOTHING",
             [name, Jsonb({"Name": name})],
@@ -121,7 +121,7 @@ class Definitions:
         )
 
     def table(self, database: str, name: str) -> dict[str, Any]:
-        """Glue's Table. Raises ApiError (EntityNotFoundException)."""
+        """Return Glue's Table. Raises ApiError (EntityNotFoundException)."""
         try:
             if found := self.lake_table(database, name):
                 return self._described(database.lower(), name.lower(), found)
@@ -133,7 +133,7 @@ class Definitions:
         raise ApiError("EntityNotFoundException", f"Entity Not Found: Table {name} not found.")
 
     def names(self, database: str) -> list[str]:
-        """All tables of a database. Raises ApiError when there is no such database."""
+        """Return a database's table names. Raises ApiError if the database does not exist."""
         self.database(database)
         stored = self.store.rows(
             "SELECT name FROM glue_table WHERE database = %s", [database.lower()]
@@ -147,7 +147,7 @@ class Definitions:
     def listed(
         self, wanted: Callable[[str, str], bool]
     ) -> list[tuple[str, str, Mapping[str, Any] | None]]:
-        """All tables whose database and name are `wanted`, in order, and what is stored of them.
+        """Return database, name and definition of the tables that `wanted` selects, in order.
 
         The definition of a table of the lake is None: it follows from the table's files.
         """
@@ -170,7 +170,7 @@ class Definitions:
     def described(
         self, wanted: Callable[[str, str], bool]
     ) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-        """The same, each with its definition. Raises SourceError."""
+        """Yield the same as `listed`, with the lake tables' definitions. Raises SourceError."""
         listed = self.listed(wanted)
         names = self._safe_source()
         lake = {
@@ -189,11 +189,11 @@ class Definitions:
                 yield database, name, table_input(name, table, view, schemas[table.full_name])
 
     def information(self, catalog: str, table: str, asked: Asked) -> pa.Table:
-        """The rows of a table of `information_schema`."""
+        """Return the rows of a table of `information_schema`."""
         return information_rows(self, catalog, table, asked)
 
     def shown(self, row: Row) -> dict[str, Any]:
-        """A stored table as GetTable answers it."""
+        """Return a stored table as in GetTable's answer."""
         made = {
             "DatabaseName": row["database"],
             "CreateTime": seconds(row["created"]) if "created" in row else None,
@@ -219,7 +219,7 @@ class Definitions:
         }
 
     def _schema(self, table: SourceTable, commit: str | None) -> pa.Schema:
-        """Read again only after another commit: clients ask often whether there was one."""
+        """Return the table's schema, which is read only after a new commit, since clients poll."""
         known = self._schemas.get((table.database, table.name))
         if known and known[0] == commit:
             return known[1]
@@ -230,22 +230,22 @@ class Definitions:
 
 
 def _is_of(source: SourceTable | None, definition: Mapping[str, Any] | None) -> bool:
-    """Whether a name means the source's table: see `Definitions.lake_table`."""
+    """Return whether a name means the source's table: see `Definitions.lake_table`."""
     return source is not None and (definition is None or _same(definition, source))
 
 
 def _same(definition: Mapping[str, Any], source: SourceTable) -> bool:
-    """Whether a stored table is what the source has at that place, not another of its name."""
+    """Return whether a stored table has the location of the source's table."""
     return place_of(definition) == s3_place(source.location)
 
 
 def seconds(moment: datetime) -> float:
-    """A time as AWS's JSON has it."""
+    """Return a time as in AWS's JSON, in seconds."""
     return moment.timestamp()
 
 
 def page(items: Sequence[Any], token: str | None, limit: int) -> tuple[list[Any], str | None]:
-    """A page of a list, and the token of the next. Raises ApiError for a token of no page."""
+    """Return a page of a list and the next page's token. Raises ApiError for an invalid token."""
     try:
         start = int(token or 0)
     except ValueError:
@@ -257,5 +257,5 @@ def page(items: Sequence[Any], token: str | None, limit: int) -> tuple[list[Any]
 
 
 def with_token(members: dict[str, Any], token: str | None) -> dict[str, Any]:
-    """The members of an answer, with the token of the next page where there is one."""
+    """Return an answer's members, with the token of the next page if there is one."""
     return members | ({"NextToken": token} if token else {})

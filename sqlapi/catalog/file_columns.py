@@ -1,4 +1,4 @@
-"""The columns of every table of files that `*` does not show: which file a row is in."""
+"""The hidden columns of every table of files, which describe the file that a row is in."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ FILE_COLUMNS: Mapping[str, Type] = {
     _SIZE: BIGINT,
     _MODIFIED: timestamp_tz("UTC"),
 }
-"""With the types of Trino's Hive and Hudi connectors."""
+"""The hidden columns, with the types of Trino's Hive and Hudi connectors."""
 
 
 def with_file_columns(rows: pa.Table, wanted: Collection[str], storage: Storage) -> pa.Table:
-    """Add those of FILE_COLUMNS that are wanted to rows that have PATH. Raises OSError."""
+    """Add the wanted columns of FILE_COLUMNS to rows that have PATH. Raises OSError."""
     if not {_SIZE, _MODIFIED} & set(wanted):
         return rows
     infos = _infos([str(uri) for uri in rows[PATH].unique().to_pylist()], storage)
@@ -38,7 +38,7 @@ def with_file_columns(rows: pa.Table, wanted: Collection[str], storage: Storage)
 
 
 def _infos(uris: list[str], storage: Storage) -> dict[str, fs.FileInfo]:
-    """What the object store says of each file, by one list of each folder."""
+    """Return the object store's information on each file, from one listing per folder."""
     found: dict[str, fs.FileInfo] = {}
     for folder in {uri.rpartition("/")[0] for uri in uris}:
         for info in storage.filesystem.get_file_info(fs.FileSelector(storage.path(folder))):
@@ -50,5 +50,5 @@ def _infos(uris: list[str], storage: Storage) -> dict[str, fs.FileInfo]:
 
 
 def _modified(info: fs.FileInfo) -> int:
-    """Microseconds, without those below a millisecond, which Trino does not have."""
+    """Return the time of change in microseconds, cut to Trino's milliseconds."""
     return (info.mtime_ns or 0) // 10**6 * 1000

@@ -1,4 +1,4 @@
-"""Tables of files that were defined here: Parquet, JSON and delimited text."""
+"""Tables of files that clients have defined: Parquet, JSON and delimited text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Files", "column_type"]
 
 
 class Files:
-    """Reads them from a storage."""
+    """Reader of the files in a storage."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -30,9 +30,9 @@ class Files:
     def rows(
         self, definition: Mapping[str, Any], columns: Mapping[str, Type], with_path: Sequence[str]
     ) -> pa.Table:
-        """Those columns, and PATH if that is in `with_path`; of no columns, as many rows.
+        """Return the columns, and PATH if it is in `with_path`; with none, rows to be counted.
 
-        Raises SqlError, OSError, ValueError, and what Arrow raises.
+        Raises SqlError, OSError, ValueError and Arrow's errors.
         """
         storage = definition.get("StorageDescriptor") or {}
         location, serde = storage.get("Location") or "", storage.get("InputFormat") or ""
@@ -71,7 +71,7 @@ class Files:
         ]
         schema = pa.schema([(c["Name"].lower(), arrow_type(column_type(c))) for c in stored])
         names = {key["Name"].lower() for key in definition.get("PartitionKeys") or []}
-        # Arrow makes no decimals of the names of folders: they are read as texts, and cast.
+        # Arrow reads no decimals from folder names: they are read as strings and cast.
         read = pa.schema(
             [field.with_type(pa.string()) if field.name in names else field for field in schema]
         )
@@ -84,7 +84,7 @@ class Files:
         ]
         if not files:
             return schema.empty_table().select([*columns, *with_path])
-        # Here: it brings pandas, which nothing else of the service needs.
+        # Imported here: it imports pandas, which nothing else in the service needs.
         from pyarrow import dataset
 
         found = dataset.dataset(
@@ -157,14 +157,14 @@ class Files:
 
 
 def column_type(column: Mapping[str, Any]) -> Type:
-    """The type of a column of Glue. Raises SqlError for one without, and for one not offered."""
+    """Return the type of Glue's column. Raises SqlError for a missing or unsupported type."""
     if not column.get("Type"):
         raise SqlError("HIVE_METASTORE_ERROR", f"Column {column['Name']} has no type")
     return of_glue(column["Type"])
 
 
 def _check_properties(definition: Mapping[str, Any]) -> None:
-    """Properties of a table that say which rows it has are not read. Raises SqlError."""
+    """Raise SqlError for table properties that decide which rows a table has."""
     parameters = definition.get("Parameters") or {}
     if parameters.get("projection.enabled", "false").lower() == "true":
         raise SqlError("NOT_SUPPORTED", "Partition projection is not supported")

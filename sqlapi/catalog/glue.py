@@ -1,4 +1,4 @@
-"""The operations of Glue's catalog."""
+"""The operations of Glue's Data Catalog."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAME = re.compile(r"[^\x00-\x1f]{1,255}")
 
 
 class Glue:
-    """Each method answers the operation of its name."""
+    """The catalog's operations, one per method."""
 
     def __init__(self, definitions: Definitions) -> None:
         self._all = definitions
@@ -251,7 +251,7 @@ class Glue:
     def _partition(self, row: Row) -> Members:
         place = {"DatabaseName": row["database"], "TableName": row["name"]}
         made = {**place, "Values": row["partition_values"]}
-        # A partition of the lake is there; nobody made it.
+        # A lake table's partition has no row in the store, so no time of creation.
         times = {"CreationTime": seconds(row["created"])} if "created" in row else {}
         return dict(row["definition"]) | made | times
 

@@ -1,4 +1,4 @@
-"""Glue's texts of types, `struct<a:int,b:array<string>>`, as Trino's types."""
+"""Glue's type names, such as `struct<a:int,b:array<string>>`, as Trino's types."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sqlapi.sql.types import (
 __all__ = ["of_glue", "shown_type"]
 
 _DEEPEST = 30
-"""Types in each other."""
+"""Levels of nested types."""
 _SHOWN = 200
 _PLAIN = {
     "boolean": BOOLEAN, "tinyint": TINYINT, "smallint": SMALLINT, "int": INTEGER,
@@ -37,14 +37,14 @@ _PLAIN = {
 
 
 def of_glue(text: str) -> Type:
-    """Raises SqlError for a type that is not offered."""
+    """Return Trino's type. Raises SqlError for one that is not supported."""
     return _of_glue(text, text, _DEEPEST)
 
 
 def shown_type(text: str) -> str:
-    """Return Trino's name of the type, with the lengths of its texts.
+    """Return Trino's name of the type, with the lengths of its strings.
 
-    Queries take these texts as they are: of_glue gives none of them a length. Raises SqlError.
+    Queries do not enforce these lengths: `of_glue` leaves them out. Raises SqlError.
     """
     return str(_of_glue(text, text, _DEEPEST, lengths=True))
 
@@ -73,7 +73,7 @@ def _of_glue(text: str, whole: str, deeper: int, *, lengths: bool = False) -> Ty
 
 
 def _parts(text: str) -> list[str]:
-    """Split at the commas that stand in no brackets."""
+    """Split at the commas outside of brackets."""
     found, depth, start = [], 0, 0
     for index, sign in enumerate(text):
         depth += (sign in "<(") - (sign in ">)")

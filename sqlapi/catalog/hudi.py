@@ -1,7 +1,7 @@
-"""How a catalog describes a table of a lake: names, columns, formats, Spark's parameters.
+"""The catalog's description of a lake table: names, columns, formats, Spark's parameters.
 
-A Hudi table is described as Hudi's own sync to Glue does it (AwsGlueCatalogSyncTool), so that
-Athena, Spark and Hive read it by this, and the two find nothing to change in each other's tables.
+A Hudi table has the description that Hudi's own sync to Glue (AwsGlueCatalogSyncTool) writes. So
+Athena, Spark and Hive can read it, and neither tool changes a table that the other has written.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _META = "_hoodie_"
 
 
 def names_of(table: SourceTable) -> dict[str, MergeView]:
-    """What a table is called: `t`, and of MERGE_ON_READ `t_rt`, which is the same, and `t_ro`."""
+    """Return a table's names: `t`; for MERGE_ON_READ also `t_rt`, which is the same, and `t_ro`."""
     names = {table.name: MergeView()}
     if table.kind == "MERGE_ON_READ":
         names[f"{table.name}_rt"] = MergeView()
@@ -41,7 +41,7 @@ def names_of(table: SourceTable) -> dict[str, MergeView]:
 
 
 def table_input(name: str, table: SourceTable, view: MergeView, schema: pa.Schema) -> Json:
-    """Glue's TableInput. A column of a type that Athena has not is left out."""
+    """Return Glue's TableInput, without columns whose type Athena does not have."""
     fields = [_named(field) for field in schema if _known(field.type)]
     columns = [
         {
@@ -64,7 +64,7 @@ def table_input(name: str, table: SourceTable, view: MergeView, schema: pa.Schem
             "serialization.format": "1",
         }
         parameters |= {
-            # Listing by Hudi's metadata table: the lab writes none.
+            # This concerns Hudi's metadata table, which the lab does not write.
             "hudi.metadata-listing-enabled": "FALSE",
             "spark.sql.sources.provider": "hudi",
             **schema_parameters(fields, table.partition_keys),
@@ -88,7 +88,7 @@ def table_input(name: str, table: SourceTable, view: MergeView, schema: pa.Schem
 
 
 def partition_input(definition: Mapping[str, Any], partition: str) -> Json:
-    """Glue's PartitionInput of a folder of the table that `definition` describes."""
+    """Return Glue's PartitionInput of a folder of the table that `definition` describes."""
     storage = definition["StorageDescriptor"]
     return {
         "Values": partition_values(partition),
@@ -97,7 +97,7 @@ def partition_input(definition: Mapping[str, Any], partition: str) -> Json:
 
 
 def partition_values(partition: str) -> list[str]:
-    """The values of `year=2024/kind=a%2Fb`: as they are in the folders' names, as Hudi has them."""
+    """Return the values in `year=2024/kind=a%2Fb`; like Hudi's, they stay escaped."""
     return [part.partition("=")[2] if "=" in part else part for part in partition.split("/")]
 
 
@@ -110,7 +110,7 @@ def _input_format(table: SourceTable, view: MergeView) -> str:
 
 
 def _named(field: pa.Field[Any]) -> pa.Field[Any]:
-    """Hudi's own columns may be null, says Hudi; hudi-rs says that they may not."""
+    """Make Hudi's own columns nullable, as in Hudi; hudi-rs declares them as not null."""
     return field.with_nullable(True) if field.name.startswith(_META) else field
 
 
@@ -123,10 +123,10 @@ def _known(kind: pa.DataType) -> bool:
 
 
 def place_of(described: Mapping[str, Any]) -> str:
-    """Where a table or partition of a catalog is, as `s3_place` has it."""
+    """Return the location of a table or partition of a catalog, normalized by `s3_place`."""
     return s3_place((described.get("StorageDescriptor") or {}).get("Location") or "")
 
 
 def s3_place(place: str) -> str:
-    """The one spelling of a folder that is compared: `s3://`, no slash at its end."""
+    """Return the normal form of a folder's address: `s3://`, without a slash at the end."""
     return place.rstrip("/").replace("s3a://", "s3://")

@@ -1,4 +1,4 @@
-"""`information_schema`: the catalog's databases, tables, columns and views as tables of Trino's."""
+"""Trino's `information_schema`: the catalog's databases, tables, columns and views as tables."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _TIMESTAMP = re.compile(r"\btimestamp\b(?!\()")
 
 @dataclass(frozen=True)
 class Shape:
-    """The columns of one of the tables, in order."""
+    """The columns of a table, in order."""
 
     columns: Mapping[str, Type]
     hidden: Mapping[str, Type]
-    """Those that `*` does not show."""
+    """Columns that `*` does not show."""
 
     def table(self, rows: Sequence[Sequence[Any]]) -> pa.Table:
-        """Rows that have all columns, the hidden ones last."""
+        """Return an Arrow table; `rows` have all columns, the hidden ones last."""
         fields = {**self.columns, **self.hidden}
         schema = pa.schema([(name, arrow_type(kind)) for name, kind in fields.items()])
         columns = list(zip(*rows, strict=True)) or [()] * len(fields)
@@ -67,14 +67,14 @@ TABLES: Mapping[str, Shape] = {
         " privilege_type is_grantable with_hierarchy"
     ),
 }
-"""As Trino 476 has them."""
+"""The tables of Trino 476."""
 READ = ("columns", "schemata", "tables", "views")
-"""Those with rows. Trino refuses to read the others, too, of a catalog that keeps no roles."""
+"""Tables that can be read. Trino, too, refuses the others for a catalog without roles."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Which rows a query needs at most; None where nothing is known of that."""
+    """Schemas and names of the rows that a query may need; None if it does not limit them."""
 
     schemas: frozenset[str] | None = None
     names: frozenset[str] | None = None
@@ -88,7 +88,7 @@ def _in(value: str, wanted: Collection[str] | None) -> bool:
 
 
 def rows(definitions: Definitions, catalog: str, table: str, asked: Asked) -> pa.Table:
-    """The rows of one of `READ`. Those that `asked` excludes are left out where that saves work.
+    """Return the rows of a table in `READ`, perhaps without those that `asked` excludes.
 
     Raises SourceError and ApiError.
     """
@@ -137,9 +137,9 @@ def _columns(definitions: Definitions, catalog: str, asked: Asked) -> Iterator[t
 
 
 def _typed(definition: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None, str | None]]:
-    """Name, Trino's type, comment and extra information of each column.
+    """Yield name, Trino's type, comment and extra information of each column.
 
-    Columns of types that Trino does not have are left out, as its Hive connector does.
+    Columns whose type Trino does not have are left out, as in its Hive connector.
     """
     if is_view(definition) and (told := _view_columns(definition)) is not None:
         yield from told
@@ -158,7 +158,7 @@ def _typed(definition: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None
 def _view_columns(
     definition: Mapping[str, Any],
 ) -> list[tuple[str, str, str | None, str | None]] | None:
-    """Those that the text of a Presto view has; None where there are none."""
+    """Return the columns in the text of a Presto view; None if it has none."""
     told = view_text(definition.get("ViewOriginalText") or "") or {}
     columns = told.get("columns")
     if not isinstance(columns, list):

@@ -1,7 +1,7 @@
-"""Names that match a pattern of a client, in time that grows with the text alone.
+"""Matching of names with a client's pattern, in time linear in the text.
 
-The patterns are Arrow's regular expressions (RE2). Python's own can take years for a short one,
-and hold the whole service meanwhile.
+The patterns are Arrow's regular expressions (RE2). Python's own engine can take years for a short
+pattern and would block the whole service.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from sqlapi.sql.errors import SqlError
 __all__ = ["PatternError", "matching", "matching_hive"]
 
 _LONGEST = 2048
-"""Characters of a pattern, as many as Glue takes."""
+"""Largest number of characters in a pattern, as in Glue."""
 
 
 class PatternError(ValueError):
-    """A pattern that is no regular expression, or one with parts that RE2 does not have."""
+    """The pattern is no regular expression, or RE2 does not support it."""
 
 
 def matching(names: Sequence[str], pattern: str, *, whole: bool) -> list[str]:
-    """Return the names that match, each as a `whole` or in any part. Raises PatternError."""
+    """Return the names that match, either as a `whole` or in any part. Raises PatternError."""
     if len(pattern) > _LONGEST:
         raise PatternError(f"it is longer than {_LONGEST} characters")
-    # With one value at least: without any, a wrong pattern is not seen to be one.
+    # The array has at least one value: Arrow does not check the pattern for an empty one.
     column = pa.array(["", *names], pa.string())
     try:
-        # By itself first: `a)|(b` is none, though within brackets it would be.
+        # The bare pattern comes first: `a)|(b` is invalid, though it is valid in brackets.
         found = pc.match_substring_regex(column, pattern)
         if whole:
             found = pc.match_substring_regex(column, rf"\A(?:{pattern})\z")
@@ -41,9 +41,9 @@ def matching(names: Sequence[str], pattern: str, *, whole: bool) -> list[str]:
 
 
 def matching_hive(names: Sequence[str], pattern: str | None) -> list[str]:
-    """The names that match a pattern of Hive: `*` for anything, `|` for a choice, in any case.
+    """Return the names that match Hive's pattern: `*` is anything, `|` is "or", case is ignored.
 
-    Raises SqlError for one that is too long.
+    Raises SqlError for a pattern that is too long.
     """
     if pattern is None:
         return list(names)

@@ -1,4 +1,4 @@
-"""Glue's expressions about partitions: `year = 2024 AND (kind <> 'a')`."""
+"""Glue's partition expressions: `year = 2024 AND (kind <> 'a')`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _Values = Sequence[str]
 
 
 class ExpressionError(ValueError):
-    """An expression that is not offered; the message is the expression."""
+    """The expression is not supported; the message is the expression."""
 
 
 def partition_filter(keys: Sequence[str], expression: str) -> Callable[[_Values], bool]:
-    """Return what says of a partition's values whether it is asked for.
+    """Return a function that tells for a partition's values whether the expression selects it.
 
-    Comparisons, each in brackets or not, joined by AND; whole numbers are compared as such. Raises
-    ExpressionError.
+    An expression has comparisons joined by AND, each with or without parentheses. Integers are
+    compared as numbers. Raises ExpressionError.
     """
     words = [word for word in _tokens(expression) if word not in ("(", ")")]
     tests = [_comparison(term, keys, expression) for term in _terms(words)]
@@ -51,7 +51,7 @@ def _tokens(expression: str) -> list[str]:
 
 
 def _terms(words: Sequence[str]) -> list[list[str]]:
-    """What is between the ANDs."""
+    """Split the words at AND."""
     terms: list[list[str]] = [[]]
     for word in words:
         if word.upper() == "AND":

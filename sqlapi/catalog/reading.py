@@ -1,4 +1,4 @@
-"""The rows behind a table's name, for a query."""
+"""The reader of a query's tables."""
 
 from __future__ import annotations
 
@@ -38,30 +38,30 @@ _PARALLEL = 4
 
 
 class Described(Protocol):
-    """What is asked of a catalog."""
+    """The catalog's questions that a reader asks."""
 
     @property
     def source(self) -> TableSource: ...
 
     def lake_table(self, database: str, name: str) -> SourceName | None:
-        """The source's table of that name. Raises SourceError."""
+        """Return the source's table of this name. Raises SourceError."""
         ...
 
     def stored(self, database: str, name: str) -> Mapping[str, Any] | None:
-        """Another table, or a view: its `definition` is Glue's."""
+        """Return a table or view that is stored; its `definition` is Glue's."""
         ...
 
     def database(self, name: str) -> dict[str, Any]:
-        """Raises ApiError when there is none."""
+        """Return Glue's Database. Raises ApiError if there is none."""
         ...
 
     def information(self, catalog: str, table: str, asked: Asked) -> pa.Table:
-        """Rows of a table of `information_schema`. Raises SourceError and ApiError."""
+        """Return rows of a table of `information_schema`. Raises SourceError and ApiError."""
         ...
 
 
 class Reader:
-    """Finds tables for the translation of one query, and reads them once."""
+    """Reader that finds the tables of one query for its translation, and reads them once."""
 
     def __init__(self, definitions: Described, storage: Storage, catalog: str) -> None:
         self._all = definitions
@@ -71,13 +71,13 @@ class Reader:
         self._sources: dict[str, tuple[SourceTable, MergeView]] = {}
         self._stored: dict[str, dict[str, Any]] = {}
         self._names: dict[str, dict[str, str]] = {}
-        """The names of a source's columns as they are written there, by those in small letters."""
+        """Names of a source's columns in their own case, by their names in lower case."""
         self._hidden: dict[str, Mapping[str, Type]] = {}
         self._information: dict[str, str] = {}
         """Tables of `information_schema`."""
 
     def table(self, catalog: str | None, database: str, name: str, as_of: str | None) -> Table:
-        """Raises SqlError when there is no such table, or it is of a kind that is not read."""
+        """Return a table. Raises SqlError if it does not exist or cannot be read."""
         if catalog and catalog.lower() != self._catalog:
             raise SqlError("CATALOG_NOT_FOUND", f"Catalog '{catalog}' not found")
         if database == information_schema.SCHEMA:
@@ -129,7 +129,7 @@ class Reader:
         self._names[key] = {name.lower(): name for name in schema.names}
         keys = {key.lower() for key in found[0].partition_keys}
         columns = _columns(schema)
-        # As the catalog describes it: what it is partitioned by comes last.
+        # The catalog's order: partition keys come last.
         ordered = sorted(columns, key=lambda column: column in keys)
         return self._of_files(key, database, name, {column: columns[column] for column in ordered})
 
@@ -147,12 +147,12 @@ class Reader:
         return self._of_files(key, database, name, typed)
 
     def _of_files(self, key: str, database: str, name: str, columns: Mapping[str, Type]) -> Table:
-        """A table of files. One with a column of such a name has no hidden ones."""
+        """Return a table of files, without hidden columns if a column has such a name."""
         self._hidden[key] = {} if FILE_COLUMNS.keys() & columns.keys() else FILE_COLUMNS
         return Table(key, database, name, columns, hidden=self._hidden[key])
 
     def empty(self, read: Mapping[str, Mapping[str, Type]]) -> dict[str, pa.Table]:
-        """What `rows` would give, without rows."""
+        """Return the same tables as `rows`, without rows."""
         found = {}
         for key, columns in read.items():
             schema = pa.schema([(name, _in_memory(kind)) for name, kind in columns.items()])
@@ -169,10 +169,9 @@ class Reader:
         where: Mapping[str, Sequence[Comparison]] | None = None,
         texts: Mapping[str, Mapping[str, frozenset[str]]] | None = None,
     ) -> dict[str, pa.Table]:
-        """The columns that a query reads, by table. Raises SqlError.
+        """Return the columns that a query reads, by table. Raises SqlError.
 
-        Rows that do not meet `where`, or have none of `texts`, may be left out, where that saves
-        work.
+        Rows that do not meet `where`, or have none of `texts`, may be left out to save work.
         """
         asked = [
             (key, columns, (where or {}).get(key, ()))
@@ -180,7 +179,7 @@ class Reader:
             if key not in self._information
         ]
         try:
-            # One after the other: the service answers one question at a time.
+            # In sequence: the service answers one question at a time.
             tables = {
                 key: self._told(key, columns, (texts or {}).get(key, {}))
                 for key, columns in read.items()
@@ -202,7 +201,7 @@ class Reader:
             raise SqlError("HIVE_BAD_DATA", str(error)) from None
 
     def is_information(self, key: str) -> bool:
-        """Whether a table is of `information_schema`, which is no data that is scanned."""
+        """Return whether a table is in `information_schema`, which does not count as scanned."""
         return key in self._information
 
     def _told(
@@ -217,7 +216,7 @@ class Reader:
         path = [PATH] if len(plain) < len(columns) else []
         if key in self._sources:
             source, view = self._sources[key]
-            # a count of rows reads one column
+            # a count of rows needs one column
             names = self._names[key]
             wanted = [*(names[c] for c in plain), *path] or list(names.values())[:1]
             only = [(names[column], sign, number) for column, sign, number in where
@@ -239,12 +238,12 @@ def _in_memory(kind: Type) -> pa.DataType:
 
 
 def _counted(rows: pa.Table) -> pa.Table:
-    """As many rows, of which no column is read."""
+    """Return a table with as many rows and a column of nulls."""
     return pa.table({"t_row": pa.nulls(rows.num_rows, pa.int8())})
 
 
 def _columns(schema: pa.Schema) -> dict[str, Type]:
-    """By names in small letters; a column of a type that Athena has not is not there."""
+    """Return types by name in lower case, without columns whose type Athena does not have."""
     found: dict[str, Type] = {}
     for field in schema:
         try:
@@ -255,7 +254,7 @@ def _columns(schema: pa.Schema) -> dict[str, Type]:
 
 
 def _clocks(column: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
-    """Timestamps in milliseconds, as Athena reads them, without a zone."""
+    """Return timestamps without a zone, rounded to Athena's milliseconds."""
     if not pa.types.is_timestamp(column.type):
         return column
     plain = column.cast(pa.timestamp(column.type.unit))

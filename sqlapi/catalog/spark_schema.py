@@ -1,4 +1,4 @@
-"""Columns as Spark keeps them in a catalog: the JSON of its schemas, in parts."""
+"""Spark's form of columns in a catalog: its schema's JSON, in parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["PREFIX", "schema_in", "schema_parameters"]
 
 PREFIX = "spark.sql.sources.schema"
 _LONGEST = 4000
-"""Characters of a part: what Hudi's sync takes, as Hive's metastore holds no more."""
+"""Characters of a part, as in Hudi's sync; this is the limit of Hive's metastore."""
 _NAMES = {
     "tinyint": "byte", "smallint": "short", "bigint": "long", "real": "float",
     "varchar": "string", "varbinary": "binary",
@@ -22,7 +22,7 @@ _NAMES = {
 
 
 def schema_parameters(fields: Sequence[pa.Field[Any]], keys: Sequence[str]) -> dict[str, str]:
-    """Parameters that say the columns, `keys` (the partitions') last, as Spark wants them."""
+    """Return Spark's parameters that describe the columns, with the partition `keys` last."""
     plain = [field for field in fields if field.name not in keys]
     last = [field for field in fields if field.name in keys]
     text = json.dumps(_struct([*plain, *last]), separators=(",", ":"), ensure_ascii=False)
@@ -36,7 +36,7 @@ def schema_parameters(fields: Sequence[pa.Field[Any]], keys: Sequence[str]) -> d
 
 
 def schema_in(parameters: Mapping[str, str]) -> Any:
-    """The schema that parameters say, whatever spaces and parts they say it in."""
+    """Return the schema that parameters describe, to compare it; spaces and parts do not matter."""
     count = parameters.get(f"{PREFIX}.numParts", "0")
     parts = [parameters.get(f"{PREFIX}.part.{n}", "") for n in range(int(count or 0))]
     try:

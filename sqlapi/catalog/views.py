@@ -1,4 +1,4 @@
-"""Views as Athena keeps them in a catalog: a Presto view, its text in the table's definition."""
+"""Athena's views in a catalog: Presto views, whose text is in the table's definition."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def is_view(definition: Mapping[str, Any]) -> bool:
 
 
 def view_text(original: str) -> dict[str, Any] | None:
-    """What the text of a Presto view says: originalSql, catalog, schema, columns; None if none."""
+    """Return originalSql, catalog, schema and columns of a Presto view; None for other texts."""
     found = _TEXT.fullmatch(original.strip())
     if not found:
         return None
@@ -38,7 +38,7 @@ def view_text(original: str) -> dict[str, Any] | None:
 def view_input(
     name: str, sql: str, *, catalog: str, database: str, columns: Sequence[tuple[str, Type]]
 ) -> dict[str, Any]:
-    """Glue's TableInput of a view; `database` is that of names without one in `sql`."""
+    """Return Glue's TableInput of a view; `database` is the default for table names in `sql`."""
     made = [(label.lower(), kind) for label, kind in columns]
     told = {
         "originalSql": sql,

@@ -1,4 +1,4 @@
-"""The HTTP application: one address for Athena, Glue and the one question that clients ask STS."""
+"""The HTTP application: one address for Athena, Glue and the STS operation GetCallerIdentity."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from sqlapi.settings import Settings
 __all__ = ["Members", "Operations", "application"]
 
 Operations = Mapping[str, Callable[[Members], Members]]
-"""What answers an operation, by its name: members in, members out."""
+"""Functions that answer operations, by operation name. They take and return members."""
 
 _JSON = "application/x-amz-json-1.1"
 _PREFIXES = {"AmazonAthena": "athena", "AWSGlue": "glue"}
 _UNFIT = (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.ProgramLimitExceeded)
-"""How PostgreSQL refuses a value: too long for an index, or of something removed meanwhile."""
+"""PostgreSQL's errors for a value: too long for an index, or a reference to a removed row."""
 _LONGEST_BODY = 4 * 1024 * 1024
-"""Bytes of a request's body."""
+"""Largest size of a request's body in bytes."""
 _DIGITS = 20
 log = logging.getLogger("sqlapi")
 
 
 def application(settings: Settings, services: Mapping[str, Operations]) -> Starlette:
-    """`services` are the operations by service: athena, glue."""
+    """Return the application; `services` are the operations of athena and glue."""
 
     async def post(http: HttpRequest) -> Response:
         headers = {name.lower(): value for name, value in http.headers.items()}
@@ -46,7 +46,7 @@ def application(settings: Settings, services: Mapping[str, Operations]) -> Starl
         try:
             check_headers(headers, settings.keys)
             body = await _body(http)
-            # The header `Host`, which is signed, is one of `headers`: it need not be an address.
+            # The URL needs no real host: the signature covers the `Host` in `headers`.
             query = http.scope["query_string"].decode("latin-1")
             request = Request(http.method, f"http://sqlapi/?{query}", headers, body)
             check(request, settings.keys)

@@ -1,8 +1,8 @@
-"""Connections over which nothing is asked: only so many are kept, for each of them takes a file.
+"""A limit on idle connections, each of which takes a file descriptor.
 
-uvicorn waits for a request for any time, and so whoever opens connections and is silent, or sends a
-header byte by byte, would take all files that a process may have. `limit_concurrency` would answer
-everybody else with 503.
+uvicorn waits for a request without a time limit. So a client that opens connections and sends
+nothing, or sends a header byte by byte, could take all file descriptors of the process. The option
+`limit_concurrency` is no help: it would answer all other clients with 503.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 __all__ = ["MOST_IDLE", "BoundedProtocol"]
 
 MOST_IDLE = 200
-"""A client that finds its connection closed opens another one."""
+"""Idle connections that are kept. A client whose connection was closed opens another one."""
 
 
 class BoundedProtocol(H11Protocol):
-    """uvicorn's HTTP, which leaves the oldest idle connection where there are MOST_IDLE."""
+    """uvicorn's HTTP protocol, which closes the oldest idle connection if there are MOST_IDLE."""
 
     _open: ClassVar[dict[BoundedProtocol, None]] = {}
-    """All of the process, the oldest first."""
+    """All connections of the process, the oldest first."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -37,6 +37,6 @@ class BoundedProtocol(H11Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request is being answered: none has come as a whole, or it was the last."""
+        """Whether no request is in progress: none has fully arrived, or its response is sent."""
         cycle: Any = self.cycle
         return cycle is None or bool(cycle.response_complete)

@@ -1,4 +1,4 @@
-"""Errors in the shape of AWS's JSON protocols."""
+"""Errors in the format of AWS's JSON protocols."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["ApiError", "invalid_request"]
 
 
 class ApiError(Exception):
-    """`code` is the name of one of the service's error shapes."""
+    """An error response; `code` is the name of one of the service's error shapes."""
 
     def __init__(self, code: str, message: str, *, status: int = 400, **members: Any) -> None:
         super().__init__(message)
@@ -33,5 +33,5 @@ def _again(code: str, message: str, status: int, members: dict[str, Any]) -> Api
 
 
 def invalid_request(message: str) -> ApiError:
-    """Athena's InvalidRequestException."""
+    """Return Athena's InvalidRequestException."""
     return ApiError("InvalidRequestException", message, AthenaErrorCode="INVALID_INPUT")

@@ -1,4 +1,4 @@
-"""What a request asks with: read from JSON, and compared with AWS's own model of the operation."""
+"""The members of a request, parsed from JSON and validated with AWS's model of the operation."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from sqlapi.protocol.errors import ApiError
 __all__ = ["INVALID", "AbsentError", "Members", "model", "read_members"]
 
 Members = dict[str, Any]
-"""What an operation is given, or answers, by name."""
+"""An operation's input or output, by name."""
 
 INVALID = {"athena": "InvalidRequestException", "glue": "InvalidInputException"}
-"""By service, the error of a request that is not what it must be."""
+"""The error code for an invalid request, by service."""
 _DEEPEST = 100
-"""Objects and lists in each other. No operation has more than a dozen."""
+"""Levels of nested objects and lists. No operation needs more than a dozen."""
 _SHOWN = 60
 _PAIRS = r"\uD800\uDC00-\uDBFF\uDFFF"
-"""How AWS's models write the characters that UTF-16 has two units for."""
+"""The notation in AWS's models for characters that take two units in UTF-16."""
 _CLASSES = re.compile(r"\^?(?:\[(?:[^\]\\]|\\[^p])+\](?:[*+?]|\{\d+,\d+\})?){1,2}\$?")
-"""Patterns of one or two classes of characters, which Python matches in as much time as a text is
-long. Others, such as those of ARNs, are not checked."""
+"""Patterns of one or two character classes, which Python matches in linear time. Other patterns,
+such as those of ARNs, are not checked."""
 
 
 class AbsentError(Exception):
-    """A member that an operation needs, though AWS's model does not say so."""
+    """A member is missing that the operation needs, though AWS's model does not require it."""
 
 
 class _Given(dict[str, Any]):
-    """Members of a request: to ask for one that is absent is the client's error."""
+    """Members of a request; a lookup of a missing one raises AbsentError, the client's error."""
 
     def __missing__(self, key: str) -> NoReturn:
         raise AbsentError(f"Missing required parameter in input: {key}")
@@ -45,14 +45,14 @@ class _Given(dict[str, Any]):
 
 @cache
 def model(service: str) -> ServiceModel:
-    """AWS's own description of a service, which botocore carries."""
+    """Return AWS's model of a service, which botocore ships."""
     return ServiceModel(Loader().load_service_model(service, "service-2"), service)
 
 
 def read_members(service: str, name: str, body: bytes) -> Members:
-    """Return the members in a request's body. Raises ApiError for what the operation cannot have.
+    """Return the members in a request's body. Raises ApiError for input that is not valid.
 
-    Afterwards no text has a character, and no number a value, that PostgreSQL cannot keep.
+    The strings and numbers in the result are ones that PostgreSQL can store.
     """
     try:
         members = json.loads(body or b"{}", parse_constant=_no_number)
@@ -70,7 +70,7 @@ def _no_number(name: str) -> NoReturn:
 
 
 def _plain(value: Any, depth: int) -> Any:
-    """The value without members that are null, which count as absent. Raises ValueError."""
+    """Return the value without null members, which count as absent. Raises ValueError."""
     if depth > _DEEPEST:
         raise ValueError("too deep")
     if isinstance(value, dict):
@@ -102,7 +102,7 @@ def _validate(service: str, operation: OperationModel, members: Members) -> None
 
 
 def _beyond(shape: Shape, value: Any, name: str) -> Iterator[str]:
-    """What botocore leaves to the service: greatest lengths and numbers, patterns, choices."""
+    """Yield violations that botocore does not check: maximum sizes, patterns and enums."""
     limits = shape.metadata
     size = value if isinstance(value, int | float) else len(value)
     if "max" in limits and size > limits["max"]:

@@ -1,4 +1,4 @@
-"""AWS's signature version 4, checked by signing the request again."""
+"""The check of AWS's signature version 4, which signs the request again and compares."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = ["Request", "check", "check_headers"]
 
 _SKEW = timedelta(minutes=15)
 _TO_BE_SIGNED = ("x-amz-date", "x-amz-target")
-"""Headers that decide what a request does, and when: whoever changes them must not keep its
-signature."""
+"""Headers that decide what a request does, and when. They must be signed, so that a change makes
+the signature invalid."""
 _AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256 Credential=(?P<key>[^/,]+)/(?P<day>\d{8})/(?P<region>[^/,]+)/"
     r"(?P<service>[^/,]+)/aws4_request,\s*SignedHeaders=(?P<headers>[^,]+),\s*"
@@ -30,7 +30,7 @@ _AUTHORIZATION = re.compile(
 
 @dataclass(frozen=True)
 class Request:
-    """An HTTP request as it came; names of headers in small letters."""
+    """An HTTP request, unchanged except that header names are in lower case."""
 
     method: str
     url: str
@@ -39,7 +39,7 @@ class Request:
 
 
 def check(request: Request, keys: Mapping[str, str], *, now: datetime | None = None) -> str:
-    """Return the access key that signed a request. Raises ApiError (403, or 400) for others."""
+    """Return the access key that signed a request. Raises ApiError (403 or 400) if none did."""
     parts = check_headers(request.headers, keys, now=now)
     stated = request.headers.get("x-amz-content-sha256")
     if stated and stated not in (sha256(request.body).hexdigest(), "UNSIGNED-PAYLOAD"):
@@ -52,9 +52,10 @@ def check(request: Request, keys: Mapping[str, str], *, now: datetime | None = N
 def check_headers(
     headers: Mapping[str, str], keys: Mapping[str, str], *, now: datetime | None = None
 ) -> re.Match[str]:
-    """Return the parts of the `Authorization` header; raise ApiError unless it may be right.
+    """Return the parts of the `Authorization` header; raise ApiError if they cannot be valid.
 
-    The body is not needed for it: a request that fails here is refused before its body is read.
+    This does not need the body, so that a request that fails here is refused before its body is
+    read.
     """
     given = headers.get("authorization")
     if not given:

@@ -1,4 +1,4 @@
-"""Table sources that need no lab."""
+"""Sources of tables that work without a lab."""
 
 from sqlapi.sources.memory import MemorySource
 

@@ -1,4 +1,4 @@
-"""A bucket, `folder/<database>/<table>`, of Hudi tables and folders of Parquet files."""
+"""A bucket of Hudi tables and folders of Parquet files, `folder/<database>/<table>`."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from sqlapi.storage import Storage
 __all__ = ["BucketSource"]
 
 _DELETED, _MARK = "__deleted", "true"
-"""How a row is marked as deleted at its source. lakehouse.deletes says the same of the lab's own
-readers; this package stands alone, and imports nothing of them."""
+"""Mark of a row that was deleted at its source. lakehouse.deletes has the same for the lab's
+readers; this package must not import it."""
 
 
 class BucketSource:
-    """Reads Hudi tables by hudi-rs, other folders by Arrow."""
+    """Source that reads Hudi tables with hudi-rs and other folders with Arrow."""
 
     def __init__(
         self, storage: Storage, uri: str, hudi_options: Mapping[str, str] | None = None
     ) -> None:
-        """`uri` is the folder of databases, `s3://bucket/folder`; options are hudi-rs's."""
+        """Use the databases in the folder `uri`, `s3://bucket/folder`; options are for hudi-rs."""
         self._storage = storage
         self._uri = uri.rstrip("/")
         self._options = dict(hudi_options or {})
@@ -83,7 +83,7 @@ class BucketSource:
         return self._folders(f"{table.location}/{folder}")
 
     def last_commit(self, table: SourceTable) -> str | None:
-        """Of a Hudi table's timeline, or of Parquet's files: how many, how large, and when."""
+        """Return newest time, number and size of the timeline's files, or of the Parquet files."""
         folder = table.location
         if table.kind != "PARQUET":
             layout_2 = f"{folder}/.hoodie/timeline"

@@ -1,4 +1,4 @@
-"""Which file each row of a Hudi table is read from: the column `$path` of Athena."""
+"""Athena's column `$path` of Hudi tables: the file that each row is read from."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _PARTITION, _FILE = "_hoodie_partition_path", "_hoodie_file_name"
 _SEPARATOR = "\n"
 _ATTEMPTS = 5
 _LOG = re.compile(r"_([0-9]+)\.log\.([0-9]+)")
-"""In the name of a log file, its instant and its number."""
+"""The instant and the version in the name of a log file."""
 _Files = Mapping[tuple[str, str], str]
-"""By partition and file group, the file that a split of Athena's is named after."""
+"""The file that names Athena's split, by partition and file group."""
 
 
 class Slice(Protocol):
-    """A file group as a view of the table shows it: what hudi-rs calls a file slice."""
+    """hudi-rs's file slice: the state of a file group in a view of the table."""
 
     @property
     def partition_path(self) -> str: ...
@@ -45,11 +45,11 @@ def rows_with_paths(
     slices: Callable[[], Iterable[Slice]],
     read: Callable[[Sequence[str]], pa.Table],
 ) -> pa.Table:
-    """Rows with `columns`, one of which is PATH.
+    """Return rows with `columns`, one of which is PATH.
 
-    A row that was changed since the last compaction is in a log file; its path is that of the base
-    file of its file group or, where there is none, of the last log file: Hudi's input format,
-    by which Athena reads, names splits so. Raises SourceError.
+    A row that changed after the last compaction is in a log file. Its path is that of its file
+    group's base file, or of the last log file if there is no base file. Hudi's input format, which
+    Athena uses, names splits like this. Raises SourceError.
     """
     plain = [column for column in columns if column != PATH]
     for _ in range(_ATTEMPTS):
@@ -77,7 +77,7 @@ def _order(name: str) -> tuple[str, int]:
 def _paths(
     table: SourceTable, rows: pa.Table, before: _Files, after: _Files
 ) -> pa.ChunkedArray[Any] | None:
-    """The path of each row; None if that is not known, as the table changed while it was read."""
+    """Return the path of each row, or None if the table changed while it was read."""
     if rows[_FILE].null_count or rows[_PARTITION].null_count:
         raise SourceError(f"{table.full_name} has rows without {_FILE}: it has no $path")
     join: Any = pc.binary_join_element_wise
@@ -87,7 +87,7 @@ def _paths(
 
 
 def _path(location: str, place: str, before: _Files, after: _Files) -> str | None:
-    """`place` is what the row says: its partition, and its base file or, of a log, its group."""
+    """Return a row's path. `place` is its partition and its base file or, for a log, file group."""
     partition, _, name = place.partition(_SEPARATOR)
     group = partition, name.partition("_")[0]
     file = name

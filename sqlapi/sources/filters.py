@@ -1,4 +1,4 @@
-"""Comparisons as Arrow filters by them."""
+"""Comparisons as filter expressions of Arrow."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ _OPERATORS: dict[str, Any] = {
 
 
 def expressions(where: Sequence[Comparison]) -> list[pc.Expression]:
-    """One for each. A null meets none."""
+    """Return an Arrow expression per comparison. A null meets none of them."""
     return [_OPERATORS[sign](pc.field(column), int(number)) for column, sign, number in where]

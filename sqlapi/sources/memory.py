@@ -14,7 +14,7 @@ __all__ = ["MemorySource"]
 
 
 class MemorySource:
-    """Tables by `database.table`; those of `optimized` are what `t_ro` shows of some of them."""
+    """Source of tables by `database.table`; `optimized` has the rows of some tables' `t_ro`."""
 
     def __init__(
         self,

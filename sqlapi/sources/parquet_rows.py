@@ -1,4 +1,4 @@
-"""Rows of Parquet files, with the file that each is in."""
+"""Rows of Parquet files, with the file that each row is in."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["parquet_rows"]
 
 _FILE = "__filename"
-"""What Arrow calls the column of files."""
+"""Arrow's name of the column with the file."""
 
 
 def parquet_rows(
     found: dataset.Dataset, columns: Sequence[str], *, with_path: bool = False
 ) -> pa.Table:
-    """Those columns of a data set in an object store, and PATH after them."""
+    """Return columns of a dataset in an object store; PATH comes last if it is wanted."""
     if not with_path:
         return found.to_table(columns=list(columns))
     rows = found.to_table(columns=[*columns, _FILE])

@@ -1,4 +1,4 @@
-"""Parts of web addresses, as Java tells them."""
+"""Parts of URLs, as Java parses them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def url(  # noqa: PLR0911
     value: str, part: str
 ) -> str | None:
     if value.isascii() and re.search(r"[ \"<>\\^`{|}]", value):
-        # Java takes it for no address
+        # Java does not accept this URL
         return None
     if not value or re.search(r"[\s%]", value) or not value.isascii():
         raise failure("NOT_SUPPORTED", "An address with these characters")
     found = urlsplit(value)
     if part in ("host", "path", "query") and re.match(r"[A-Za-z][A-Za-z0-9+.-]*:[^/]", value):
-        # an address like that of a mail has none of these
+        # an opaque URI such as mailto: has none of these
         return ""
     match part:
         case "host":

@@ -1,4 +1,4 @@
-"""Arrow's arrays and types as they are between files, DuckDB and results."""
+"""Conversions of Arrow's arrays and types between files, DuckDB and results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PLAIN: dict[str, pa.DataType] = {
 
 
 def arrow_type(kind: Type) -> pa.DataType:
-    """The type in files. Raises SqlError for one that no table can have."""
+    """Return the type in files. Raises SqlError for one that no table can have."""
     if kind.name in _PLAIN:
         return _PLAIN[kind.name]
     match kind.name:
@@ -41,7 +41,7 @@ def arrow_type(kind: Type) -> pa.DataType:
 def of_texts(
     column: pa.ChunkedArray[Any], value: Callable[[str], Any], kind: pa.DataType
 ) -> pa.ChunkedArray[Any]:
-    """A column of what `value` makes of each text; it is asked once for each that there is."""
+    """Return a column with `value` of each string; it is called once per distinct string."""
     made = cache(value)
     chunks: list[Any] = []
     for chunk in column.dictionary_encode().chunks:
@@ -54,7 +54,7 @@ def of_texts(
 
 
 def positional(column: pa.ChunkedArray[Any], kind: Type) -> pa.ChunkedArray[Any]:
-    """The same column with the fields of its rows called f0, f1 and so on, as in DuckDB."""
+    """Return the column with its rows' fields named f0, f1 and so on, as in DuckDB."""
     if not kind.args:
         return column
     return pa.chunked_array([_renamed(chunk, kind, named=False) for chunk in column.chunks],
@@ -62,7 +62,7 @@ def positional(column: pa.ChunkedArray[Any], kind: Type) -> pa.ChunkedArray[Any]
 
 
 def named(column: pa.ChunkedArray[Any], kind: Type) -> pa.ChunkedArray[Any]:
-    """The way back: the fields' own names, and the types of files."""
+    """Undo `positional`: return the column with the fields' own names and the types of files."""
     wanted = arrow_type(kind)
     shaped: Any = column
     if kind.args:
@@ -100,7 +100,7 @@ def _renamed(given: Any, kind: Type, *, named: bool) -> Any:
     if not kind.args:
         return given
     if given.offset:
-        # the parts of a slice begin where the whole does
+        # the children of a slice begin at the start of the whole array
         given = given.take(pa.array(range(len(given)), pa.int64()))
     mask = given.is_null()
     if kind.name == "row":

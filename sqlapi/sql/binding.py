@@ -1,7 +1,7 @@
-"""Arguments that a function's SQL has more than once.
+"""Arguments that a function's SQL contains more than once.
 
-A long one is written once, and named: `f(f(f(x)))` would double at each `f` otherwise. DuckDB
-replaces a macro's parameters before it plans, so that a macro repeats what it is given as well.
+A long argument is written once and gets a name: otherwise `f(f(f(x)))` would double at each `f`.
+DuckDB expands a macro's parameters before it plans, so a macro repeats its arguments as well.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlapi.sql.macros import MACROS
 __all__ = ["applied", "bound", "fits_lambda", "is_short", "level_of"]
 
 _SHORT = 200
-"""Characters of an argument that may be repeated."""
+"""Largest number of characters of an argument that may be repeated."""
 _CONSTANT = re.compile(
     r"-?\d+|'[^']*'|true|false|NULL|(?:CAST\()?(?:-?\d+|'[^']*'|NULL)(?: AS [A-Z0-9(),]+\))?"
     r"|\"[bl]\d+\"(?:\.\w+)?"
@@ -30,7 +30,7 @@ _BOUND = re.compile(r"\"b(\d+)\"")
 
 
 def _repeating() -> list[str]:
-    """Names of the macros that have a parameter more than once, or give it to such a macro."""
+    """Return the macros that use a parameter more than once, or pass it to such a macro."""
     found: list[str] = []
     for macro in MACROS:
         head, _, body = macro.partition(" AS ")
@@ -45,12 +45,12 @@ _REPEATING = re.compile(rf"\b(?:{'|'.join(_repeating())})\(")
 
 
 def is_short(sql: str) -> bool:
-    """Whether it stays short when it is written several times, after macros are replaced, too."""
+    """Return whether SQL stays short if it is repeated, even after macros are expanded."""
     return len(sql) <= _SHORT and len(_REPEATING.findall(sql, 0, _SHORT)) <= 1
 
 
 def fits_lambda(sql: str) -> bool:
-    """Whether DuckDB takes it in a lambda's body: no query, window or aggregate."""
+    """Return whether SQL fits in a lambda's body: it has no query, window or aggregate."""
     return not _OUTSIDE.search(sql)
 
 
@@ -60,9 +60,9 @@ def level_of(*texts: str) -> int:
 
 
 def applied(make: Callable[..., Code], *codes: Code) -> Code:
-    """Return `make(*codes)`, in which a long argument is evaluated and written once.
+    """Return `make(*codes)`, which evaluates and contains each long argument only once.
 
-    `make` may be called twice. It must need the value of each argument.
+    `make` may be called twice. Its SQL must always need the value of each argument.
     """
     if all(is_short(code.sql) for code in codes):
         return make(*codes)

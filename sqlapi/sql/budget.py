@@ -1,4 +1,4 @@
-"""Bounds on the work of one translation: its text, its types, and the statement it is made of."""
+"""Limits of one translation: of its SQL, its types, and the statement."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sqlapi.sql.errors import SqlError
 __all__ = ["LONGEST", "budget", "check_length", "check_type", "spend", "too_deep"]
 
 LONGEST_STATEMENT = 262_144
-"""Bytes of a statement, as Athena takes them."""
+"""Largest size of a statement in bytes, as in Athena."""
 LONGEST = 1_000_000
-"""Characters of the SQL that DuckDB gets."""
+"""Largest number of characters of DuckDB's SQL."""
 _TOTAL = 60 * LONGEST
 _PIECE = 64
 _PARTS_OF_TYPE, _DEPTH_OF_TYPE = 10_000, 30
@@ -22,13 +22,13 @@ _left: ContextVar[list[int] | None] = ContextVar("left", default=None)
 
 
 _FRAMES = 5000
-"""Calls within calls, for the deepest statement that is taken. Such frames are on Python's heap."""
+"""Depth of calls that the deepest accepted statement needs. Frames are on Python's heap."""
 sys.setrecursionlimit(max(sys.getrecursionlimit(), _FRAMES))
 
 
 @contextmanager
 def budget() -> Iterator[None]:
-    """Bound the SQL that is made within: all pieces together, however often they are copied."""
+    """Limit the total size of all pieces of SQL that are made within, including copies."""
     token = _left.set([_TOTAL])
     try:
         yield
@@ -37,7 +37,7 @@ def budget() -> Iterator[None]:
 
 
 def spend(characters: int) -> None:
-    """Take a piece of this length from the budget. Raises SqlError when nothing is left."""
+    """Take a piece of this length from the budget. Raises SqlError if nothing is left."""
     left = _left.get()
     if left is None:
         return
@@ -50,7 +50,7 @@ _ADVICE = f"what it is translated to has more than {LONGEST:,} characters"
 
 
 def check_length(sql: str) -> None:
-    """Raises SqlError for a statement that is longer than Athena takes."""
+    """Raise SqlError for a statement that is longer than Athena's limit."""
     if len(sql) > LONGEST_STATEMENT or len(sql.encode(errors="replace")) > LONGEST_STATEMENT:
         raise SqlError(
             "SYNTAX_ERROR", f"The statement has more than {LONGEST_STATEMENT} bytes",
@@ -59,7 +59,7 @@ def check_length(sql: str) -> None:
 
 
 def check_type(parts: int, depth: int) -> None:
-    """Raises SqlError for a type of more parts than any table's column has."""
+    """Raise SqlError for a type with more parts than any table's column has."""
     if parts > _PARTS_OF_TYPE:
         raise SqlError("NOT_SUPPORTED", f"A type of more than {_PARTS_OF_TYPE:,} parts")
     if depth > _DEPTH_OF_TYPE:
@@ -67,7 +67,7 @@ def check_type(parts: int, depth: int) -> None:
 
 
 def too_deep() -> SqlError:
-    """The one error for a statement that is nested too deeply."""
+    """Return the error for a statement that is nested too deeply."""
     return SqlError(
         "NOT_SUPPORTED", "The statement is nested too deeply: write parts of it as WITH queries"
     )

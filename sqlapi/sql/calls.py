@@ -1,4 +1,4 @@
-"""Calls of functions: scalar ones, those with lambdas, aggregates and windows."""
+"""Function calls: scalars, functions with lambdas, aggregates and windows."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ __all__ = ["Calls", "is_aggregate", "ordering", "with_windows"]
 _SPECIAL = ("if", "coalesce", "nullif", "try", "typeof", "row", "grouping", "now", "normalize")
 _LISTED = ("array_agg",)
 _LAMBDAS = 8
-"""Lambdas within each other. DuckDB plans the body of each twice."""
+"""Largest depth of nested lambdas. DuckDB plans the body of each one twice."""
 _FRAMES = ("ROWS", "RANGE", "GROUPS")
 _BOUND = re.compile(r"CURRENT ROW|(?:UNBOUNDED|\d+) (?:PRECEDING|FOLLOWING)")
 
 
 def is_aggregate(tree: exp.Expr) -> bool:
-    """Whether an aggregate is called, outside of windows and of queries within."""
+    """Return whether an aggregate is called outside of windows and subqueries."""
     for node in tree.walk(prune=lambda n: isinstance(n, exp.Query | exp.Window)):
         if isinstance(node, exp.Anonymous) and str(node.this).lower() in AGGREGATES:
             return True
@@ -47,7 +47,7 @@ def is_aggregate(tree: exp.Expr) -> bool:
 
 
 class Calls(ABC):
-    """The part of `Expressions` that knows functions."""
+    """The part of `Expressions` that translates functions."""
 
     context: Context
     scope: Scope
@@ -66,7 +66,7 @@ class Calls(ABC):
     def row_of(codes: Sequence[Code]) -> Code: ...
 
     def call(self, tree: exp.Anonymous) -> Code:
-        """A function's call. Raises SqlError (FUNCTION_NOT_FOUND) for one that is not offered."""
+        """Translate a call. Raises SqlError (FUNCTION_NOT_FOUND) for an unknown function."""
         name, trees = str(tree.this).lower(), tree.expressions
         if name in _SPECIAL and not (name == "normalize" and len(trees) == 1):
             return self._special(name, trees)
@@ -99,7 +99,7 @@ class Calls(ABC):
             return applied(self._null_if, *codes)
         if name == "try" and len(codes) == 1:
             if refuses(codes[0].sql):
-                # TRY would make NULL of a value that is only not offered
+                # TRY would turn a value that is merely not supported into NULL
                 raise SqlError("NOT_SUPPORTED", "TRY of an expression that may be refused")
             return Code(f"TRY({codes[0].sql})", codes[0].type)
         if name == "typeof" and len(codes) == 1:
@@ -136,9 +136,9 @@ class Calls(ABC):
 
     @contextmanager
     def lambda_name(self) -> Iterator[str]:
-        """A name for DuckDB that no lambda around has: nothing that a client wrote.
+        """Yield a lambda parameter's name that no enclosing lambda and no client uses.
 
-        Equal expressions have equal names, so that DuckDB finds the one of SELECT in GROUP BY.
+        Equal expressions get equal names, so that DuckDB matches SELECT with GROUP BY.
         """
         self.context.lambdas += 1
         if self.context.lambdas > _LAMBDAS:
@@ -149,7 +149,7 @@ class Calls(ABC):
             self.context.lambdas -= 1
 
     def lambda_body(self, tree: exp.Lambda, values: Sequence[Code]) -> Code:
-        """The code of the body, with these in the places of its parameters."""
+        """Return the code of a lambda's body, with `values` for its parameters."""
         kept = dict(self.scope.variables)
         names = [parameter.name.lower() for parameter in tree.expressions]
         self.scope.variables.update(zip(names, values, strict=True))
@@ -162,7 +162,7 @@ class Calls(ABC):
     # aggregates
 
     def filtered(self, tree: exp.Filter, over: str = "") -> Code:
-        """`aggregate(…) FILTER (WHERE …)`."""
+        """Translate `aggregate(…) FILTER (WHERE …)`."""
         inner = tree.this
         if not isinstance(inner, exp.Anonymous) or str(inner.this).lower() not in AGGREGATES:
             raise SqlError("FUNCTION_NOT_AGGREGATE", "Filter is only valid for aggregates")
@@ -174,7 +174,7 @@ class Calls(ABC):
         if len(trees) == 1 and isinstance(trees[0], exp.Distinct):
             distinct, trees = "DISTINCT ", trees[0].expressions
         if trees and isinstance(trees[-1], exp.Order):
-            # the order stands on the last argument
+            # sqlglot puts the order on the last argument
             last = trees[-1]
             order = self.order(last)
             trees = [*trees[:-1], last.this]
@@ -199,7 +199,7 @@ class Calls(ABC):
         return AGGREGATES[name](maker, codes)
 
     def order(self, tree: exp.Order) -> str:
-        """ORDER BY of an aggregate or window; NULL last unless it is told."""
+        """Return the ORDER BY of an aggregate or window; NULL is last by default."""
         terms = []
         for item in tree.expressions:
             code = self.code(item.this)
@@ -214,7 +214,7 @@ class Calls(ABC):
             order, inner = self.order(inner), inner.this
         distinct = ""
         if isinstance(inner, exp.Distinct) and len(inner.expressions) == 1 == len(keys):
-            # each text once, as long as they are also what the order is by
+            # DISTINCT works only if the order is by the same expression
             distinct, inner = "DISTINCT ", inner.expressions[0]
             if keys[0].this != inner:
                 order = ""
@@ -230,7 +230,7 @@ class Calls(ABC):
         raise SqlError("NOT_SUPPORTED", "IGNORE NULLS stands before OVER")
 
     def window(self, tree: exp.Window) -> Code:
-        """`function(…) OVER (…)`."""
+        """Translate `function(…) OVER (…)`."""
         if tree.args.get("alias"):
             raise SqlError("SYNTAX_ERROR", f"Cannot resolve window {tree.args['alias']}")
         if self.context.in_window:
@@ -300,7 +300,7 @@ class Calls(ABC):
 
 
 def with_windows(tree: exp.Select) -> exp.Select:
-    """The same query, with each named window written where its name stands."""
+    """Return the query with named windows written out at each use."""
     tree = tree.copy()
     named = {window.this.name.lower(): window for window in tree.args.pop("windows")}
     if any(window.args.get("alias") for window in named.values()):
@@ -315,13 +315,13 @@ def with_windows(tree: exp.Select) -> exp.Select:
             raise SqlError("NOT_SUPPORTED", f"Window {name.name} is not supported here")
         node.set("alias", None)
         for part in parts:
-            # one tree in several places: a copy of a long one for each would be another long text
+            # the tree is shared: copies of a long one would take much memory
             node.args[part] = named[name.name.lower()].args.get(part)
     return tree
 
 
 def _loose(name: str, code: Code) -> Code:
-    """What a function gives, with a note that Trino may know the length of its texts."""
+    """Return a function's result, marked as a type whose length Trino may know."""
     return code if name in ("concat", "json_format") else replace(code, type=code.type.loosely())
 
 
@@ -330,13 +330,13 @@ def _typeof(code: Code, tree: exp.Expr) -> Code:
         raise SqlError("NOT_SUPPORTED", f"Function typeof of {shown(tree)}")
     name = text(str(code.type))
     if is_aggregate(tree):
-        # the query must stay one that aggregates
+        # the query must remain an aggregation
         return Code(f"CASE WHEN {code.sql} IS NULL THEN {name} ELSE {name} END", VARCHAR)
     return Code(name, VARCHAR)
 
 
 def ordering(item: exp.Ordered) -> str:
-    """Direction and place of NULL: last, both ways, as in Trino."""
+    """Return the direction and the place of NULL: last by default, as in Trino."""
     check_parts(item)
     first = item.args.get("nulls_first")
     return f"{' DESC' if item.args.get('desc') else ' ASC'} NULLS {'FIRST' if first else 'LAST'}"

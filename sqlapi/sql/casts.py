@@ -1,4 +1,4 @@
-"""CAST and TRY_CAST: Trino's texts of values, and what it takes for the text of one."""
+"""CAST and TRY_CAST, with the strings that Trino writes and accepts for values."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _SHORT = 18
 
 
 def type_of(tree: exp.Expr) -> Type:  # noqa: PLR0911
-    """The type that is written there. Raises SqlError for one that is not offered."""
+    """Return the type that a tree names. Raises SqlError for one that is not supported."""
     if not isinstance(tree, exp.DataType):
         raise SqlError("TYPE_NOT_FOUND", f"Unknown type: {shown(tree)}")
     name = tree.this.name if hasattr(tree.this, "name") else str(tree.this)
@@ -99,14 +99,14 @@ def _field_name(tree: exp.Expr) -> str:
 
 
 def local(code: Code) -> str:
-    """A timestamp as a clock in its zone shows it."""
+    """Return a timestamp as local time in its zone."""
     if code.type.zone in (None, "UTC"):
         return code.sql
     return f"timezone({text(code.type.zone or '')}, timezone('UTC', {code.sql}))"
 
 
 def cast(code: Code, kind: Type) -> Code:  # noqa: PLR0911
-    """`CAST(code AS kind)`; what cannot be cast fails as in Trino. Raises SqlError."""
+    """Translate `CAST(code AS kind)`; bad values fail as in Trino. Raises SqlError."""
     given = code.type
     if given == kind:
         return code
@@ -136,7 +136,7 @@ def cast(code: Code, kind: Type) -> Code:  # noqa: PLR0911
 
 
 def _from_json(code: Code, kind: Type) -> Code:
-    """Numbers, texts and booleans, and arrays and maps of them; others may be refused."""
+    """Cast JSON to numbers, strings and booleans, and arrays and maps of them; refuse others."""
     word = {"array": "list", "map": "pairs"}.get(kind.name, "value")
     inner = kind.args[-1] if kind.args else kind
     if (
@@ -155,7 +155,7 @@ def _from_json(code: Code, kind: Type) -> Code:
 def _json_text(  # noqa: PLR0911
     code: Code,
 ) -> str:
-    """The JSON of a value, NULL for NULL. Raises SqlError for what is not offered."""
+    """Return a value's JSON, NULL for NULL. Raises SqlError for types that are not supported."""
     kind, sql = code.type, code.sql
     if kind.is_integer or kind == BOOLEAN or kind.name == "decimal":
         return cast(code, varchar()).sql
@@ -188,7 +188,7 @@ def _json_text(  # noqa: PLR0911
 
 
 def _parts(code: Code, kind: Type) -> Code:
-    """An array or row, each of its parts cast."""
+    """Cast each part of an array or row."""
     given = code.type
     if kind.name == "array":
         inner = cast(Code('"t_c"', given.args[0]), kind.args[0]).sql
@@ -217,7 +217,7 @@ def _to_text(code: Code, kind: Type) -> Code:
         case "varchar":
             value = code.sql
         case "double" | "real":
-            # versions of Trino differ: 1.0 or 1.0E0
+            # Trino's versions differ: 1.0 or 1.0E0
             raise SqlError("NOT_SUPPORTED", f"Cast from {given} to varchar is not supported")
         case "timestamp" | "timestamp with time zone":
             value = _timestamp_text(local(code), given.size or 0)
@@ -228,7 +228,7 @@ def _to_text(code: Code, kind: Type) -> Code:
         case "interval year to month":
             value = f"t_months_text({code.sql})"
         case "decimal" if given.size == given.scale:
-            # DuckDB leaves the zero before the point away
+            # DuckDB omits the zero before the point
             value = f"regexp_replace(CAST({code.sql} AS VARCHAR), '^(-?)\\.', '\\10.')"
         case "boolean" | "date" | "decimal" | "tinyint" | "smallint" | "integer" | "bigint":
             value = f"CAST({code.sql} AS VARCHAR)"
@@ -260,7 +260,7 @@ def _from_text(code: Code, kind: Type) -> Code:
 def _reading(  # noqa: PLR0911
     sql: str, kind: Type
 ) -> tuple[str, str]:
-    """What Trino takes for a text of that type, and how DuckDB gets its value."""
+    """Return the pattern of strings that Trino accepts, and DuckDB's SQL for the value."""
     plain = f"CAST({sql} AS {kind.duck})"
     match kind.name:
         case "tinyint" | "smallint" | "integer" | "bigint":
@@ -287,7 +287,7 @@ def _reading(  # noqa: PLR0911
 
 
 def rounded(value: str, kind: Type) -> str:
-    """A timestamp in as many digits as its type has, half a digit up; dates as they are."""
+    """Round a timestamp half up to its type's digits; leave dates as they are."""
     precision = kind.size or 0
     if kind == DATE or precision >= 6:
         return value

@@ -1,4 +1,4 @@
-"""Pieces of DuckDB's SQL with the Trino type of their value."""
+"""Pieces of DuckDB's SQL with their Trino types."""
 
 from __future__ import annotations
 
@@ -21,50 +21,50 @@ __all__ = [
 ]
 
 FAILURE = "§"
-"""Stands around kind and message in what DuckDB says of a value that Trino refuses."""
+"""Mark around kind and message in DuckDB's error for a value that Trino refuses."""
 
 
 @dataclass(frozen=True)
 class Code:
-    """An expression for DuckDB, and what it is to Trino."""
+    """DuckDB's SQL of an expression, with its type in Trino."""
 
     sql: str
     type: Type
     value: str | int | None = None
-    """The value, where the text is a literal."""
+    """The value of a literal."""
     bind: str | None = None
-    """Name of the aggregate or window function, where it is one."""
+    """Name of the function, for an aggregate or window function."""
 
     def __post_init__(self) -> None:
         spend(len(self.sql))
 
 
 def text(value: str) -> str:
-    """A string literal."""
+    """Return a string literal."""
     return "'" + value.replace("'", "''") + "'"
 
 
 def identifier(name: str) -> str:
-    """A quoted name."""
+    """Return a quoted name."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def failing(kind: str, message: str, duck: str) -> str:
-    """An expression that fails when it is evaluated, also below TRY; `message` is SQL.
+    """Return an expression that fails when it is evaluated, even within TRY; `message` is SQL.
 
-    `error()` counts as volatile, which TRY does not take: a cast that cannot be does as well.
+    TRY does not accept `error()`, which counts as volatile, so this is a cast that cannot succeed.
     """
     shown = f"'{FAILURE}{kind}{FAILURE}' || {message} || '{FAILURE}'"
     return f"CAST(CAST({shown} AS INTEGER) AS {duck})"
 
 
 def failure(kind: str, message: str) -> ValueError:
-    """What a function in Python raises for such a value."""
+    """Return the exception that a Python function raises for a value that Trino refuses."""
     return ValueError(f"{FAILURE}{kind}{FAILURE}{message}{FAILURE}")
 
 
 def coerced(code: Code, wanted: Type) -> Code:
-    """The same value in the type that Trino turns it into by itself. Raises SqlError."""
+    """Coerce a value implicitly to a type, as Trino does. Raises SqlError."""
     if code.type == wanted:
         return code
     if not can_coerce(code.type, wanted):

@@ -1,4 +1,4 @@
-"""Conditions: comparisons, membership, patterns, and what joins them."""
+"""Conditions: comparisons, membership, patterns, and their logical operators."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ COMPARISONS: dict[type, str] = {
 
 
 class Conditions(Calls):
-    """The part of `Expressions` that gives booleans."""
+    """The part of `Expressions` that translates booleans."""
 
     @abstractmethod
     def select(self, tree: exp.Expr) -> Selected:
-        """The query within an expression."""
+        """Translate a query within an expression."""
 
     def and_(self, tree: exp.And | exp.Or) -> Code:
         word = "AND" if isinstance(tree, exp.And) else "OR"
-        # a long chain is a deep tree
+        # a long chain is a deep tree, so this is a loop
         terms: list[str] = []
         node: exp.Expr = tree
         while type(node) is type(tree):
@@ -77,7 +77,7 @@ class Conditions(Calls):
         if kind is None or kind.args:
             raise not_applicable(operator, [code, Code("", found.columns[0][1])])
         if kind.name in ("double", "real"):
-            # whether a query has NaN among its values Trino tells in two ways
+            # Trino treats a NaN among the query's values in two ways
             raise SqlError("NOT_SUPPORTED", f"{operator} of {kind} and a query is not supported")
         return kind
 
@@ -114,7 +114,7 @@ class Conditions(Calls):
         kind = self.meeting([code, *values])
         compare("=", Code("", kind), Code("", kind))
         if kind.name in ("double", "real", "row", "array"):
-            # NaN is in no list, and NULL within a value makes the answer NULL
+            # NaN is in no list, and NULL within a value makes the result NULL
             each = " OR ".join(compare("=", code, value).sql for value in values)
             return Code(f"({each})", BOOLEAN)
         inside = ", ".join(coerced(value, kind).sql for value in values)
@@ -122,7 +122,7 @@ class Conditions(Calls):
 
     @staticmethod
     def _row_in(code: Code, found: Selected) -> Code:
-        """Whether a row is among those of a query; refused where NULL in one decides it."""
+        """Return a test of whether a query has a row; it fails if a NULL decides the result."""
         kinds = [*code.type.args, *(kind for _, kind in found.columns)]
         if any(kind.name in ("double", "real") for kind in kinds):
             raise SqlError("NOT_SUPPORTED", "IN of rows of doubles and a query is not supported")
@@ -167,7 +167,7 @@ class Conditions(Calls):
                 rf"{re.escape(sign.value)}(?![%_{re.escape(sign.value)}])",
                 pattern.value.replace(sign.value * 2, ""),
             ):
-                # DuckDB takes any character after it
+                # DuckDB accepts any character after the escape character
                 raise SqlError("NOT_SUPPORTED", "LIKE with this pattern and escape character")
             sql += f" ESCAPE {sign.sql}"
         if tree.args.get("negate"):

@@ -1,4 +1,4 @@
-"""Patterns of date_format (MySQL's) and of format_datetime (Joda's)."""
+"""Patterns of date_format (from MySQL) and format_datetime (from Joda)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 __all__ = ["formatted", "parsed", "parts"]
 
 _KEPT = 200
-"""Patterns that are remembered: they are clients' texts."""
+"""Size of the caches: clients choose the patterns, so there may be any number."""
 _MYSQL = {
     "%Y": "Y", "%y": "y", "%m": "m", "%c": "m1", "%d": "d", "%e": "d1", "%H": "H", "%k": "H1",
     "%h": "I", "%I": "I", "%l": "I1", "%i": "M", "%s": "S", "%S": "S", "%f": "f", "%p": "p",
@@ -40,9 +40,9 @@ _READ = {
 
 @lru_cache(_KEPT)
 def parts(name: str, pattern: str) -> tuple[tuple[str, str], ...]:
-    """`(kind, text)` in order; kind '' is for text that stands for itself.
+    """Return a pattern's parts `(kind, text)` in order; kind '' is literal text.
 
-    Raises ValueError for a part that is not offered.
+    Raises ValueError for a part that is not supported.
     """
     if name in ("t_date_format", "t_date_parse"):
         found = re.findall(r"%.|[^%]+", pattern)
@@ -75,7 +75,7 @@ def parts(name: str, pattern: str) -> tuple[tuple[str, str], ...]:
             or len(set(told)) < len(told)
             or ("y" in kinds and name == "t_parse_datetime")
             or ("p" in kinds) != any(kind[0] == "I" for kind in kinds)
-            # how many digits each takes depends on what follows
+            # the number of digits that a part takes depends on the next part
             or (name == "t_date_parse" and "f" in kinds and not bare.endswith("<%f>"))
         ):
             raise ValueError(f"Date format {pattern} is not supported")
@@ -83,7 +83,7 @@ def parts(name: str, pattern: str) -> tuple[tuple[str, str], ...]:
 
 
 def formatted(name: str, value: datetime, pattern: str) -> str:
-    """The text of a clock time."""
+    """Format a local time by a pattern."""
     return "".join(plain if not kind else _one(kind, value) for kind, plain in parts(name, pattern))
 
 
@@ -113,7 +113,7 @@ def _reader(name: str, pattern: str) -> re.Pattern[str]:
 
 
 def parsed(name: str, value: str, pattern: str) -> datetime:
-    """The clock time that a text tells. Raises ValueError."""
+    """Parse a local time by a pattern. Raises ValueError."""
     found = _reader(name, pattern).fullmatch(value)
     if not found:
         raise ValueError(f'Invalid format: "{value}"')

@@ -1,4 +1,4 @@
-"""Athena's grammar: sqlglot's Trino, with every function call left as it was written."""
+"""Athena's grammar: sqlglot's Trino dialect, which leaves function calls as they are written."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from sqlapi.sql.errors import SqlError
 __all__ = ["AthenaText", "TypedLiteral", "bound", "parse_query", "shown", "tokens"]
 
 
-# it would write clients' texts into the service's log
+# sqlglot would write clients' statements into the service's log
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 _READ_AGAIN = 20_000
-"""Tokens that the parser may go back over, beside some for each token of the statement."""
+"""Tokens over which the parser may backtrack, in addition to four per token of the statement."""
 _CONSTRUCTED = (TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT, TokenType.ROW)
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET)
 _DEEPER, _HIGHER = (*_OPENING, TokenType.CASE), (
@@ -33,7 +33,7 @@ _DEPTH, _RUN = 60, 300
 
 
 class TypedLiteral(exp.Cast):
-    """`DECIMAL '1.50'` or `TIMESTAMP '…'`: the text decides the precision, as in no CAST."""
+    """`DECIMAL '1.50'` or `TIMESTAMP '…'`; unlike in CAST, the text decides the precision."""
 
 
 def _typed(parser: Any, this: exp.Expr, to: exp.DataType) -> exp.Expr:
@@ -42,12 +42,12 @@ def _typed(parser: Any, this: exp.Expr, to: exp.DataType) -> exp.Expr:
 
 
 class AthenaText(Trino):
-    """Names and arguments of functions stay what they are, so that the translation decides."""
+    """Dialect that keeps functions' names and arguments, so that the translation decides."""
 
     INDEX_OFFSET = 0
 
     class Parser(TrinoParser):
-        """Knows no function, and none that is parsed in a way of its own where it need not be."""
+        """Parser without known functions, except those that need a syntax of their own."""
 
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
         FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
@@ -75,13 +75,13 @@ class AthenaText(Trino):
         def _parse_types(self, check_func: bool = False, *args: Any, **named: Any) -> Any:
             constructed = self._curr.token_type in _CONSTRUCTED
             if check_func and constructed and self._next.token_type in _OPENING:
-                # a value, not a type: to read it as a type first takes 2^n attempts for n of them
+                # this is a value: to try it as a type first takes 2^n attempts for n nested ones
                 return None
             return super()._parse_types(check_func, *args, **named)
 
 
 def shown(tree: exp.Expr) -> str:
-    """The beginning of a tree's text, for an error; the kind of one that has no text in Trino."""
+    """Return the start of a tree's SQL for an error, or its class if Trino has no such SQL."""
     try:
         return tree.sql("trino")[:100]
     except (ValueError, RecursionError):
@@ -89,7 +89,7 @@ def shown(tree: exp.Expr) -> str:
 
 
 def parse_query(sql: str) -> exp.Expr:
-    """The tree of one SELECT (or VALUES, or TABLE) statement. Raises SqlError (SYNTAX_ERROR)."""
+    """Parse one SELECT, VALUES or TABLE statement. Raises SqlError (SYNTAX_ERROR)."""
     trees = _parse(sql)
     if len(trees) != 1:
         raise SqlError("SYNTAX_ERROR", "line 1:1: Only one sql statement is allowed.")
@@ -100,10 +100,10 @@ def parse_query(sql: str) -> exp.Expr:
 
 
 def bound(value: str) -> str:
-    """Return the SQL that stands for a parameter's value, whatever stands beside it.
+    """Return a parameter's value as SQL that is safe within any expression.
 
-    A value of several tokens, such as `-1`, is put in parentheses, so that no operator around it
-    takes a part of it away; comments are left out. Raises SqlError (SYNTAX_ERROR) for what is not
+    A value of several tokens, such as `-1`, is put in parentheses, so that no operator beside it
+    binds to a part of it. Comments are left out. Raises SqlError (SYNTAX_ERROR) for anything but
     one expression.
     """
     found = tokens(value)
@@ -147,14 +147,14 @@ def _parse(sql: str) -> list[exp.Expr]:
     except RecursionError:
         raise too_deep() from None
     except Exception as error:
-        # the parser meets some texts with another error than its own
+        # for some texts, the parser raises other errors than its own
         raise SqlError("SYNTAX_ERROR", f"line 1:1: the statement cannot be read: {error}") from None
 
 
 def _check_depth(given: list[Any]) -> None:
-    """Raises SqlError for brackets, CASE and signs within each other that the parser cannot take.
+    """Raise SqlError if brackets, CASE or signs are nested too deeply for the parser.
 
-    Between it and its limit of recursion: beyond that, errors are any.
+    This is below the recursion limit, beyond which errors are arbitrary.
     """
     depth = run = 0
     for token in given:
@@ -166,7 +166,7 @@ def _check_depth(given: list[Any]) -> None:
 
 
 def _check_numbers(sql: str, tokens: list[Any]) -> None:
-    """Raises SqlError for 0x1F, 0b11 and the like, which sqlglot takes for something else."""
+    """Raise SqlError for 0x1F, 0b11 and the like, which sqlglot misreads."""
     for token, following in zip_longest(tokens, tokens[1:]):
         if token.token_type == TokenType.HEX_STRING and sql[token.start] == "0":
             raise SqlError("NOT_SUPPORTED", f"Number 0x{token.text} is not supported")
@@ -181,7 +181,7 @@ def _check_numbers(sql: str, tokens: list[Any]) -> None:
 
 
 def _check_names(tokens: list[Any]) -> None:
-    """Raises SqlError (SYNTAX_ERROR) for a name with `$` that is not in quotes: Trino has none."""
+    """Raise SqlError (SYNTAX_ERROR) for an unquoted name with `$`, which Trino does not have."""
     for token in tokens:
         if token.token_type == TokenType.VAR and "$" in token.text:
             position = (token.line, token.col - len(token.text) + 1)

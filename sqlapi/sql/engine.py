@@ -1,4 +1,4 @@
-"""Runs what was translated in DuckDB."""
+"""The engine, which runs translated queries in DuckDB."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BATCH_ROWS = 8192
 
 
 class Engine:
-    """One DuckDB in memory that sees nothing but the tables it is given."""
+    """An in-memory DuckDB that has access only to the tables it is given."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Engine:
         spill_folder: Path | None = None,
         spill: str = "1GB",
     ) -> None:
-        """Beyond `memory`, files in `spill_folder` take up to `spill`; DuckDB writes sizes so."""
+        """Use `memory`, then up to `spill` in `spill_folder`; sizes are in DuckDB's notation."""
         self._base = duckdb.connect(":memory:")
         self._base.execute(
             f"set TimeZone = 'UTC'; set memory_limit = '{memory}'; set threads = {threads};"
@@ -53,12 +53,12 @@ class Engine:
             self._base.execute("set temp_directory = ?", [str(spill_folder)])
             self._base.execute("set max_temp_directory_size = ?", [spill])
         else:
-            # By itself it would make a folder in the working directory.
+            # By default DuckDB would create a folder in the working directory.
             self._base.execute("set temp_directory = ''")
         self._base.execute("set enable_external_access = false")
         make: Any = self._base.create_function
         for name, (call, takes, gives) in UDFS.items():
-            # a result may be NULL, which DuckDB takes only from functions that are given NULL, too
+            # DuckDB lets only functions that also receive NULL return NULL
             make(name, null_safe(call, len(takes)), takes, gives, null_handling="special")
         for macro in MACROS:
             self._base.execute(f"CREATE MACRO {macro}")
@@ -66,7 +66,7 @@ class Engine:
         self._lock = threading.Lock()
 
     def run(self) -> Run:
-        """A run of its own, with tables of its own."""
+        """Return a run with its own tables."""
         with self._lock:
             return Run(self._base.cursor())
 
@@ -75,16 +75,16 @@ class Engine:
 
 
 class Run:
-    """One query's run."""
+    """The run of one query."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
         self._known: dict[str, duckdb.Statement] = {}
 
     def answer(self, translation: Translation, tables: Mapping[str, pa.Table]) -> pa.Table:
-        """The rows, in columns c0, c1 and so on, of DuckDB's types.
+        """Return the rows, in columns c0, c1 and so on, of DuckDB's types.
 
-        Raises SqlError for what Trino refuses while it runs.
+        Raises SqlError for values that Trino refuses at run time.
         """
         try:
             for name, table in tables.items():
@@ -100,7 +100,7 @@ class Run:
     def batches(
         self, translation: Translation, tables: Mapping[str, pa.Table]
     ) -> Iterator[pa.RecordBatch]:
-        """The same, some rows at a time, while the query runs."""
+        """Yield the rows in batches while the query runs. Raises SqlError like `answer`."""
         try:
             for name, table in tables.items():
                 self._connection.register(name, table)
@@ -108,7 +108,7 @@ class Run:
             with changing_nothing(self._connection):
                 yield from self._connection.sql(statement).to_arrow_reader(_BATCH_ROWS)
         except (duckdb.Error, OSError) as error:
-            # Arrow has DuckDB's words in an error of its own.
+            # Arrow wraps DuckDB's message in its own error.
             raise _explained(error) from error
         finally:
             self.close(tables)
@@ -116,19 +116,19 @@ class Run:
     def where(
         self, translation: Translation, rows: Mapping[str, pa.Table]
     ) -> dict[str, list[Comparison]]:
-        """What all rows that count must meet, by table; see `sqlapi.sql.pushdown`."""
+        """Return conditions that all relevant rows meet, by table; see `sqlapi.sql.pushdown`."""
         self._statement(translation)
         return comparisons(self._connection, translation, rows)
 
     def texts(
         self, translation: Translation, rows: Mapping[str, pa.Table]
     ) -> dict[str, dict[str, frozenset[str]]]:
-        """The texts of which a column has one in all rows that count, by table."""
+        """Return, by table and column, the strings of which all relevant rows have one."""
         self._statement(translation)
         return texts(self._connection, translation, rows)
 
     def explain(self, translation: Translation, tables: Mapping[str, pa.Table]) -> str:
-        """DuckDB's plan."""
+        """Return DuckDB's plan."""
         for name, table in tables.items():
             self._connection.register(name, table)
         try:
@@ -142,7 +142,7 @@ class Run:
         return "\n".join(text for _, text in rows)
 
     def _statement(self, translation: Translation) -> duckdb.Statement:
-        """The statement, once it is known to be one SELECT. Raises SqlError."""
+        """Return the statement after checking that it is one SELECT. Raises SqlError."""
         if translation.sql not in self._known:
             self._known[translation.sql] = one_select(
                 self._connection, translation.sql, translation.tables

@@ -1,4 +1,4 @@
-"""What went wrong with a statement, in Athena's words."""
+"""Errors of statements, with Athena's messages."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ __all__ = ["SqlError"]
 
 
 class SqlError(Exception):
-    """A statement that fails: `SYNTAX_ERROR: line 1:8: Function 'f' not registered`.
+    """A statement fails: `SYNTAX_ERROR: line 1:8: Function 'f' not registered`.
 
-    `kind` is one of Trino's error names; user errors are those that a change of the text fixes.
+    `kind` is one of Trino's error names; a user error can be fixed by changing the statement.
     """
 
     def __init__(self, kind: str, message: str, *, position: tuple[int, int] | None = None) -> None:

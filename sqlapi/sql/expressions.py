@@ -1,4 +1,4 @@
-"""Expressions: from sqlglot's trees to DuckDB's text, typed as Trino types them."""
+"""Expressions: sqlglot's trees translated to DuckDB's SQL, with Trino's types."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ __all__ = ["Expressions"]
 
 _LAST_POINT, _SURROGATES = 0x10FFFF, range(0xD800, 0xE000)
 _NESTING = 400
-"""Expressions within each other: `1 + 1 + 1` are two."""
+"""Largest depth of nested expressions: `1 + 1 + 1` has two."""
 
 Handler = Callable[["Expressions", Any], Code]
 Subselect = Callable[[exp.Expr, Scope], "Selected"]
 
 
 class Expressions(Conditions):
-    """Translates what stands in one scope. Raises SqlError for what is not known to agree."""
+    """Translator of a scope's expressions; it raises SqlError for those not known to agree."""
 
     def __init__(self, context: Context, scope: Scope, select: Subselect) -> None:
         self.context = context
@@ -62,7 +62,7 @@ class Expressions(Conditions):
         return self._select(tree, self.scope)
 
     def code(self, tree: exp.Expr) -> Code:
-        """The code of an expression."""
+        """Return the code of an expression."""
         check_parts(tree)
         handler = self._HANDLERS.get(type(tree))
         if handler is None:
@@ -229,7 +229,7 @@ class Expressions(Conditions):
         others = [*(a.sql for a in asked), *thens]
         if operand is None or is_short(operand.sql) or not all(map(fits_lambda, others)):
             return Code(chosen(operand), kind)
-        # only the value that is compared again and again: the others are evaluated where they count
+        # only the repeated operand is bound: the others must be evaluated lazily
         name = f'"b{level_of(operand.sql, *others)}"'
         return Code(bound([(name, operand.sql)], chosen(replace(operand, sql=name))), kind)
 
@@ -257,7 +257,7 @@ class Expressions(Conditions):
     def _try_cast(self, tree: exp.TryCast) -> Code:
         kind, inner = type_of(tree.to), self.code(tree.this)
         if may_fail(inner.sql) or tree.this.find(*_ARITHMETIC, exp.Neg):
-            # what fails within must not be NULL, only the cast
+            # TRY must turn only a failing cast into NULL, not a failure inside of it
             raise SqlError("NOT_SUPPORTED", "TRY_CAST of an expression that may fail itself")
         if isinstance(tree.this, exp.Literal) and tree.this.is_string and kind.zone:
             code = timestamp_literal(tree.this.this, kind)
@@ -297,7 +297,7 @@ class Expressions(Conditions):
     def _extract(self, tree: exp.Extract) -> Code:
         return applied(partial(field, tree.this.name.lower()), self.code(tree.expression))
 
-    # operators with a function's name
+    # operators, and functions with a syntax of their own
 
     def _arithmetic(self, tree: exp.Binary) -> Code:
         operation = partial(arithmetic, _ARITHMETIC[type(tree)])
@@ -305,7 +305,7 @@ class Expressions(Conditions):
 
     def _neg(self, tree: exp.Neg) -> Code:
         if isinstance(tree.this, exp.Literal) and tree.this.this == str(2**63):
-            # its positive counterpart is no bigint
+            # 2^63 without the sign is no bigint
             return Code(f"CAST('-{2**63}' AS BIGINT)", BIGINT)
         return negated(self.code(tree.this))
 

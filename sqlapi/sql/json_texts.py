@@ -1,4 +1,4 @@
-"""JSON as Trino reads and writes it, a text at a time."""
+"""JSON as Trino reads and writes it, one string at a time."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ __all__ = [
 
 
 def _json_load(value: str, *, last: bool = False) -> Any:
-    """The value of a JSON text; of members with one name the last one counts, or there may be none.
+    """Parse a JSON text. With `last`, the last of several members with one name counts.
 
-    Raises JSONDecodeError, and ValueError for what is not offered.
+    Raises JSONDecodeError, and ValueError for JSON that is not supported, such as members with
+    one name without `last`.
     """
 
     def constant(text: str) -> Any:
@@ -50,7 +51,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class _Number(str):
-    """A number of JSON with the digits it was written with."""
+    """A number in JSON, with its original digits."""
 
     __slots__ = ()
 
@@ -77,7 +78,7 @@ def json_parse(value: str) -> str:
 
 
 def _check_numbers(tree: Any) -> None:
-    """Trino writes 1e3 and 1.00 in a way of its own: such numbers are not offered."""
+    """Raise ValueError for numbers such as 1e3 and 1.00, which Trino writes differently."""
     if isinstance(tree, _Number):
         if not re.fullmatch(r"-?\d{1,18}(\.\d{0,14}[1-9])?", tree) or tree == "-0":
             raise failure("NOT_SUPPORTED", f"The JSON number {tree} is not supported")
@@ -137,7 +138,7 @@ def json_scalar(value: str) -> bool | None:
 
 
 def _text_of(tree: Any, wanted: str) -> str | None:
-    """One value as the text of a number, double, boolean or varchar. NULL for null."""
+    """Return a value as the text of a number, double, boolean or varchar; None for null."""
     if tree is None:
         return None
     if isinstance(tree, bool):
@@ -158,14 +159,14 @@ def _text_of(tree: Any, wanted: str) -> str | None:
 
 
 def json_lax(value: str, path: str) -> str | None:
-    """The number, text or boolean at a path of SQL/JSON; NULL where there is none."""
+    """Return the number, string or boolean at a SQL/JSON path; None if there is none."""
     try:
         tree = _json_load(value)
     except json.JSONDecodeError:
         return None
     for name, index, quoted in _STEP.findall(path):
         if isinstance(tree, list) != bool(index):
-            # lax paths go into arrays, and take others for arrays of one
+            # lax paths unwrap arrays, and wrap other values in arrays
             raise failure("NOT_SUPPORTED", f"json_value of {path} in {value}")
         if index:
             tree = tree[int(index)] if int(index) < len(tree) else None
@@ -180,7 +181,7 @@ def json_lax(value: str, path: str) -> str | None:
 
 
 def json_size(value: str, path: str) -> int | None:
-    """How many parts there are: none in a number or text."""
+    """Return the number of members or elements: 0 for a scalar, None for no value."""
     there, found = _walk(value, path)
     if not there:
         return None
@@ -188,7 +189,7 @@ def json_size(value: str, path: str) -> int | None:
 
 
 def json_quoted(value: str) -> str:
-    """A text as JSON."""
+    """Return a string as JSON."""
     if re.search(r"[\x00-\x1f\x7f]", re.sub(r"[\n\r\t]", "", value)):
         raise failure("NOT_SUPPORTED", "Cast of a text with control characters to JSON")
     return json.dumps(value, ensure_ascii=False)
@@ -221,7 +222,7 @@ def json_pairs(value: str, wanted: str) -> dict[str, str | None] | None:
 
 
 def json_has(value: str, searched: str, wanted: str) -> bool | None:
-    """Whether an array has the value; NULL for what is no array."""
+    """Return whether an array has the value; None if it is no array."""
     there, tree = _walk(value, "$")
     if not there or not isinstance(tree, list):
         return None

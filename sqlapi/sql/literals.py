@@ -1,4 +1,4 @@
-"""Numbers, intervals and timestamps as they are written."""
+"""Literals: numbers, intervals and timestamps."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TIMESTAMP = re.compile(
 
 
 def number(literal: str) -> Code:
-    """An integer, bigint, decimal or (with an exponent) double."""
+    """Return an integer, bigint, decimal or (with an exponent) double."""
     digits = literal.replace("_", "")
     if re.search("[eE]", digits):
         return Code(f"CAST('{digits}' AS DOUBLE)", DOUBLE)
@@ -58,12 +58,12 @@ def number(literal: str) -> Code:
 
 
 def whole(digits: str) -> int | None:
-    """The number with these digits; None for what has others, or more than any type holds."""
+    """Return the number with these digits; None for other characters or too many digits."""
     return int(digits) if re.fullmatch("[0-9]{1,40}", digits) else None
 
 
 def decimal_literal(digits: str) -> Code:
-    """A decimal with as many digits as are written. Raises SqlError for another text."""
+    """Return a decimal with exactly the digits that are written. Raises SqlError."""
     if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)", digits):
         raise SqlError("INVALID_LITERAL", f"Invalid decimal literal: {digits}")
     whole, _, part = digits.lstrip("+-").partition(".")
@@ -72,7 +72,7 @@ def decimal_literal(digits: str) -> Code:
 
 
 def interval(tree: exp.Interval) -> Code:
-    """`INTERVAL '2' DAY` in milliseconds or months. Raises SqlError for ranges of units."""
+    """Translate `INTERVAL '2' DAY` to milliseconds or months. Raises SqlError."""
     value, unit = tree.this, tree.args.get("unit")
     sign = 1
     if isinstance(value, exp.Neg):
@@ -95,7 +95,7 @@ def interval(tree: exp.Interval) -> Code:
 
 
 def _span(value: str, units: str, sign: int) -> Code:
-    """`INTERVAL '2-3' YEAR TO MONTH` and `INTERVAL '1 02:03:04' DAY TO SECOND`."""
+    """Translate `INTERVAL '2-3' YEAR TO MONTH` or `INTERVAL '1 02:03:04' DAY TO SECOND`."""
     if units == "YEAR TO MONTH" and (found := re.fullmatch(r"(-?)(\d{1,18})-(\d{1,18})", value)):
         total = int(found[2]) * 12 + int(found[3])
         kind = YEAR_TO_MONTH
@@ -120,13 +120,13 @@ def _span(value: str, units: str, sign: int) -> Code:
 
 
 def timestamp_literal(value: str, kind: Type) -> Code:
-    """A timestamp as it is written, with the precision and the zone of its text."""
+    """Return a timestamp with the precision and zone of its text. Raises SqlError."""
     found = _TIMESTAMP.fullmatch(value.strip())
     if not found:
         raise SqlError("INVALID_LITERAL", f"'{value}' is not a valid TIMESTAMP literal")
     zone = found["zone"]
     if zone and zone != "UTC":
-        # the clock of another zone would need its rules for what is told
+        # the local time of another zone would need that zone's rules
         raise SqlError("NOT_SUPPORTED", f"Timestamp literal in {zone} is not supported")
     part = found["part"] or ""
     precision = kind.size if kind.size is not None else len(part)
@@ -141,7 +141,7 @@ def timestamp_literal(value: str, kind: Type) -> Code:
 
 
 def check_zone(name: str) -> None:
-    """Raises SqlError for a time zone that nobody knows."""
+    """Raise SqlError for an unknown or unsupported time zone."""
     from zoneinfo import ZoneInfo
 
     if re.fullmatch(r"[+-]\d\d(:?\d\d)?", name):

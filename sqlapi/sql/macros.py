@@ -1,4 +1,4 @@
-"""Functions that DuckDB is given, where its own differ from Trino's in a corner."""
+"""DuckDB macros for functions whose DuckDB version differs from Trino's in some case."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from sqlapi.sql.code import failing
 __all__ = ["LONGEST_PADDED", "LONGEST_TEXT", "MACROS", "MOST_ELEMENTS", "TOO_LONG_ONLY"]
 
 LONGEST_PADDED = 1_000_000
-"""Characters to which a text is padded."""
+"""Largest number of characters to which a string is padded."""
 LONGEST_TEXT = 10_000_000
-"""Characters that a function may make of shorter texts."""
+"""Largest number of characters that a function makes from shorter strings."""
 MOST_ELEMENTS = 10_000
-"""Elements that `sequence` and `repeat` make, as in Trino."""
+"""Largest number of elements that `sequence` and `repeat` make, as in Trino."""
 _KIND = "INVALID_FUNCTION_ARGUMENT"
 
 _WHITESPACE = "".join(
@@ -29,18 +29,18 @@ def _fail(kind: str, message: str, duck: str) -> str:
 
 _TOO_LONG = _fail(_KIND, f"'A result of more than {LONGEST_TEXT} characters'", "VARCHAR")
 TOO_LONG_ONLY = ("t_replace", "t_regexp_replace", "t_join")
-"""Macros that fail for nothing but the length of the result."""
+"""Macros that fail only because of the result's length."""
 MACROS: tuple[str, ...] = (
-    # whether all are true, by the rules of AND
+    # true if all are true, by the rules of AND
     "t_all(v) AS CASE WHEN list_contains(v, false) THEN false"
     " WHEN len(v) > list_count(v) THEN NULL ELSE true END",
-    # Trino: '' for a start of 0, or one before the beginning; DuckDB takes what is there.
+    # Trino returns '' for a start of 0 or before the string; DuckDB returns the part that exists.
     "t_substr(s, i) AS CASE WHEN i = 0 OR abs(i) > length(s) THEN '' ELSE substring(s, i) END",
     "t_substr3(s, i, n) AS CASE WHEN i = 0 OR n <= 0 OR abs(i) > length(s) THEN ''"
     " ELSE substring(s, i, n) END",
-    # by code points: DuckDB reverses by what is seen as one character
+    # reverse by code points: DuckDB reverses by grapheme clusters
     "t_reverse(s) AS CASE WHEN length(s) = strlen(s) THEN reverse(s) ELSE t_reversed(s) END",
-    # Java leaves the sharp s alone, which has no capital letter of its own in most texts
+    # Java keeps the sharp s, which has no upper-case letter in most texts
     "t_upper(s) AS CASE WHEN contains(s, 'ß')"
     " THEN replace(upper(replace(s, 'ß', chr(57344))), chr(57344), 'ß') ELSE upper(s) END",
     "t_from_hex(s) AS CASE WHEN length(s) % 2 = 1 OR NOT regexp_full_match(s, '[0-9a-fA-F]*') THEN "
@@ -59,7 +59,7 @@ MACROS: tuple[str, ...] = (
     + f" WHEN n < 0 OR n > {LONGEST_PADDED} THEN "
     + _fail(_KIND, f"'Target length must be in the range [0..{LONGEST_PADDED}]'", "VARCHAR")
     + f" ELSE rpad(s, CAST(least(n, {LONGEST_PADDED}) AS INTEGER), p) END",
-    # what is too long is not computed either: DuckDB computes constants before it looks at CASE
+    # a result that is too long must not be computed: DuckDB folds constants before it tests CASE
     "t_or_nothing(is_long, s) AS CASE WHEN is_long THEN '' ELSE s END",
     "t_long_replaced(s, a, b) AS (length(b) > length(a) AND length(s) * length(b) >"
     f" {LONGEST_TEXT} * length(a))",
@@ -78,12 +78,12 @@ MACROS: tuple[str, ...] = (
     + " ELSE string_split(s, d) END",
     # numbers
     "t_round(x) AS CAST(round(x) AS BIGINT)",
-    # half a unit goes up, before 1970 as after it; integer division alone would cut towards 1970
+    # half a unit is rounded up, also before 1970; integer division alone would round towards 1970
     "t_rounded(t, u) AS make_timestamp(epoch_us(t) + u // 2"
     " - ((epoch_us(t) + u // 2) % u + u) % u)",
-    # whole units between, as a clock that is full counts; DuckDB's date_diff counts boundaries,
-    # and its date_sub takes the last days of two months for the same day
-    # its last day completes a month that began on a day which it has not
+    # the number of full months; DuckDB's date_diff counts boundaries, and its date_sub treats
+    # the last days of two months as the same day.
+    # A month's last day completes a month that began on a day which it does not have.
     "t_whole_months(a, b) AS CAST((year(b) - year(a)) * 12 + month(b) - month(a) AS BIGINT)"
     " - CASE WHEN day(a) > day(b) AND day(b) < day(last_day(b))"
     " OR day(a) >= day(b) AND CAST(CAST(b AS TIMESTAMP) AS TIME)"
@@ -101,7 +101,7 @@ MACROS: tuple[str, ...] = (
     " || strftime(make_timestamp(abs(v) % 86400000 * 1000), '%H:%M:%S.%g')",
     "t_months_text(v) AS CASE WHEN v < 0 THEN '-' ELSE '' END || (abs(v) // 12) || '-'"
     " || (abs(v) % 12)",
-    # by first occurrence; DuckDB's own functions have another order, and no NULL
+    # in order of first occurrence; DuckDB's own functions have another order and ignore NULL
     "t_distinct(a) AS list_extract(list_transform([struct_pack(a := a, n :="
     ' list_position(list_transform(a, lambda "t_f": "t_f" IS NULL), true))], lambda "t_a":'
     ' list_filter("t_a".a, lambda "t_e", "t_n": CASE WHEN "t_e" IS NULL THEN "t_a".n = "t_n"'
@@ -110,7 +110,7 @@ MACROS: tuple[str, ...] = (
     "t_intersect(a, b) AS CASE WHEN b IS NOT NULL THEN"
     ' list_filter(t_distinct(a), lambda "t_g": t_has(b, "t_g")) END',
     't_except(a, b) AS list_filter(t_distinct(a), lambda "t_g": NOT t_has(b, "t_g"))',
-    # the first of each key, in their order: by sorting, as looking each up would be quadratic
+    # the first entry of each key, in order; it sorts, since a search per key would be quadratic
     't_heads(s) AS list_extract(list_transform([s], lambda "t_s": list_transform('
     'list_filter("t_s", lambda "t_e", "t_n": "t_n" = 1 OR "t_e".k IS DISTINCT FROM'
     ' list_extract("t_s", "t_n" - 1).k), lambda "t_h": "t_h".n)), 1)',

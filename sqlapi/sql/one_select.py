@@ -1,7 +1,7 @@
-"""The last look at what DuckDB is given: one SELECT of known functions over known tables.
+"""The final check of DuckDB's SQL: one SELECT of known functions over known tables.
 
-Whatever the translation of a text may get wrong, nothing else runs. DuckDB's own parser tells what
-the text is, and the statement that it tells is the one that is run.
+Even if the translation has an error, nothing else runs. DuckDB's own parser parses the SQL, and the
+statement that it returns is the one that runs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ to_milliseconds to_months translate trim trunc unhex unnest uuid var_pop var_sam
 KNOWN_FUNCTIONS = frozenset(
     (*UDFS, *(macro.partition("(")[0] for macro in MACROS), *_OF_DUCKDB.split())
 )
-"""The functions that a translation uses: DuckDB's, and the project's own."""
+"""The functions that translations use: DuckDB's and the project's own."""
 _CLASSES = {
     "CASE", "CAST", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "FUNCTION", "LAMBDA",
     "OPERATOR", "STAR", "SUBQUERY", "TYPE", "WINDOW",
@@ -51,7 +51,7 @@ _NODES = {
 
 
 class UnknownStatementError(SqlError):
-    """The translation of a statement is no SELECT, or has a part that it should not have."""
+    """The translation of a statement is no SELECT, or has an unexpected part."""
 
     def __init__(self, part: str) -> None:
         super().__init__("NOT_SUPPORTED", f"The statement is not supported: {part} in DuckDB's SQL")
@@ -60,7 +60,7 @@ class UnknownStatementError(SqlError):
 def one_select(
     connection: duckdb.DuckDBPyConnection, sql: str, tables: Collection[str]
 ) -> duckdb.Statement:
-    """Return the statement that `sql` is. Raises SqlError unless it is one SELECT that is known."""
+    """Return the statement in `sql`. Raises SqlError unless it is one SELECT with known parts."""
     try:
         statements = connection.extract_statements(sql)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
@@ -72,7 +72,7 @@ def one_select(
 
     def check(pairs: list[tuple[str, Any]]) -> Any:
         _check_node(dict(pairs), known)
-        # only the outermost one is needed: the whole tree may be large
+        # the value is not needed, and the whole tree may be large
         return len(pairs)
 
     try:
@@ -84,7 +84,7 @@ def one_select(
 
 @contextmanager
 def changing_nothing(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """A transaction that cannot write, and leaves nothing to the queries after it."""
+    """Run the body in a read-only transaction, which leaves nothing for later queries."""
     connection.execute("BEGIN TRANSACTION READ ONLY")
     try:
         yield
@@ -108,6 +108,6 @@ def _check_node(node: dict[str, Any], tables: Collection[str]) -> None:
     if "function_name" in node and node["function_name"].lower() not in KNOWN_FUNCTIONS:
         raise UnknownStatementError(f"function {node['function_name']}")
     for key in ("schema", "catalog", "schema_name", "catalog_name", "materialized", "columns"):
-        # names of another schema, WITH, and COLUMNS(…)
+        # names in another schema, WITH, and COLUMNS(…)
         if node.get(key):
             raise UnknownStatementError(f"{key} {node[key]}")

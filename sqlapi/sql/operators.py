@@ -1,4 +1,4 @@
-"""Arithmetic, comparison and concatenation, with Trino's types of the results."""
+"""Arithmetic, comparison and concatenation, with Trino's result types."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COMPARABLE = {"map", "json"}
 
 
 def compare(operator: str, left: Code, right: Code) -> Code:
-    """`left operator right`; NULL where one is. Raises SqlError for types that do not meet."""
+    """Translate `left operator right`. Raises SqlError for types without a common one."""
     kind = common(left.type, right.type)
     if kind is None:
         raise not_applicable(operator, [left, right])
@@ -44,7 +44,7 @@ def compare(operator: str, left: Code, right: Code) -> Code:
         and "random()" not in plain
         and operator in ("=", "<>", "<", "<=", ">", ">=")
     ):
-        # NaN is equal to nothing, and neither more nor less; to DuckDB it is the largest number
+        # NaN is not equal to, less or greater than anything; in DuckDB it is the largest number
         unequal = "true" if operator == "<>" else "false"
         null = f"{a.sql} IS NOT NULL AND {b.sql} IS NOT NULL"
         nan = f"(isnan({a.sql}) OR isnan({b.sql})) AND {null}"
@@ -53,7 +53,7 @@ def compare(operator: str, left: Code, right: Code) -> Code:
 
 
 def _composed_equal(left: Code, right: Code) -> Code:
-    """Whether two rows or arrays of one type are equal, part by part."""
+    """Return a test of whether two rows or arrays of one type are equal, part by part."""
     kind = left.type
     if kind.name == "row":
         parts = [
@@ -73,7 +73,7 @@ def _composed_equal(left: Code, right: Code) -> Code:
 
 
 def _is_plain(kind: Type) -> bool:
-    """Rows and arrays of values that are told apart as in DuckDB, NULL among them."""
+    """Return whether DuckDB distinguishes the type's values, with NULL, as Trino does."""
     if kind.name not in ("array", "row"):
         return kind.name not in ("double", "real", *_COMPARABLE)
     return all(_is_plain(part) for part in kind.args)
@@ -81,7 +81,7 @@ def _is_plain(kind: Type) -> bool:
 
 def _check_comparable(kind: Type, operator: str) -> None:
     if kind.name in _COMPARABLE or kind.args:
-        # NULL inside of arrays and rows: Trino does not know, DuckDB orders it
+        # NULL within arrays and rows: Trino's result is unknown, DuckDB orders it
         raise SqlError("NOT_SUPPORTED", f"Operator {operator} of {kind} is not supported")
 
 
@@ -93,7 +93,7 @@ def negated(code: Code) -> Code:
 
 
 def arithmetic(operator: str, left: Code, right: Code) -> Code:
-    """`+ - * / %`."""
+    """Translate `+ - * / %`. Raises SqlError for types that do not fit."""
     if moved := _moved(operator, left, right):
         return moved
     if {left.type, right.type} & {DAY_TO_SECOND, YEAR_TO_MONTH} or not _numbers(left, right):
@@ -123,7 +123,7 @@ def _by_zero(duck: str) -> str:
 
 
 def divided(left: Code, right: Code) -> Code:
-    """The quotient of two numbers of one type that is no decimal."""
+    """Return the quotient of two numbers of one type other than decimal."""
     kind = left.type
     if kind.is_integer:
         zero = _by_zero(kind.duck)
@@ -175,7 +175,7 @@ def coerced_to(code: Code, kind: Type) -> str:
 
 
 def quotient(left: Code, right: Code, kind: Type) -> Code:
-    """Two decimals divided, exactly, half a last digit rounded up, away from zero."""
+    """Divide two decimals exactly; round half of the last digit away from zero."""
     shift = kind.scale + right.type.scale - left.type.scale
     x = unscaled(left)
     y = unscaled(right)
@@ -192,7 +192,7 @@ def quotient(left: Code, right: Code, kind: Type) -> Code:
 
 
 def unscaled(code: Code) -> str:
-    """A decimal's digits as an integer."""
+    """Return a decimal's digits as an integer."""
     scale = code.type.scale
     if not scale:
         return f"CAST({code.sql} AS HUGEINT)"
@@ -201,7 +201,7 @@ def unscaled(code: Code) -> str:
 
 
 def scaled(digits: str, kind: Type) -> str:
-    """The decimal with these digits."""
+    """Return the decimal with these digits."""
     scale = kind.scale
     if not scale:
         return f"CAST({digits} AS {kind.duck})"
@@ -213,7 +213,7 @@ def scaled(digits: str, kind: Type) -> str:
 def _moved(  # noqa: PLR0911, PLR0912
     operator: str, left: Code, right: Code
 ) -> Code | None:
-    """Dates, timestamps and intervals added and taken away."""
+    """Translate arithmetic of dates, timestamps and intervals; return None for other types."""
     a, b = left.type, right.type
     intervals = (DAY_TO_SECOND, YEAR_TO_MONTH)
     if operator == "+" and a in intervals and b.is_time:
@@ -263,7 +263,7 @@ def _moved(  # noqa: PLR0911, PLR0912
 
 
 def concatenated(left: Code, right: Code) -> Code:
-    """`||` of texts, arrays and binary values."""
+    """Translate `||` of strings, arrays and binary values. Raises SqlError."""
     a, b = left.type, right.type
     if "array" in (a.name, b.name):
         if a.name != b.name:
@@ -273,7 +273,7 @@ def concatenated(left: Code, right: Code) -> Code:
             raise not_applicable("||", [left, right])
         kind = array(element)
         x, y = coerced(left, kind).sql, coerced(right, kind).sql
-        # DuckDB takes NULL for an empty list
+        # DuckDB treats NULL as an empty list
         return Code(f"CASE WHEN {x} IS NULL OR {y} IS NULL THEN NULL ELSE {x} || {y} END", kind)
     if a.name == b.name == "varchar":
         return Code(f"({left.sql} || {right.sql})", VARCHAR)
@@ -283,7 +283,7 @@ def concatenated(left: Code, right: Code) -> Code:
 
 
 def _with_element(left: Code, right: Code) -> Code:
-    """An array with one more element, before or after."""
+    """Return an array with an element prepended or appended. Raises SqlError."""
     whole, one = (left, right) if left.type.name == "array" else (right, left)
     element = common(whole.type.args[0], one.type)
     if element is None or one.type.name == "unknown" or element.args:

@@ -1,4 +1,4 @@
-"""Which parts of sqlglot's trees are understood: one that is not is never passed over."""
+"""The parts of sqlglot's trees that are supported; others are never ignored silently."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _PARTS: dict[type, set[str]] = {
 
 
 def check_parts(tree: exp.Expr) -> None:
-    """Raises SqlError (NOT_SUPPORTED) where a tree has a part that nothing looks at."""
+    """Raise SqlError (NOT_SUPPORTED) if a tree has a part that the translation does not handle."""
     known = _ALWAYS | _PARTS.get(type(tree), set())
     for name, value in tree.args.items():
         if name not in known and value not in (None, False, []):
@@ -61,7 +61,7 @@ def check_parts(tree: exp.Expr) -> None:
 
 
 def position(tree: exp.Expr) -> tuple[int, int] | None:
-    """Line and column of a name in the text; None where sqlglot does not tell."""
+    """Return line and column of a tree's name; None if sqlglot does not provide them."""
     for node in tree.find_all(exp.Identifier):
         meta = node.meta
         if "line" in meta:

@@ -1,4 +1,4 @@
-"""Conditions as DuckDB's `json_serialize_sql` tells them: which compare a number or a text."""
+"""Comparisons with a number or a string in conditions of DuckDB's `json_serialize_sql`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OPERATORS = {
 
 
 def whole_number_comparisons(condition: Mapping[str, Any]) -> Iterator[Comparison]:
-    """Those that every row which meets `condition` meets."""
+    """Yield comparisons that all rows which meet `condition` meet."""
     if condition["type"] == "CONJUNCTION_AND":
         for child in condition["children"]:
             yield from whole_number_comparisons(child)
@@ -25,7 +25,7 @@ def whole_number_comparisons(condition: Mapping[str, Any]) -> Iterator[Compariso
 
 
 def texts_of(condition: Mapping[str, Any]) -> dict[str, frozenset[str]]:
-    """By column, the texts of which every row that meets `condition` has one there."""
+    """Return, by column, the strings of which each row that meets `condition` has one."""
     kind, children = condition["type"], condition.get("children") or []
     if kind == "CONJUNCTION_AND":
         both: dict[str, frozenset[str]] = {}
@@ -49,7 +49,7 @@ def texts_of(condition: Mapping[str, Any]) -> dict[str, frozenset[str]]:
 
 
 def _comparison(term: Mapping[str, Any]) -> Comparison | None:
-    """`column operator number`, the way round in which DuckDB's optimizer puts it."""
+    """Return a term `column operator number`, in the order that DuckDB's optimizer uses."""
     operator = _OPERATORS.get(term["type"])
     if operator is None or term["left"]["type"] != "COLUMN_REF":
         return None

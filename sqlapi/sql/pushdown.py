@@ -1,7 +1,7 @@
-"""Which rows a query needs at most, as far as it compares numbers or texts: known before it runs.
+"""Conditions on the rows that a query needs, which compare numbers or strings.
 
-DuckDB tells it as the text of the filter above a scan, when it plans over no rows. What that filter
-drops takes no part in the answer, so that a source may as well not read it.
+DuckDB plans the query over empty tables; its plan has the filter above the scan as SQL. Rows that
+this filter drops do not affect the result, so a source need not read them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ _WHOLE = ("tinyint", "smallint", "integer", "bigint")
 def comparisons(
     connection: duckdb.DuckDBPyConnection, translation: Translation, rows: Mapping[str, pa.Table]
 ) -> dict[str, list[Comparison]]:
-    """Of the query's only table, by the name it is read under; nothing of several tables.
+    """Return comparisons that rows of the query's only table must meet, by its key.
 
-    `rows` are that table without rows, in the columns and types of the query's run.
+    They are empty for several tables. `rows` has the table without rows, with the columns and types
+    of the query's run.
     """
     only = _only_table(translation)
     if only is None:
@@ -45,7 +46,7 @@ def comparisons(
 def texts(
     connection: duckdb.DuckDBPyConnection, translation: Translation, rows: Mapping[str, pa.Table]
 ) -> dict[str, dict[str, frozenset[str]]]:
-    """The texts of which a column has one in every row that counts; of the query's only table."""
+    """Return the strings of which a column has one in all relevant rows of the only table."""
     only = _only_table(translation)
     if only is None:
         return {}
@@ -71,13 +72,13 @@ def _only_table(translation: Translation) -> tuple[str, Mapping[str, Type]] | No
 def _condition(
     connection: duckdb.DuckDBPyConnection, translation: Translation, name: str, rows: pa.Table
 ) -> dict[str, Any] | None:
-    """What every row of the only table must meet; None where that is not known."""
+    """Return the condition on rows of the only table; None if it is not known."""
     try:
         connection.register(name, rows)
         found = connection.execute(f"EXPLAIN (FORMAT json) {translation.sql}").fetchall()
         return _filter(connection, json.loads(found[0][1]))
     except duckdb.Error:
-        # what is wrong with it is found out, and said, when it runs
+        # the query's run reports the error
         return None
     finally:
         connection.unregister(name)

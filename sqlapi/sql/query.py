@@ -1,4 +1,4 @@
-"""Queries: SELECT, set operations and VALUES, with the names and types of their columns."""
+"""Queries: SELECT, set operations and VALUES, with their columns' names and types."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _KNOWN = {
 
 @dataclass
 class Selected:
-    """A query for DuckDB, whose columns are called c0, c1 and so on."""
+    """DuckDB's SQL of a query, whose columns are named c0, c1 and so on."""
 
     sql: str
     columns: list[tuple[str, Type]]
@@ -46,7 +46,7 @@ class Selected:
         spend(len(self.sql))
 
     def coerced_to(self, kinds: Sequence[Type]) -> str:
-        """The same with columns of these types."""
+        """Return the SQL with columns of these types."""
         if all(have.duck == want.duck for (_, have), want in zip(self.columns, kinds, strict=True)):
             return self.sql
         columns = ", ".join(f"CAST(c{i} AS {kind.duck}) AS c{i}" for i, kind in enumerate(kinds))
@@ -55,13 +55,13 @@ class Selected:
 
 @dataclass
 class Queries(Relations):
-    """Translates whole queries over the tables of a context."""
+    """Translator of whole queries over the tables of a context."""
 
     context: Context
     ctes: dict[str, Selected] = field(default_factory=dict)
 
     def query(self, tree: exp.Expr, outer: Scope | None = None) -> Selected:
-        """Raises SqlError for anything that is not known to agree with Trino."""
+        """Translate a query. Raises SqlError for anything that is not known to agree with Trino."""
         self.context.depth += 1
         if self.context.depth > _DEPTH:
             raise too_deep()
@@ -116,7 +116,7 @@ class Queries(Relations):
 
     @staticmethod
     def _value(tree: exp.Expr, compiler: Expressions) -> list[Code]:
-        """The columns of one row of VALUES; a value that is a row has several."""
+        """Return the columns of one row of VALUES; a single row value has several."""
         items = tree.expressions if isinstance(tree, exp.Tuple) else [tree]
         codes = [compiler.code(item) for item in items]
         if len(codes) == 1 and codes[0].type.name == "row":
@@ -149,7 +149,7 @@ class Queries(Relations):
         return Selected(sql, [(n, k) for (n, _), k in zip(left.columns, kinds, strict=True)])
 
     def _modified(self, tree: exp.Expr, found: Selected) -> Selected:
-        """ORDER BY, OFFSET and LIMIT of a query that is no plain SELECT."""
+        """Add ORDER BY, OFFSET and LIMIT to a query other than a plain SELECT."""
         if not any(tree.args.get(key) for key in ("order", "limit", "offset")):
             return found
         sql = f"SELECT * FROM ({found.sql}) AS m"
@@ -300,7 +300,7 @@ class Queries(Relations):
         for i, (name, code) in enumerate(items):
             by_name.setdefault(name.lower(), {}).setdefault(code.sql, i)
             by_sql.setdefault(code.sql, i)
-        # a name in an expression is that of a result's column before one of the source
+        # in an expression, names of result columns come before those of the source
         scope = compiler.scope
         variables = {**scope.variables, **{name.lower(): code for name, code in items}}
         terms = []
@@ -357,7 +357,7 @@ def _count(tree: exp.Expr) -> int:
 
 
 def ordinal(tree: exp.Literal, count: int) -> int:
-    """The index of a column that is named by its number from 1."""
+    """Return the index of a column that is given by its number from 1. Raises SqlError."""
     number = whole(tree.this)
     if number is None or not 1 <= number <= count:
         raise SqlError(
@@ -368,7 +368,7 @@ def ordinal(tree: exp.Literal, count: int) -> int:
 
 
 def renamed(columns: list[tuple[str, Type]], names: Sequence[str]) -> list[tuple[str, Type]]:
-    """Columns under other names, as many as there are."""
+    """Return the columns with other names. Raises SqlError if the numbers differ."""
     if len(names) != len(columns):
         raise SqlError(
             "MISMATCHED_COLUMN_ALIASES",

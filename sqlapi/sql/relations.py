@@ -26,7 +26,7 @@ __all__ = ["Relations"]
 
 @dataclass
 class Relations(ABC):
-    """The part of `Queries` that knows where rows come from."""
+    """The part of `Queries` that translates FROM."""
 
     context: Context
     ctes: dict[str, Selected]
@@ -35,7 +35,7 @@ class Relations(ABC):
     def query(self, tree: exp.Expr, outer: Scope | None = None) -> Selected: ...
 
     def source(self, tree: exp.Select, scope: Scope) -> str:
-        """The FROM clause of a SELECT; the scope gets its columns."""
+        """Translate the FROM clause of a SELECT, and add its columns to the scope."""
         clause = tree.args.get("from_")
         if clause is None:
             return ""
@@ -181,7 +181,7 @@ class Relations(ABC):
         before = len(scope.relations)
         right = self._relation(join.this, scope, lateral=True)
         using, on = join.args.get("using"), join.args.get("on")
-        # the JOINs of `a JOIN b JOIN c ON … ON …` belong to the table within
+        # in `a JOIN b JOIN c ON … ON …`, the second JOIN belongs to the inner table
         for inner in join.this.args.get("joins") or []:
             raise SqlError("NOT_SUPPORTED", f"Unsupported join: {shown(inner)}")
         if using:

@@ -1,4 +1,4 @@
-"""Which expressions may fail, or be refused, while they run: TRY must not hide that."""
+"""Expressions that may fail, or be refused, at run time, which TRY must not hide."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _FAILING = _pattern(
 
 
 def refuses(sql: str) -> bool:
-    """Whether it may meet a value that is not offered."""
+    """Return whether SQL may meet a value that is not supported."""
     return f"{FAILURE}NOT_SUPPORTED" in sql or bool(_REFUSING.search(sql))
 
 
 def may_fail(sql: str) -> bool:
-    """Whether a function in it fails for some values, in Trino or here."""
+    """Return whether a function in the SQL fails for some values, in Trino or here."""
     return FAILURE in sql or bool(_FAILING.search(sql))

@@ -1,4 +1,4 @@
-"""Which columns there are where an expression stands, and which of them are read."""
+"""The columns that an expression may use, and those that a query reads."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from sqlapi.sql.types import Type
 __all__ = ["Column", "Context", "Relation", "Schema", "Scope", "Table"]
 
 _RELATIONS = 1000
-"""Tables and subqueries of one statement: more than DuckDB plans in reasonable time."""
+"""Largest number of tables and subqueries in a statement; DuckDB plans more too slowly."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """What a name in FROM stands for: rows to read, or the text of a view."""
+    """The table or view that a name in FROM stands for."""
 
     key: str
-    """What the reader calls it."""
+    """The reader's name of it."""
     database: str
     name: str
     columns: Mapping[str, Type]
-    """By names in small letters."""
+    """Types by name in lower case."""
     view: str | None = None
     """The SELECT of a view."""
     view_database: str = ""
     hidden: Mapping[str, Type] = field(default_factory=dict)
-    """Columns that `*` does not show, but which can be named."""
+    """Columns that `*` does not show, but that a query can name."""
 
     def type_of(self, column: str) -> Type:
         return self.columns.get(column) or self.hidden[column]
 
 
 class Schema(Protocol):
-    """What the translation asks about tables."""
+    """The interface to tables for the translation."""
 
     def table(self, catalog: str | None, database: str, name: str, as_of: str | None) -> Table:
-        """The table of that name. Raises SqlError when there is none."""
+        """Return the table of this name. Raises SqlError if there is none."""
         ...
 
 
@@ -68,7 +68,7 @@ class Relation:
 
     @cached_property
     def by_name(self) -> Mapping[str, list[Column]]:
-        """The columns of each name: a long SELECT asks for as many names as there are columns."""
+        """The columns of each name, cached since a long SELECT has many names."""
         found: dict[str, list[Column]] = {}
         for column in self.columns:
             found.setdefault(column.name, []).append(column)
@@ -77,18 +77,18 @@ class Relation:
 
 @dataclass
 class Scope:
-    """The relations of one SELECT; those of the SELECT around it are behind."""
+    """The relations of one SELECT; `outer` has those of the enclosing SELECT."""
 
     relations: list[Relation] = field(default_factory=list)
     merged: list[Column] = field(default_factory=list)
-    """Columns of JOIN … USING, once for both sides."""
+    """Columns of JOIN … USING, one for both sides."""
     hidden: set[tuple[str | None, str]] = field(default_factory=set)
     outer: Scope | None = None
     variables: dict[str, Code] = field(default_factory=dict)
     """Parameters of lambdas, by name."""
 
     def columns(self, alias: str | None = None) -> list[Column]:
-        """What `*`, or `alias.*`, stands for. Raises SqlError for an unknown alias."""
+        """Return the columns of `*` or `alias.*`. Raises SqlError for an unknown alias."""
         if alias is not None:
             for relation in self.relations:
                 if relation.alias == alias:
@@ -105,9 +105,9 @@ class Scope:
         return [*self.merged, *rest]
 
     def find(self, parts: list[str]) -> tuple[Column, list[str]] | None:
-        """The column that a dotted name begins with, and the fields that follow.
+        """Return the column that a dotted name begins with, and the fields that follow; or None.
 
-        Raises SqlError when there are two.
+        Raises SqlError if two columns match.
         """
         found = self._qualified(parts) or self._plain(parts[0])
         if found:
@@ -150,24 +150,24 @@ def _only(columns: list[Column], name: str) -> Column:
 
 @dataclass
 class Context:
-    """What one translation shares: tables asked for, names given out, columns read."""
+    """The shared state of one translation: its tables, generated names, and columns read."""
 
     schema: Schema
     database: str
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     read: dict[str, dict[str, Type]] = field(default_factory=dict)
-    """By key of a table, the columns that are read of it, in the table's order by name."""
+    """The columns that are read, by table key, with their types."""
     tables: dict[str, Table] = field(default_factory=dict)
     _names: int = 0
     depth: int = 0
     nesting: int = 0
-    """How many expressions are around what is being translated."""
+    """Number of expressions around the current one."""
     in_window: bool = False
     lambdas: int = 0
-    """How many lambdas are around what is being translated."""
+    """Number of lambdas around the current expression."""
 
     def name(self, prefix: str) -> str:
-        """A name that nothing else has. Raises SqlError for too many tables and subqueries."""
+        """Return a unique name. Raises SqlError for too many tables and subqueries."""
         self._names += 1
         if self._names > _RELATIONS:
             raise SqlError("NOT_SUPPORTED", f"More than {_RELATIONS:,} tables in a statement")

@@ -1,4 +1,4 @@
-"""The texts in which Athena shows values."""
+"""Athena's strings for values."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["as_text"]
 
 
 def as_text(column: pa.ChunkedArray[Any], kind: Type) -> pa.ChunkedArray[Any]:
-    """A result's column as texts; NULL stays NULL."""
+    """Return a result's column as strings; NULL stays NULL."""
     if kind.name in ("varchar", "json"):
         return column.cast(pa.string())
     if kind.is_integer:
         return column.cast(pa.string())
     if kind.name == "date":
         shown = column.cast(pa.string())
-        # as Java writes a year of five digits
+        # Java writes a plus before a year of five digits
         return pc.replace_substring_regex(shown, r"^(\d{5})", r"+\1")
     show = _shower(kind)
     return pa.chunked_array([pa.array([_none(show, v) for v in column.to_pylist()], pa.string())])

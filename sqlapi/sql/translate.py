@@ -1,4 +1,4 @@
-"""One SELECT in Athena's SQL, as DuckDB's SQL over named tables."""
+"""The translation of one SELECT from Athena's SQL to DuckDB's SQL."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _VOLATILE = ("random", "rand", "uuid")
 
 @dataclass(frozen=True)
 class Translation:
-    """What to run, over which columns of which tables, and what comes out."""
+    """A translated query: SQL, result columns, and the tables and columns that it reads."""
 
     sql: str
-    """Its columns are c0, c1 and so on."""
+    """DuckDB's SQL, whose columns are c0, c1 and so on."""
     columns: Sequence[tuple[str, Type]]
-    """The names to show, and Trino's types."""
+    """Names of the result's columns, with Trino's types."""
     tables: Mapping[str, Table]
-    """By the name that `sql` has for a table."""
+    """Tables by their name in `sql`."""
     read: Mapping[str, Mapping[str, Type]]
-    """The columns that are read of each."""
+    """The columns that are read of each table."""
 
 
 def translate(sql: str, schema: Schema, database: str) -> Translation:
-    """Raises SqlError for errors, and for whatever is not known to agree with Trino."""
+    """Translate a query. Raises SqlError for errors and for SQL not known to agree with Trino."""
     context = Context(schema, database)
     try:
         with budget():
@@ -45,7 +45,7 @@ def translate(sql: str, schema: Schema, database: str) -> Translation:
     except RecursionError:
         raise too_deep() from None
     if found.sql.count("random()") + found.sql.count("uuid()") > _volatile(tree):
-        # what is written once would be evaluated twice
+        # the query has the call once, but the translation would evaluate it twice
         raise SqlError("NOT_SUPPORTED", "random() or uuid() in this place")
     return Translation(found.sql, found.columns, context.tables, context.read)
 
@@ -55,7 +55,7 @@ def _volatile(tree: exp.Expr) -> int:
 
 
 def with_parameters(sql: str, parameters: Sequence[str]) -> str:
-    """Return the text with each `?` as the value given for it, in order. Raises SqlError."""
+    """Return the SQL with each `?` replaced by its value, in order. Raises SqlError."""
     places = [token for token in tokens(sql) if token.token_type == TokenType.PLACEHOLDER]
     if len(places) != len(parameters):
         raise SqlError(

@@ -1,4 +1,4 @@
-"""Trino's types as Athena shows them, and how each is kept in Arrow, DuckDB and Glue."""
+"""Trino's types as Athena shows them, and their counterparts in Arrow, DuckDB and Glue."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ _MICROS = 6
 
 @dataclass(frozen=True)
 class Type:
-    """One of Trino's types. `zone` is that of all values of a timestamp with time zone."""
+    """A type of Trino's. `zone` is the time zone of all values of a timestamp with time zone."""
 
     name: str
     args: tuple[Type, ...] = ()
     """Element of an array, key and value of a map, fields of a row."""
     size: int | None = None
-    """Precision of decimals and timestamps, length of a varchar; None: without limit."""
+    """Precision of a decimal or timestamp, length of a varchar; None is unlimited."""
     scale: int = 0
     fields: tuple[str | None, ...] = ()
     zone: str | None = None
     loose: bool = field(default=False, compare=False)
-    """Trino may give these texts a length that is not known here."""
+    """Whether Trino may give these strings a length that is not known here."""
     parts: int = field(default=1, init=False, compare=False, repr=False)
-    """Types in it, itself among them. A type may be much longer than the text that makes it."""
+    """Number of types in it, including itself. A short text can make a type with many parts."""
     depth: int = field(default=1, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -86,7 +86,7 @@ class Type:
 
     @property
     def duck(self) -> str:
-        """DuckDB's type for the values. Intervals are whole milliseconds or months."""
+        """DuckDB's type for the values. Intervals are integers, in milliseconds or months."""
         match self.name:
             case "decimal":
                 return f"DECIMAL({self.size},{self.scale})"
@@ -129,7 +129,7 @@ class Type:
         return self.loose or any(inner.is_loose for inner in self.args)
 
     def loosely(self) -> Type:
-        """The same, where its texts' lengths are not known."""
+        """Return the type, marked as one whose strings have unknown lengths in Trino."""
         inner = tuple(kind.loosely() for kind in self.args)
         return replace(self, args=inner, loose=self.name == "varchar" and self.size is None)
 
@@ -143,7 +143,7 @@ class Type:
 
     @property
     def is_time(self) -> bool:
-        """A date or a timestamp."""
+        """Whether it is a date or a timestamp."""
         return self.name in ("date", "timestamp", "timestamp with time zone")
 
 
@@ -171,7 +171,7 @@ DAY_TO_SECOND, YEAR_TO_MONTH = Type("interval day to second"), Type("interval ye
 
 
 def decimal(precision: int, scale: int = 0) -> Type:
-    """decimal(precision, scale). Raises SqlError where Trino has no such type."""
+    """Return decimal(precision, scale). Raises SqlError if Trino has no such type."""
     if not 0 < precision <= MAX_PRECISION or not 0 <= scale <= precision:
         raise SqlError("TYPE_NOT_FOUND", f"Unknown type: decimal({precision},{scale})")
     return Type("decimal", size=precision, scale=scale)
@@ -182,7 +182,7 @@ def varchar(length: int | None = None) -> Type:
 
 
 def timestamp(precision: int = 3) -> Type:
-    """timestamp(precision). Raises SqlError beyond microseconds, which DuckDB cannot hold."""
+    """Return timestamp(precision). Raises SqlError beyond microseconds, DuckDB's limit."""
     if precision > _MICROS:
         raise SqlError("NOT_SUPPORTED", f"timestamp({precision}) is not supported")
     return Type("timestamp", size=precision)
@@ -205,12 +205,12 @@ def row(args: tuple[Type, ...], fields: tuple[str | None, ...] | None = None) ->
 
 
 def as_decimal(kind: Type) -> Type:
-    """The decimal that holds every value of an integer type."""
+    """Return the decimal that holds all values of an integer type; others as they are."""
     return decimal(_INTEGERS[kind.name]) if kind.is_integer else kind
 
 
 def common(a: Type, b: Type) -> Type | None:  # noqa: PLR0911
-    """The type both are turned into where they meet; None where Trino has none."""
+    """Return the type that both coerce to; None if Trino has none. Raises SqlError."""
     if b in (a, UNKNOWN):
         return b if b.is_loose else a
     if a == UNKNOWN:
@@ -258,7 +258,7 @@ def _common_time(a: Type, b: Type) -> Type | None:
 
 
 def can_coerce(given: Type, wanted: Type) -> bool:
-    """Whether Trino turns `given` into `wanted` by itself."""
+    """Return whether Trino coerces `given` to `wanted` implicitly."""
     if given.name == wanted.name and not given.args:
         if given.name == "decimal":
             return common(given, wanted) == wanted
@@ -272,7 +272,7 @@ def can_coerce(given: Type, wanted: Type) -> bool:
 
 
 def of_arrow(kind: pa.DataType) -> Type:  # noqa: PLR0911, PLR0912
-    """The type in which Athena shows a column of a file. Raises SqlError for one it has not."""
+    """Return Athena's type of a file's column. Raises SqlError for an unsupported type."""
     t = pa.types
     if t.is_dictionary(kind):
         return of_arrow(kind.value_type)

@@ -1,6 +1,6 @@
-"""Functions in Python, for what must come out as Java writes it.
+"""Python functions for results that must be exactly those of Java.
 
-One value at a time: slow, and right.
+They take one value at a time, which is slow.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ __all__ = ["UDFS", "check_pattern", "java_double", "java_real", "null_safe"]
 
 EPOCH = datetime(1970, 1, 1)
 _MOST_STEPS = 1_000_000
-"""Trino's bound of what grows with the product of two lengths."""
+"""Trino's limit on the product of two strings' lengths."""
 
 
 def java_double(value: float) -> str:
-    """As Java's Double.toString: 1.0, 1.0E-4, NaN, Infinity."""
+    """Return the string of Java's Double.toString: 1.0, 1.0E-4, NaN, Infinity."""
     return _java(value, repr)
 
 
 def java_real(value: float) -> str:
-    """The same of a value that has 32 bits."""
+    """Return the string of Java's Float.toString, for a 32-bit value."""
     return _java(value, lambda x: str(np.float32(x)) if x else repr(x))
 
 
@@ -66,7 +66,7 @@ def _java(value: float, shortest: Callable[[float], str]) -> str:
     point = lead + int(exponent or 0)
     digits = digits.rstrip("0") or "0"
     if len(digits) == 1:
-        # two digits come closer to the smallest numbers: 4.9E-324
+        # two digits are closer to the smallest numbers: 4.9E-324
         near, _, exponent = f"{abs(value):.1e}".partition("e")
         digits, point = near.replace(".", "").rstrip("0"), int(exponent) + 1
     if -3 < point <= 7:
@@ -112,7 +112,7 @@ def _from_utf8(value: bytes) -> str:
     try:
         return bytes(value).decode()
     except UnicodeDecodeError:
-        # Trino puts a sign in the place of what is wrong, by rules of its own
+        # Trino replaces invalid bytes by its own rules
         raise failure("NOT_SUPPORTED", "from_utf8 of what is not UTF-8") from None
 
 
@@ -175,7 +175,7 @@ def _iso_date(value: str) -> Any:
 
 
 def _iso_timestamp(value: str) -> datetime:
-    """A date and time of ISO 8601 in UTC; other zones would be told in them."""
+    """Parse an ISO 8601 time in UTC; refuse other zones, which would be part of the result."""
     found = re.fullmatch(
         r"(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2})?(?:[.,](\d{1,3}))?(Z)?)?", value
     )
@@ -233,7 +233,7 @@ def _from_base(value: str, radix: int) -> int:
 
 
 def _java_math(compute: Callable[..., float], *values: float) -> float:
-    """Outside of a function's range Java gives NaN, or an infinity."""
+    """Compute a function; outside of its range return NaN or infinity, as Java does."""
     if compute is math.pow and abs(values[0]) == 1 and not math.isfinite(values[1]):
         return math.nan
     try:
@@ -269,7 +269,7 @@ def _log(base: float, x: float) -> float:
 
 
 def check_pattern(name: str, pattern: str) -> None:
-    """Raises SqlError for a pattern of dates with parts that are not offered."""
+    """Raise SqlError for a date pattern with parts that are not supported."""
     from sqlapi.sql.date_patterns import parts
 
     try:
@@ -279,7 +279,7 @@ def check_pattern(name: str, pattern: str) -> None:
 
 
 def null_safe(call: Callable[..., Any], arity: int) -> Callable[..., Any]:
-    """The same function with NULL for NULL. DuckDB counts the parameters it sees."""
+    """Return the function with NULL for NULL, and with a signature that DuckDB can inspect."""
     if arity == 1:
         return lambda a: None if a is None else call(a)
     if arity == 2:
@@ -295,7 +295,7 @@ REFUSING = (
     "t_json_quoted", "t_json_size", "t_json_lax", "t_url_parameter", "t_url_decode", "t_strpos",
     "t_iso_timestamp", "t_width_bucket", "t_round_to", "t_from_utf8",
 )  # fmt: skip
-"""Those of the following that refuse some values."""
+"""Names of the functions in UDFS that refuse some values."""
 Udf = tuple[Callable[..., Any], list[str], str]
 _DD = ["DOUBLE"]
 UDFS: dict[str, Udf] = {

@@ -1,4 +1,4 @@
-"""The state of the service, in a schema of its own of a PostgreSQL database."""
+"""The service's state, in its own schema of a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _UNKEPT = re.compile(r"[\x00\ud800-\udfff]")
 
 
 class Store:
-    """A few connections; every statement is a transaction of its own."""
+    """A pool of a few connections. Every statement is its own transaction."""
 
     def __init__(self, dsn: str, *, connections: int = 6) -> None:
-        """Makes the schema, or brings it up to date. Raises psycopg.OperationalError."""
+        """Create or migrate the schema. Raises psycopg.OperationalError."""
         self._pool: ConnectionPool[Any] = ConnectionPool(
             make_conninfo(dsn, options=f"-c search_path={_SCHEMA} -c timezone=UTC"),
             min_size=1,
@@ -54,17 +54,17 @@ class Store:
                     connection.execute("INSERT INTO migration VALUES (%s)", [file.name])
 
     def rows(self, text: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
-        """What a statement returns."""
+        """Return the rows of a statement."""
         with self._pool.connection() as connection:
             cursor = connection.execute(text.encode(), storable(values))
             return list(cursor.fetchall()) if cursor.description else []
 
     def row(self, text: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Row | None:
-        """The first row, if there is one."""
+        """Return the first row, or None."""
         return next(iter(self.rows(text, values)), None)
 
     def run(self, text: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> int:
-        """How many rows a statement changed."""
+        """Return the number of rows that a statement changed."""
         with self._pool.connection() as connection:
             return int(connection.execute(text.encode(), storable(values)).rowcount)
 
@@ -73,9 +73,9 @@ class Store:
 
 
 def storable(value: Any) -> Any:
-    """The value with U+FFFD for each character that PostgreSQL cannot keep, as in an error's text.
+    """Return the value with U+FFFD for each character that PostgreSQL cannot store.
 
-    What clients define has none of them (see `read_members`).
+    Error messages may have such characters. Clients' input has none (see `read_members`).
     """
     if isinstance(value, str):
         return _UNKEPT.sub("\ufffd", value)

@@ -1,1 +1,1 @@
-"""Queries in processes of their own, which can be ended, and have a limit of memory each."""
+"""Worker processes for queries, which can be ended and have a memory limit each."""

@@ -1,4 +1,4 @@
-"""Where a worker begins: a module that costs the service nothing to import."""
+"""The entry point of a worker, in a module that is cheap to import for the service."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["enter"]
 
 
 def enter(connection: Connection, setup: Setup, folder: Path) -> None:
-    """Be a worker; what it needs is imported by the process that it is forked from."""
+    """Run as a worker; the process that it is forked from has imported its modules."""
     from sqlapi.workers.worker import work
 
     work(connection, setup, folder)

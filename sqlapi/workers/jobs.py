@@ -1,4 +1,4 @@
-"""What the service and a worker tell each other."""
+"""The messages between the service and a worker."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Setup:
-    """What a worker is made of. It reaches the worker as a copy."""
+    """The settings and objects of a worker, which receives a copy."""
 
     source: TableSource
     storage: Storage
     catalog: str
     memory: str
-    """For DuckDB, as it writes sizes; beyond it DuckDB writes to files, up to `spill`. The kernel
-    lets the worker take twice as much."""
+    """DuckDB's memory, in DuckDB's notation; beyond it, DuckDB spills up to `spill` to files. The
+    kernel limits the worker to twice as much."""
     spill: str
     threads: int
     result_bytes: int
-    """The largest result."""
+    """Largest size of a result in bytes."""
     scratch: Path
-    """A folder for files of all workers, on a disk."""
+    """Folder for the files of all workers, on a disk."""
 
 
 # from the service to a worker
@@ -46,37 +46,37 @@ class Job:
 
     sql: str
     database: str
-    """Of names without one."""
+    """Default database of names without one."""
     parameters: tuple[str, ...] = ()
-    """A value for each `?`."""
+    """Values, one per `?`."""
 
 
 @dataclass(frozen=True)
 class Describe(Job):
-    """Asks for the columns alone."""
+    """A job that returns only the columns."""
 
 
 @dataclass(frozen=True)
 class Explain(Job):
-    """Asks for the plan."""
+    """A job that returns the plan."""
 
 
 @dataclass(frozen=True)
 class Select(Job):
-    """Writes the rows as a result."""
+    """A job that writes the rows to a result file."""
 
     location: str = ""
     scan_limit: int | None = None
-    """Bytes that may be read."""
+    """Largest number of bytes that may be read."""
 
 
 @dataclass(frozen=True)
 class Write(Job):
-    """Writes the rows as files of a table."""
+    """A job that writes the rows to a table's files."""
 
     target: Target = field(default_factory=lambda: Target(""))
     name: str = ""
-    """What the names of the files begin with."""
+    """Prefix of the files' names."""
     scan_limit: int | None = None
 
 
@@ -86,9 +86,9 @@ class Called:
 
     value: Any = None
     error: Exception | None = None
-    """What the worker may handle: SqlError, SourceError or ApiError."""
+    """Error that the worker may handle: SqlError, SourceError or ApiError."""
     gives_up: bool = False
-    """Whether the service failed in another way, so that the worker drops its job."""
+    """Whether the service failed with another error, so that the worker drops its job."""
 
 
 # from a worker to the service
@@ -101,12 +101,12 @@ class Ready:
 
 @dataclass(frozen=True)
 class Begun:
-    """The worker has the job. One that ends before was killed while it waited."""
+    """The worker has received the job. If it ends before that, it was killed while idle."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """A question about the catalog, by the name of one of `CatalogCalls`' methods."""
+    """A call of one of the `CatalogCalls`, by name."""
 
     name: str
     arguments: tuple[Any, ...]
@@ -114,7 +114,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Answered:
-    """A job's end; what it does not tell of is empty."""
+    """The result of a job; parts that the job does not have are empty."""
 
     columns: Sequence[tuple[str, Type]] = ()
     rows: int = 0
@@ -123,15 +123,15 @@ class Answered:
     lines: Sequence[str] = ()
     """The plan."""
     files: Sequence[tuple[str, list[str]]] = ()
-    """Those written, with the values of their partitions."""
+    """Files written, with their partitions' values."""
     layout: Layout = field(default_factory=Layout)
-    """Of the result's file."""
+    """Layout of the result file."""
     beginning: bytes = b""
     """The first block of the result, which most clients ask for at once."""
 
 
 @dataclass(frozen=True)
 class Failed:
-    """A job's other end. Without an error the service knows it already."""
+    """The failure of a job. None: the service knows the error already."""
 
     error: Exception | None

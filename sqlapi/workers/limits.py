@@ -1,4 +1,4 @@
-"""What the kernel enforces for a process."""
+"""Limits that the kernel enforces on a process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LIKELIEST = "1000"
 
 
 def prepare_process() -> None:
-    """End this process with its parent, and offer it to the out-of-memory killer before others."""
+    """End this process with its parent, and make it the out-of-memory killer's first choice."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_LIKELIEST, encoding="ascii")
@@ -24,10 +24,10 @@ def prepare_process() -> None:
 
 
 def limit_memory(more: int) -> None:
-    """Let this process take so many bytes more than it has now.
+    """Limit this process's memory to `more` bytes above its current size.
 
-    The kernel counts private writable memory (RLIMIT_DATA): heaps, anonymous mappings and stacks;
-    not files that are mapped. What asks for more is refused, and sees an allocation that failed.
+    The kernel counts private writable memory (RLIMIT_DATA): heaps, anonymous mappings and stacks,
+    but not mapped files. Beyond the limit, allocations fail.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     wanted = mapped_bytes() + more
@@ -36,12 +36,12 @@ def limit_memory(more: int) -> None:
 
 
 def mapped_bytes() -> int:
-    """Return what the limit counts of this process."""
+    """Return the memory of this process that counts towards the limit, in bytes."""
     return _status("VmData")
 
 
 def private_bytes() -> int:
-    """Return the memory of this process that no file backs and that is in use."""
+    """Return the resident anonymous memory of this process in bytes."""
     return _status("RssAnon")
 
 

@@ -1,4 +1,4 @@
-"""Workers: a few, one of them started ahead, and another in the place of each that ends."""
+"""A pool of workers, which starts one ahead and replaces those that end."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ __all__ = [
 ]
 
 CatalogCalls = dict[str, Callable[..., Any]]
-"""What a worker may ask the service, by name."""
+"""Functions of the service that a worker may call, by name."""
 _START_SECONDS = 60.0
 _IDLE_SECONDS = 60.0
-"""After so long, workers that nobody needed end, but for one."""
+"""Seconds after which all idle workers but one are ended."""
 _END_SECONDS = 10.0
 _PROCESSES = threading.Lock()
-"""`multiprocessing` looks after all its processes when it starts one: by one thread at a time."""
+"""Lock around starts and joins: `multiprocessing` checks all its processes when it starts one."""
 log = logging.getLogger("sqlapi")
 
 
 class EndedError(Exception):
-    """The process ended before its job did; the message says how."""
+    """The process ended before its job was done; the message says how."""
 
 
 class NotBegunError(Exception):
-    """The process was killed before it had the job: another worker can do it."""
+    """The process was killed before it received the job, so another worker can do it."""
 
 
 class LateError(Exception):
@@ -54,7 +54,7 @@ class LateError(Exception):
 
 
 class Deadline:
-    """A moment, told in the seconds that are left."""
+    """A point in time, given as the seconds that are left."""
 
     def __init__(self, seconds: float) -> None:
         self._at = time.monotonic() + seconds
@@ -64,7 +64,7 @@ class Deadline:
 
 
 class Worker:
-    """A process, as the service sees it. It has one job at a time."""
+    """The service's side of a worker process, which does one job at a time."""
 
     def __init__(self, context: Any, setup: Setup, number: int) -> None:
         self._folder = setup.scratch / f"worker-{number}"
@@ -80,7 +80,7 @@ class Worker:
             self._process.start()
         theirs.close()
         self.pid: int = self._process.pid
-        # Of this process, even after its number is another one's.
+        # The handle keeps referring to this process even if its pid is used again.
         try:
             self._handle: int | None = os.pidfd_open(self.pid)
         except ProcessLookupError:
@@ -90,17 +90,17 @@ class Worker:
         self._is_ready = False
 
     def ready(self) -> bool:
-        """Whether it takes a job; wait for it to start. False for one that has ended."""
+        """Wait until the worker has started; return whether it can take a job."""
         try:
             if not self._is_ready:
                 self._is_ready = isinstance(self._received(Deadline(_START_SECONDS)), Ready)
         except (EndedError, LateError):
             return False
-        # It may have been killed while it waited.
+        # The process may have been killed while it was idle.
         return self._is_ready and not self._wait_for_end(0)
 
     def do(self, job: Job, calls: CatalogCalls, deadline: Deadline) -> Answered:
-        """Raises SqlError, NotBegunError, EndedError, LateError, and what `calls` raise."""
+        """Do a job. Raises SqlError, NotBegunError, EndedError, LateError, and `calls`' errors."""
         failed: Exception | None = None
         self._is_ready = False
         try:
@@ -145,7 +145,7 @@ class Worker:
         return EndedError(how)
 
     def kill(self) -> None:
-        """End it at once; return when its memory is free again. Any thread may call this."""
+        """Kill the process and wait until its memory is free. Any thread may call this."""
         self.is_over = True
         if self._handle is None:
             return
@@ -154,7 +154,7 @@ class Worker:
         self._wait_for_end(_END_SECONDS)
 
     def _wait_for_end(self, seconds: float) -> bool:
-        """Whether the process has ended, after `seconds` at most."""
+        """Wait up to `seconds` for the process to end; return whether it has."""
         if self._handle is None:
             return True
         poll = select.poll()
@@ -166,7 +166,7 @@ class Worker:
             self._process.join(_END_SECONDS)
 
     def remove(self) -> None:
-        """Kill it, and remove what is left of it. Nobody may use it any more."""
+        """Kill the process and remove its files. The worker must not be used afterwards."""
         self.kill()
         self._join()
         self._connection.close()
@@ -186,17 +186,17 @@ def _called(call: Call, calls: CatalogCalls) -> tuple[Called, Exception | None]:
 
 
 class Workers:
-    """Takes from and puts back into a pool. May be used by several threads."""
+    """A thread-safe pool of workers."""
 
     def __init__(self, setup: Setup) -> None:
-        """`setup.scratch` must be there, and is this pool's alone."""
+        """Start the pool. `setup.scratch` must exist, and only this pool may use it."""
         self._setup = setup
         self._context = multiprocessing.get_context("forkserver")
         preload = ["sqlapi.workers.preload", type(setup.source).__module__]
         self._context.set_forkserver_preload(preload)
         self._lock = threading.Lock()
         self._idle: list[Worker] = []
-        """The one that was used last is the last."""
+        """Idle workers; the most recently used one is the last."""
         self._number = 0
         self._closed = threading.Event()
         self._idle.append(self._start())
@@ -210,7 +210,7 @@ class Workers:
         return Worker(self._context, self._setup, number)
 
     def take(self) -> Worker:
-        """A worker that is ready for a job. Raises EndedError where none can be started."""
+        """Return a worker that is ready for a job. Raises EndedError if none can be started."""
         while True:
             with self._lock:
                 worker = self._idle.pop() if self._idle else None
@@ -223,7 +223,7 @@ class Workers:
                 raise EndedError("could not be started")
 
     def put_back(self, worker: Worker) -> None:
-        """After its job, however that ended."""
+        """Return a worker to the pool after its job, whether that failed or not."""
         with self._lock:
             kept = not worker.is_over and not self._closed.is_set()
             if kept:
@@ -248,7 +248,7 @@ class Workers:
         worker.remove()
 
     def _keep(self) -> None:
-        """Until `close`: end workers that are idle for long."""
+        """End workers that have been idle for long, until `close`."""
         while not self._closed.wait(_IDLE_SECONDS / 4):
             since = time.monotonic() - _IDLE_SECONDS
             with self._lock:

@@ -1,4 +1,4 @@
-"""Modules of workers, imported once by the process that workers are forked from."""
+"""The workers' modules, imported once by the process that workers are forked from."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import hudi  # noqa: E402, F401 - sources read by it
 
 import sqlapi.workers.worker  # noqa: E402, F401
 
-# Pages of memory that no collection writes to stay shared with all workers.
+# Memory pages stay shared with all workers if no garbage collection writes to them.
 gc.collect()
 gc.freeze()
-# Without the end of Python's interpreter, at which DuckDB reports the frozen objects as leaks.
+# Skip the interpreter's shutdown, at which DuckDB would report the frozen objects as leaks.
 atexit.register(os._exit, 0)

@@ -1,4 +1,4 @@
-"""One execution's use of workers, which another thread may stop."""
+"""The jobs of one execution, which another thread may stop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Run", "StoppedError"]
 
 
 _ATTEMPTS = 5
-"""How many workers a job is given to, if each is killed while it waits."""
+"""Number of workers that are tried for a job, if each is killed while idle."""
 
 
 class StoppedError(Exception):
@@ -29,10 +29,10 @@ class StoppedError(Exception):
 
 
 class Run:
-    """Jobs of one execution, each in a worker."""
+    """The run of one execution, whose jobs each use a worker."""
 
     def __init__(self, workers: Workers, calls: CatalogCalls, seconds: float) -> None:
-        """`seconds` are for all jobs together, from the first one on."""
+        """Limit all jobs together to `seconds`, from the start of the first one."""
         self._workers = workers
         self._calls = calls
         self._seconds = seconds
@@ -79,7 +79,7 @@ class Run:
             self._workers.put_back(worker)
 
     def stop(self) -> None:
-        """End the job at once, and with it the process. A run that has not begun will not."""
+        """Kill the job's process at once. A run that has not begun will not begin."""
         with self._lock:
             self._stopped = True
             if self._worker is not None:

@@ -1,4 +1,4 @@
-"""How a worker does its jobs."""
+"""A worker's jobs."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["Ask", "Jobs"]
 
 Ask = Callable[..., Any]
-"""Asks the service: the name of a method of `CatalogCalls`, and its arguments."""
+"""Function that calls the service: it takes a name in `CatalogCalls` and arguments."""
 
 
 class Jobs:
-    """One engine and one source, for one job at a time."""
+    """Runner of jobs, one at a time, with one engine and one source."""
 
     def __init__(self, setup: Setup, engine: Engine, ask: Ask) -> None:
         self._setup = setup
@@ -35,7 +35,7 @@ class Jobs:
         self._catalog = _Catalog(setup.source, ask)
 
     def do(self, job: Job) -> Answered:
-        """Raises SqlError, and whatever else may fail."""
+        """Do a job. Raises SqlError and any other error."""
         try:
             return self._do(job)
         except (MemoryError, pa.ArrowMemoryError) as error:
@@ -94,7 +94,7 @@ class Jobs:
 
 
 _Read = tuple[Mapping[str, pa.Table], int, int]
-"""Tables, their bytes, and their rows."""
+"""Tables, their size in bytes, and their number of rows."""
 
 
 def _too_large(error: BaseException) -> SqlError:
@@ -103,7 +103,7 @@ def _too_large(error: BaseException) -> SqlError:
 
 
 class _Catalog:
-    """The service's catalog, with rows that are read here. See `sqlapi.catalog.reading`."""
+    """The service's catalog, whose rows the worker reads. See `sqlapi.catalog.reading`."""
 
     def __init__(self, source: TableSource, ask: Ask) -> None:
         self.source: TableSource = _Source(source, ask)
@@ -127,7 +127,7 @@ class _Catalog:
 
 
 class _Source:
-    """Asks the service for schemas, which it keeps, and reads rows by itself."""
+    """Source that gets schemas from the service, which caches them, and reads rows itself."""
 
     def __init__(self, source: TableSource, ask: Ask) -> None:
         self._source = source

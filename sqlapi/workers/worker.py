@@ -1,4 +1,4 @@
-"""A worker: a process that does one job after the other until the service ends it."""
+"""A worker: a process that does one job after another until the service ends it."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from sqlapi.workers.running import Jobs
 __all__ = ["work"]
 
 _GROWN = 96 * MIB
-"""A worker that keeps so much more after a job than it had before the first gives it back."""
+"""Bytes by which a worker may grow over its jobs; one that has grown more ends."""
 _ALLOWED = 2
-"""Times DuckDB's memory: beside it, the tables of a query that no cache has, and its texts."""
+"""Factor of DuckDB's memory: the rest is for a query's tables and its strings."""
 _KEPT_FREE = 16 * MIB
-"""Less than this is not given back after a job: most jobs are small, and that takes time."""
+"""Bytes of growth from which free memory is returned after a job, since that takes time."""
 _UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 _UNKNOWN = "GENERIC_INTERNAL_ERROR"
 log = logging.getLogger("sqlapi")
 
 
 class _GivenUpError(Exception):
-    """The service has dropped the job, and knows why."""
+    """The service has dropped the job and knows why."""
 
 
 def work(connection: Connection, setup: Setup, folder: Path) -> None:
-    """Serve one service by `connection`; `folder` is this worker's own, for DuckDB's files."""
+    """Serve the service at `connection`; `folder` is this worker's own, for DuckDB's files."""
     prepare_process()
     os.chdir(folder)
     # Ctrl-C is for the service, which then ends its workers.
@@ -61,7 +61,7 @@ def work(connection: Connection, setup: Setup, folder: Path) -> None:
     limit_memory(allowed)
     is_sound = True
     try:
-        # Addresses that jobs have left count, too: another worker has them again.
+        # Address space that jobs have not returned counts, too; a new worker starts with all of it.
         while (
             is_sound
             and private_bytes() < at_first + _GROWN
@@ -72,14 +72,14 @@ def work(connection: Connection, setup: Setup, folder: Path) -> None:
             connection.send(Begun())
             done = _done(jobs, job)
             connection.send(done)
-            # After an error of its own the engine may refuse all that follows.
+            # After an internal error, the engine may refuse all later jobs.
             is_sound = not isinstance(done, Failed) or not _is_unknown(done.error)
             if private_bytes() > at_first + _KEPT_FREE:
                 _give_back()
     except (EOFError, ConnectionError):
         # The service has ended.
         pass
-    # Without waiting for what the engine's threads do.
+    # Do not wait for the engine's threads.
     os._exit(0)
 
 
@@ -124,7 +124,7 @@ def _give_back() -> None:
 
 
 def _bytes(size: str) -> int:
-    """A size as DuckDB writes it. Raises ValueError for another text."""
+    """Parse a size in DuckDB's notation. Raises ValueError for other strings."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmg]i?b)\s*", size, re.IGNORECASE)
     if not found:
         raise ValueError(f"not a size such as 512MB: {size}")

@@ -14,7 +14,7 @@ def require_parity(lab):
 
 
 def place_purchase(orders, quantity=1):
-    """A purchase of one teapot or more; its id."""
+    """Insert a purchase of one teapot or more, and return its id."""
     ((purchase_id,),) = orders.execute(
         "INSERT INTO purchase (customer_id, sku, quantity, paid)"
         " VALUES (1, 'teapot', %s, 34.00 * %s) RETURNING purchase_id",

@@ -95,7 +95,7 @@ class SqlCompleter(Completer):
         return [*dict.fromkeys(columns), *keywords]
 
     def _of_owner(self, owner: str, statement: str) -> Iterable[str]:
-        """What may stand behind a dot."""
+        """Return the names that may follow a dot."""
         names = _names(owner)
         if len(names) == 2:
             return self._columns(*names)

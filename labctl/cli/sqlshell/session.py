@@ -67,7 +67,7 @@ class Session:
                 return
 
     def completions(self) -> Mapping[str, Callable[[], Iterable[str]]]:
-        """Every command, with what its argument may be."""
+        """Return every command with the values that its argument may have."""
         may_be: Mapping[str, Callable[[], Iterable[str]]] = {
             "\\c": self.names.databases,
             "\\d": lambda: self.names.tables(self.database),

@@ -38,7 +38,7 @@ class Statement:
 
 
 def split(text: str) -> Iterator[Statement]:
-    """The statements of `text`, in its order; comments between them belong to none."""
+    """Split `text` into its statements. Comments between them belong to none."""
     place, begin = 0, None
     while place < len(text):
         if begin is None and (command := _COMMAND.match(text, place)):
@@ -59,12 +59,12 @@ def split(text: str) -> Iterator[Statement]:
 
 
 def is_complete(text: str) -> bool:
-    """Whether all that is in `text` can be run: nothing waits for its `;`."""
+    """Return whether every statement in `text` has ended with its `;`."""
     return all(statement.ended for statement in split(text))
 
 
 def in_text(text: str) -> bool:
-    """Whether `text` ends within a literal or a comment."""
+    """Return whether `text` ends within a literal or a comment."""
     parts = [*_PARTS.finditer(text)]
     if not parts:
         return False

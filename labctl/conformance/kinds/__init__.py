@@ -16,4 +16,4 @@ __all__ = ["KINDS"]
 KINDS: Mapping[SourceEngine, tuple[Kind, ...]] = MappingProxyType(
     {"postgres": POSTGRES, "mysql": MYSQL, "sqlserver": SQLSERVER}
 )
-"""By engine."""
+"""Column types by engine."""

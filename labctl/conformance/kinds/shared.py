@@ -1,4 +1,4 @@
-"""Values that several engines have."""
+"""Values that several engines use."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ ODD_TEXT = (
     "a\nb\r\nc",
     "\u0001\ufffd\uffff",
 )
-"""Texts that parts on the way may give a meaning to."""
+"""Texts that a component of the pipeline may treat specially."""
 
 PLACEHOLDER = "__debezium_unavailable_value"
-"""The text that Debezium writes for a value that it does not have."""
+"""Text that Debezium writes for a value that it does not have."""
 
 
 def texts(values: Iterable[str], prefix: str = "") -> tuple[str, ...]:

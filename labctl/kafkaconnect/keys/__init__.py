@@ -1,8 +1,8 @@
-"""Which configuration keys the plugins know, and what else a file must hold.
+"""The configuration keys that the plugins know, and the keys that a file must have.
 
-Kafka Connect itself takes any key: one that is misspelt, or that an older Debezium had, is simply
-without effect. `keys.json` is made from the plugins (`relist.py`); the S3 sink connector's keys are
-those its documentation lists, because the connector is in no package registry.
+Kafka Connect itself accepts any key: a misspelt key, or one of an older Debezium, simply has no
+effect. `relist.py` makes `keys.json` from the plugins. The S3 sink connector's keys are those of
+its documentation, because the connector is in no package registry.
 """
 
 from __future__ import annotations

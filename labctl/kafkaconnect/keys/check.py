@@ -1,4 +1,4 @@
-"""Finding the keys of a connector's configuration that nothing would read."""
+"""Detection of keys in a connector's configuration that nothing would read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 _Add = Callable[[str, Collection[str] | None], None]
-"""Adds keys below a prefix; None where anything may stand below it."""
+"""Function that adds keys below a prefix; None allows any key below it."""
 _OF_PART = {
     "transforms": frozenset({"type", "predicate", "negate", "plugin.version"}),
     "predicates": frozenset({"type", "plugin.version"}),
@@ -46,7 +46,7 @@ class KnownKeys:
 
     keys: frozenset[str]
     prefixes: tuple[str, ...]
-    """Below these, a plugin that the table does not know decides."""
+    """Prefixes below which any key is allowed, because a plugin unknown to the table reads it."""
     patterns: tuple[re.Pattern[str], ...]
 
     def __contains__(self, key: str) -> bool:
@@ -58,10 +58,10 @@ class KnownKeys:
 
 
 def wrong_keys(config: Mapping[str, str], allowed: Collection[str] = ()) -> Iterator[str]:
-    """What is wrong with the keys of one connector's configuration, one sentence each.
+    """Yield one sentence per problem with the keys of a connector's configuration.
 
-    Values are never part of a sentence. Keys in `allowed` pass whatever they are. A connector of
-    a class that the table does not have passes too: nothing is known about it.
+    Sentences contain no values of the configuration. Keys in `allowed` always pass. A connector
+    whose class is not in the table passes too: nothing is known about it.
     """
     table = key_table()
     connector = config["connector.class"]
@@ -86,17 +86,17 @@ def wrong_keys(config: Mapping[str, str], allowed: Collection[str] = ()) -> Iter
 
 
 def _other_owner(key: str, table: KeyTable) -> str | None:
-    """The class of another connector that has the key."""
+    """Return the class of another connector that has the key; None if there is none."""
     return next((name for name, keys in table.connectors.items() if key in keys), None)
 
 
 def _missing(config: Mapping[str, str]) -> Iterator[str]:
-    """What silver cannot do without.
+    """Yield one sentence per missing or wrong setting that silver needs.
 
-    The broker makes no topics by itself: a connector that cannot make them writes nothing. A schema
-    history that does not log in finds none. A delete that is no longer a row cannot be applied to
-    one. A row whose schema has defaults is read with them where it has NULL. And a value that is
-    sent as another one cannot be told from that one.
+    The broker creates no topics by itself, so a connector that cannot create them writes nothing.
+    A schema history needs its own login to Kafka. A delete that arrives as an empty record cannot
+    be applied to a row. If the schema has defaults, NULL would be read as the default. A value that
+    Debezium sends as another one cannot be told from that one.
     """
     for key, wanted in history_login(config).items():
         if key not in config:
@@ -121,15 +121,15 @@ def _missing(config: Mapping[str, str]) -> Iterator[str]:
 
 
 def unwrapping(config: Mapping[str, str]) -> list[str]:
-    """Return the names of the transforms that make rows of changes."""
+    """Return the names of the transforms that turn changes into rows."""
     aliases = names(config.get("transforms"))
     return [alias for alias in aliases if config.get(f"transforms.{alias}.type") == _UNWRAP]
 
 
 def null_keys(config: Mapping[str, str], unwrap: str) -> dict[str, str]:
-    """Return the keys by which NULL stays NULL, for a file whose `unwrap` makes rows of changes.
+    """Return the keys that keep NULL as NULL, for a file whose `unwrap` turns changes into rows.
 
-    Debezium's transform and every converter read NULL as the default that the row's schema has.
+    Without them, Debezium's transform and every converter read NULL as the schema's default.
     """
     aliases = names(config.get("transforms"))
     types = {alias: config.get(f"transforms.{alias}.type") for alias in aliases}
@@ -148,7 +148,8 @@ def null_keys(config: Mapping[str, str], unwrap: str) -> dict[str, str]:
 
 
 def _other_ids(config: Mapping[str, str]) -> Iterator[str]:
-    """In Confluent's form an id is a number alone: nothing tells a content id from a global one."""
+    """Yield problems with Apicurio ids in Confluent's form, which has only a number: readers cannot
+    tell a content id from a global id."""
     for converter in _CONVERTERS:
         as_confluent = config.get(f"{converter}.{_APICURIO}as-confluent", "").strip().lower()
         key = f"{converter}.{_USE_ID}"
@@ -160,10 +161,10 @@ def _other_ids(config: Mapping[str, str]) -> Iterator[str]:
 
 
 def history_login(config: Mapping[str, str]) -> dict[str, str]:
-    """The keys by which a connector's schema history logs in to Kafka, as files refer to them.
+    """Return the keys with which a schema history logs in to Kafka, with references as values.
 
-    It has clients of its own, which know nothing of the worker's login. None, where the connector
-    keeps no history, or keeps it elsewhere.
+    The history has its own clients, which do not use the worker's login. The result is empty if the
+    connector keeps no history in Kafka.
     """
     if f"{_HISTORY}kafka.topic" not in config:
         return {}
@@ -179,13 +180,13 @@ def _is_rewrite(mode: str | None) -> bool:
 
 
 def known_keys(config: Mapping[str, str]) -> KnownKeys:
-    """The keys that a configuration may have. Its connector must be one that the table has."""
+    """Return the keys that a configuration may have. Its connector must be in the table."""
     table = key_table()
     connector = config["connector.class"]
     side = table.side(connector)
     plain = table.connectors[connector] | table.framework[side]
     keys = {key for key in plain if "(" not in key}
-    # Debezium writes the keys that hold a number or a list of columns as expressions.
+    # Debezium lists keys that contain a number or a list of columns as expressions.
     patterns = [re.compile(key.replace("(d+)", r"(\d+)")) for key in plain - keys]
     prefixes: list[str] = []
 
@@ -211,7 +212,7 @@ def known_keys(config: Mapping[str, str]) -> KnownKeys:
 
 
 def _source(config: Mapping[str, str], table: KeyTable, add: _Add) -> None:
-    """What Kafka Connect and Debezium's connectors have besides their own keys."""
+    """Add the keys of topics, drivers and clients that source connectors accept as well."""
     topic = table.clients["topic"] | {"replication.factor", "partitions"}
     for group in (_DEFAULT_GROUP, *names(config.get("topic.creation.groups"))):
         listed = frozenset[str]() if group == _DEFAULT_GROUP else {"include", "exclude"}

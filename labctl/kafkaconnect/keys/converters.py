@@ -1,4 +1,4 @@
-"""labctl's own converters, without which Debezium would send some values as others."""
+"""labctl's own converters, without which Debezium would send some values wrongly."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ class _Converter:
     alias: str
     kind: str
     without: str
-    """What the values would be without it."""
+    """Description of the values without the converter."""
     setting: str | None = None
-    """The setting by which Debezium chooses the form of such values."""
+    """The setting that determines Debezium's form of such values."""
     forms: frozenset[str] = frozenset()
-    """The values of `setting` whose form the converter writes: Debezium's default is one."""
+    """The values of `setting` whose form the converter writes, among them Debezium's default."""
     keys: Mapping[str, str] = field(default_factory=dict)
-    """What the converter needs besides."""
+    """Other keys that the converter needs."""
     told: tuple[str, str] = ("", "")
-    """A setting of the connector that the converter has to be told, unless it has this value."""
+    """A connector setting and its default; the converter needs a copy of any other value."""
 
     def applies(self, config: Mapping[str, str]) -> bool:
-        """Whether a configuration is of the connector, and has values in the converter's form."""
+        """Return whether the converter fits the configuration's connector and form of values."""
         if config["connector.class"] != self.connector:
             return False
         if self.setting is None or self.setting not in config:
@@ -71,19 +71,19 @@ _CONVERTERS = (
 
 
 def converter_keys(config: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys by which values that Debezium sends as others arrive as they are."""
+    """Return the keys with which values arrive unchanged that Debezium would send wrongly."""
     return {key: wanted for key, wanted, _ in _wanted(config)}
 
 
 def missing_converters(config: Mapping[str, str]) -> Iterator[str]:
-    """Yield a sentence for each such key that a configuration has not, or has otherwise."""
+    """Yield a sentence for each such key that a configuration lacks or sets differently."""
     for key, wanted, without in _wanted(config):
         if config.get(key) != wanted:
             yield f'{key}: {without}; write "{key}": "{wanted}"'
 
 
 def _wanted(config: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield each key, its value, and what would happen without it."""
+    """Yield each key with its value and the consequence of leaving it out."""
     listed = config.get("converters", "")
     aliases = names(listed)
     types = {alias: config.get(f"{alias}.type") for alias in aliases}

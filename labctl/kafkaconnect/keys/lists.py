@@ -6,5 +6,5 @@ __all__ = ["names"]
 
 
 def names(listed: str | None) -> list[str]:
-    """Return the names of a list, as Kafka Connect writes it."""
+    """Return the names in a comma-separated list of Kafka Connect."""
     return [name.strip() for name in (listed or "").split(",") if name.strip()]

@@ -1,7 +1,7 @@
-"""Configurations as older versions of Debezium had them, read as what they mean today.
+"""Conversion of configurations for older versions of Debezium to current keys and values.
 
-Only keys and values whose meaning is clear; `check.py` refuses the others, with what to write. The
-facts are from the fields of Debezium 1.4, 1.9, 2.1 and 2.7 beside those of 3.3.
+Only keys and values with a clear meaning are converted; `check.py` refuses the others and says what
+to write. The facts come from comparing the fields of Debezium 1.4, 1.9, 2.1 and 2.7 with 3.3.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CLASSES = {
         "io.debezium.relational.history.MemorySchemaHistory"
     ),
 }
-"""Classes that have moved."""
+"""Current names of classes that have moved."""
 _VALUES: Mapping[str, Mapping[str, str]] = {
     "snapshot.mode": {
         "schema_only": "no_data",
@@ -45,38 +45,38 @@ _VALUES: Mapping[str, Mapping[str, str]] = {
         ("wal2json", "wal2json_streaming", "wal2json_rds", "wal2json_rds_streaming"), "pgoutput"
     ),
 }
-"""By key, values that have another name today, or were dropped for one that does the same."""
+"""Current values by key and former value: renamed, or replaced by one with the same effect."""
 _MEANINGS: Mapping[str, Mapping[str, str]] = {
     "sanitize.field.names": {"true": "avro", "false": "none"},
     "truncate.handling.mode": {"skip": "t", "include": "none"},
 }
-"""By older key, what its values are under the new one."""
+"""Values under the new key, by former key and value."""
 _GONE = {
     "snapshot.new.tables": "Debezium loads a table that is new by an incremental snapshot",
     "gtid.new.channel.position": "Debezium always begins a new channel at its first change",
     "source.struct.version": "there is one form of the source's fields",
     "streaming.lsn.optimization": "Debezium always does so",
 }
-"""Keys that no connector has any more, and why nothing is lost with them."""
+"""Keys that no connector has any more, and why removing them changes nothing."""
 _DELETES = ("delete.handling.mode", "drop.tombstones")
 _DELETES_TODAY = "delete.tombstone.handling.mode"
 _REWRITE = {"true": "rewrite", "false": "rewrite-with-tombstone"}
-"""By `drop.tombstones`, what `delete.handling.mode=rewrite` is today."""
+"""Current form of `delete.handling.mode=rewrite`, by the value of `drop.tombstones`."""
 
 
 @dataclass(frozen=True)
 class Today:
-    """A configuration in today's words."""
+    """A configuration in current keys and values."""
 
     config: dict[str, str]
     edits: dict[str, str]
-    """By the key as the file has it, what became of it: one sentence, without a secret value."""
+    """One sentence per changed key, by the key in the file; it contains no secret value."""
     problems: dict[str, str]
-    """By key, why it cannot be read and what to write."""
+    """Reason why a key cannot be converted and what to write, by key."""
 
 
 def as_today(config: Mapping[str, str]) -> Today:
-    """What `config` means today; one of a connector that nothing is known of stays as it is."""
+    """Convert `config` to current keys and values; do not change sinks or unknown connectors."""
     table = key_table()
     connector = config.get("connector.class", "")
     today = Today({}, {}, {})
@@ -127,7 +127,7 @@ def _is_of_deletes(key: str) -> bool:
 
 
 def _deletes(today: Today, config: Mapping[str, str]) -> None:
-    """`delete.handling.mode` and `drop.tombstones` of each unwrap transform, one key since 2.5."""
+    """Convert each transform's `delete.handling.mode` and `drop.tombstones`, one key since 2.5."""
     for alias in names(config.get("transforms")):
         mode, drop = (f"transforms.{alias}.{part}" for part in _DELETES)
         new = f"transforms.{alias}.{_DELETES_TODAY}"
@@ -145,7 +145,7 @@ def _deletes(today: Today, config: Mapping[str, str]) -> None:
 
 
 def _one_database(today: Today) -> None:
-    """Before 2.0, a topic of SQL Server did not have the database in its name."""
+    """Add a transform that removes the database from SQL Server's topics, as before 2.0."""
     prefix = today.config.get("topic.prefix")
     transforms = names(today.config.get("transforms"))
     if prefix is None or _ROUTE in transforms:

@@ -1,7 +1,7 @@
-"""Makes keys.json from the plugins: `python -m labctl.kafkaconnect.keys.relist`.
+"""Generator of keys.json from the plugins: `python -m labctl.kafkaconnect.keys.relist`.
 
-For maintainers, after a plugin's version changed. Needs the parts (`labctl artifacts fetch`) and a
-JDK on the PATH.
+Maintainers run it after a plugin's version has changed. It needs the artefacts (`labctl artifacts
+fetch`) and a JDK on the PATH.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _PLUGINS = ("debezium-", "apicurio-converter")
 
 
 def main() -> None:
-    """Ask the plugins, and write the table."""
+    """List the plugins' keys, and write the table."""
     lock, store = load_lock(), ArtifactStore()
-    # Kafka first: the others are loaded beside it, each by itself, as Connect does.
+    # Kafka comes first: the others are loaded beside it, each in isolation, as in Connect.
     parts = ["kafka", *(name for name in lock.artifacts if name.startswith(_PLUGINS))]
     done = subprocess.run(
         ["java", str(HERE / "ListKeys.java"), *(str(store.path(part)) for part in parts)],

@@ -1,6 +1,6 @@
-"""Keys that Debezium had once, and what has taken their place.
+"""Former keys of Debezium, and the keys that replace them.
 
-From the fields of its versions 1.9 and 2.4 that 3.3 has no more.
+They are the fields of versions 1.9 and 2.4 that 3.3 no longer has.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ _OF_ENGINE = {
     "database.sslmode": ("database.ssl.mode", "driver.encrypt"),
     "snapshot.isolation.mode": ("snapshot.locking.mode",),
 }
-"""What another engine's connector calls the same thing."""
+"""Names of a key's equivalents in the connectors of other engines."""
 
 
 _NOT_RENAMED_ALONE = re.compile(
     r"(transforms\.[^.]+)\.(delete\.handling\.mode|drop\.tombstones|operation\.header"
     r"|add\.source\.fields)"
 )
-"""Keys whose value means something else under the new name."""
+"""Keys whose value has another meaning under the new name."""
 
 
 def renamed(key: str, known: frozenset[str], connector: str) -> str | None:
-    """The key among `known` that is `key` under its name of today, with a value of that meaning."""
+    """Return the current name of `key` among `known`; None if its values changed their meaning."""
     if key == "database.dbname" and connector == SQLSERVER:
         return "database.names"
     if _NOT_RENAMED_ALONE.fullmatch(key):
@@ -75,7 +75,7 @@ def renamed(key: str, known: frozenset[str], connector: str) -> str | None:
 
 
 def successor(key: str, known: frozenset[str]) -> str | None:
-    """The key among `known` that does today, or in this connector, what `key` did."""
+    """Return the key among `known` that replaces `key`, or is its equivalent in this connector."""
     for old, new in _RENAMED:
         if match := old.fullmatch(key):
             name = match.expand(new)

@@ -1,4 +1,4 @@
-"""The keys by which a connector can be asked to load rows again, and says how far it is."""
+"""The keys with which a connector accepts requests to load rows again and reports its progress."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from labctl.kafkaconnect.keys.table import SQLSERVER
 __all__ = ["NOTIFICATIONS", "SIGNALS", "missing_signals"]
 
 SIGNALS = "signal.data.collection"
-"""Names the table that the connector takes signals from."""
+"""Key that names the table from which the connector reads signals."""
 NOTIFICATIONS = "notification.sink.topic.name"
-"""Names the topic that it writes its progress to."""
+"""Key that names the topic to which the connector writes its progress."""
 _CHANNELS = "notification.enabled.channels"
 
 
 def missing_signals(config: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys that a source connector's file lacks, with values that labctl can serve."""
+    """Return the signal keys that a source connector's file lacks, with values labctl supports."""
     own = config.get("topic.prefix", "source")
     database = config.get("database.names", "") if config["connector.class"] == SQLSERVER else ""
     signal = f"{database}.labctl.signal" if database else "labctl.signal"

@@ -1,4 +1,4 @@
-"""The table of keys that `relist.py` made."""
+"""The table of keys that `relist.py` generated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["SQLSERVER", "KeyTable", "key_table"]
 SQLSERVER = "io.debezium.connector.sqlserver.SqlServerConnector"
 """The connector whose keys differ in meaning from those of the others."""
 _ALSO = {
-    # Their own `config()` leaves these out, though the connector honours and documents them.
+    # The connector's own `config()` leaves these out, though it honours and documents them.
     SQLSERVER: {
         "schema.include.list",
         "schema.exclude.list",
@@ -26,29 +26,29 @@ Keys = dict[str, frozenset[str]]
 
 @dataclass(frozen=True)
 class KeyTable:
-    """Keys by what has them. Names of classes are Java's."""
+    """Keys, by the plugin that has them. Class names are Java's."""
 
     versions: dict[str, str]
-    """Of the parts in lock.json that the table was made from."""
+    """Versions of the artefacts in lock.json from which the table was made."""
     connectors: Keys
-    """By the connector's class."""
+    """Keys of connectors, by class."""
     drivers: Keys
-    """JDBC properties, by the class of the connector that uses the driver."""
+    """JDBC properties of drivers, by the class of the connector that uses the driver."""
     framework: Keys
-    """Kafka Connect's own: of `source` and of `sink` connectors."""
+    """Kafka Connect's own keys, for `source` and for `sink` connectors."""
     parts: Keys
-    """Of transforms, predicates and converters, below the name they are given."""
+    """Keys of transforms, predicates and converters, by class, relative to their alias."""
     clients: Keys
-    """Of `producer`, `consumer`, `admin`, and of a `topic`."""
+    """Keys of `producer`, `consumer`, `admin`, and of a `topic`."""
 
     def side(self, connector: str) -> str:
-        """`source` or `sink`."""
+        """Return `source` or `sink`."""
         return "sink" if connector == SINK_CONNECTOR else "source"
 
 
 @cache
 def key_table() -> KeyTable:
-    """The table that ships with labctl."""
+    """Return the table that ships with labctl."""
     text = (files("labctl.kafkaconnect.keys") / "keys.json").read_text(encoding="utf-8")
     table = json.loads(text)
     versions = table.pop("versions")

@@ -1,4 +1,4 @@
-"""The keys by which a TRUNCATE at the source reaches silver."""
+"""The keys with which a TRUNCATE at the source reaches silver."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _STAYS = "labctl.TruncateStays"
 
 
 def truncate_keys(config: Mapping[str, str], unwrap: str) -> dict[str, str]:
-    """Return the keys that a file lacks whose `unwrap` makes rows of changes.
+    """Return the missing keys of a file whose `unwrap` turns changes into rows.
 
-    Debezium leaves TRUNCATE out by default, and its transform would drop it. SQL Server has none
-    of a table with change data capture.
+    Debezium skips TRUNCATE by default, and its transform would drop it. SQL Server does not allow
+    TRUNCATE of a table with change data capture.
     """
     if config["connector.class"] == SQLSERVER:
         return {}
@@ -40,7 +40,7 @@ def truncate_keys(config: Mapping[str, str], unwrap: str) -> dict[str, str]:
 
 
 def missing_truncates(config: Mapping[str, str]) -> Iterator[str]:
-    """Yield what a connector's file lacks, one sentence for each transform that makes rows."""
+    """Yield a sentence on missing keys for each transform that turns changes into rows."""
     for alias in unwrapping(config):
         if lacking := truncate_keys(config, alias):
             keys = ", ".join(f'"{key}": "{value}"' for key, value in lacking.items())

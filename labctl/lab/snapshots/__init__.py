@@ -1,7 +1,7 @@
-"""Snapshots of a lab: all that its services keep, at one point in time, and the way back to it.
+"""Snapshots of a lab: everything that its services store, at one point in time, and its restore.
 
-What a snapshot holds is in `files`, where snapshots are in `store`; `taking` and `restoring` have
-the steps. A table's own history is not here: that is time travel (`labctl query --as-of`).
+`files` has the files of a snapshot, `store` their location; `taking` and `restoring` have the
+steps. A table's own history is not here: that is time travel (`labctl query --as-of`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The files of a snapshot: copying folders, checksums, and one copy of what did not change."""
+"""The files of a snapshot: copies of folders, checksums, and hard links to unchanged files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FileRecord = tuple[int, str]
 """A file's size in bytes and its BLAKE2b checksum."""
 
 PROCESS_FILES = ("*.pid", "*.lock", "*.sock")
-"""In a service's data folder: which process has it. They mean nothing for a copy."""
+"""Files in a service's data folder that name the process using it; a copy needs none."""
 _ENTRY = {
     "-": "a file",
     "d": "a folder",
@@ -45,9 +45,9 @@ _DIGEST_BYTES = 16
 def copy_folder(source: Path, target: Path) -> None:
     """Copy `source` to `target`, which must not exist: owners, modes, times and holes included.
 
-    Blocks are shared where the file system can do that. Names of one file become files of their
-    own: a snapshot has one copy of what is equal, of which a service would change all by changing
-    one. Raises LabError (ENVIRONMENT) when something cannot be copied.
+    Blocks are shared if the file system can do that. Hard links become separate files: a snapshot
+    has one copy of equal files, and a service that changed one of its links would change all.
+    Raises LabError (ENVIRONMENT) if something cannot be copied.
     """
     command = ["cp", "--archive", "--no-preserve=links", "--reflink=auto", "--sparse=auto"]
     done = subprocess.run(
@@ -66,10 +66,10 @@ def copy_folder(source: Path, target: Path) -> None:
 
 
 def forget_processes(data: Path) -> None:
-    """Delete the files by which a service finds that another process has its data.
+    """Delete the files by which a service detects that another process has its data.
 
-    Of a copy that would be wrong: the process that is meant may be alive, with the original. With
-    them go sockets and whatever else is neither a file nor a folder nor a link.
+    In a copy they would be wrong: the process may be alive, with the original data. Sockets, and
+    whatever else is not a file, folder or link, are deleted too.
     """
     for service in data.iterdir():
         for pattern in PROCESS_FILES:
@@ -81,7 +81,7 @@ def forget_processes(data: Path) -> None:
 
 
 def read_entries(top: Path) -> dict[str, str]:
-    """Everything below `top`, by its path from there: kind, mode, and the target of a link.
+    """Return all entries below `top`, by relative path: kind, mode, and the target of a link.
 
     Raises LabError (ENVIRONMENT) for a folder that cannot be read.
     """
@@ -91,10 +91,10 @@ def read_entries(top: Path) -> dict[str, str]:
 def unlike_entries(
     top: Path, records: Mapping[str, FileRecord], entries: Mapping[str, str] | None
 ) -> str | None:
-    """What first differs between what is below `top` and what was saved; None where nothing does.
+    """Return the first difference between the entries below `top` and those saved, or None.
 
-    No file is opened. Without `entries`, which older snapshots do not have, there may be folders
-    and the files of `records`.
+    No file is opened. Without `entries`, which older snapshots do not have, folders and the files
+    of `records` are allowed.
     """
     found = read_entries(top)
     if entries is None:
@@ -115,14 +115,14 @@ def unlike_entries(
 
 
 def read_records(top: Path) -> dict[str, FileRecord]:
-    """Every regular file below `top`, by its path from there."""
+    """Return the record of every regular file below `top`, by relative path."""
     files = list(_files(top))
     names = (str(file.relative_to(top)) for file in files)
     return dict(zip(names, _records_of(files), strict=True))
 
 
 def unlike(top: Path, records: Mapping[str, FileRecord]) -> str | None:
-    """What first differs between the files below `top` and `records`; None when nothing does."""
+    """Return the first difference between the files below `top` and `records`, or None."""
     found = {str(file.relative_to(top)): file for file in _files(top)}
     if missing := records.keys() - found.keys():
         return f"{min(missing)} is missing"
@@ -143,10 +143,10 @@ def link_unchanged(
     records: Mapping[str, FileRecord],
     earlier: Sequence[tuple[Path, Mapping[str, FileRecord]]],
 ) -> int:
-    """Replace by a hard link each file that one of the `earlier` snapshots has, too.
+    """Replace each file that one of the `earlier` snapshots also has by a hard link to it.
 
-    Nothing ever writes into a snapshot's files, so two snapshots can share them. Returns the bytes
-    that are saved.
+    Nothing ever writes into a snapshot's files, so two snapshots can share them. Returns the number
+    of bytes that are saved.
     """
     known = {record: folder / name for folder, files in earlier for name, record in files.items()}
     saved = 0
@@ -162,7 +162,7 @@ def link_unchanged(
 
 
 def _may_share(file: Path, same: Path) -> bool:
-    """Whether owner and mode agree: a hard link has those of the file it names."""
+    """Return whether owner and mode agree: a hard link has those of the file it names."""
     if not same.is_file():
         return False
     one, other = file.stat(), same.stat()
@@ -170,7 +170,7 @@ def _may_share(file: Path, same: Path) -> bool:
 
 
 def _paths(top: Path) -> Iterator[Path]:
-    """Everything below `top`; a link to a folder is not entered."""
+    """Yield every path below `top`, without following links to folders."""
 
     def fail(error: OSError) -> None:
         raise LabError(
@@ -206,7 +206,10 @@ def _files(top: Path) -> Iterator[Path]:
 
 
 def _records_of(files: Sequence[Path]) -> list[FileRecord]:
-    """The record of each, several read side by side: the checksum is made outside Python's lock."""
+    """Return each file's record, in parallel.
+
+    Python computes the checksum without holding its global lock.
+    """
     with ThreadPoolExecutor() as pool:
         return list(pool.map(_record, files))
 

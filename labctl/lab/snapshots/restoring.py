@@ -1,7 +1,8 @@
-"""Restoring a snapshot, into the lab it was taken of or into another.
+"""Restore a snapshot, into the lab that it was taken of or into another.
 
-Up to one rename the lab is as it was; from then on it is the snapshot's. An interruption before it
-leaves a copy that the next restore deletes, one after it is completed by the next `up`.
+Until one rename, the lab is as it was; from then on it has the snapshot's data. An interruption
+before the rename leaves a copy that the next restore deletes. After the rename, the next `up`
+completes the restore.
 """
 
 from __future__ import annotations
@@ -44,12 +45,13 @@ _RECORD = "restored.json"
 
 
 def restore_snapshot(lab: Lab, snapshot: Snapshot, *, trusted: bool = False) -> None:
-    """Replace the lab's data by the snapshot's. `up` has to follow: nothing of the lab runs
-    afterwards but services that are suspended, until `up` resumes them.
+    """Replace the lab's data by the snapshot's. `up` has to follow.
 
-    Raises LabError (ENVIRONMENT), and changes nothing, when a part of the snapshot is damaged, was
-    written by another version of a service, or the snapshot has not this user's signature. One
-    that is `trusted` gets it.
+    Afterwards nothing of the lab runs except services that are suspended until `up` resumes them.
+
+    Raises LabError (ENVIRONMENT), and changes nothing, if a part of the snapshot is damaged, if it
+    was written by another version of a service, or if it lacks this user's signature. A `trusted`
+    snapshot gets that signature.
     """
     lab.require_here().runtime.require_files()
     remove_leftovers()
@@ -79,7 +81,7 @@ def restore_snapshot(lab: Lab, snapshot: Snapshot, *, trusted: bool = False) -> 
             write_private(copy / _RECORD, json.dumps(recorded))
             if lab.running:
                 kept = _suspended(lab)
-                # What they would still write is deleted anyway.
+                # What the services would still write is deleted anyway.
                 lab.runtime.kill_all(but=kept)
             if not kept:
                 lab.runtime.shutdown()
@@ -94,7 +96,8 @@ def restore_snapshot(lab: Lab, snapshot: Snapshot, *, trusted: bool = False) -> 
         sync_folder(state.folder)
         finish_restore(state)
         if kept:
-            # By the passwords that it has now; and one may have died and been started meanwhile.
+            # Suspend again with the restored passwords, and stop what cannot be suspended: a
+            # service may have died and been started meanwhile.
             for name in set(kept).difference(_suspended(replace(lab))):
                 lab.runtime.stop(name)
 
@@ -105,11 +108,11 @@ def _copy(snapshot: Snapshot, target: Path) -> None:
 
 
 def _suspended(lab: Lab) -> list[str]:
-    """Suspend the services that can be; those that are."""
+    """Suspend the services that support it; return the names of the suspended ones."""
     suspended = []
     for service in lab.services:
         if service.suspension is not None and lab.runtime.state(service.name).running:
-            with suppress(OSError, LabError):  # it is started again then
+            with suppress(OSError, LabError):  # `up` starts it again
                 service.suspension.suspend(lab.context(service))
                 suspended.append(service.name)
     return suspended
@@ -122,9 +125,9 @@ def _resume(lab: Lab, names: Collection[str]) -> None:
 
 
 def finish_restore(state: LabState) -> bool:
-    """Complete a restore that has got as far as its rename; whether there was one.
+    """Complete a restore that has got as far as its rename; return whether there was one.
 
-    To be called by whoever holds the lab, with none of its services running, or suspended.
+    The caller must hold the lab, with all of its services stopped or suspended.
     """
     whole = state.folder / RESTORING
     if not whole.is_dir():
@@ -136,7 +139,7 @@ def finish_restore(state: LabState) -> bool:
             if own.is_dir():
                 own.rename(old)
             (whole / part).rename(own)
-    # First: on a full disk it makes the room that the rest takes.
+    # Delete first: on a full disk this makes room for the rest.
     for part in SAVED:
         for old in state.folder.glob(f".{part}.*"):
             shutil.rmtree(old, ignore_errors=True)
@@ -148,12 +151,12 @@ def finish_restore(state: LabState) -> bool:
 
 
 def builds(lab: Lab) -> dict[str, str]:
-    """By service that keeps anything: which version of it this labctl runs."""
+    """Return the version that this labctl runs, for each service that stores data."""
     return {s.name: lab.runtime.build(s) for s in lab.services if not s.forgets}
 
 
 def check_versions(snapshot: Snapshot, present: dict[str, str]) -> None:
-    """Raise LabError (ENVIRONMENT) unless `present` services are those that wrote the snapshot."""
+    """Raise LabError (ENVIRONMENT) unless the `present` versions are those of the snapshot."""
     made = snapshot.manifest
     if made.state_version > STATE_VERSION:
         raise LabError(
@@ -176,8 +179,11 @@ def check_versions(snapshot: Snapshot, present: dict[str, str]) -> None:
 
 
 def check_entries(snapshot: Snapshot) -> None:
-    """Raise LabError (ENVIRONMENT) for the first entry that is not what was saved: a file, folder
-    or link that is missing, was added, or is of another kind. No file is opened."""
+    """Raise LabError (ENVIRONMENT) for the first entry that differs from what was saved.
+
+    The entry is a file, folder or link that is missing, was added, or is of another kind. No file
+    is opened.
+    """
     made = snapshot.manifest
     for part in SAVED:
         if (snapshot.folder / part).is_symlink():
@@ -188,7 +194,7 @@ def check_entries(snapshot: Snapshot) -> None:
 
 
 def check_files(snapshot: Snapshot) -> None:
-    """Raise LabError (ENVIRONMENT) for the first file that is not as it was saved."""
+    """Raise LabError (ENVIRONMENT) for the first file that differs from what was saved."""
     for part in SAVED:
         below = _below(part, snapshot.manifest.files)
         if problem := unlike(snapshot.folder / part, below):
@@ -196,7 +202,7 @@ def check_files(snapshot: Snapshot) -> None:
 
 
 def _below(part: str, paths: Mapping[str, T]) -> dict[str, T]:
-    """What is below a folder of the snapshot, by the path from there."""
+    """Return what is below a folder of the snapshot, by the path from there."""
     start = f"{part}/"
     return {name.removeprefix(start): it for name, it in paths.items() if name.startswith(start)}
 

@@ -1,7 +1,8 @@
-"""Whose a snapshot is: a signature of its manifest, with a key that never leaves this user's home.
+"""Signature of a snapshot's manifest, with a key that never leaves this user's home.
 
-A snapshot is code: a database's data folder has its settings and functions, and Kafka's has the
-connectors. So that of someone else is not restored unless the user says that it is to be trusted.
+A snapshot can run code: a database's data folder has its settings and functions, and Kafka's has
+the connectors. Therefore a snapshot of someone else is not restored unless the user declares it
+trusted.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ __all__ = ["is_signed", "sign"]
 
 _SUFFIX = ".hmac"
 _KEY = ".snapshot-key"
-"""Beside the labs and the snapshots: a copy of either does not have it."""
+"""Key file beside the labs and the snapshots, so that a copy of either does not have it."""
 _KEY_BYTES = 32
 
 
 def sign(manifest: Path) -> None:
-    """Write the signature of a manifest beside it. The key is made where there is none."""
+    """Write the signature of a manifest beside it. Make the key if there is none."""
     if _key() is None:
         _make_key()
     write_private(manifest.with_suffix(_SUFFIX), _signature(manifest))
 
 
 def is_signed(manifest: Path) -> bool:
-    """Whether a manifest has its signature beside it, made with this user's key."""
+    """Return whether a manifest has its signature beside it, made with this user's key."""
     try:
         said = manifest.with_suffix(_SUFFIX).read_bytes()
     except OSError:
@@ -38,14 +39,14 @@ def is_signed(manifest: Path) -> bool:
 
 
 def _make_key() -> None:
-    """Make a key, or leave that of a command that makes one at the same time."""
+    """Make a key, or keep the one that another command makes at the same time."""
     path = state_home() / _KEY
     staged = path.with_name(f"{_KEY}.{os.getpid()}")
     write_private(staged, secrets.token_hex(_KEY_BYTES))
     try:
         os.link(staged, path)
     except FileExistsError:
-        if _key() is None:  # damaged: what it signed is to be trusted again
+        if _key() is None:  # damaged: what it signed needs to be trusted again
             staged.replace(path)
     finally:
         staged.unlink(missing_ok=True)

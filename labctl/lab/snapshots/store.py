@@ -1,4 +1,4 @@
-"""Where snapshots are, and what each says of itself."""
+"""Location of the snapshots, and their manifests."""
 
 from __future__ import annotations
 
@@ -35,11 +35,10 @@ __all__ = [
 ]
 
 SNAPSHOT_VERSION = 1
-"""Of a snapshot's layout and manifest."""
+"""Version of a snapshot's layout and manifest."""
 MANIFEST = "snapshot.json"
 _NEW, _DELETED, _REPLACED = ".new", ".deleted", ".replaced"
-"""How folders are called that are being filled, deleted, or replaced; a name and a process id
-follow."""
+"""Prefixes of folders that are being filled, deleted or replaced; name and process id follow."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
 
 
@@ -48,26 +47,26 @@ RECORDED = ("seeded", "schemas")
 
 
 class Manifest(BaseModel):
-    """What snapshot.json says."""
+    """Content of snapshot.json."""
 
     model_config = ConfigDict(strict=True)
 
     version: int
     lab: str
-    """Of which lab it was taken."""
+    """Lab that the snapshot was taken of."""
     made_at: datetime
     state_version: int
-    """Of that lab's lab.json."""
+    """Version of that lab's lab.json."""
     seeded: dict[str, Any]
-    """As in lab.json: what was loaded of each data set."""
+    """Rows that were loaded of each data set, as in lab.json."""
     schemas: dict[str, Any] = {}
-    """As in lab.json: what was applied of the project's own schemas."""
+    """The project's own schemas that were applied, as in lab.json."""
     builds: dict[str, str]
-    """By service that keeps anything: which version wrote it."""
+    """Version that wrote the data, for each service that stores any."""
     files: dict[str, FileRecord]
-    """By path below the snapshot's folder."""
+    """Record of each file, by its path below the snapshot's folder."""
     entries: dict[str, str] | None = None
-    """Everything there, folders and links too, as `read_entries` tells it; older ones lack it."""
+    """All entries, as `read_entries` returns them; older snapshots lack them."""
 
 
 @dataclass(frozen=True)
@@ -83,26 +82,26 @@ class Snapshot:
 
     @property
     def is_own(self) -> bool:
-        """Whether this user has saved it here, or said that it may be trusted."""
+        """True if this user has saved it here, or declared it trusted."""
         return is_signed(self.folder / MANIFEST)
 
     def trust(self) -> None:
-        """Sign it as this user's own."""
+        """Sign the snapshot as this user's own."""
         sign(self.folder / MANIFEST)
 
     @property
     def size_bytes(self) -> int:
-        """Of all its files together. Files that snapshots share count in each."""
+        """Size of all its files together. Files that snapshots share count in each."""
         return sum(size for size, _ in self.manifest.files.values())
 
 
 def snapshot_home() -> Path:
-    """The folder of all snapshots, of all labs. It is no lab's: `destroy` leaves it alone."""
+    """Return the folder of all labs' snapshots. It belongs to no lab: `destroy` keeps it."""
     return state_home() / ".snapshots"
 
 
 def check_name(name: str) -> None:
-    """Raises LabError (USAGE) when no snapshot can have that name."""
+    """Raise LabError (USAGE) if no snapshot can have that name."""
     if not _NAME.fullmatch(name):
         raise LabError(
             f"{name!r} cannot name a snapshot",
@@ -112,7 +111,7 @@ def check_name(name: str) -> None:
 
 
 def snapshots() -> list[Snapshot]:
-    """All that can be read, the oldest first."""
+    """Return all readable snapshots, oldest first."""
     found = []
     for file in snapshot_home().glob(f"[!.]*/{MANIFEST}"):
         try:
@@ -123,8 +122,11 @@ def snapshots() -> list[Snapshot]:
 
 
 def find_snapshot(name: str) -> Snapshot:
-    """The snapshot of that name. Raises LabError: USAGE when there is none, ENVIRONMENT when its
-    manifest is damaged or of a newer labctl."""
+    """Return the snapshot of that name.
+
+    Raises LabError: USAGE if there is none, ENVIRONMENT if its manifest is damaged or of another
+    version of labctl.
+    """
     check_name(name)
     file = snapshot_home() / name / MANIFEST
     if not file.is_file():
@@ -146,7 +148,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def delete_snapshot(name: str) -> None:
-    """Delete a snapshot, a damaged one too. Raises LabError (USAGE) when there is none."""
+    """Delete a snapshot, even a damaged one. Raises LabError (USAGE) if there is none."""
     check_name(name)
     remove_leftovers()
     folder = snapshot_home() / name
@@ -156,17 +158,17 @@ def delete_snapshot(name: str) -> None:
 
 
 def put_aside(folder: Path, kind: str = _DELETED) -> Path:
-    """Give a snapshot's folder a name that none has; the new path, which is to be deleted.
+    """Rename a snapshot's folder to an unused name; return the new path, to be deleted.
 
-    What an interruption leaves of it is not taken for a snapshot.
+    If the deletion is interrupted, what is left does not count as a snapshot.
     """
     return folder.rename(folder.with_name(f"{kind}.{folder.name}.{os.getpid()}"))
 
 
 def put_in_place(staged: Path, name: str) -> None:
-    """Make a staged folder the snapshot of that name, instead of an earlier one.
+    """Make a staged folder the snapshot of that name, and delete an earlier one.
 
-    Killed in between, the earlier one comes back with the next command about snapshots.
+    If the command is killed in between, the next command about snapshots restores the earlier one.
     """
     folder = snapshot_home() / name
     old = put_aside(folder, _REPLACED) if folder.exists() else None
@@ -181,7 +183,7 @@ def put_in_place(staged: Path, name: str) -> None:
 
 
 def stage(name: str) -> Path:
-    """A new folder, in which to make a snapshot of that name; it is to be renamed or deleted."""
+    """Return a new folder for a snapshot of that name; the caller renames or deletes it."""
     remove_leftovers()
     home = snapshot_home()
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -191,7 +193,7 @@ def stage(name: str) -> Path:
 
 
 def remove_leftovers() -> None:
-    """Delete what commands that were killed had begun to make, or to delete.
+    """Delete the folders that killed commands had begun to make or to delete.
 
     A snapshot that one of them was about to replace gets its name back.
     """

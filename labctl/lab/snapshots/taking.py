@@ -1,4 +1,4 @@
-"""Taking a snapshot: everything stands still for as long as its data are copied."""
+"""Save a snapshot: all processes stand still while their data is copied."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ __all__ = ["save_snapshot"]
 
 
 def save_snapshot(lab: Lab, name: str, *, replace: bool = False) -> Snapshot:
-    """Keep what the lab's services have stored by now. It may run, and goes on afterwards.
+    """Save what the lab's services have stored by now. The lab may run, and continues afterwards.
 
-    While the files are copied all its processes stand still: what is copied is what a power cut
-    would leave, and all of one moment. Checksums are made when they go on. Raises LabError: USAGE
-    when there is a snapshot of that name, unless it is to be replaced.
+    All its processes stand still while the files are copied, so the copy is what a power cut at one
+    moment would leave. Checksums are computed after the processes continue. Raises LabError: USAGE
+    if there is a snapshot of that name, unless `replace` is set.
     """
     check_name(name)
     folder = snapshot_home() / name
@@ -79,7 +79,7 @@ def save_snapshot(lab: Lab, name: str, *, replace: bool = False) -> Snapshot:
 
 @contextmanager
 def _staged(name: str) -> Iterator[Path]:
-    """A new folder to fill, deleted unless it has been renamed when the block ends."""
+    """Yield a new folder to fill; delete it at the end unless it has been renamed."""
     staged = stage(name)
     try:
         yield staged

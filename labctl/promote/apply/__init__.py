@@ -1,1 +1,1 @@
-"""Carrying a plan out, looking at what is there, and taking it away again."""
+"""Carrying out a plan, inspecting a promoted lab, and removing it again."""

@@ -1,4 +1,4 @@
-"""What only the account can tell: who asks, and what its region offers today."""
+"""Checks that need the account: its identity, its region's offers, its existing names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BROKERS = {
 
 
 def check_account(aws: Aws, promotion: Promotion) -> None:
-    """Raise LabError (USAGE) unless the credentials are of the profile's account."""
+    """Raise LabError (USAGE) unless the credentials belong to the profile's account."""
     account = aws.client("sts").get_caller_identity()["Account"]
     if account != promotion.profile.account:
         raise LabError(
@@ -36,9 +36,9 @@ def check_account(aws: Aws, promotion: Promotion) -> None:
 
 
 def check_offers(aws: Aws, promotion: Promotion) -> None:
-    """Raise LabError (USAGE) for a version that the region does not offer.
+    """Raise LabError (USAGE) for a version, subnet or parameter that the account does not have.
 
-    Read from the account, because what AWS offers changes more often than this program.
+    The account is asked because AWS's offers change more often than this program.
     """
     profile = promotion.profile
     problems = []
@@ -72,9 +72,9 @@ def check_offers(aws: Aws, promotion: Promotion) -> None:
 
 
 def _refused_parameters(aws: Aws, promotion: Promotion) -> Iterator[str]:
-    """Parameters of the plan that RDS does not have, or does not let be changed.
+    """Yield the plan's parameters that RDS does not have or does not allow to be changed.
 
-    CloudFormation finds out only when it makes the group.
+    CloudFormation would report them only when it makes the group.
     """
     pages = aws.client("rds").get_paginator("describe_engine_default_parameters")
     for engine, database in promotion.rds.items():
@@ -94,9 +94,9 @@ def _refused_parameters(aws: Aws, promotion: Promotion) -> Iterator[str]:
 
 
 def check_names_free(aws: Aws, promotion: Promotion) -> None:
-    """Raise LabError (USAGE) for a secret or bucket the first stack could not make.
+    """Raise LabError (USAGE) for a secret or bucket that the first stack could not make.
 
-    Secrets are named by the connector files, so an account and region holds one lab's; buckets
+    The connector files name the secrets, so an account and region can hold only one lab's. Buckets
     outlive their stack.
     """
     client = aws.client("secretsmanager")
@@ -121,7 +121,7 @@ def check_names_free(aws: Aws, promotion: Promotion) -> None:
 
 
 def bootstrap_servers(aws: Aws, promotion: Promotion, outputs: Outputs, login: str) -> str | None:
-    """Addresses of the brokers for clients that log in so; None while there is no cluster."""
+    """Return the brokers' addresses for clients with `login`; None without a cluster."""
     arn = outputs.get("data", {}).get("ClusterArn")
     if not arn:
         return None

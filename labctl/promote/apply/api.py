@@ -1,4 +1,4 @@
-"""The lake API's image, which is built and pushed by whoever applies."""
+"""The lake API's image, which the person who applies the plan builds and pushes."""
 
 from __future__ import annotations
 

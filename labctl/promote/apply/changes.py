@@ -1,4 +1,4 @@
-"""What an apply is about to do, as it is shown before anything is done."""
+"""The changes that an apply shows before it makes them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Action = Literal["add", "change", "replace", "remove"]
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that will be another afterwards."""
+    """One resource that an apply will change."""
 
     where: str
-    """The stack, or the service."""
+    """The stack or the service."""
     action: Action
     what: str
     kind: str
-    """Its type."""
+    """The resource's type."""

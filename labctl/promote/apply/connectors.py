@@ -1,4 +1,4 @@
-"""Connectors on MSK Connect: made, changed in place, removed. Only those that labctl made."""
+"""Connectors on MSK Connect: create, update and remove them. Only labctl's own are touched."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _FIXED = (
     "kafkaClusterEncryptionInTransit",
     "serviceExecutionRoleArn",
 )
-"""What only another connector can have otherwise."""
+"""Keys that cannot be updated: a change of one needs a new connector."""
 _IN_PLACE = ("connectorConfiguration", "capacity", "plugins", "workerConfiguration")
-"""What UpdateConnector changes, one at a time."""
+"""Keys that UpdateConnector changes, one per call."""
 
 
 @dataclass(frozen=True)
 class ConnectorStep:
-    """What is to be done about one connector."""
+    """The action planned for one connector."""
 
     name: str
-    """On MSK Connect."""
+    """The connector's name on MSK Connect."""
     action: Action
     request: Mapping[str, Any] | None
-    """As for CreateConnector; None to remove it."""
+    """The CreateConnector request; None to remove the connector."""
     arn: str | None
     differs: tuple[str, ...] = ()
 
@@ -53,9 +53,9 @@ class Connectors:
         self._tell = tell
 
     def compare(self, requests: Iterable[Mapping[str, Any]]) -> list[ConnectorStep]:
-        """What has to be done so that exactly these run. Changes nothing.
+        """Return the steps after which exactly these connectors run. Changes nothing.
 
-        Raises LabError (USAGE) for a connector of a wanted name that somebody else made.
+        Raises LabError (USAGE) if somebody else made a connector of the same name.
         """
         held = self._held()
         steps = []
@@ -82,7 +82,7 @@ class Connectors:
         return steps
 
     def carry_out(self, steps: Iterable[ConnectorStep]) -> None:
-        """Do what `compare` found, one after the other, waiting for each."""
+        """Carry out the steps of `compare` one after the other, waiting for each."""
         for step in steps:
             if step.arn and step.action in ("remove", "replace"):
                 self._delete(step.name, step.arn)
@@ -95,7 +95,7 @@ class Connectors:
             self._wait_running(step.name, created["connectorArn"])
 
     def states(self) -> dict[str, str]:
-        """By name, how each of the lab's connectors is."""
+        """Return the state of each of the lab's connectors, by name."""
         return {
             name: found["connectorState"]
             for name, found in sorted(self._held().items())
@@ -175,7 +175,7 @@ class Connectors:
 
 
 def _agrees(wanted: Any, held: Any) -> bool:
-    """Whether `held` says what is wanted; it may say more (defaults that AWS filled in)."""
+    """Return whether `held` has all wanted values; it may have more (AWS's defaults)."""
     if isinstance(wanted, Mapping) and isinstance(held, Mapping):
         if all(isinstance(value, str) for value in wanted.values()):
             return dict(wanted) == dict(held)

@@ -1,4 +1,4 @@
-"""Where a promoted lab answers, from what its stacks put out."""
+"""The endpoints of a promoted lab, from the outputs of its stacks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["promoted_endpoints"]
 
 
 def promoted_endpoints(promotion: Promotion, outputs: Outputs) -> PromotedEndpoints:
-    """As far as it can be told from the stages that were made."""
+    """Return the endpoints that are known from the stages made so far."""
     profile, data = promotion.profile, outputs.get("data", {})
     databases = {}
     for engine, database in promotion.rds.items():

@@ -12,7 +12,7 @@ DATABASE = "AWS::RDS::DBInstance"
 
 
 def protected(aws: Aws, instances: list[str]) -> list[str]:
-    """Return those of `instances` that are there and protected against deletion."""
+    """Return the `instances` that exist and are protected against deletion."""
     client = aws.client("rds")
     found = []
     for instance in instances:
@@ -47,7 +47,7 @@ def require_unprotected(aws: Aws, promotion: Promotion, instances: list[str]) ->
 
 
 def lift_protection(aws: Aws, instances: list[str]) -> None:
-    """Let RDS delete `instances`: those of a stack whose creation failed, which hold no data."""
+    """Let RDS delete `instances` of a stack whose creation failed; they hold no data."""
     client = aws.client("rds")
     for instance in protected(aws, instances):
         client.modify_db_instance(

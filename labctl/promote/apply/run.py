@@ -1,7 +1,7 @@
-"""Apply: look at what is there, show what will be done, do it in order, write down where it is.
+"""Apply: compare with AWS, show the changes, make them in order, save the lab's addresses.
 
-Nothing is remembered on this machine: every step asks AWS what is there. An apply that was
-interrupted is repeated, and does only what is left.
+No state is kept on this machine: every step asks AWS for the current one. If an apply was
+interrupted, repeat it: it does only the remaining steps.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ __all__ = ["Apply"]
 
 @dataclass
 class Apply:
-    """One promotion being carried out."""
+    """A promotion that is being carried out."""
 
     promotion: Promotion
     plan: Plan
     aws: Aws
     tell: Tell
     until: Stack = STACKS[-1]
-    """The last stage to be made."""
+    """The last stage to make."""
     _outputs: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -61,15 +61,15 @@ class Apply:
 
     @property
     def outputs_file(self) -> Path:
-        """Where the lab's addresses are written down."""
+        """The file in which the lab's addresses are saved."""
         return outputs_path(self.promotion.project, self.promotion.profile_name)
 
     def preview(self) -> list[Change]:
-        """Everything that would be done, without doing it. An empty list: nothing.
+        """Return every change that `carry_out` would make, without making it; may be empty.
 
-        Raises LabError for a wrong account, or for something of a wanted name that labctl did not
-        make. Of a stack that does not exist yet, its whole template is new; connectors and jobs
-        whose stacks are still to change are shown as far as they can be told.
+        Raises LabError for a wrong account, or if a wanted name belongs to a resource that labctl
+        did not make. For a stack that does not exist yet, the whole template counts as new.
+        Connectors and jobs whose stacks are still to change are shown as far as they are known.
         """
         check_account(self.aws, self.promotion)
         check_offers(self.aws, self.promotion)
@@ -118,7 +118,7 @@ class Apply:
         return []
 
     def carry_out(self) -> None:
-        """Do it, stage by stage. Raises LabError with the cause; to be called again then."""
+        """Apply the plan stage by stage. Raises LabError with the cause; can then be repeated."""
         if not self.plan.complete:
             raise LabError(
                 "This plan has no artifacts to upload",
@@ -161,9 +161,9 @@ class Apply:
         return [resolve(request, self._outputs) for request in self.plan.connectors.values()]
 
     def _parameters(self, stage: Stack) -> dict[str, str] | None:
-        """The stack's parameters, from the outputs of those before it; None while one is missing.
+        """Return the stack's parameters from earlier stacks' outputs; None while one is missing.
 
-        A parameter has the name of the output it takes.
+        A parameter has the same name as the output that it takes.
         """
         known: dict[str, str] = {}
         for outputs in self._outputs.values():

@@ -1,4 +1,4 @@
-"""Filling the secrets that connectors refer to. Values pass through and are never shown."""
+"""Filling the secrets that connectors refer to. Their values are never shown."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["fill_secrets"]
 
 
 def fill_secrets(aws: Aws, promotion: Promotion, outputs: Outputs, tell: Tell) -> int:
-    """Put what is known into each secret, keeping what Secrets Manager generated; how many changed.
+    """Put the known values into each secret; return the number of changed secrets.
 
-    Raises LabError for a generated value that is not there.
+    Values that Secrets Manager generated are kept. Raises LabError if such a value is missing.
     """
     client = aws.client("secretsmanager")
     known = known_values(promotion)
@@ -41,7 +41,7 @@ def fill_secrets(aws: Aws, promotion: Promotion, outputs: Outputs, tell: Tell) -
 
 
 def _held(client: Any, name: str) -> dict[str, str]:
-    """What the secret holds; nothing when it was never given a value."""
+    """Return the secret's values; empty if it never got a value."""
     try:
         text = client.get_secret_value(SecretId=name).get("SecretString", "")
     except client.exceptions.ResourceNotFoundException as error:

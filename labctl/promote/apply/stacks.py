@@ -1,4 +1,4 @@
-"""CloudFormation: change sets, stacks, outputs. Only stacks with the creator's tag are touched."""
+"""CloudFormation's change sets, stacks and outputs. Only stacks with the creator's tag change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from labctl.promote.names import CREATOR_TAG, Names, Stack
 __all__ = ["ChangeSet", "Stacks"]
 
 STACK_SECONDS = 3600.0
-"""MSK takes up to 40 minutes to be made, RDS 20."""
+"""AWS takes up to 40 minutes to make MSK, and 20 to make RDS."""
 CHANGE_SET_SECONDS = 300.0
 EVENTS = 8
 _NOTHING = ("didn't contain changes", "No updates are to be performed")
@@ -46,9 +46,9 @@ class Stacks:
         self._tell = tell
 
     def status(self, stack: Stack) -> str | None:
-        """CloudFormation's word for how it is; None when there is none.
+        """Return CloudFormation's status of the stack; None if there is no stack.
 
-        Raises LabError (USAGE) for a stack of that name that somebody else made.
+        Raises LabError (USAGE) if somebody else made a stack of that name.
         """
         found = self._describe(stack)
         return str(found["StackStatus"]) if found else None
@@ -59,7 +59,7 @@ class Stacks:
         return {output["OutputKey"]: output["OutputValue"] for output in listed}
 
     def made(self, stack: Stack, type_: str) -> list[str]:
-        """The names by which AWS knows the stack's resources of a type; empty without a stack."""
+        """Return the physical ids of the stack's resources of a type; empty without a stack."""
         found = self._describe(stack)
         if found is None:
             return []
@@ -76,9 +76,9 @@ class Stacks:
         ]
 
     def exists(self, stack: Stack) -> bool:
-        """Whether there is a stack that can be changed; waits while something moves in it.
+        """Return whether there is a stack that can be changed; wait while it is in progress.
 
-        One whose first creation failed holds nothing and can only be deleted: it does not count.
+        A stack whose first creation failed does not count: it is empty and can only be deleted.
         """
         return self._settled(stack) not in (None, *_GONE, *_STILLBORN)
 
@@ -89,11 +89,11 @@ class Stacks:
         return status
 
     def _cleared(self, stack: Stack) -> str | None:
-        """How the stack is, once what was left of a failed creation is removed."""
+        """Return the stack's status, after removing the rest of a failed creation."""
         status = self._settled(stack)
         if status in _STILLBORN:
             self._tell(f"{self._names.stack(stack)}: its creation had failed; removing the rest")
-            # By it, a rollback leaves what it should have taken away.
+            # Deletion protection keeps a rollback from removing the databases.
             lift_protection(self._aws, self.made(stack, DATABASE))
             self.delete(stack)
             return None
@@ -102,7 +102,7 @@ class Stacks:
     def prepare(
         self, stack: Stack, template: Mapping[str, Any], parameters: Mapping[str, str]
     ) -> ChangeSet | None:
-        """A change set that makes the stack what `template` says; None when it is that already."""
+        """Return a change set that brings the stack to `template`; None if nothing differs."""
         client = self._aws.client("cloudformation")
         status = self._cleared(stack)
         body = as_sent(template)
@@ -158,7 +158,7 @@ class Stacks:
         )
 
     def execute(self, prepared: ChangeSet) -> None:
-        """Carry the change set out and wait for it. Raises LabError with what failed and why."""
+        """Execute the change set and wait for it. Raises LabError with each failure's reason."""
         name = self._names.stack(prepared.stack)
         self._aws.client("cloudformation").execute_change_set(
             StackName=name, ChangeSetName=prepared.name
@@ -172,7 +172,7 @@ class Stacks:
             )
 
     def delete(self, stack: Stack) -> bool:
-        """Delete the stack; whether there was one."""
+        """Delete the stack; return whether there was one."""
         found = self._describe(stack)
         if found is None:
             return False
@@ -252,7 +252,7 @@ class Stacks:
         return found
 
     def _failures(self, stack: str) -> list[str]:
-        """The newest events that say why."""
+        """Return the newest failure events with their reasons."""
         events = self._aws.client("cloudformation").describe_stack_events(StackName=stack)
         failed = [
             f"{event['LogicalResourceId']}: {event.get('ResourceStatusReason', '')}"

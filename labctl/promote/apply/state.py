@@ -1,4 +1,4 @@
-"""How a promoted lab is, and taking it away."""
+"""State and removal of a promoted lab."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from labctl.promote.promotion import Promotion
 __all__ = ["Part", "destroy", "read_state"]
 
 COMPUTE: tuple[Stack, ...] = ("api", "spark", "connect")
-"""What costs and holds nothing; the last made goes first."""
+"""Stacks that cost money and hold no data; the last one made is deleted first."""
 DATA: tuple[Stack, ...] = ("data", "foundation")
 
 
 @dataclass(frozen=True)
 class Part:
-    """One thing of a promoted lab."""
+    """One part of a promoted lab."""
 
     kind: str
     name: str
     state: str
-    """AWS's own word; "absent" where there is nothing."""
+    """AWS's own name of the state; "absent" if the part does not exist."""
 
 
 def read_state(aws: Aws, promotion: Promotion) -> list[Part]:
-    """Stacks, connectors and jobs. Changes nothing."""
+    """Return the state of stacks, connectors and jobs. Changes nothing."""
     check_account(aws, promotion)
     names = Names.of(promotion)
     stacks = Stacks(aws, names, promotion.profile.tags, _quiet)
@@ -41,7 +41,7 @@ def read_state(aws: Aws, promotion: Promotion) -> list[Part]:
     parts = [
         Part("stack", names.stack(stack), state or "absent")
         for stack, state in states.items()
-        # One that is no longer wanted is still there, and costs.
+        # A stack that is no longer wanted but still exists costs money.
         if state or stack in wanted
     ]
     connectors = Connectors(aws, names, _quiet).states()
@@ -53,20 +53,21 @@ def read_state(aws: Aws, promotion: Promotion) -> list[Part]:
 
 
 def destroy(aws: Aws, promotion: Promotion, tell: Tell, *, data: bool) -> list[Part]:
-    """Take away what runs; with `data`, also databases, topics, buckets, secrets. What is left.
+    """Remove what runs; with `data`, also databases, topics, buckets, secrets. Return the rest.
 
-    Databases leave a final snapshot. Only what has the creator's tag is touched. Safe to repeat.
-    With `data`, raises LabError (USAGE) before anything is removed if RDS protects a database.
+    Databases leave a final snapshot. Only resources with the creator's tag are touched. Safe to
+    repeat. With `data`, raises LabError (USAGE) before removing anything if RDS protects a
+    database.
     """
     check_account(aws, promotion)
     names = Names.of(promotion)
     stacks = Stacks(aws, names, promotion.profile.tags, tell)
     for stack in STACKS:
-        stacks.status(stack)  # refuses before anything is removed
+        stacks.status(stack)  # raises before anything is removed
     if data:
         require_unprotected(aws, promotion, stacks.made("data", DATABASE))
     serverless = promotion.profile.emr.kind == "serverless"
-    # A cluster takes its steps with it; an application is not deleted while a job runs on it.
+    # A cluster's steps end with it; an application cannot be deleted while a job runs on it.
     work = work_of(aws, promotion, {"spark": stacks.outputs("spark")}, tell)
     if serverless and work:
         work.carry_out(work.compare([]))
@@ -91,4 +92,4 @@ def _destroy_data(aws: Aws, promotion: Promotion, stacks: Stacks, tell: Tell) ->
 
 
 def _quiet(_words: str) -> None:
-    """Nobody is told."""
+    """Ignore the message."""

@@ -1,4 +1,4 @@
-"""The artifacts bucket. A key names its content, so what is there is never sent again."""
+"""The artifacts bucket. A key identifies its content, so an existing file is not sent again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MIB = 1024 * 1024
 
 
 def missing_uploads(aws: Aws, bucket: str, uploads: Iterable[Upload]) -> list[Upload]:
-    """Those not in the bucket yet, or there with another size; all when there is no bucket."""
+    """Return the uploads that the bucket lacks or has with another size; all without a bucket."""
     from botocore.exceptions import ClientError
 
     client = aws.client("s3")
@@ -37,7 +37,7 @@ def missing_uploads(aws: Aws, bucket: str, uploads: Iterable[Upload]) -> list[Up
 
 
 def upload(aws: Aws, bucket: str, uploads: Iterable[Upload], tell: Tell) -> None:
-    """Send them; large ones in parts."""
+    """Upload the files; large ones in parts."""
     client = aws.client("s3")
     for one in uploads:
         tell(f"s3://{bucket}/{one.key} ({max(1, _size(one) // _MIB)} MiB)")
@@ -48,9 +48,9 @@ def upload(aws: Aws, bucket: str, uploads: Iterable[Upload], tell: Tell) -> None
 
 
 def owned_bucket(aws: Aws, names: Names, bucket: str) -> bool:
-    """Whether the bucket is there, with the creator's tag.
+    """Return whether the bucket exists with the creator's tag.
 
-    Raises LabError (USAGE) for one that is there without it.
+    Raises LabError (USAGE) if it exists without that tag.
     """
     from botocore.exceptions import ClientError
 
@@ -73,7 +73,7 @@ def owned_bucket(aws: Aws, names: Names, bucket: str) -> bool:
 
 
 def empty_bucket(aws: Aws, bucket: str, tell: Tell) -> None:
-    """Delete every object of a bucket in all its versions, and the bucket."""
+    """Delete every object of a bucket in all its versions, then the bucket."""
     client: Any = aws.client("s3")
     removed = 0
     for page in client.get_paginator("list_object_versions").paginate(Bucket=bucket):
@@ -89,5 +89,5 @@ def empty_bucket(aws: Aws, bucket: str, tell: Tell) -> None:
 
 
 def _size(one: Upload) -> int:
-    """Bytes."""
+    """Return the size in bytes."""
     return one.content.stat().st_size if isinstance(one.content, Path) else len(one.content)

@@ -1,4 +1,4 @@
-"""What runs on EMR: started once, replaced when its command line is another."""
+"""Jobs on EMR: each is started once, and replaced if its command line changes."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _ALIVE_RUN = ["SUBMITTED", "PENDING", "SCHEDULED", "QUEUED", "RUNNING"]
 
 @dataclass(frozen=True)
 class WorkStep:
-    """What is to be done about one step or job run."""
+    """The action planned for one step or job run."""
 
     name: str
     action: Action
     item: Mapping[str, Any] | None
     running: str | None
-    """Id of what runs now."""
+    """Id of the running step or job run; None if none runs."""
 
     def change(self) -> Change:
         return Change("EMR", self.action, self.name, "job")
@@ -44,10 +44,10 @@ class Work(ABC):
 
     @abstractmethod
     def running(self) -> dict[str, tuple[str, Any]]:
-        """By name, id and command line of what runs."""
+        """Return id and command line of each running job, by name."""
 
     def compare(self, items: Iterable[Mapping[str, Any]]) -> list[WorkStep]:
-        """What has to be done so that exactly these run."""
+        """Return the steps after which exactly these jobs run."""
         held = self.running()
         steps: list[WorkStep] = []
         for item in items:
@@ -60,7 +60,7 @@ class Work(ABC):
         return steps + [WorkStep(n, "remove", None, i) for n, (i, _) in held.items()]
 
     def carry_out(self, steps: Iterable[WorkStep]) -> None:
-        """Do what `compare` found: stop first, then start."""
+        """Carry out the steps of `compare`, each by stopping first, then starting."""
         for step in steps:
             if step.running:
                 self.stop(step.name, step.running)
@@ -160,7 +160,7 @@ class ApplicationWork(Work):
 
 
 def work_of(aws: Aws, promotion: Promotion, outputs: Outputs, tell: Tell) -> Work | None:
-    """The cluster's or application's work; None while there is neither."""
+    """Return the jobs of the cluster or application; None while there is neither."""
     spark = outputs.get("spark", {})
     if promotion.profile.emr.kind == "serverless":
         place = spark.get("ApplicationId")

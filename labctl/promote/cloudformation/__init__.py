@@ -1,4 +1,4 @@
-"""CloudFormation templates, one a stack, as plain dictionaries."""
+"""CloudFormation templates, one per stack, as plain dictionaries."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ _BUILDERS: dict[Stack, Callable[[Promotion], dict[str, Any]]] = {
 
 
 def templates(promotion: Promotion) -> dict[Stack, dict[str, Any]]:
-    """Every stack's template, in the order in which they are made."""
+    """Return the template of every stack, in creation order."""
     return {stack: _BUILDERS[stack](promotion) for stack in stacks_of(promotion)}

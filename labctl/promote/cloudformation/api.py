@@ -1,6 +1,6 @@
 """The lake API: its tasks on ECS Fargate behind a load balancer, and ElastiCache.
 
-All of it is in the private subnets. What outlives it (image, roles, secret, log) is in
+All of it is in the private subnets. The parts that outlive it (image, roles, secret, log) are in
 `foundation`.
 """
 
@@ -23,15 +23,15 @@ __all__ = ["TLS_POLICY", "add_api_foundation", "template"]
 GROUP = "AWS::EC2::SecurityGroup::Id"
 CACHE_ENGINE, CACHE_VERSION = "valkey", "8.0"
 TLS_POLICY = "ELBSecurityPolicy-TLS13-1-2-Res-2021-06"
-"""TLS 1.3 and 1.2, with forward secrecy and authenticated encryption alone."""
+"""TLS 1.3 and 1.2, only with forward secrecy and authenticated encryption."""
 LISTENERS = {HTTP: "Listener", HTTPS: "HttpsListener"}
 """Logical names of the load balancer's listeners by port."""
 DRAIN_SECONDS = 30
-"""For how long a task that leaves may still answer what it was asked before."""
+"""Seconds in which a stopping task may still answer earlier requests."""
 
 
 def add_api_foundation(built: Template, promotion: Promotion) -> None:
-    """What is there before the service, and stays when it is taken away."""
+    """Add the resources that exist before the service and stay after its removal."""
     names, profile = Names.of(promotion), promotion.profile
     tags = tag_list(promotion)
     built.add(
@@ -39,7 +39,7 @@ def add_api_foundation(built: Template, promotion: Promotion) -> None:
         "AWS::ECR::Repository",
         {
             "RepositoryName": names.api,
-            # A tag is its image's content.
+            # A tag is derived from its image's content.
             "ImageTagMutability": "IMMUTABLE",
             "ImageScanningConfiguration": {"ScanOnPush": True},
             "EmptyOnDelete": True,
@@ -62,7 +62,7 @@ def add_api_foundation(built: Template, promotion: Promotion) -> None:
             {
                 "Name": names.cache_secret,
                 "Description": f"Password of the lake API's cache of {profile.prefix}",
-                # ElastiCache takes few other characters than letters and digits.
+                # ElastiCache accepts few characters besides letters and digits.
                 "GenerateSecretString": {"PasswordLength": 64, "ExcludePunctuation": True},
                 "Tags": tags,
             },
@@ -126,12 +126,12 @@ def _add_cache(built: Template, promotion: Promotion) -> None:
             "MultiAZEnabled": nodes > 1,
             "TransitEncryptionEnabled": True,
             "AtRestEncryptionEnabled": True,
-            # Put in by CloudFormation itself: no template and no request has the password.
+            # CloudFormation itself inserts the password: no template or request contains it.
             "AuthToken": {"Fn::Sub": "{{resolve:secretsmanager:${CacheSecret}:SecretString}}"},
             "CacheSubnetGroupName": ref("CacheSubnets"),
             "SecurityGroupIds": [built.parameter("CacheGroup", GROUP, "Group of the cache")],
             "Port": CACHE_PORT,
-            # What is lost is asked for again.
+            # The lake API queries lost answers again.
             "SnapshotRetentionLimit": 0,
             "Tags": tag_list(promotion),
         },
@@ -164,8 +164,8 @@ def _add_balancer(built: Template, promotion: Promotion) -> None:
             "Protocol": "HTTP",
             "Port": API_PORT,
             "VpcId": promotion.profile.network.vpc,
-            # Not whether the lake answers: ECS would replace every task while it does not, and with
-            # them what the cache can still answer would be away.
+            # This path does not check the lake: while the lake is down, ECS would otherwise replace
+            # every task, and no task could answer from the cache.
             "HealthCheckPath": ALIVE,
             "HealthCheckIntervalSeconds": 15,
             "HealthCheckTimeoutSeconds": 5,
@@ -202,8 +202,8 @@ def _add_listener(built: Template, port: int, action: Json, certificate: str | N
             "SslPolicy": TLS_POLICY,
             "Certificates": [{"CertificateArn": certificate}],
         }
-    # Each name keeps its port: while a stack changes, two listeners of one port would collide.
-    # An earlier labctl had its only listener under the first name, on either port.
+    # Each logical name keeps its port: during a stack update, two listeners on one port collide.
+    # An earlier labctl had only one listener, under the first name, on either port.
     after = ["Listener"] if port == HTTPS else None
     built.add(LISTENERS[port], "AWS::ElasticLoadBalancingV2::Listener", properties, after=after)
 
@@ -235,7 +235,7 @@ def _add_service(built: Template, promotion: Promotion) -> None:
             "Cluster": ref("Cluster"),
             "TaskDefinition": ref("Task"),
             "LaunchType": "FARGATE",
-            # How many there are is the business of scaling: a number here would set it back.
+            # Scaling sets the number of tasks: a number here would reset it.
             "NetworkConfiguration": {
                 "AwsvpcConfiguration": {
                     "AssignPublicIp": "DISABLED",
@@ -253,14 +253,14 @@ def _add_service(built: Template, promotion: Promotion) -> None:
             "DeploymentConfiguration": {
                 "MinimumHealthyPercent": 100,
                 "MaximumPercent": 200,
-                # A version that does not start ends the update instead of being tried for hours.
+                # If a version does not start, ECS ends the update instead of retrying for hours.
                 "DeploymentCircuitBreaker": {"Enable": True, "Rollback": True},
             },
             "HealthCheckGracePeriodSeconds": 60,
             "PropagateTags": "SERVICE",
             "Tags": tags,
         },
-        # ECS refuses a target group that no balancer asks.
+        # ECS refuses a target group that no load balancer uses.
         after=[LISTENERS[listener_ports(promotion)[-1]]],
     )
 

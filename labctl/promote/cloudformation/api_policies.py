@@ -1,4 +1,4 @@
-"""Who the lake API is: the role of its tasks, and the one by which ECS starts them."""
+"""The lake API's policies: those of its tasks' role and of the role that ECS uses to start them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from labctl.promote.promotion import Promotion
 __all__ = ["LOG_STREAMS", "start_policies", "task_policies"]
 
 LOG_STREAMS = "task"
-"""What the names of the tasks' logs begin with."""
+"""The prefix of the tasks' log streams."""
 
 
 def task_policies(promotion: Promotion) -> list[Json]:
-    """What the service may do: ask in the workgroup, and read its views and what they read.
+    """Return policies to query in the workgroup and read the service's views and their tables.
 
-    Nothing is written but the results, and what it keeps in Athena: the prepared statement, the
+    The service may write only the results and what it keeps in Athena: the prepared statement, the
     named query, and those of its own views that `gold/` does not have.
     """
     profile = promotion.profile
@@ -75,7 +75,7 @@ def task_policies(promotion: Promotion) -> list[Json]:
 def _catalog(promotion: Promotion) -> list[Json]:
     read, _ = api_reads(promotion)
     made = {view.name for view in promotion.lake_views}
-    # Athena asks for `default` wherever it starts.
+    # Athena asks for `default` whenever it starts.
     databases = {"default", *(name.partition(".")[0] for name in read)}
     statements = [
         allow(
@@ -103,7 +103,7 @@ def _catalog(promotion: Promotion) -> list[Json]:
 def _catalog_arns(
     promotion: Promotion, databases: Iterable[str], tables: Iterable[str]
 ) -> list[str]:
-    """The catalogue, of it these databases, and of them these tables and views."""
+    """Return the ARNs of the catalogue, these databases, and these tables and views."""
     names = [
         "catalog",
         *(f"database/{database}" for database in sorted(databases)),
@@ -113,13 +113,13 @@ def _catalog_arns(
 
 
 def start_policies(promotion: Promotion) -> list[Json]:
-    """What ECS does before the service runs: fetch its image, open its log, read its secret."""
+    """Return policies to fetch the image, write the log and read the secret for a new task."""
     names, profile = Names.of(promotion), promotion.profile
     policies = [
         policy(
             "image",
             [
-                # There is one token for all of the account's registry.
+                # One token covers the account's whole registry.
                 allow(["ecr:GetAuthorizationToken"], ["*"]),
                 allow(
                     [

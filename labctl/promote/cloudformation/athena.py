@@ -1,4 +1,4 @@
-"""Asking the lake: Athena's workgroup, the catalogue's databases, and who may ask."""
+"""Querying the lake: Athena's workgroup, the catalogue's databases, and the readers' policy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ENGINE = "Athena engine version 3"
 
 
 def add_catalog(built: Template, promotion: Promotion) -> None:
-    """Databases: of silver's tables, and of the views over them."""
+    """Add the databases of silver's tables and of the views over them."""
     lake = f"s3://{promotion.profile.lake.bucket}/silver"
     for database in promotion.databases:
         text = f"Silver tables of {promotion.profile.prefix}"
@@ -37,7 +37,7 @@ def _add_database(built: Template, promotion: Promotion, database: Json) -> None
 
 
 def add_athena(built: Template, promotion: Promotion) -> None:
-    """The workgroup, and a policy for those who ask in it."""
+    """Add the workgroup and a policy for the people who query in it."""
     profile = promotion.profile
     built.add(
         "Workgroup",
@@ -45,10 +45,10 @@ def add_athena(built: Template, promotion: Promotion) -> None:
         {
             "Name": profile.workgroup,
             "Description": f"Questions to the lake of {profile.prefix}",
-            # Named queries and prepared statements go with it.
+            # CloudFormation deletes named queries and prepared statements with it.
             "RecursiveDeleteOption": True,
             "WorkGroupConfiguration": {
-                # What a client says of engine and results counts for nothing.
+                # A client's own settings of engine and results are ignored.
                 "EnforceWorkGroupConfiguration": True,
                 "EngineVersion": {"SelectedEngineVersion": ENGINE},
                 "BytesScannedCutoffPerQuery": profile.athena.scan_gib * 1024**3,
@@ -72,7 +72,7 @@ def add_athena(built: Template, promotion: Promotion) -> None:
 
 
 def results_rule(promotion: Promotion) -> Json:
-    """Of the lake's bucket: results are not kept for ever, nor are their old versions."""
+    """Return the lake bucket's lifecycle rule, which expires results and their old versions."""
     return {
         "Id": "athena-results",
         "Status": "Enabled",

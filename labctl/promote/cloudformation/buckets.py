@@ -1,4 +1,4 @@
-"""The buckets: private, encrypted, reached by TLS alone, and with what they held before."""
+"""The buckets: private, encrypted, versioned, and accessible only over TLS."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from labctl.promote.promotion import Promotion
 __all__ = ["add_buckets"]
 
 PARTS_DAYS = 7
-"""For how long S3 keeps the parts of an upload that was never completed."""
+"""Days for which S3 keeps the parts of an incomplete upload."""
 
 
 def add_buckets(built: Template, promotion: Promotion) -> None:
-    """The lake's bucket and that of the artifacts, where the profile has them made."""
+    """Add the lake's and the artifacts' buckets, if the profile says to create them."""
     lake = promotion.profile.lake
     if not lake.create:
         return
@@ -44,7 +44,7 @@ def _add_bucket(
             "LifecycleConfiguration": {"Rules": [*rules, _old_versions(promotion)]},
             "Tags": tag_list(promotion),
         },
-        # CloudFormation deletes no bucket that holds something.
+        # CloudFormation cannot delete a bucket that is not empty.
         keep="Retain",
     )
     arn = promotion.profile.arn("s3", bucket, global_=True)
@@ -52,13 +52,13 @@ def _add_bucket(
         f"{name}Policy",
         "AWS::S3::BucketPolicy",
         {"Bucket": ref(name), "PolicyDocument": _tls_only(arn)},
-        # A bucket that stays keeps its rule.
+        # A retained bucket keeps its policy.
         keep="Retain",
     )
 
 
 def _old_versions(promotion: Promotion) -> Json:
-    """Return the rule for replaced and deleted files: S3 keeps them, and bills them, for days."""
+    """Return the rule that keeps (and bills) replaced and deleted files for `version_days`."""
     return {
         "Id": "old-versions",
         "Status": "Enabled",

@@ -1,4 +1,4 @@
-"""MSK Connect: plugins and worker configurations, and the connectors where asked for."""
+"""MSK Connect: plugins, worker configurations and, if the profile says so, the connectors."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _add_connector(built: Template, promotion: Promotion, connector: PromotedCon
 
 
 def _resource(built: Template, request: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The API's request as a resource: names begin with a capital, outputs are references."""
+    """Turn an API request into a resource: capitalise names, make outputs references."""
     properties = {
         _capital(key): value if key == "connectorConfiguration" else _translate(built, value)
         for key, value in request.items()

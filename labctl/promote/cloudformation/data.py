@@ -1,4 +1,4 @@
-"""What holds data: databases with CDC switched on, and the brokers."""
+"""The resources that hold data: databases with CDC enabled, and the brokers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _add_database(
         "StorageType": "gp3",
         "StorageEncrypted": True,
         "MasterUsername": ADMIN,
-        # RDS makes the password and keeps it in Secrets Manager: nobody else ever has it.
+        # RDS makes the password and keeps it in Secrets Manager; nobody else gets it.
         "ManageMasterUserPassword": True,
         "Port": str(database.port),
         "BackupRetentionPeriod": database.backup_days,
@@ -90,7 +90,7 @@ def _add_database(
     if settings:
         properties["DBParameterGroupName"] = ref(group)
     if ENGINES[engine].rds.licensed:
-        # It has no database at first (the SQL makes it), and its licence comes with the price.
+        # SQL Server has no database at first (the SQL makes it). The price includes the licence.
         properties["LicenseModel"] = "license-included"
     else:
         properties["DBName"] = database.database
@@ -122,10 +122,10 @@ def _add_serverless(built: Template, promotion: Promotion) -> None:
 
 
 def broker_properties(promotion: Promotion) -> dict[str, str]:
-    """The brokers' configuration; as the lab's own broker has it, but for replication."""
+    """Return the brokers' configuration: that of the lab's own broker, except for replication."""
     copies = min(promotion.profile.msk.brokers, 3)
     return {
-        # A topic comes from a connector's own settings, never from a mistyped name.
+        # A connector's settings create topics; a mistyped name must not.
         "auto.create.topics.enable": "false",
         "default.replication.factor": str(copies),
         "min.insync.replicas": str(max(1, copies - 1)),

@@ -1,5 +1,5 @@
-"""What everything else stands on: groups, buckets, secrets without values, roles, catalogue,
-workgroup."""
+"""The stack that all others need: security groups, buckets, secrets without values, roles,
+catalogue, workgroup."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["template"]
 
 PASSWORD = {
     "PasswordLength": 32,
-    # Goes through SQL clients and properties files without being escaped.
+    # Such a password needs no escaping in SQL clients and properties files.
     "ExcludePunctuation": True,
 }
 
@@ -100,7 +100,7 @@ def _add_roles(built: Template, promotion: Promotion) -> None:
         ("ConnectRole", names.connect_role, "kafkaconnect.amazonaws.com", connect_policies),
         ("SparkRole", names.spark_role, spark, spark_policies),
     ):
-        # EC2 takes a role on for an instance, and names no account in doing so.
+        # EC2 assumes a role for an instance without naming an account.
         account = None if service.startswith("ec2.") else profile.account
         built.add(
             output,
@@ -137,7 +137,7 @@ def _add_roles(built: Template, promotion: Promotion) -> None:
 
 
 def _pass_role(promotion: Promotion) -> dict[str, Any]:
-    """EMR hands the instances their role; AWS's own policy only allows roles of a fixed name."""
+    """Return a policy to pass the instances' role; AWS's own allows only a fixed role name."""
     role = f"role/{Names.of(promotion).spark_role}"
     return {
         "PolicyName": "instances",

@@ -1,4 +1,4 @@
-"""Security groups and VPC endpoints: exactly the flows, and nothing else."""
+"""Security groups and VPC endpoints: they allow exactly the flows and nothing else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["add_endpoints", "add_groups"]
 
 
 def add_groups(template: Template, promotion: Promotion) -> None:
-    """One group a role, each rule a resource of its own: two groups may then name each other."""
+    """Add one group per role, with rules as own resources so that groups may name each other."""
     for name, description in groups(promotion).items():
         template.add(
             f"{name}Group",
@@ -32,7 +32,7 @@ def add_groups(template: Template, promotion: Promotion) -> None:
                 "GroupName": f"{promotion.profile.prefix}-{name.lower()}",
                 "GroupDescription": f"{description} of {promotion.profile.prefix}",
                 "VpcId": promotion.profile.network.vpc,
-                # Without a rule of its own a group gets one that lets everything out.
+                # AWS gives a group without an egress rule one that allows all egress.
                 "SecurityGroupEgress": _allowed(promotion, name),
                 "Tags": tag_list(promotion, f"{promotion.profile.prefix}-{name.lower()}"),
             },
@@ -46,7 +46,7 @@ def add_groups(template: Template, promotion: Promotion) -> None:
 
 def _allowed(promotion: Promotion, name: str) -> list[dict[str, Any]]:
     if name not in ("Connect", "Spark", "Api"):
-        # What answers need not leave by itself: a rule that allows nothing real.
+        # Servers only answer and need no egress: this rule allows no real traffic.
         return [
             {
                 "IpProtocol": "icmp",
@@ -118,7 +118,7 @@ def _let_clients(template: Template, promotion: Promotion) -> None:
 
 
 def add_endpoints(template: Template, promotion: Promotion) -> None:
-    """VPC endpoints, where the network has no other way to AWS's APIs."""
+    """Add VPC endpoints, if the network has no other way to AWS's APIs."""
     profile = promotion.profile
     if profile.network.egress != "endpoints":
         return

@@ -1,7 +1,7 @@
 """IAM policy statements.
 
-Every resource is named; a star stands only for what AWS makes up, and for what is in a folder.
-`labctl.promote.rules.policies` refuses a plan where that is not so.
+Every resource is named; a star stands only for ids that AWS makes up and for a folder's content.
+`labctl.promote.rules.policies` refuses a plan that breaks this rule.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Json = dict[str, Any]
 
 
 def trust(service: str, account: str | None = None) -> Json:
-    """The service that may take a role on; for `account` alone where it says for whom it works."""
+    """Return a trust policy that lets `service` assume a role, only for `account` if given."""
     statement: Json = {
         "Effect": "Allow",
         "Principal": {"Service": service},
@@ -44,7 +44,7 @@ def trust(service: str, account: str | None = None) -> Json:
 
 
 def connect_policies(promotion: Promotion) -> list[Json]:
-    """What a connector's execution role may do."""
+    """Return the policies of a connector's execution role."""
     names = Names.of(promotion)
     secrets = [ref(logical("Secret", name)) for name, keys in referenced(promotion).items() if keys]
     policies = [policy("secrets", [allow(["secretsmanager:GetSecretValue"], secrets)])]
@@ -95,7 +95,7 @@ def connect_policies(promotion: Promotion) -> list[Json]:
 
 
 def _sink_statements(promotion: Promotion) -> list[Json]:
-    """Adding files to bronze: a sink connector neither reads nor removes any."""
+    """Return statements to add files to bronze; a sink connector neither reads nor removes any."""
     arn = _bucket(promotion, promotion.profile.lake.bucket)
     actions = ["s3:PutObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"]
     if any(_tags_objects(sink) for sink in promotion.sinks):
@@ -108,7 +108,7 @@ def _tags_objects(sink: Sink) -> bool:
 
 
 def spark_policies(promotion: Promotion) -> list[Json]:
-    """What the Spark application may do."""
+    """Return the policies of the Spark application."""
     profile = promotion.profile
     policies = [
         policy("lake", _lake_statements(promotion)),
@@ -169,7 +169,7 @@ def spark_policies(promotion: Promotion) -> list[Json]:
 
 
 def _lake_statements(promotion: Promotion) -> list[Json]:
-    """Writing silver and what the application keeps; bronze only where no connector writes it."""
+    """Return statements to write silver, the application's folders, and bronze without a sink."""
     profile = promotion.profile
     arn, bronze = _bucket(promotion, profile.lake.bucket), _bronze(promotion)
     written, read = {"silver"}, bronze
@@ -192,7 +192,7 @@ def _lake_statements(promotion: Promotion) -> list[Json]:
 
 
 def _program_statements(promotion: Promotion) -> list[Json]:
-    """Reading the programs, and adding logs: who runs a program must not replace it."""
+    """Return statements to read programs and add logs; a runner must not replace its program."""
     arn = _bucket(promotion, promotion.profile.lake.artifacts)
     return [
         _look_into(arn),
@@ -202,12 +202,12 @@ def _program_statements(promotion: Promotion) -> list[Json]:
 
 
 def _bronze(promotion: Promotion) -> set[str]:
-    """Bronze's folders."""
+    """Return bronze's folders."""
     return {sink.topics_dir for sink in promotion.sinks}
 
 
 def reader_policy(promotion: Promotion) -> Json:
-    """What somebody needs who asks the lake in its workgroup: nothing is written but results."""
+    """Return the policy to query the lake in its workgroup; in S3 it may write only results."""
     profile = promotion.profile
     arn = _bucket(promotion, profile.lake.bucket)
     return _document(
@@ -274,7 +274,7 @@ def reader_policy(promotion: Promotion) -> Json:
 
 
 def _own_catalog(promotion: Promotion, databases: Iterable[str]) -> list[str]:
-    """The catalogue as far as it is these databases' and their tables'."""
+    """Return the ARNs of the catalogue, these databases and all their tables."""
     return [
         promotion.profile.arn("glue", "catalog"),
         *(
@@ -286,7 +286,7 @@ def _own_catalog(promotion: Promotion, databases: Iterable[str]) -> list[str]:
 
 
 def _catalog(promotion: Promotion, databases: Iterable[str]) -> list[str]:
-    """The same for who reads: Spark's catalogue and Athena ask for `default` when they start."""
+    """Return the same ARNs plus `default`, which Spark's catalogue and Athena read at start."""
     default = promotion.profile.arn("glue", "database/default")
     return [*_own_catalog(promotion, databases), default]
 
@@ -296,17 +296,17 @@ def _bucket(promotion: Promotion, name: str) -> str:
 
 
 def _look_into(bucket: str) -> Json:
-    """Names of all objects: clients list a folder by its prefix, and ask where the bucket is."""
+    """Return a statement to list all objects by prefix and to ask for the bucket's region."""
     return allow(["s3:ListBucket", "s3:GetBucketLocation"], [bucket])
 
 
 def _inside(bucket: str, folders: Iterable[str]) -> list[str]:
-    """All objects in these folders."""
+    """Return the ARN pattern of all objects in each folder."""
     return [f"{bucket}/{folder}/*" for folder in sorted(folders)]
 
 
 def _above(bucket: str, folders: Iterable[str]) -> list[str]:
-    """The folders' own names and those above: Hadoop asks whether one of them is a file."""
+    """Return the ARNs of the folders and their parents: Hadoop checks whether one is a file."""
     names = {
         "/".join(parts[: end + 1])
         for parts in (folder.split("/") for folder in folders)
@@ -316,7 +316,7 @@ def _above(bucket: str, folders: Iterable[str]) -> list[str]:
 
 
 def _kafka(promotion: Promotion, kind: str, name: str = "") -> str:
-    """The star in the middle is the cluster's id, which MSK makes up."""
+    """Return a Kafka ARN; the star in its middle is the cluster's id, which MSK makes up."""
     path = f"{kind}/{Names.of(promotion).cluster}/*"
     return promotion.profile.arn("kafka", f"{path}/{name}" if name else path)
 

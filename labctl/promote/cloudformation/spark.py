@@ -1,4 +1,4 @@
-"""EMR: an application of EMR Serverless, or a cluster on EC2. What runs on it is apply's."""
+"""EMR: an application of EMR Serverless, or a cluster on EC2. `apply` starts its jobs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _add_cluster(built: Template, promotion: Promotion) -> None:
     emr, lake = promotion.profile.emr, promotion.profile.lake
     instance_profile = built.parameter("SparkInstanceProfile", "String", "Of the instances")
     service_role = built.parameter("EmrRole", "String", "Role of EMR itself")
-    # AWS's own policy for EMR covers what has this tag, and nothing else.
+    # AWS's own policy for EMR covers only resources with this tag.
     managed = {"Key": "for-use-with-amazon-emr-managed-policies", "Value": "true"}
     built.add(
         "Silver",

@@ -1,4 +1,4 @@
-"""Putting a template together, with the tags every resource gets."""
+"""Building blocks of a template, and the tags that every resource gets."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def tag_list(promotion: Promotion, name: str | None = None) -> list[Json]:
 
 
 def as_sent(template: Mapping[str, Any]) -> str:
-    """A template as CloudFormation gets it with a request."""
+    """Return a template as the text that a CloudFormation request carries."""
     return json.dumps(template)
 
 
 @dataclass
 class Template:
-    """A template in the making. What is added twice is a mistake, and raises."""
+    """A template that is being built. Adding a resource twice raises AssertionError."""
 
     description: str
     parameters: Json = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Template:
     outputs: Json = field(default_factory=dict)
 
     def parameter(self, name: str, type_: str, description: str) -> Json:
-        """A value of an earlier stack, put in by apply under the same name."""
+        """Add a parameter and return its Ref; apply sets it from the output of the same name."""
         self.parameters[name] = {"Type": type_, "Description": description}
         return ref(name)
 
@@ -60,7 +60,7 @@ class Template:
         keep: str | None = None,
         after: list[str] | None = None,
     ) -> str:
-        """A resource; `keep` is its DeletionPolicy where it holds data. Returns `name`."""
+        """Add a resource and return `name`. `keep` is its DeletionPolicy if it holds data."""
         if name in self.resources:
             raise AssertionError(f"two resources are called {name}")
         resource: Json = {"Type": type_}

@@ -1,7 +1,7 @@
-"""What AWS would refuse, or run and not do: found before anything is made.
+"""Rules that find, before anything is made, what AWS would refuse or what would not work there.
 
-One function a rule, in the module of what it looks at; `registry.rule` adds it. A rule sees the
-project's files and the plan made of them, yields findings, and changes nothing.
+Each rule is one function in the module of its subject; `registry.rule` adds it. A rule sees the
+project's files and the plan made from them, yields findings and changes nothing.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _MODULES = (
     storage,
     validators,
 )
-"""Imported for the rules they register."""
+"""Modules imported for the rules that they register."""
 
 
 def check(promotion: Promotion, plan: Plan) -> list[Finding]:
-    """Every finding of every rule, in the rules' order."""
+    """Return every finding of every rule, in the order of the rules."""
     subject = Subject(promotion, plan)
     return [finding for rule in RULES.values() for finding in rule(subject)]
 

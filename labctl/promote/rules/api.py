@@ -1,4 +1,4 @@
-"""The lake API: that its tasks can start, find their tables, and stay private."""
+"""Rules for the lake API: its tasks can start, find their tables and stay private."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _MEMORY: dict[int, tuple[int, ...]] = {
     2048: tuple(range(4 * _GIB, 16 * _GIB + 1, _GIB)),
     4096: tuple(range(8 * _GIB, 30 * _GIB + 1, _GIB)),
 }
-"""What Fargate gives beside a task's CPU, in MiB."""
+"""The memory sizes that Fargate offers for a task's CPU units, in MiB."""
 _BALANCER_ZONES = 2
 
 
 def _of(subject: Subject, type_: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The API stack's resources of a type, with their properties."""
+    """Yield the place and properties of the API stack's resources of a type."""
     template = subject.plan.templates.get("api", {"Resources": {}})
     for name, resource in template["Resources"].items():
         if resource["Type"] == type_:
@@ -36,7 +36,7 @@ def _of(subject: Subject, type_: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 @rule
 def api_size(subject: Subject) -> Iterator[Finding]:
-    """A size that Fargate has, with room for the workers, and a sensible number of tasks."""
+    """Check that Fargate has the task size, that workers fit, and that task limits are in order."""
     config, api = subject.promotion.config, subject.promotion.profile.api
     if not config.api.enabled:
         return
@@ -64,7 +64,7 @@ def api_size(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def api_zones(subject: Subject) -> Iterator[Finding]:
-    """An application load balancer is in two zones at least."""
+    """Check that the application load balancer has at least two zones."""
     zones = len(subject.promotion.profile.network.subnets)
     if subject.promotion.config.api.enabled and zones < _BALANCER_ZONES:
         yield subject.profile(
@@ -76,7 +76,7 @@ def api_zones(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def api_has_views(subject: Subject) -> Iterator[Finding]:
-    """`gold/` has the views that the service reads, over tables of the lab."""
+    """Check that `gold/` has the views that the service reads, over tables of the lab."""
     if not subject.promotion.config.api.enabled:
         return
     there = {view.name for view in subject.promotion.lake_views}
@@ -92,7 +92,7 @@ def api_has_views(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def api_settings(subject: Subject) -> Iterator[Finding]:
-    """What a task is told are settings of the service; another name would be read by nobody."""
+    """Check that a task's environment variables are settings that the service reads."""
     for place, task in _of(subject, "AWS::ECS::TaskDefinition"):
         from lakeapi.settings import Settings, environment_name
 
@@ -110,7 +110,7 @@ def api_settings(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def api_private(subject: Subject) -> Iterator[Finding]:
-    """Nothing of it has a public address, or is in another subnet than the profile's."""
+    """Check that nothing has a public address, and that only the profile's subnets are used."""
     subnets = set(subject.promotion.profile.network.subnets.values())
     used: list[tuple[str, list[str]]] = []
     for place, service in _of(subject, "AWS::ECS::Service"):
@@ -141,7 +141,7 @@ def api_private(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def api_by_tls(subject: Subject) -> Iterator[Finding]:
-    """Clients reach it by TLS, unless the profile says that plain HTTP will do."""
+    """Check that clients reach the lake API over TLS, unless the profile allows plain HTTP."""
     api = subject.promotion.profile.api
     for place, listener in _of(subject, "AWS::ElasticLoadBalancingV2::Listener"):
         answers = any(action["Type"] != "redirect" for action in listener["DefaultActions"])
@@ -166,7 +166,7 @@ def api_by_tls(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def api_cache_guarded(subject: Subject) -> Iterator[Finding]:
-    """The cache is encrypted on the wire and at rest, and its password is written nowhere."""
+    """Check that the cache is encrypted in transit and at rest, with no password in clear text."""
     for place, cache in _of(subject, "AWS::ElastiCache::ReplicationGroup"):
         for key in ("TransitEncryptionEnabled", "AtRestEncryptionEnabled"):
             if cache.get(key) is not True:

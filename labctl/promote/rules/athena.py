@@ -1,4 +1,4 @@
-"""Athena: that its results lie apart, and that views have tables to read."""
+"""Rules for Athena: its results have a folder of their own, and views have tables to read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__: list[str] = []
 
 @rule
 def results_apart(subject: Subject) -> Iterator[Finding]:
-    """What is in the results' folder is deleted after some days."""
+    """Check that no sink writes to the results folder, whose files are deleted after some days."""
     for sink in subject.promotion.sinks:
         if sink.topics_dir.split("/")[0] == RESULTS:
             yield Finding(
@@ -26,7 +26,7 @@ def results_apart(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def views_have_tables(subject: Subject) -> Iterator[Finding]:
-    """Views and statements may read what others have made, but silver's databases are the lab's."""
+    """Check that a table of silver's databases exists if a view or statement reads it."""
     promotion = subject.promotion
     known = promotion.table_names | {view.name for view in promotion.views}
     read = [(view.file, view.reads) for view in promotion.views]

@@ -1,4 +1,4 @@
-"""MSK: versions, sizes, logins."""
+"""Rules for MSK: versions, sizes, logins."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__: list[str] = []
 
 RETENTION = "topic.creation.default.retention.ms"
 LEAST_RETENTION_HOURS = 72
-"""An application may stand still over a weekend; what a broker deletes meanwhile is lost to it."""
+"""Enough for a weekend: a stopped application loses the messages that the brokers delete."""
 KAFKA = re.compile(r"3\.[789]\.(\d+|x)(\.kraft)?|4\.[01]\.(\d+|x)(\.kraft)?")
-"""Kafka versions MSK offers; apply asks the account for its own list."""
+"""Kafka versions that MSK offers; apply asks the account for its own list."""
 BROKER = re.compile(r"(express|kafka)\.[a-z][a-z0-9]*\.(small|large|\d*xlarge)")
 FEWEST_ZONES, MOST_ZONES = 2, 3
 
@@ -43,7 +43,7 @@ def broker_type(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def broker_zones(subject: Subject) -> Iterator[Finding]:
-    """Brokers are spread evenly over two or three zones."""
+    """Check that the brokers are spread evenly over two or three zones."""
     msk = subject.promotion.profile.msk
     zones = len(subject.promotion.profile.network.subnets)
     if serverless(msk):
@@ -64,7 +64,7 @@ def broker_zones(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def retention(subject: Subject) -> Iterator[Finding]:
-    """MSK deletes messages after 7 days unless the topic says otherwise; the lab keeps them."""
+    """Check that topics set a retention: MSK's default is 7 days; the lab keeps all messages."""
     for connector in subject.promotion.connectors:
         kept = connector.file.config.get(RETENTION)
         if connector.engine is None:
@@ -87,7 +87,7 @@ def retention(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def broker_login(subject: Subject) -> Iterator[Finding]:
-    """MSK Connect logs in by IAM or not at all; MSK Serverless knows IAM alone."""
+    """Check the logins: MSK Connect supports IAM or none, MSK Serverless only IAM."""
     msk = subject.promotion.profile.msk
     if serverless(msk) and msk.authentication != ("iam",):
         yield subject.profile("msk.authentication", "MSK Serverless knows IAM alone", 'use ["iam"]')
@@ -101,7 +101,7 @@ def broker_login(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def scram_secret(subject: Subject) -> Iterator[Finding]:
-    """MSK takes SCRAM users from secrets named in its way and encrypted with a key of yours."""
+    """Check the SCRAM secret: MSK requires a name prefix and a customer-managed key."""
     msk = subject.promotion.profile.msk
     if "scram" not in msk.authentication:
         return

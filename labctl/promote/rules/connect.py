@@ -1,4 +1,4 @@
-"""MSK Connect: versions, capacity, worker configuration, plugins."""
+"""Rules for MSK Connect: versions, capacity, worker configuration, plugins."""
 
 # ruff: noqa: SIM905 - lists as the developer guide has them, not one name per line
 
@@ -17,7 +17,7 @@ from labctl.sources import ENGINES
 __all__: list[str] = []
 
 JAVA_OF = {"2.7.1": 11, "3.7.x": 17}
-"""Java of each Kafka Connect that MSK Connect offers (its developer guide)."""
+"""Java version of each Kafka Connect that MSK Connect offers, from its developer guide."""
 UNITS = (1, 2, 4, 8)
 MOST_WORKERS = 10
 
@@ -52,12 +52,12 @@ REFUSED = frozenset(
     send.buffer.bytes status.storage.topic
     """.split()
 )
-"""MSK's developer guide, "Supported worker configuration properties"."""
+"""From MSK's developer guide, "Supported worker configuration properties"."""
 
 
 @rule
 def connect_version(subject: Subject) -> Iterator[Finding]:
-    """MSK Connect offers two versions; Debezium 3 runs on Java 17 alone."""
+    """Check that MSK Connect offers the version, and that Debezium 3 gets Java 17."""
     version = subject.promotion.profile.connect.version
     if version not in JAVA_OF:
         yield subject.profile(
@@ -82,7 +82,7 @@ def connect_version(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def connect_capacity(subject: Subject) -> Iterator[Finding]:
-    """Exactly one kind of capacity, within the limits of the service."""
+    """Check that there is exactly one kind of capacity, within the limits of the service."""
     connect = subject.promotion.profile.connect
     if connect.mcu not in UNITS:
         yield subject.profile(
@@ -121,7 +121,7 @@ def connect_capacity(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def worker_configuration(subject: Subject) -> Iterator[Finding]:
-    """MSK Connect sets some properties itself, and of some it knows only a list."""
+    """Check for required properties and for those that MSK Connect refuses or does not allow."""
     for connector in subject.promotion.connectors[:1]:
         properties = worker_properties(subject.promotion, connector)
         for needed in ("key.converter", "value.converter"):
@@ -142,7 +142,7 @@ def worker_configuration(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def message_size(subject: Subject) -> Iterator[Finding]:
-    """A worker must not send what the brokers do not take."""
+    """Check that a worker sends no message larger than the brokers accept."""
     key = "producer.max.request.size"
     size = subject.promotion.worker.get(key, "1048576")
     if not size.isdecimal() or int(size) > MESSAGE_BYTES:
@@ -156,7 +156,7 @@ def message_size(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def config_provider(subject: Subject) -> Iterator[Finding]:
-    """What answers `${secretManager:…}` must be what the profile says it is."""
+    """Check that the provider (and sink) files exist and have the profile's checksums."""
     connect = subject.promotion.profile.connect
     named = [("provider", connect.provider.file, connect.provider.sha256)]
     if connect.sink:
@@ -184,7 +184,7 @@ def config_provider(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def registered_converters(subject: Subject) -> Iterator[Finding]:
-    """A plugin holds one converter: a connector file that names another would not start."""
+    """Check the converters: a connector that names one outside its plugin would not start."""
     ours = "io.apicurio.registry.utils.converter.AvroConverter"
     for connector in subject.promotion.connectors:
         for key in ("key.converter", "value.converter"):
@@ -200,7 +200,7 @@ def registered_converters(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def connector_keys(subject: Subject) -> Iterator[Finding]:
-    """A key that no plugin reads is without effect on AWS too, and nothing there says so."""
+    """Check for keys that no plugin reads: they have no effect, and AWS does not report them."""
     allowed = subject.promotion.config.connectors.allow
     for connector in subject.promotion.connectors:
         for problem in wrong_keys(connector.file.config, allowed):

@@ -1,4 +1,4 @@
-"""RDS: editions, versions and settings without which there is no change data capture."""
+"""Rules for RDS: editions, versions and settings that change data capture requires."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MANAGED_SINCE_ZONES = 2
 
 @rule
 def source_has_database(subject: Subject) -> Iterator[Finding]:
-    """Each source of the lab needs a database on RDS."""
+    """Check that each source's engine has a database on RDS."""
     for engine in dict.fromkeys(s.engine for s in subject.promotion.config.sources.values()):
         if engine not in subject.promotion.profile.rds:
             yield subject.profile(
@@ -43,7 +43,7 @@ def engine_version(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def sqlserver_edition(subject: Subject) -> Iterator[Finding]:
-    """Express and Web have no CDC; Standard has it since 2016 SP1."""
+    """Check for an edition with CDC: Express and Web have none, Standard since 2016 SP1 CU2."""
     database = subject.promotion.profile.rds.get("sqlserver")
     if database is None:
         return
@@ -74,7 +74,7 @@ def edition_only_sqlserver(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def mysql_backups(subject: Subject) -> Iterator[Finding]:
-    """RDS writes MySQL's binary log only while automated backups are on."""
+    """Check that MySQL has automated backups: RDS writes no binary log without them."""
     database = subject.promotion.profile.rds.get("mysql")
     if database and database.backup_days == 0:
         yield subject.profile(
@@ -86,7 +86,7 @@ def mysql_backups(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def database_zones(subject: Subject) -> Iterator[Finding]:
-    """A subnet group spans two zones, also for one instance."""
+    """Check that there are two zones: a subnet group needs them, even for one instance."""
     creates = any(database.create for database in subject.promotion.rds.values())
     zones = len(subject.promotion.profile.network.subnets)
     if creates and zones < MANAGED_SINCE_ZONES:
@@ -99,7 +99,7 @@ def database_zones(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def existing_database(subject: Subject) -> Iterator[Finding]:
-    """Of an instance that is there already, the plan must know how it is reached."""
+    """Check that the profile says how to reach an existing instance."""
     for engine, database in subject.promotion.profile.rds.items():
         if database.create:
             continue
@@ -114,7 +114,7 @@ def existing_database(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def replication_slots(subject: Subject) -> Iterator[Finding]:
-    """Connectors have slots that PostgreSQL can name, and do not outnumber what is set."""
+    """Check that replication slots have valid names, and that connectors do not exceed them."""
     postgres = [c for c in subject.promotion.connectors if c.engine == "postgres"]
     if len(postgres) > SPARE_SENDERS:
         yield subject.profile(

@@ -1,4 +1,4 @@
-"""Names: what each service takes, checked on the templates and requests themselves."""
+"""Rules for names that each service accepts, checked on the templates and requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 @dataclass(frozen=True)
 class Limit:
-    """How a kind of name must look."""
+    """The pattern of a resource type's names, and its description."""
 
     property_: str
     pattern: re.Pattern[str]
@@ -85,7 +85,7 @@ LIMITS = {
 }
 CONNECTOR = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{0,127}")
 TEMPLATE_BYTES = 51_200
-"""The largest template that is handed over with a request."""
+"""Size of the largest template that a request may carry."""
 
 
 @rule
@@ -120,7 +120,7 @@ def connector_names(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def tags(subject: Subject) -> Iterator[Finding]:
-    """Keys beginning with `aws:` are AWS's own; `labctl` is this tool's."""
+    """Check tags' sizes and keys: `aws:…` is reserved for AWS, `labctl` for this tool."""
     for key, value in subject.promotion.profile.tags.items():
         if key.lower().startswith("aws:") or key == "labctl" or len(key) > 128 or len(value) > 256:
             yield subject.profile(

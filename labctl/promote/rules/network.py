@@ -1,4 +1,4 @@
-"""Subnets, the way out, and a walk over the plan's own security groups."""
+"""Rules for subnets, for egress, and for the plan's own security groups."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INGRESS = "AWS::EC2::SecurityGroupIngress"
 
 @rule
 def zones(subject: Subject) -> Iterator[Finding]:
-    """Subnets are in zones of the region, each in a different one."""
+    """Check that the subnets are in zones of the region, each in a different zone."""
     network, region = subject.promotion.profile.network, subject.promotion.profile.region
     if not network.subnets:
         yield subject.profile("network.subnets", "there is no subnet", "name private subnets")
@@ -36,7 +36,7 @@ def zones(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def way_out(subject: Subject) -> Iterator[Finding]:
-    """Workers fetch secrets from an API, which private subnets do not reach by themselves."""
+    """Check that workers reach AWS's APIs, for which private subnets need NAT or endpoints."""
     network = subject.promotion.profile.network
     if network.egress == "none":
         yield subject.profile(
@@ -54,7 +54,7 @@ def way_out(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def open_ports(subject: Subject) -> Iterator[Finding]:
-    """Every connection the lab makes is let out of one group and into the other."""
+    """Check that security groups allow every connection of the lab, outbound and inbound."""
     resources = subject.plan.templates["foundation"]["Resources"]
     for flow in dict.fromkeys(flows(subject.promotion)):
         if not _let_out(resources, flow):

@@ -1,4 +1,4 @@
-"""IAM: named resources and actions, no program that its runner can replace, no rights for all."""
+"""Rules for IAM: named resources, actions and principals; no runner can replace its program."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from lakehouse.lake_folders import OWN_FOLDERS
 __all__: list[str] = []
 
 _WITHOUT_RESOURCE = ("ecr:GetAuthorizationToken",)
-"""Actions for which IAM knows no resource."""
+"""Actions that IAM cannot restrict to a resource."""
 _MANAGED = ("service-role/AmazonEMRServicePolicy_v2",)
-"""AWS's own policies that a role may have: EMR's is about what has the tag it asks for."""
+"""AWS's own policies that a role may have; EMR's covers only resources with its tag."""
 _READS = re.compile(r"s3:(Get|List|Head)\w+")
 _ARN_PARTS = 6
 
 
 @rule
 def named_resources(subject: Subject) -> Iterator[Finding]:
-    """A policy's resources are ARNs, and its actions name what they do."""
+    """Check that a policy names its resources by ARN and its actions without stars."""
     for file, place, statement in _allowed(subject):
         actions = _texts(statement.get("Action", []))
         for key in ("NotAction", "NotResource", "NotPrincipal"):
@@ -45,7 +45,7 @@ def named_resources(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def named_principals(subject: Subject) -> Iterator[Finding]:
-    """A role is taken on by a service of AWS, and a policy of a resource lets nobody else in."""
+    """Check that roles and resource policies allow no principal but services of AWS."""
     for file, place, statement in _allowed(subject):
         principal = statement.get("Principal", {})
         if "*" in str(principal) or not isinstance(principal, dict) or set(principal) - {"Service"}:
@@ -57,7 +57,7 @@ def named_principals(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def passed_roles(subject: Subject) -> Iterator[Finding]:
-    """Handing a role to a service: only to the service that is named."""
+    """Check that a role may be passed only to a named service."""
     for file, place, statement in _allowed(subject):
         passes = any(one.lower() == "iam:passrole" for one in _texts(statement.get("Action", [])))
         if passes and "iam:PassedToService" not in str(statement.get("Condition")):
@@ -69,7 +69,7 @@ def passed_roles(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def managed_policies(subject: Subject) -> Iterator[Finding]:
-    """Policies of AWS's are wider than a role of the lab needs."""
+    """Check for AWS's managed policies, which allow more than a role of the lab needs."""
     for stack, template in subject.plan.templates.items():
         for logical, resource in template["Resources"].items():
             for arn in resource.get("Properties", {}).get("ManagedPolicyArns", []):
@@ -84,7 +84,7 @@ def managed_policies(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def written_folders(subject: Subject) -> Iterator[Finding]:
-    """Nobody replaces the programs that run, and files are deleted only by who writes silver."""
+    """Check that nobody may replace programs, and that only the writer of silver deletes files."""
     lake = subject.promotion.profile.lake
     deletable = {"silver", *OWN_FOLDERS, *(s.topics_dir for s in subject.promotion.sinks)}
     for file, place, statement in _allowed(subject):
@@ -111,7 +111,7 @@ def written_folders(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def bronze_named(subject: Subject) -> Iterator[Finding]:
-    """A policy allows writing in bronze's folder: its name is known, and it is no other folder."""
+    """Check that bronze's folder has a literal name for a policy and is no other layer's folder."""
     others = {"silver", *OWN_FOLDERS}
     for sink in subject.promotion.sinks:
         if (first := sink.topics_dir.split("/")[0]) in others:
@@ -131,7 +131,7 @@ def bronze_named(subject: Subject) -> Iterator[Finding]:
 
 
 def _allowed(subject: Subject) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Every statement of the plan that allows something, wherever it is: file, place, statement."""
+    """Yield file, place and statement for every statement of the plan that allows something."""
     for stack, template in subject.plan.templates.items():
         for logical, resource in template["Resources"].items():
             for place, statement in _statements(resource.get("Properties", {})):
@@ -155,18 +155,18 @@ def _statements(value: Any, place: str = "") -> Iterator[tuple[str, dict[str, An
 
 
 def _texts(value: Any) -> list[str]:
-    """Strings of a statement's member; of a function, those that it is given."""
+    """Return the strings of a statement's member; for a function, those of its arguments."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
-        # What these two name is one resource of the templates.
+        # These two functions refer to one resource of the templates.
         named = ("Ref", "Fn::GetAtt")
         return [text for key, held in value.items() if key not in named for text in _texts(held)]
     return [text for held in value for text in _texts(held)]
 
 
 def _is_wide(resource: str) -> bool:
-    """Whether a star stands for more than what is in a folder, or what AWS makes up."""
+    """Return whether a star covers more than a folder's content or an id that AWS makes up."""
     before, star, _ = resource.partition("*")
     if not star:
         return False

@@ -1,4 +1,4 @@
-"""The rules there are, and what each is given and gives."""
+"""The registry of rules, and the types of a rule's input and output."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["RULES", "Finding", "Rule", "Subject", "rule"]
 
 @dataclass(frozen=True)
 class Finding:
-    """Something AWS would refuse, or that would not work there."""
+    """A problem that AWS would refuse, or that would not work there."""
 
     file: str
-    """Relative to the project, or to the plan."""
+    """Path relative to the project or to the plan."""
     key: str
     reason: str
     fix: str
-    """What to do."""
+    """Advice to the user."""
 
     @property
     def where(self) -> str:
@@ -32,20 +32,20 @@ class Finding:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is checked."""
+    """The input of a rule."""
 
     promotion: Promotion
     plan: Plan
 
     def profile(self, key: str, reason: str, fix: str) -> Finding:
-        """A finding about a key of the profile."""
+        """Return a finding about a key of the profile."""
         return Finding("lab.toml", self.promotion.key(key), reason, fix)
 
 
 Rule = Callable[[Subject], Iterator[Finding]]
 
 RULES: dict[str, Rule] = {}
-"""By name, in the order in which they are checked."""
+"""All rules by name, in the order in which they are checked."""
 
 
 def rule(function: Rule) -> Rule:

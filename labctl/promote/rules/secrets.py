@@ -1,4 +1,4 @@
-"""References and secrets: every one answered, none written out."""
+"""Rules for secrets: every reference resolves, and no secret is in clear text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _REFERENCE = re.compile(r"\$\{(?P<provider>[^:}]+):(?P<path>[^}]*)\}")
 
 @rule
 def references_answered(subject: Subject) -> Iterator[Finding]:
-    """Each `${secretManager:name:key}` has a secret that will hold the key."""
+    """Check that each `${secretManager:name:key}` has a secret that will hold the key."""
     known = known_values(subject.promotion)
     for name, keys in referenced(subject.promotion).items():
         for key, origin in keys.items():
@@ -42,7 +42,7 @@ def references_answered(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def provider_known(subject: Subject) -> Iterator[Finding]:
-    """A reference names a provider; MSK Connect's workers have those of their configuration."""
+    """Check that each reference names a config provider of the workers' configuration."""
     for connector in subject.promotion.connectors:
         providers = worker_properties(subject.promotion, connector)["config.providers"].split(",")
         for key, value in connector.file.config.items():
@@ -58,7 +58,7 @@ def provider_known(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def no_written_secret(subject: Subject) -> Iterator[Finding]:
-    """A password in a connector file would be in the plan, in MSK Connect and in its logs."""
+    """Check for secrets in connector files: the plan, MSK Connect and its logs would show them."""
     for file in subject.promotion.files:
         for key, value in file.config.items():
             if _SECRET_KEY.search(key) and value and not _is_reference(value):

@@ -1,4 +1,4 @@
-"""EMR, Hudi and Athena: that what runs there fits together."""
+"""Rules for EMR, Hudi and Athena: their versions fit together."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BUNDLE = re.compile(r"org\.apache\.hudi:hudi-spark(\d+\.\d+)-bundle_.*")
 
 @rule
 def emr_release(subject: Subject) -> Iterator[Finding]:
-    """The release's Spark is the one that the application and its jars are for."""
+    """Check that the release has the Spark version of the application and its jars."""
     emr = subject.promotion.profile.emr
     release = release_of(emr.release)
     if release is None:
@@ -44,7 +44,7 @@ def _spark_of_lock(subject: Subject) -> str:
 
 @rule
 def release_hudi(subject: Subject) -> Iterator[Finding]:
-    """The application calls Hudi 1.x; an older one lacks what it calls."""
+    """Check that the application gets Hudi 1.x; an older one lacks functions that it calls."""
     emr = subject.promotion.profile.emr
     version = hudi_version(subject.promotion)
     if emr.engine == "application" and emr.hudi == "release" and version and version < (1,):
@@ -57,7 +57,7 @@ def release_hudi(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def athena_table_version(subject: Subject) -> Iterator[Finding]:
-    """Athena reads Hudi tables up to version 6, and a writer upgrades them unless told not to."""
+    """Check that tables stay at version 6 for Athena; by default a writer upgrades them."""
     promotion = subject.promotion
     if not promotion.profile.glue.athena or hudi_version(promotion) < (1,):
         return
@@ -86,7 +86,7 @@ def athena_table_version(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def python_environment(subject: Subject) -> Iterator[Finding]:
-    """EMR Serverless runs no bootstrap script: the application's Python comes packed."""
+    """Check for a packed Python environment: EMR Serverless runs no bootstrap script."""
     emr = subject.promotion.profile.emr
     if emr.kind != "serverless" or emr.engine != "application":
         return
@@ -104,7 +104,7 @@ def python_environment(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def streamer_schemas(subject: Subject) -> Iterator[Finding]:
-    """HoodieStreamer wants the schema of the bronze files in a file; ours are in the registry."""
+    """Check for schema files: HoodieStreamer needs them, the lab's schemas are in the registry."""
     promotion = subject.promotion
     if promotion.profile.emr.engine == "application":
         return
@@ -133,7 +133,7 @@ def streamer_schemas(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def ordering_fields(subject: Subject) -> Iterator[Finding]:
-    """Hudi before 1.1 has one name for it in all tables: several would need several jobs."""
+    """Check that all tables have one ordering field: Hudi before 1.1 takes one per job."""
     promotion = subject.promotion
     ordering = {table.properties.ordering_field for table in promotion.tables}
     if hudi_version(promotion) < (1, 1) and len(ordering) > 1:

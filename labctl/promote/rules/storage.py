@@ -1,4 +1,4 @@
-"""Buckets and databases: private, encrypted, and not gone by one mistake."""
+"""Rules for buckets and databases: private, encrypted, and protected from one mistake."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PRIVATE = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "Restric
 
 
 def _of(subject: Subject, type_: str) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
-    """The plan's resources of a type: file, place, logical name, the resource."""
+    """Yield file, place, logical name and resource for the plan's resources of a type."""
     for stack, template in subject.plan.templates.items():
         for name, resource in template["Resources"].items():
             if resource["Type"] == type_:
@@ -22,7 +22,7 @@ def _of(subject: Subject, type_: str) -> Iterator[tuple[str, str, str, dict[str,
 
 @rule
 def buckets_guarded(subject: Subject) -> Iterator[Finding]:
-    """A bucket is private and encrypted, keeps old versions for a time, and outlives its stack."""
+    """Check that buckets are private, encrypted, versioned with expiry, and outlive their stack."""
     for file, place, _, bucket in _of(subject, "AWS::S3::Bucket"):
         properties = bucket["Properties"]
         public = properties.get("PublicAccessBlockConfiguration", {})
@@ -54,7 +54,7 @@ def buckets_guarded(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def buckets_by_tls(subject: Subject) -> Iterator[Finding]:
-    """A bucket's policy refuses every request that is not encrypted on the wire."""
+    """Check that each bucket's policy denies every request without TLS."""
     guarded = [
         (str(policy["Properties"]["Bucket"].get("Ref")), statement)
         for _, _, _, policy in _of(subject, "AWS::S3::BucketPolicy")
@@ -78,7 +78,7 @@ def buckets_by_tls(subject: Subject) -> Iterator[Finding]:
 
 @rule
 def databases_guarded(subject: Subject) -> Iterator[Finding]:
-    """A database is private and encrypted, and nobody deletes it who did not mean to."""
+    """Check that databases are private, encrypted and protected from accidental deletion."""
     meant = {
         database.instance
         for database in subject.promotion.rds.values()

@@ -1,4 +1,4 @@
-"""Other people's validators over what was rendered: cfn-lint, and botocore's request models."""
+"""Third-party validators of the rendered plan: cfn-lint and botocore's request models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ONE_OF = {"capacity": ("autoScaling", "provisionedCapacity")}
 
 @rule
 def templates_lint(subject: Subject) -> Iterator[Finding]:
-    """cfn-lint's errors and warnings, with the schemas of the profile's region."""
+    """Yield cfn-lint's errors and warnings, with the schemas of the profile's region."""
     require_extra("promote")
     from cfnlint.decode import decode_str
 
@@ -37,7 +37,7 @@ def templates_lint(subject: Subject) -> Iterator[Finding]:
 
 @cache
 def _linter(region: str) -> Any:
-    """cfn-lint with its own choice of rules. Loading them takes ten times longer than to lint."""
+    """Return cfn-lint with its default rules. Loading them takes ten times longer than linting."""
     from cfnlint.config import ConfigMixIn
     from cfnlint.runner import Runner
 
@@ -46,7 +46,7 @@ def _linter(region: str) -> Any:
 
 @rule
 def requests_fit(subject: Subject) -> Iterator[Finding]:
-    """Requests have the members that their service's model names, of the right types."""
+    """Check that requests have the members and types of their service's model."""
     for name, request in subject.plan.connectors.items():
         file = f"payloads/connectors/{name}.json"
         yield from _check(file, "kafkaconnect", "CreateConnector", request)
@@ -83,7 +83,7 @@ def _check(file: str, service: str, operation: str, request: Any) -> Iterator[Fi
 
 
 class _Anything(dict[str, dict[str, str]]):
-    """Outputs for a request whose stacks do not exist yet."""
+    """Placeholder outputs for a request whose stacks do not exist yet."""
 
     def __init__(self, request: Any) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""MySQL: what the lab, Debezium and RDS make of it."""
+"""MySQL in the lab, in Debezium and on RDS."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["BINLOG_HOURS", "ENGINE"]
 
 BINLOG_HOURS = 72
-"""How long a connector may be away before a MySQL source must be read again."""
+"""Hours a connector may be stopped before it must load its MySQL source again."""
 
 
 def _preparation(source: Preparation) -> str:
@@ -50,7 +50,7 @@ GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO '{
 {rights}"""
 
 
-# The classes are imported when they are needed: Arrow and a driver take half a second to load.
+# Import the classes only when needed: Arrow and a driver take half a second to load.
 def _client(database: Database) -> Source:
     from labctl.sources.mysql import MySqlSource
 
@@ -95,6 +95,6 @@ ENGINE = Engine(
     ),
     limits=mysql_limits,
     beside_sources="",
-    # It has no databases beside its schemas.
+    # In MySQL, a schema is a database.
     databases=lambda source: source.schemas,
 )

@@ -1,4 +1,4 @@
-"""PostgreSQL: what the lab, Debezium and RDS make of it."""
+"""PostgreSQL in the lab, in Debezium and on RDS."""
 
 # ruff: noqa: S608 - scripts for a person to read and run; names come from the project's own files
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 __all__ = ["ENGINE", "SPARE_SENDERS"]
 
 SPARE_SENDERS = 8
-"""Replication slots and senders besides the connectors': replicas, a second lab, one to debug."""
+"""Replication slots and senders beyond the connectors': for replicas, a second lab, debugging."""
 
 
 def _parameters(connectors: int) -> Mapping[str, str]:
     slots = str(connectors + SPARE_SENDERS)
     return {
-        # Static: it takes a restart. RDS sets wal_level=logical with it.
+        # A static parameter: a change needs a restart. RDS sets wal_level=logical with it.
         "rds.logical_replication": "1",
         "max_replication_slots": slots,
         "max_wal_senders": slots,
@@ -103,7 +103,7 @@ def _quoted(name: str) -> str:
     return quoted(name, ('"', '"'))
 
 
-# The classes are imported when they are needed: Arrow and a driver take half a second to load.
+# Import the classes only when needed: Arrow and a driver take half a second to load.
 def _client(database: Database) -> Source:
     from labctl.sources.postgres import PostgresSource
 

@@ -1,4 +1,4 @@
-"""SQL Server: what the lab, Debezium and RDS make of it."""
+"""SQL Server in the lab, in Debezium and on RDS."""
 
 # ruff: noqa: S608 - scripts for a person to read and run; names come from the project's own files
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ADMIN", "ENGINE"]
 
 ADMIN = "sa"
-"""The one login of the lab's server, the stand-in's and SQL Server's own image's."""
+"""The only login of the lab's server, both of the stand-in and of SQL Server's own image."""
 
 
 def _preparation(source: Preparation) -> str:
@@ -112,7 +112,7 @@ def _text(text: str) -> str:
     return "N" + quoted(text, ("'", "'"))
 
 
-# The classes are imported when they are needed: Arrow and a driver take half a second to load.
+# Import the classes only when needed: Arrow and a driver take half a second to load.
 def _client(database: Database) -> Source:
     from labctl.sources.sqlserver import SqlServerSource
 
@@ -142,10 +142,10 @@ ENGINE = Engine(
     plugin="debezium-sqlserver",
     reference="mssql",
     preparation=_preparation,
-    # It takes $(CDC_PASSWORD) from the environment by itself.
+    # sqlcmd reads $(CDC_PASSWORD) from the environment by itself.
     sql_client="sqlcmd -b -i {file}",
     rds=Rds(
-        # On SQL Server 2025 it is not documented.
+        # Change data capture on SQL Server 2025 is not documented.
         majors=("13.0", "14.0", "15.0", "16.0"),
         major=lambda version: f"{version.split('.')[0]}.0",
         licensed=True,

@@ -1,4 +1,4 @@
-"""The functions known to agree with Trino's: whatever is not here fails by name."""
+"""The functions known to agree with Trino's; any other fails with an error that names it."""
 
 from sqlapi.sql.functions import (  # noqa: F401 - they register what they define
     arrays,

@@ -24,7 +24,7 @@ from sqlapi.sql.types import (
 __all__ = ["AGGREGATES", "WINDOWS", "Call"]
 
 Call = Callable[[str], str]
-"""Adds FILTER and OVER to the call of one of DuckDB's aggregates."""
+"""Function that adds DISTINCT, ORDER BY, FILTER and OVER to a call of a DuckDB aggregate."""
 Aggregate = Callable[[Call, Sequence[Code]], Code]
 
 AGGREGATES: dict[str, Aggregate] = {}
@@ -91,7 +91,7 @@ def _of_same(name: str, duck: str) -> Aggregate:
         if name in ("min", "max") and (code.type.args or code.type.name in ("json", "unknown")):
             raise wrong_arguments(name, codes)
         if name in ("min", "max") and code.type.name in ("double", "real"):
-            # NaN only where there is nothing else; to DuckDB it is the largest number
+            # NaN only if there is no other number; in DuckDB, NaN is the largest number
             real = call(f"{duck}({_without_nan(code)})")
             return Code(f"coalesce({real}, {call(f'{duck}({code.sql})')})", code.type)
         return Code(call(f"{duck}({code.sql})"), code.type)
@@ -140,7 +140,7 @@ def _array_agg(call: Call, codes: Sequence[Code]) -> Code:
 
 
 def _approx_distinct(call: Call, codes: Sequence[Code]) -> Code:
-    # the exact number is within the error that is allowed
+    # the exact number is within the allowed error
     return Code(call(f"count(DISTINCT {_one('approx_distinct', codes).sql})"), BIGINT)
 
 
@@ -156,7 +156,7 @@ def _map_agg(call: Call, codes: Sequence[Code]) -> Code:
         raise wrong_arguments("map_agg", codes)
     key, value = codes
     kind = map_of(key.type, value.type)
-    # the first of a key counts; without a key there is no entry
+    # the first value of a key counts; a NULL key has no entry
     given = call(f"list(CASE WHEN {key.sql} IS NOT NULL THEN"
                  f" struct_pack(k := {key.sql}, v := {value.sql}) END)")  # fmt: skip
     made = f"t_map_of_first({given})"

@@ -110,7 +110,7 @@ def _array_min(code: Code) -> Code:
 def _extreme(name: str, code: Code) -> Code:
     element = element_of(code, f"array_{name}")
     if element.name in ("double", "real"):
-        # NaN only where there is nothing else; to DuckDB it is the largest number
+        # the result is NaN only if there is no other number; in DuckDB, NaN is the largest number
         numbers = f'list_filter({code.sql}, lambda "t_x": NOT isnan("t_x"))'
         found = f"coalesce(list_{name}({numbers}), list_{name}({code.sql}))"
         null = f"len({code.sql}) > list_count({code.sql})"
@@ -255,12 +255,12 @@ def _sequence_of_months(first: str, last: str, step: str) -> Code:
 
 
 def _no_further(steps: str, first: str, last: str) -> str:
-    """The end of a series that is not too long: DuckDB makes those of constants before CASE."""
+    """Return the limited end of a series: DuckDB makes constant series before it tests CASE."""
     return f"CASE WHEN {steps} >= {MOST_ELEMENTS} THEN {first} ELSE {last} END"
 
 
 def _too_many(steps: str, duck: str) -> str:
-    """The branch of a CASE for a sequence of more elements than Trino makes."""
+    """Return the branch of a CASE for a sequence with more elements than Trino makes."""
     many = failing(
         "INVALID_FUNCTION_ARGUMENT",
         f"'result of sequence function must not have more than {MOST_ELEMENTS} entries'",
@@ -270,7 +270,7 @@ def _too_many(steps: str, duck: str) -> str:
 
 
 def _pair(name: str, a: Code, b: Code) -> tuple[str, str, Type]:
-    """Two arrays in one type, which is also given."""
+    """Return two arrays, coerced to one type, and the type."""
     kind = common(_compared(a, name, b), _compared(b, name, a))
     if kind is None:
         raise wrong_arguments(name, [a, b])
@@ -291,7 +291,7 @@ def _arrays_overlap(a: Code, b: Code) -> Code:
 @function("array_intersect")
 def _array_intersect(a: Code, b: Code) -> Code:
     x, y, kind = _pair("array_intersect", a, b)
-    # in the order of the longer one
+    # the result has the order of the longer array
     return Code(f"CASE WHEN len({x}) < len({y}) THEN t_intersect({y}, {x})"
                 f" ELSE t_intersect({x}, {y}) END", kind)  # fmt: skip
 

@@ -40,7 +40,7 @@ simple("from_iso8601_date", [VARCHAR], DATE, "t_iso_date({0})")
 
 
 def _moment(code: Code, name: str) -> Code:
-    """A date or timestamp, by its local clock."""
+    """Return a date or timestamp as local time. Raises SqlError for other types."""
     if not code.type.is_time:
         raise wrong_arguments(name, [code])
     if code.type.zone:
@@ -49,7 +49,7 @@ def _moment(code: Code, name: str) -> Code:
 
 
 def field(name: str, code: Code) -> Code:
-    """One field, `year` or `day_of_week` say, of a date or timestamp. Raises SqlError."""
+    """Return a field of a date, timestamp or interval, such as `year`. Raises SqlError."""
     if code.type == DAY_TO_SECOND:
         return _of_interval(name, code)
     if code.type == YEAR_TO_MONTH and name in ("year", "month"):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _body(compiler: Expressions, tree: exp.Expr, values: Sequence[Code], name: str) -> Code:
-    """The body of a lambda that has as many parameters, with these in their places."""
+    """Return a lambda's body, with `values` for its parameters. Raises SqlError."""
     if not isinstance(tree, exp.Lambda) or len(tree.expressions) != len(values):
         raise SqlError("TYPE_MISMATCH", f"Unexpected lambda for function {name}")
     return compiler.lambda_body(tree, values)
@@ -33,7 +33,7 @@ def _condition(body: Code, name: str) -> str:
 def _over_list(
     compiler: Expressions, trees: Sequence[exp.Expr], name: str
 ) -> tuple[Code, str, Code]:
-    """The array, the name of its element for DuckDB, and the lambda's body."""
+    """Return the array, its element's name in DuckDB, and the lambda's body."""
     if len(trees) != 2:
         raise wrong_arguments(name, [])
     code = compiler.code(trees[0])
@@ -84,7 +84,7 @@ _match("none_match", "true", "false")
 
 
 def _over_entries(name: str) -> None:
-    """A function of a map's entries, and a lambda of two parameters."""
+    """Register a function of a map and a lambda with the parameters key and value."""
 
     def call(compiler: Expressions, trees: Sequence[exp.Expr]) -> Code:
         code = compiler.code(trees[0]) if len(trees) == 2 else None
@@ -147,7 +147,7 @@ def _reduce(compiler: Expressions, trees: Sequence[exp.Expr]) -> Code:
         last = _body(compiler, trees[3], [Code(state, start.type)], "reduce")
 
     def folded(code: Code, start: Code) -> Code:
-        # DuckDB's list_reduce has one type for the state and the elements: both in one structure
+        # DuckDB's list_reduce has one type for state and elements, so a struct holds both
         none = f"CAST(NULL AS {element.duck})"
         as_state = f"struct_pack(s := {start.sql}, e := {none})"
         pairs = (

@@ -66,7 +66,7 @@ def _map_concat(first: Code, second: Code) -> Code:
     if kind is None:
         raise wrong_arguments("map_concat", [first, second])
     a, b = coerced(first, kind).sql, coerced(second, kind).sql
-    # the entries of the last map come first, and count
+    # the last map's entries come first and take precedence
     rest = f'list_filter(map_entries({a}), lambda "t_e": NOT map_contains({b}, "t_e".key))'
     made = f"map_from_entries(list_concat(map_entries({b}), {rest}))"
     return Code(f"CASE WHEN {a} IS NULL OR {b} IS NULL THEN NULL ELSE {made} END", kind)

@@ -10,7 +10,7 @@ from sqlapi.sql.types import BIGINT, BOOLEAN, DOUBLE, MAX_PRECISION, Type, decim
 
 D, N = DOUBLE, BIGINT
 
-# DuckDB takes NaN from Python for NULL
+# DuckDB turns NaN from Python into NULL
 _NAN = "CASE WHEN {null} THEN NULL ELSE coalesce({call}, CAST('nan' AS DOUBLE)) END"
 for _name in (
     "sqrt", "exp", "sin", "cos", "tan", "asin", "acos", "atan", "degrees", "radians",
@@ -173,12 +173,12 @@ def _extreme(name: str, *codes: Code) -> Code:
         raise SqlError("NOT_SUPPORTED", f"Function {name} of these types is not supported")
     given = [coerced(code, kind).sql for code in codes]
     null = " OR ".join(f"{sql} IS NULL" for sql in given)
-    # NULL as soon as one is; DuckDB leaves it out
+    # the result is NULL if any value is; DuckDB ignores NULL
     return Code(f"CASE WHEN {null} THEN NULL ELSE {name}({', '.join(given)}) END", kind)
 
 
 def _extreme_double(name: str, given: list[str], kind: Type) -> Code:
-    """NaN only where all are; to DuckDB it is the largest number."""
+    """Return NaN only if all values are NaN; in DuckDB, NaN is the largest number."""
     null = " OR ".join(f"{sql} IS NULL" for sql in given)
     numbers = ", ".join(f"CASE WHEN NOT isnan({sql}) THEN {sql} END" for sql in given)
     found = f"coalesce({name}({numbers}), CAST('nan' AS {kind.duck}))"

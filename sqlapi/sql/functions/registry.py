@@ -1,4 +1,4 @@
-"""How a function is offered: its name, what it takes, and what DuckDB computes for it."""
+"""The registry of functions: names, argument types, and DuckDB's SQL."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 Scalar = Callable[..., Code]
 SCALARS: dict[str, Scalar] = {}
 LAMBDAS: dict[str, Callable[..., Code]] = {}
-"""Functions that take a lambda: they get the compiler, and the trees of their arguments."""
+"""Functions that take a lambda. They receive the compiler and their arguments' trees."""
 F = TypeVar("F", bound=Callable[..., Code])
 
 
@@ -37,7 +37,7 @@ def wrong_arguments(name: str, codes: Sequence[Code]) -> SqlError:
 
 
 def function(*names: str) -> Callable[[F], F]:
-    """Registers what makes code of a call's arguments, under all of the names."""
+    """Register a function, which makes code from a call's arguments, under all names."""
 
     def register(make: F) -> F:
         takes = inspect.signature(make)
@@ -57,9 +57,9 @@ def function(*names: str) -> Callable[[F], F]:
 
 
 def simple(names: str, takes: Sequence[Type], gives: Type, sql: str) -> None:
-    """Offers a function by a template: `{0}` is the first argument, in the type that it takes.
+    """Register a function by a template: `{0}` is the first argument, coerced to its type.
 
-    Several calls for one name offer several forms: the first whose types fit is taken.
+    Several calls for one name register several forms; the first whose types fit is used.
     """
     for name in names.split():
         earlier = SCALARS.get(name)
@@ -82,14 +82,14 @@ def simple(names: str, takes: Sequence[Type], gives: Type, sql: str) -> None:
 
 
 def constant(code: Code, name: str) -> str:
-    """The text of a literal argument. Raises SqlError where it is computed."""
+    """Return the value of a string literal argument. Raises SqlError for a computed one."""
     if not isinstance(code.value, str):
         raise SqlError("NOT_SUPPORTED", f"Function {name} with a computed argument")
     return code.value
 
 
 def element_of(code: Code, name: str, *others: Code) -> Type:
-    """The type of an array's elements, that are compared by value. Raises SqlError."""
+    """Return the type of an array's elements. Raises SqlError if `code` is no array."""
     if code.type.name != "array":
         raise wrong_arguments(name, [code, *others])
     return code.type.args[0]

@@ -1,4 +1,4 @@
-"""Texts, regular expressions, binary values, JSON and addresses."""
+"""Strings, regular expressions, binary values, JSON and URLs."""
 
 from __future__ import annotations
 
@@ -119,18 +119,18 @@ _REFUSED = re.compile(
 
 
 def _pattern(code: Code, name: str) -> str:
-    """A pattern that means the same to Joni and to RE2. Raises SqlError for others."""
+    """Return a pattern with the same meaning in Joni and RE2. Raises SqlError for others."""
     pattern = constant(code, name)
     if len(pattern) > _LONGEST_PATTERN:
         raise SqlError("NOT_SUPPORTED", f"A regular expression of more than {_LONGEST_PATTERN:,}")
     if _REFUSED.search(pattern) or not (pattern.isascii() or _plain_signs(pattern)):
         raise SqlError("NOT_SUPPORTED", f"Regular expression {pattern} is not supported")
-    # Java's \s has the vertical tab, too; its $ matches before a last line's end as well
+    # Java's \s includes the vertical tab; its $ also matches before a final line break
     return pattern.replace(r"\s", r"[\t-\r ]") if "[" not in pattern else _outside(pattern)
 
 
 def _plain_signs(pattern: str) -> bool:
-    """Whether signs beyond ASCII stand for themselves, one by one."""
+    """Return whether each non-ASCII character stands for itself alone."""
     return "(?i" not in pattern and all(
         unicodedata.normalize("NFC", sign) == sign for sign in pattern
     )
@@ -158,7 +158,7 @@ def _regexp_extract(value: Code, pattern: Code, group: Code | None = None) -> Co
     _no_dollar(source)
     number = _group(source, group, "regexp_extract")
     if number and "(" in source and re.search(r"\)[?*{]|\|", source):
-        # a group that took no part is NULL there, and '' here
+        # an unmatched group is NULL in Trino and '' in DuckDB
         raise SqlError("NOT_SUPPORTED", f"Regular expression {source} is not supported")
     sql = coerced(value, VARCHAR).sql
     found = f"regexp_extract({sql}, {text(source)}, {number})"
@@ -210,9 +210,9 @@ def _regexp_count(value: Code, pattern: Code) -> Code:
 
 
 def _check_not_empty(source: str) -> None:
-    """Raises SqlError for a pattern that an empty text matches.
+    """Raise SqlError for a pattern that matches the empty string.
 
-    It is asked as DuckDB asks it, by RE2: Python's own expressions can take years for a short one.
+    RE2 checks this, as in DuckDB: Python's own engine can take years for a short pattern.
     """
     try:
         empty = pc.match_substring_regex(pa.array([""]), f"^(?:{source})")[0].as_py()
@@ -258,7 +258,7 @@ def _no_dollar(source: str) -> None:
 
 
 def _groups(source: str) -> int:
-    """The number of groups of a pattern. Raises SqlError for one that is none."""
+    """Return the number of groups of a pattern. Raises SqlError for an invalid pattern."""
     try:
         return re.compile(source).groups
     except (re.error, OverflowError, RecursionError):
@@ -360,7 +360,7 @@ def _formatted(spec: str, code: Code) -> str:
         elif kind == DOUBLE:
             sql = f"coalesce(t_double_text({code.sql}), 'null')"
         elif kind.name == "decimal" and kind.scale <= 6:
-            # a smaller one would get an exponent
+            # with a larger scale, small numbers would get an exponent
             sql = f"coalesce({cast(code, VARCHAR).sql}, 'null')"
     elif letter == "d" and kind.is_integer and not digits and not (left and zeros):
         number = f"CAST({code.sql} AS BIGINT)"
@@ -371,7 +371,7 @@ def _formatted(spec: str, code: Code) -> str:
     elif letter == "f" and kind.name == "decimal" and not (grouped or zeros):
         to = decimal(38, int(digits[:3] or 6))
         sql = cast(Code(f"CAST({code.sql} AS {to.duck})", to), VARCHAR).sql
-        # Java keeps the sign of what is rounded to nothing
+        # Java keeps the sign of a number that is rounded to zero
         sign = f"CASE WHEN {code.sql} < 0 AND NOT starts_with({sql}, '-') THEN '-' ELSE '' END"
         sql = f"coalesce({sign} || {sql}, 'null')"
     if not sql:
