@@ -1,7 +1,8 @@
 """A linter of English: `python -m docsite.prose` checks every text that a person reads.
 
 proselint's own checks run over the pages. The words of `words.toml` are also looked up in what
-stands in the code: help, messages, docstrings and comments.
+stands in the code: help, messages, docstrings and comments. A function's docstring begins with a
+verb.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from proselint.registry.checks import Check, CheckFlags
 from proselint.registry.checks.types import PreferredForms
 from proselint.tools import LintFile
 
+from docsite.first_words import first_words
 from docsite.links import LINK, prose_of
 
 __all__ = ["findings", "in_code", "in_comments", "in_pages"]
@@ -39,6 +41,8 @@ NOT_OURS = (
     "tests/unit/test_prose.py",
 )
 """Files written as someone else would have, figures, and the list itself."""
+TESTS = "tests/"
+"""Their docstrings say what holds, not what they do."""
 PROJECT = "project.words"
 NAMES = re.compile(r"`[^`\n]*`|\{[^{}\n]*\}")
 """Code within what is said."""
@@ -92,6 +96,9 @@ def findings(name: str, text: str) -> Iterator[str]:
         yield from _linted(name, in_pages(text), _checks(DEFAULT["checks"]))
     elif path.suffix in PYTHON:
         yield from _linted(name, in_code(text), {PROJECT: True})
+        if not name.startswith(TESTS):
+            for line, word in first_words(text):
+                yield f"{name}:{line}: {word!r}: begin a function's docstring with a verb"
     elif path.suffix in COMMENTED or path.name in OTHERS:
         yield from _linted(name, in_comments(text), {PROJECT: True})
 

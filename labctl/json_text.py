@@ -18,7 +18,7 @@ def to_json(data: Any) -> str:
 
 
 def to_json_line(data: Any) -> str:
-    """The same in one line: of results that come one after the other."""
+    """Write the same in one line, for results that come one after the other."""
     return json.dumps(data, default=_plain, ensure_ascii=False)
 
 

@@ -11,7 +11,7 @@ __all__ = ["chart_html", "render_page"]
 
 
 def chart_html(figure: go.Figure, place: int) -> Markup:
-    """A chart as part of a page; `place` counts the charts of the page from 0."""
+    """Render a chart as part of a page; `place` counts the charts of the page from 0."""
     # Made by Plotly, from numbers and names it encodes itself.
     return Markup(  # noqa: S704
         figure.to_html(
@@ -24,7 +24,7 @@ def chart_html(figure: go.Figure, place: int) -> Markup:
 
 
 def render_page(folder: str, template: str, **values: object) -> str:
-    """The page made of `labctl/<folder>/<template>`: about 5 MB, nearly all of it the script."""
+    """Render `labctl/<folder>/<template>`: about 5 MB, nearly all of it the script."""
     environment = Environment(
         loader=PackageLoader("labctl", folder), autoescape=True, undefined=StrictUndefined
     )

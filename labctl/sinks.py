@@ -51,12 +51,12 @@ class Sink:
 
 
 def sink_files(project: Path) -> list[ConnectorFile]:
-    """Every sink connector's file there is, by name."""
+    """Return the file of every sink connector, by name."""
     return [file for file in connector_files(project / CONNECTORS) if file.name.startswith("sink_")]
 
 
 def used_sinks(files: Iterable[ConnectorFile], tables: Sequence[LabTable]) -> list[Sink]:
-    """Those of `files` that are sinks and take the topic of a table, by name."""
+    """Return the sinks among `files` that take the topic of a table, by name."""
     sinks = [
         Sink(file, tuple(table for table in tables if topics_taken(file.config, [table.topic])))
         for file in files
@@ -66,7 +66,7 @@ def used_sinks(files: Iterable[ConnectorFile], tables: Sequence[LabTable]) -> li
 
 
 def check_sinks(project: Path, tables: Sequence[LabTable], *, written_by_spark: bool) -> list[Sink]:
-    """The sinks of a lab, once each topic is found to have one.
+    """Return the lab's sinks after checking that each topic has exactly one.
 
     Raises LabError (USAGE) for a topic in none or in two, and for a table that looks for its files
     elsewhere. If they are `written_by_spark`, also for what it could not do as the connector does.

@@ -60,7 +60,7 @@ class LabTable:
 
 
 def full_name(name: str, names: Iterable[str], *, word: str = "table", place: str = "") -> str:
-    """The one of `names`, each `database.table`, that `name` stands for.
+    """Return the entry of `names`, each `database.table`, that `name` stands for.
 
     Raises LabError (USAGE) that calls it `word`, with where it was searched for.
     """
@@ -83,7 +83,7 @@ def full_name(name: str, names: Iterable[str], *, word: str = "table", place: st
 
 
 def lab_tables(project: Path, config: LabConfig) -> list[LabTable]:
-    """The tables with a properties file, in the order of their files.
+    """Return the tables with a properties file, in the order of their files.
 
     Raises LabError (USAGE) naming the file that cannot be used, or whose topic no source writes.
     """
@@ -105,7 +105,7 @@ def lab_tables(project: Path, config: LabConfig) -> list[LabTable]:
 
 
 def _naming_topics(path: Path) -> dict[str, str]:
-    """The configuration of a connector that says what its topics begin with."""
+    """Return the configuration of the connector that determines how its topics begin."""
     config = read_connector(path).config
     if not config.get("topic.prefix"):
         raise LabError(
@@ -129,7 +129,7 @@ def _sources_of(
 
 
 def _in_topic(source: Source) -> str | None:
-    """The database where Debezium puts it into a topic's name."""
+    """Return the database where Debezium puts it into a topic's name."""
     return source.database if source.engine == "sqlserver" else None
 
 

@@ -74,7 +74,7 @@ class Finding(NamedTuple):
         return "\n".join(lines)
 
     def is_accepted_by(self, accepted: Accepted) -> bool:
-        """Whether the record is about this vulnerability of this package."""
+        """Return whether the record is about this vulnerability of this package."""
         return accepted.id in self.vulnerability.names and accepted.package == _versionless(
             self.purl
         )

@@ -66,12 +66,12 @@ class Package(NamedTuple):
 
 
 def load_licences() -> Licences:
-    """The record. Raises ValueError where it is not one."""
+    """Read the record. Raise ValueError where it is not valid."""
     return Licences.model_validate(tomllib.loads(RECORD.read_text("utf-8")))
 
 
 def locked_parts(lock: Lock | None = None) -> list[str]:
-    """The artefacts of the lock, and what builds one: `minio`, `minio.toolchain`."""
+    """Return the artefacts of the lock, and what builds one: `minio`, `minio.toolchain`."""
     names = []
     for name, artifact in (lock or load_lock()).artifacts.items():
         names.append(name)
@@ -81,7 +81,7 @@ def locked_parts(lock: Lock | None = None) -> list[str]:
 
 
 def locked_packages(path: Path = ROOT / "requirements-extras.lock") -> list[Package]:
-    """The Python packages of labctl with its extras."""
+    """Return the Python packages of labctl with its extras."""
     pins = _PIN.findall(path.read_text("utf-8"))
     return [Package(canonicalize_name(name), version) for name, version in pins]
 
@@ -98,7 +98,7 @@ def fetched_images() -> set[str]:
 
 
 def licence_said(package: Package) -> str:
-    """What an installed package says of its licence; "" if it is not installed in that version."""
+    """Return the licence that an installed package names; "" if that version is not installed."""
     try:
         said = metadata(package.name)
     except PackageNotFoundError:
@@ -113,7 +113,7 @@ def licence_said(package: Package) -> str:
 
 
 def tables() -> dict[str, str]:
-    """The tables of docs/licences.md, by the names of their blocks."""
+    """Return the tables of docs/licences.md, by the names of their blocks."""
     licences = load_licences()
     return {
         "licences-parts": _table("part", licences.parts),

@@ -54,7 +54,7 @@ def main(folder: Path) -> Path:
 
 
 def bill_of_materials(wheel: Path) -> Bom:
-    """What `wheel` is, and all that it fetches or needs."""
+    """Return what `wheel` is, and all that it fetches or needs."""
     with ZipFile(wheel) as archive:
         (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
         version = Parser().parsestr(archive.read(name).decode())["Version"]
@@ -105,7 +105,7 @@ def _module(artifact: GoArtifact) -> PackageURL:
 
 
 def _files(part: str, artifact: Artifact) -> list[Component]:
-    """The locked files of a part; of a Go module none: its own go.sum has what is below it."""
+    """Return the locked files of a part; none of a Go module, whose own go.sum has them."""
     if isinstance(artifact, GoArtifact):
         return []
     files: Iterable[LockedFile]

@@ -33,7 +33,7 @@ class Lab:
     profile: str
     state: LabState
     even_damaged: bool = False
-    """True to ignore unreadable files in the state folder, in order to stop and remove the lab."""
+    """True to ignore unreadable files in the state folder, to stop and remove the lab."""
 
     @classmethod
     def find(

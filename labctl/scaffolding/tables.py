@@ -201,7 +201,7 @@ def _released(lab: Lab, source: str, ref: TableRef, name: str, files: tuple[Path
 
 
 def _recorded_only(lab: Lab, text: str) -> tuple[str, TableRef] | None:
-    """Return source and table if the database still records a table that the project lacks."""
+    """Return source and table if the database still records the table that the project lacks."""
     try:
         name, ref = named_table(lab, text)
     except LabError:

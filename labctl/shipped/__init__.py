@@ -18,13 +18,13 @@ IN_WHEEL = Path(__file__).resolve().with_name("files")
 
 
 def shipped(name: str) -> Path:
-    """A file or folder that labctl comes with, by its path in the repository."""
+    """Return a file or folder that labctl comes with, by its path in the repository."""
     root = IN_WHEEL if IN_WHEEL.is_dir() else Path(__file__).resolve().parents[2]
     return root / name
 
 
 def own_or_shipped(project: Path, name: str) -> Path:
-    """The project's own file of that path; where it has none, the one that labctl comes with.
+    """Return the project's own file of that path, or else the one that labctl comes with.
 
     Raises LabError (USAGE) for one of the project's that cannot be read: a pipe, a device.
     """

@@ -89,15 +89,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def lab_project() -> Path:
-    """The project's folder: around the working directory, or named by `LABCTL_PROJECT`. Override
-    it in `conftest.py` to run another project."""
+    """Find the project's folder, around the working directory or in `LABCTL_PROJECT`.
+
+    Override this fixture in `conftest.py` to run another project.
+    """
     with plainly():
         return find_project()
 
 
 @pytest.fixture(scope="session")
 def lab(request: pytest.FixtureRequest, lab_project: Path) -> Iterator[Lab]:
-    """A running lab: the one that `--lab` names, or one made for this session."""
+    """Provide a running lab: the lab that `--lab` names, or a new one for this session."""
     config, name = request.config, request.config.getoption("--lab")
     with plainly():
         session = running_lab(name, lab_project, config) if name else make_lab(lab_project, config)
@@ -115,11 +117,10 @@ def lab(request: pytest.FixtureRequest, lab_project: Path) -> Iterator[Lab]:
 
 @pytest.fixture
 def clean_lab(request: pytest.FixtureRequest, lab: Lab) -> Lab:
-    """The lab as it was when the session began, or as in the snapshot of `--lab-snapshot`.
+    """Provide the lab as it was when the session began, or as in `--lab-snapshot`'s snapshot.
 
-    It is put back before the test if another test used it since then: everything is stopped, its
-    files are replaced, and it is started again. A lab that `--lab` names is put back at the end
-    too. Labs in containers cannot be put back.
+    If an earlier test used it, labctl first stops the lab, restores its files and restarts it. A
+    lab that `--lab` names is restored at the end, too. Labs in containers cannot be restored.
     """
     session = request.config.stash[SESSION]
     with plainly():
@@ -161,13 +162,13 @@ def faults(lab: Lab) -> Faults:
 
 @pytest.fixture(scope="session")
 def endpoints(lab: Lab) -> Endpoints:
-    """Where the lab's services answer."""
+    """Provide the addresses of the lab's services."""
     return lab.endpoints
 
 
 @pytest.fixture(scope="session")
 def lake(lab: Lab) -> Lake:
-    """The reader of the lab's silver tables."""
+    """Provide the reader of the lab's silver tables."""
     return Lake(lab.endpoints.objectstore, copies=TableCopies())
 
 

@@ -164,7 +164,7 @@ def column_type(column: Mapping[str, Any]) -> Type:
 
 
 def _check_properties(definition: Mapping[str, Any]) -> None:
-    """Raise SqlError for table properties that decide which rows a table has."""
+    """Raise SqlError for table properties that decide which rows the table has."""
     parameters = definition.get("Parameters") or {}
     if parameters.get("projection.enabled", "false").lower() == "true":
         raise SqlError("NOT_SUPPORTED", "Partition projection is not supported")

@@ -1,7 +1,7 @@
 """The catalog's description of a lake table: names, columns, formats, Spark's parameters.
 
 A Hudi table has the description that Hudi's own sync to Glue (AwsGlueCatalogSyncTool) writes. So
-Athena, Spark and Hive can read it, and neither tool changes a table that the other has written.
+Athena, Spark and Hive can read it, and neither tool changes the table that the other has written.
 """
 
 from __future__ import annotations

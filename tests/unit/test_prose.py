@@ -41,3 +41,15 @@ def test_every_character_keeps_its_place() -> None:
     assert in_pages(page).count("\n") == page.count("\n")
     code = "x = 1  # why\ny = 'text'\n"
     assert in_code(code) == "       # why\n    'text'\n"
+
+
+def test_a_functions_docstring_begins_with_a_verb() -> None:
+    text = (
+        'def a():\n    """What it holds."""\n\n\ndef b():\n    """Return what it holds."""\n\n\n'
+        'class C:\n    """What holds."""\n\n    @property\n    def d(self):\n'
+        '        """The number of rows."""\n\n'
+        '    async def e(self):\n        """Whether it runs."""\n'
+    )
+    found = [line.split(":")[1:3] for line in findings("labctl/module.py", text)]
+    assert found == [["1", " 'What'"], ["16", " 'Whether'"]]
+    assert list(findings("tests/module.py", text)) == []
