@@ -1,7 +1,8 @@
 """The process: one Spark session, and the application in it, which can be suspended.
 
-A suspended application has let go of the data: they may be replaced, as by a snapshot. Resumed, it
-starts with what is there by then. The session stays: it is most of what a start takes.
+A suspended application uses no data, so that they may be replaced, as by a snapshot. When
+resumed, it starts with the data that are there then. The session stays open, because creating it
+takes most of the time of a start.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def _session() -> SparkSession:
 
 
 def _tables(options: Options) -> list[TableConfig]:
-    """The tables, as their properties are now. Raises ConfigurationError."""
+    """Load the tables with their current properties. Raises ConfigurationError."""
     tables = load_tables(
         map(Path, options.properties), only=options.tables, overrides=options.hoodie_conf
     )
@@ -72,7 +73,7 @@ def _tables(options: Options) -> list[TableConfig]:
 
 
 class _Wanted(Enum):
-    """What the process is to do."""
+    """The state that the process should be in."""
 
     RUNNING = "running"
     SUSPENDED = "suspended"
@@ -80,7 +81,7 @@ class _Wanted(Enum):
 
 
 class _Driver:
-    """Runs one application after the other in a session."""
+    """A runner of one application after another in a session."""
 
     def __init__(
         self, spark: SparkSession, options: Options, token: str | None, first: Application
@@ -92,14 +93,14 @@ class _Driver:
         self._changed = threading.Condition()
         self._wanted = _Wanted.RUNNING
         self._application: Application | None = first
-        """None while there is none, or it is being made."""
+        """The current application; None while none runs or one is being created."""
         self._at_rest = False
-        """Whether it is suspended: nothing of the data is in use."""
+        """Whether the process is suspended and uses none of the data."""
 
     def run(self) -> bool:
-        """Until stopped, or done; whether no table has failed.
+        """Run applications until stopped or done. Return whether no table has failed.
 
-        Raises ConfigurationError when what it finds on being resumed cannot be run.
+        Raises ConfigurationError when the configuration found on resuming cannot be run.
         """
         on_termination(self._spark, self._end)
         server = self._server()
@@ -134,7 +135,7 @@ class _Driver:
         )
 
     def _after(self, application: Application) -> Application | None:
-        """What is to run after one that has ended: None, or another once it is to be resumed."""
+        """Return the application to run next; None to end. Blocks while suspended."""
         if not self._is(_Wanted.SUSPENDED):
             return None
         application.let_go()
@@ -159,7 +160,7 @@ class _Driver:
             self._want(_Wanted.ENDED)
 
     def _suspend(self) -> None:
-        """Returns when nothing of the data is in use any more."""
+        """Suspend the application, and block until nothing uses the data any more."""
         with self._changed:
             if self._is(_Wanted.RUNNING):
                 self._want(_Wanted.SUSPENDED)
@@ -168,7 +169,7 @@ class _Driver:
                 raise ConfigurationError("The application is ending", hint="Start it again")
 
     def _resume(self) -> None:
-        """Returns at once when it is not suspended."""
+        """Resume the application; do nothing if it is not suspended."""
         with self._changed:
             self._wait_until_at_rest()
             if self._is(_Wanted.SUSPENDED):
@@ -193,7 +194,7 @@ class _Driver:
         return application
 
     def _status(self) -> Mapping[str, Any]:
-        """What `GET /status` answers."""
+        """Return the response of `GET /status`."""
         application = self._application
         return {
             "application": _NAME,

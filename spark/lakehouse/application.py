@@ -41,12 +41,12 @@ __all__ = ["Application"]
 
 
 class Application:
-    """All that works on the lab's data, from what that is when it begins until it is stopped."""
+    """The workers on the lab's data. They start from the current data and run until stopped."""
 
     def __init__(
         self, spark: SparkSession, options: Options, tables: Sequence[TableConfig]
     ) -> None:
-        """Raises ConfigurationError for what it cannot run by."""
+        """Raise ConfigurationError for a configuration that cannot be run."""
         self._spark = spark
         self._options = options
         self._tables = {
@@ -74,7 +74,7 @@ class Application:
         self._maintenance = Maintenance(self._spark)
         catalog = options.catalog
         self._catalog = CatalogSync(self._spark, catalog) if catalog else None
-        # Files that this application writes are read by it at once, without looking for them.
+        # Set when this application has written files, so that it reads them without polling.
         self._arrived = {table.topic: threading.Event() for table in tables}
         self._hudi = {
             table.name: HudiTable(self._spark, table, options.target_base_path) for table in tables
@@ -90,7 +90,7 @@ class Application:
         self._supervisor = Supervisor(workers, once=options.once)
 
     def run(self) -> bool:
-        """Work until stopped, or with `--once` until all is done; whether no table has failed."""
+        """Work until stopped, or with `--once` until done; return whether no table has failed."""
         self._maintenance.start()
         if self._catalog:
             self._catalog.start()
@@ -106,17 +106,17 @@ class Application:
             self._kafka.close()
 
     def stop(self) -> None:
-        """Ask `run` to end, each worker after what it is doing."""
+        """Ask `run` to end; each worker ends after its current work."""
         self._supervisor.stop()
 
     def let_go(self) -> None:
-        """After `run`: break off what is done beside the workers, and wait until it has ended."""
+        """Cancel the background work after `run` has ended, and wait for its end."""
         self._spark.sparkContext.cancelAllJobs()
         self._warm_up.wait()
         self._maintenance.stop()
 
     def status(self) -> Mapping[str, Any]:
-        """The part of `GET /status` that is about tables."""
+        """Return the part of `GET /status` about tables, bronze and gold."""
         return {
             "tables": {name: self._table_status(name) for name in self._tables},
             "bronze": bronze_status(
@@ -191,7 +191,7 @@ class Application:
         )
 
     def _bronze_writers(self) -> list[BronzeWriter]:
-        """One for each sink connector's file."""
+        """Return one writer per sink connector file."""
         options = self._options
         if options.secrets_dir is None:
             return []
@@ -222,7 +222,7 @@ class Application:
         ]
 
     def _gold_workers(self) -> list[GoldWorker]:
-        """One for each view that is kept as a table. A run that ends would end before them."""
+        """Return a worker for each view kept as a table; none with `--once`, which ends earlier."""
         if self._options.gold is None or self._options.once:
             return []
         return [self._gold_worker(one) for one in read_definitions(Path(self._options.gold))]
@@ -251,9 +251,9 @@ class Application:
         return f"{self._options.checkpoint_base_path.rstrip('/')}/{name}"
 
     def restart(self, table: str) -> bool:
-        """Have a table restart by what its properties say now. False when there is none.
+        """Restart a table with its current properties. Return False when there is no such table.
 
-        Raises ConfigurationError, and the table goes on as before, when they cannot be used.
+        Raises ConfigurationError when they cannot be used; the table then runs on as before.
         """
         if table not in self._topics:
             return False
@@ -277,7 +277,7 @@ class Application:
         return True
 
     def _check_replacement(self, table: HudiTable) -> None:
-        """Raise ConfigurationError for properties that a table cannot go on by."""
+        """Raise ConfigurationError if the table cannot continue with its new properties."""
         config = table.config
         if config.topic != self._topics[config.name]:
             raise ConfigurationError(
@@ -290,9 +290,9 @@ class Application:
             table.check_layout(table.state())
 
     def refill(self, table: str) -> bool:
-        """Have a table written again from its topic, and bronze too, the old files put aside.
+        """Write a table again from its topic, and bronze too; put the old bronze files aside.
 
-        False when there is no such table.
+        Return False when there is no such table.
         """
         topic = self._topics.get(table)
         if topic is None:
@@ -305,10 +305,10 @@ class Application:
         return self._supervisor.restart(table)
 
     def replay(self, table: str) -> bool:
-        """Have a table's dead letters put into it by its own worker. False when there is none."""
+        """Have a table's worker ingest its dead letters. Return False if there is no such table."""
         if table not in self._topics:
             return False
-        # A letter is put away once: the other tables of its topic take it in as well.
+        # A letter is put away only once, so the other tables of its topic must ingest it too.
         tables = [table, *self._siblings(table)]
         for name in tables:
             self._storage.write(self._options.replay_request_path(name), b"")
@@ -317,7 +317,7 @@ class Application:
         return True
 
     def register(self, table: str) -> bool:
-        """Register a table in the catalog. False when there is no such table."""
+        """Register a table in the catalog. Return False when there is no such table."""
         if table not in self._topics:
             return False
         if self._catalog is None:
@@ -325,17 +325,17 @@ class Application:
                 "The application knows no catalog", hint="Start it with --catalog"
             )
         hudi = self._hudi[table]
-        if hudi.exists():  # Else its first commit asks.
+        if hudi.exists():  # Otherwise its first commit registers it.
             self._catalog.ask(hudi)
         return True
 
     def _siblings(self, table: str) -> list[str]:
-        """The other tables of a table's topic."""
+        """Return the other tables fed from the same topic."""
         topic = self._topics[table]
         return [name for name, of in self._topics.items() if of == topic and name != table]
 
     def _loading(self, topics: Collection[str]) -> list[str]:
-        """The tables fed from `topics` that are waiting for their first commit."""
+        """Return the tables fed from `topics` that are waiting for their first commit."""
         return [
             feed.name
             for feed in self._feeds.values()
@@ -343,5 +343,5 @@ class Application:
         ]
 
     def _is_idle(self) -> bool:
-        """Whether no table has anything to read yet."""
+        """Return whether no table has anything to read yet."""
         return all(not feed.has_source() for feed in self._feeds.values())

@@ -1,4 +1,4 @@
-"""How much of a topic is taken in at once: bounded by records and by bytes."""
+"""A limit on how much of a topic one batch takes in, by records and by bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lakehouse.errors import in_one_line
 __all__ = ["LARGEST_MESSAGE", "BatchLimit", "LogSize", "Spans", "is_too_large"]
 
 Spans = Mapping[str, Mapping[int, range]]
-"""By topic and partition, the offsets of a batch."""
+"""Offsets of a batch, by topic and partition."""
 
 LARGEST_MESSAGE = 8 * 1024 * 1024
 _TOO_LARGE = (
@@ -20,25 +20,26 @@ _TOO_LARGE = (
     "ExecutorLostFailure",
     "Buffer overflow",
 )
-"""In errors of a batch that was more than there is memory for."""
+"""Marks in the errors of a batch that was too large for the memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogSize:
-    """How large a topic was at one look."""
+    """Size of a topic at one moment."""
 
     records: int
-    """That are there, by offsets."""
+    """Number of records in it, counted by offsets."""
     size: int
     """Bytes of its log."""
 
 
 class BatchLimit:
-    """Cuts what there is to read into parts that memory has room for.
+    """A limit that cuts the unread records into parts that fit into memory.
 
-    Kafka says how large a whole topic is, not how large certain records are: where they are larger
-    than the others, a part may still be too much. So a part that fails for it, or that the process
-    dies in the middle of, halves the limit, and one that is taken in doubles it again.
+    Kafka says how large a whole topic is, not how large single records are. If some records are
+    larger than the others, a part may still be too large. A part that fails because of its size,
+    or during which the process dies, therefore halves the limit. A part that is taken in doubles it
+    again.
     """
 
     def __init__(self, most_records: int, most_bytes: int, halvings: int = 0) -> None:
@@ -49,24 +50,24 @@ class BatchLimit:
 
     @property
     def records(self) -> int:
-        """Most records of a part."""
+        """Largest number of records in a part."""
         return max(1, self._most_records >> self._effective)
 
     @property
     def bytes(self) -> int:
-        """Most bytes of a part; a single record may be more."""
+        """Largest number of bytes in a part; a single record may have more."""
         return max(1, self._most_bytes >> self._effective)
 
     def is_surely_small(self, records: int) -> bool:
-        """Whether so many are within the limit even if each is as large as Kafka takes any."""
+        """Return whether so many records fit the limit even if each has Kafka's largest size."""
         return records * LARGEST_MESSAGE <= self.bytes and records <= self.records
 
     def noted(self, topic: str, size: LogSize) -> None:
-        """Note the size of a topic; the last two are kept."""
+        """Note the size of a topic, and keep its last two sizes."""
         self._sizes[topic] = [*self._sizes.get(topic, [])[-1:], size]
 
     def average(self, topic: str) -> float:
-        """Bytes of a record: of the whole topic, or of what it grew by if that is larger."""
+        """Return the bytes per record of the whole topic, or of its recent growth if larger."""
         looks = self._sizes.get(topic, [])
         if not looks:
             return 0.0
@@ -77,7 +78,7 @@ class BatchLimit:
         return max([0.0, *averages])
 
     def parts(self, spans: Spans) -> Iterator[Spans]:
-        """`spans` in parts, in the order of offsets; each within the limit when it starts."""
+        """Yield parts of `spans` in offset order, each within the limit when it starts."""
         left = {
             (topic, number): span
             for topic, numbers in spans.items()
@@ -105,15 +106,15 @@ class BatchLimit:
             yield part
 
     def failed(self) -> None:
-        """A part was too much."""
+        """Halve the limit because a part was too large."""
         self.halvings = min(max(self.halvings, 1) + 1, self._most_records.bit_length() + 1)
 
     def died(self) -> None:
-        """The process died in the middle of a part: once may be for any reason."""
+        """Note that the process died during a part. The first death may have any cause."""
         self.halvings = min(self.halvings + 1, self._most_records.bit_length() + 1)
 
     def succeeded(self) -> bool:
-        """A part was taken in. Whether the limit has changed."""
+        """Note that a part was taken in. Return whether the limit has changed."""
         if self.halvings == 0:
             return False
         self.halvings -= 1
@@ -125,6 +126,6 @@ class BatchLimit:
 
 
 def is_too_large(error: BaseException) -> bool:
-    """Whether a batch failed for lack of memory."""
+    """Return whether a batch failed for lack of memory."""
     text = f"{type(error).__name__} {error} {in_one_line(error)}"
     return any(mark in text for mark in _TOO_LARGE)

@@ -5,4 +5,4 @@ from __future__ import annotations
 __all__ = ["BOOKKEEPING"]
 
 BOOKKEEPING = ("__", "_hoodie_")
-"""How their names begin: those of Debezium and of the application, and Hudi's own."""
+"""Prefixes of their names: that of Debezium and the application, and that of Hudi."""

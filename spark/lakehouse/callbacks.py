@@ -1,4 +1,4 @@
-"""The port on which the JVM calls this process, answered to that JVM alone.
+"""The port on which the JVM calls this process; it serves that JVM alone.
 
 PySpark 3.5 opens it without a token, because its JVM has none to send. Py4J's protocol is lines of
 text: another user of the machine, or a page in a browser, could call what the JVM may call.
@@ -22,18 +22,18 @@ __all__ = ["JvmOnly", "start_callbacks"]
 _log = logging.getLogger(__name__)
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _MAPPED = "0000000000000000FFFF0000"
-"""What comes before an IPv4 address in the table of IPv6 connections: Java opens such."""
+"""Prefix of an IPv4 address in the table of IPv6 connections, which Java opens."""
 
 
 def start_callbacks(gateway: Any) -> None:
-    """Have `gateway`'s JVM able to call Python, before anything else of PySpark sees to it."""
+    """Let `gateway`'s JVM call Python. Call this before PySpark opens the port itself."""
     pid = gateway.jvm.java.lang.ProcessHandle.current().pid()
     gateway._create_callback_server = lambda _parameters: JvmOnly(gateway, pid)
     ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
 
 
 class JvmOnly(PythonServer):  # type: ignore[misc]
-    """Py4J's server, for connections that the process `pid` has opened."""
+    """A Py4J server that accepts only connections opened by the process `pid`."""
 
     def __init__(self, gateway: Any, pid: int) -> None:
         super().__init__(
@@ -47,13 +47,13 @@ class JvmOnly(PythonServer):  # type: ignore[misc]
     def _create_connection(self, connection: socket.socket, stream: Any) -> Any:
         if not _has_opened(self._pid, connection):
             _log.warning("A stranger was refused who called the port that is for Spark's JVM")
-            # As if nothing had been sent: the connection ends by itself.
+            # With an empty stream the connection ends by itself.
             stream = io.BytesIO()
         return super()._create_connection(connection, stream)
 
 
 def _has_opened(pid: int, connection: socket.socket) -> bool:
-    """Whether the other end of a connection over loopback belongs to `pid`."""
+    """Return whether the other end of a connection over loopback belongs to `pid`."""
     wanted = set(_inodes(_written(*connection.getpeername()), _written(*connection.getsockname())))
     try:
         descriptors = list(Path(f"/proc/{pid}/fd").iterdir())
@@ -71,7 +71,7 @@ def _link(descriptor: Path) -> str:
 
 
 def _inodes(local: str, remote: str) -> Iterator[str]:
-    """The socket from `local` to `remote`, as a link to it reads; nothing where there is none."""
+    """Yield the link text of the socket from `local` to `remote`; nothing if there is none."""
     for table in _TABLES:
         try:
             lines = Path(table).read_text(encoding="ascii").splitlines()[1:]
@@ -84,5 +84,5 @@ def _inodes(local: str, remote: str) -> Iterator[str]:
 
 
 def _written(address: str, port: int) -> str:
-    """An IPv4 address and a port, as the kernel's tables write them."""
+    """Return an IPv4 address and a port in the format of the kernel's tables."""
     return f"{int.from_bytes(socket.inet_aton(address), sys.byteorder):08X}:{port:04X}"

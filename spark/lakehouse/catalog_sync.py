@@ -1,7 +1,7 @@
-"""Registering tables in a catalog, by Hudi's own sync: beside the commits, never on their way.
+"""Registration of tables in a catalog by Hudi's own sync, which never delays a commit.
 
-The sync is Hudi's, so that the definitions are what any of its writers would make of a table: `t`,
-of MERGE_ON_READ `t_ro` and `t_rt` too. The catalog is Hive's metastore, or AWS Glue.
+Hudi's sync makes the same definitions as any Hudi writer: `t`, and for MERGE_ON_READ also `t_ro`
+and `t_rt`. The catalog is Hive's metastore or AWS Glue.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _HIVE_SYNC_TOOL = "org.apache.hudi.hive.HiveSyncTool"
 _THREAD = "catalog-sync"
 _FIRST_PAUSE_SECONDS = 1.0
 _LONGEST_PAUSE_SECONDS = 60.0
-"""Between two tries at a catalog that fails."""
+"""Longest pause between two tries at a catalog that fails."""
 _SYNC = "hoodie.datasource.hive_sync."
 
 
 def sync_properties(table: HudiTable, catalog: str) -> dict[str, str]:
-    """Settings of Hudi's sync for a table; the table's own properties win where they say more."""
+    """Return the settings of Hudi's sync for a table. The table's properties override defaults."""
     config = table.config
     extractor = "MultiPartKeysValue" if config.partition_fields else "NonPartitioned"
     return {
         f"{_SYNC}table": config.table,
-        # Else timestamps are whole numbers to whoever reads without Spark.
+        # Otherwise readers other than Spark see timestamps as whole numbers.
         f"{_SYNC}support_timestamp": "true",
-        # Hudi cannot remove a partition whose name it had to write with `%`: it starts again then.
+        # Hudi cannot remove a partition whose name is escaped with `%`: it recreates the table.
         f"{_SYNC}recreate_table_on_error": "true",
         f"{_SYNC}partition_extractor_class": f"org.apache.hudi.hive.{extractor}Extractor",
         **config.hoodie,
@@ -58,21 +58,21 @@ class _Asked:
 
     table: HudiTable
     failures: int = 0
-    """Tries in a row that have failed."""
+    """Number of failed tries in a row."""
     not_before: float = 0.0
-    """When to try, by the monotonic clock."""
+    """Earliest time of the next try, by the monotonic clock."""
 
 
 @dataclass
 class _Told:
-    """What became of a table's last try."""
+    """Result of a table's last try."""
 
     at: str | None = None
     error: str | None = None
 
 
 class CatalogSync:
-    """One background thread for all tables, one after the other."""
+    """One background thread that registers all tables, one after another."""
 
     def __init__(self, spark: SparkSession, catalog: str) -> None:
         """`catalog` is the address of a Hive metastore (`thrift://host:port`), GLUE or HIVE."""
@@ -90,20 +90,20 @@ class CatalogSync:
         self._thread.start()
 
     def stop(self, timeout: float = 10.0) -> None:
-        """Finish what is under way, at most `timeout` seconds. The next start registers all."""
+        """Finish the current try within `timeout` seconds. The next start registers all tables."""
         with self._lock:
             self._stopped = True
             self._lock.notify()
         self._thread.join(timeout)
 
     def ask(self, table: HudiTable) -> None:
-        """Have a table registered as it is by then. Returns at once."""
+        """Request registration of a table, and return at once."""
         with self._lock:
             self._asked[table.config.name] = _Asked(table)
             self._lock.notify()
 
     def status(self, name: str) -> Mapping[str, Any]:
-        """When a table was registered (`told_at`), if that is `due`, why it fails."""
+        """Return when a table was registered (`told_at`), whether it is `due`, and the error."""
         with self._lock:
             told = self._told.get(name, _Told())
             return {"told_at": told.at, "due": name in self._asked, "error": told.error}
@@ -118,12 +118,12 @@ class CatalogSync:
             else:
                 with self._lock:
                     self._told[name] = _Told(at=now())
-                    # Commits may have asked again meanwhile.
+                    # A commit may have asked again in the meantime.
                     if self._asked.get(name) is asked:
                         del self._asked[name]
 
     def _next(self) -> _Asked | None:
-        """The next table to tell of; None when the application stops."""
+        """Return the next table to register; None when the application stops."""
         with self._lock:
             while not self._stopped:
                 at = time.monotonic()

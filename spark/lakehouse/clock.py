@@ -1,7 +1,7 @@
-"""Instants come from the clock, and a table's must not go back when the clock does.
+"""The clock of a table's instants, which must not go back when the system clock does.
 
-Hudi itself would wait in a loop, and say nothing, until the clock has passed the last instant that
-its process has made; a process that restarts knows none of them.
+Hudi itself would wait in a loop, without a message, until the clock has passed the last instant
+that its process has made. A process that restarts knows none of these instants.
 """
 
 from __future__ import annotations
@@ -13,44 +13,44 @@ from typing import Any
 __all__ = ["ClockError", "ClockWatch", "InstantClock", "PutBackError", "now"]
 
 _WAITED_OUT_SECONDS = 2.0
-"""What a clock that is kept right over the network may be put back by."""
+"""Seconds that time synchronisation may set the clock back; such a step is waited out."""
 _GENERATOR = "org.apache.hudi.common.table.timeline.HoodieInstantTimeGenerator"
 
 
 class ClockError(Exception):
-    """The clock is behind what a table has committed. Trying again helps once it is not."""
+    """The clock is behind a table's latest commit. A retry helps once it is not."""
 
 
 def now() -> float:
-    """Seconds since the epoch."""
+    """Return the seconds since the epoch."""
     return time.time()
 
 
 class PutBackError(ClockError):
-    """A commit was completed before it started, by the clock: readers may leave it out."""
+    """A commit was completed before it started, by the clock, so that readers may omit it."""
 
 
 class ClockWatch:
-    """Notices that the clock is put back.
+    """Detector of a clock that is put back.
 
-    Spark waits for the next batch's time by the clock: after an hour back it would wait an hour.
+    Spark waits for the next batch by the clock: after a step back by an hour it would wait an hour.
     """
 
     def __init__(self) -> None:
         self._ahead = now() - time.monotonic()
 
     def went_back(self) -> float:
-        """By how many seconds since the last look; 0 where that is too little to matter."""
+        """Return the seconds the clock went back since the last call; 0 if too few to matter."""
         before, self._ahead = self._ahead, now() - time.monotonic()
         back = before - self._ahead
         return back if back > _WAITED_OUT_SECONDS else 0.0
 
 
 class InstantClock:
-    """The clock, as one table's instants need it."""
+    """The clock for one table's instants."""
 
     _highest = 0.0
-    """The latest time that any table's instant was made at, in this process."""
+    """The latest time of any table's instant in this process."""
 
     def __init__(self, table: str, jvm: Any) -> None:
         self._table = table
@@ -63,18 +63,18 @@ class InstantClock:
         return max(0.0, self._latest - now())
 
     def has(self, instant: str) -> None:
-        """The table has an instant of that name."""
+        """Note that the table has an instant of that name."""
         generator = self._jvm.org.apache.hudi.common.table.timeline.HoodieInstantTimeGenerator
         self._latest = max(
             self._latest, generator.parseDateFromInstantTime(instant).getTime() / 1e3
         )
 
     def forget(self) -> None:
-        """The table is written again."""
+        """Forget the latest instant, because the table is written again."""
         self._latest = 0.0
 
     def take(self) -> None:
-        """There is about to be an instant. Raises ClockError when it would not be the latest."""
+        """Prepare for a new instant. Raises ClockError when it would not be the latest."""
         if (behind := self.behind) > _WAITED_OUT_SECONDS:
             raise ClockError(
                 f"The clock is {timedelta(seconds=round(behind))} behind the latest commit of "
@@ -90,7 +90,7 @@ class InstantClock:
         InstantClock._highest = moment
 
     def made(self) -> None:
-        """The instant is completed. Raises PutBackError when that was before it was taken."""
+        """Check a completed instant. Raises PutBackError when it ended before it was taken."""
         if now() < self._latest:
             raise PutBackError(
                 f"The clock was put back during a commit of table {self._table}: the table is "
@@ -98,9 +98,9 @@ class InstantClock:
             )
 
     def _start_anew(self) -> None:
-        """Have Hudi not wait for the clock to pass the last instant of another table."""
+        """Reset Hudi's last instant, so that Hudi does not wait for the clock to pass it."""
         for field in self._jvm.java.lang.Class.forName(_GENERATOR).getDeclaredFields():
-            # The one that it keeps the last instant in; its name differs between versions.
+            # The field that holds the last instant; its name differs between versions.
             if field.getType().getSimpleName() == "AtomicReference":
                 field.setAccessible(True)
                 field.get(None).set("0")

@@ -1,4 +1,4 @@
-"""Where records go that cannot be decoded, when their table is not to stop for them."""
+"""The dead-letter location, for records that cannot be decoded and do not stop their table."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["DeadLetters"]
 
 _log = logging.getLogger(__name__)
 _PARALLEL = 8
-"""A connector that writes with a schema nobody has spoils every record of its topic."""
+"""Files at a time: a connector with an unknown schema spoils every record of its topic."""
 _OF_AN_OLD_TOPIC = "old-topic"
 T = TypeVar("T")
 R = TypeVar("R")
 
 
 class DeadLetters:
-    """One JSON object per record, named after its place: writing it twice changes nothing."""
+    """Letters, one JSON file per record, named after its place: a second write changes nothing."""
 
     def __init__(self, storage: LakeFiles, base_path: str) -> None:
         self._storage = storage
@@ -47,7 +47,7 @@ class DeadLetters:
             self._newest[record.topic] = f"{_place(record)}: {record.reason}"
 
     def look(self, topic: str) -> None:
-        """Find out what a topic has, for `count` and `newest`."""
+        """List a topic's letters, for `count` and `newest`."""
         names = self._listed(topic)
         newest = self._read(topic, names[-1]) if names else None
         with self._lock:
@@ -57,27 +57,27 @@ class DeadLetters:
                 self._newest[topic] = f"{_place(newest)}: {newest.reason}"
 
     def count(self, topic: str) -> int:
-        """How many letters wait, as far as was looked."""
+        """Return the number of waiting letters that are known."""
         with self._lock:
             return len(self._names.get(topic, ()))
 
     def newest(self, topic: str) -> str | None:
-        """Place and reason of the newest letter that waits."""
+        """Return place and reason of the newest letter that waits."""
         with self._lock:
             return self._newest.get(topic)
 
     def waiting(self, topic: str) -> list[Undecodable]:
-        """The letters that were not replayed, by place."""
+        """Return the letters that were not replayed, ordered by place."""
         found = _each(lambda name: self._read(topic, name), self._listed(topic))
         return sorted(found, key=lambda record: (record.partition, record.offset))
 
     def replayed(self, records: Sequence[Undecodable]) -> None:
-        """Put away letters whose records are in their table now, or were followed by newer ones."""
+        """Put away letters whose records are now in their table or were followed by newer ones."""
         for topic in {record.topic for record in records}:
             self._move([_name(r) for r in records if r.topic == topic], topic, "", f"{REPLAYED}/")
 
     def reopen(self, topic: str) -> None:
-        """Have replayed letters wait again: the table was written again without them."""
+        """Make replayed letters wait again, because the table was written again without them."""
         names = self._listed(topic, f"/{REPLAYED}")
         self._move(names, topic, f"{REPLAYED}/", "")
 

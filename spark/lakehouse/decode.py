@@ -45,19 +45,19 @@ __all__ = [
 ]
 
 FLAG_SCHEMA = "__lab_schema"
-"""Of a decoded row: the tag (`wire.py`) that names its schema; it may name none, or be null."""
+"""Column with a decoded row's tag (`wire.py`) of its schema; it may name none, or be null."""
 FLAG_BAD = "__lab_bad"
-"""Of a decoded row: it could not be decoded."""
+"""Column that says that a row could not be decoded."""
 
 LOST_DELETE = (
     "it is null, and no record of its key that says __deleted comes before it: a delete that "
     "nothing can follow. Does the connector rewrite deletes "
     "(transforms.unwrap.delete.tombstone.handling.mode=rewrite)?"
 )
-"""Why a null record is bad that is not a tombstone behind a delete."""
+"""Reason for a bad null record that is not a tombstone after a delete."""
 
 UNEXPECTED = "__lab_unexpected"
-"""In the error of a row that `Decoder.decode_sound` was not to meet."""
+"""Mark in the error of a row that `Decoder.decode_sound` must not meet."""
 
 _PERMISSIVE = {"mode": "PERMISSIVE", "datetimeRebaseMode": "CORRECTED"}
 _FAILFAST = {"mode": "FAILFAST", "datetimeRebaseMode": "CORRECTED"}
@@ -68,7 +68,7 @@ _OFFSET = "__kafka_offset"
 
 @dataclass(frozen=True, slots=True)
 class Undecodable:
-    """A record that could not be decoded, where it stands, and why."""
+    """A record that could not be decoded, with its place and the reason."""
 
     topic: str
     partition: int
@@ -83,18 +83,18 @@ class Undecodable:
 
 @dataclass(frozen=True, slots=True)
 class _Decoding:
-    """How records become rows: made once, for making it costs more than decoding a small batch."""
+    """Plan that turns records into rows. It is reused: making it costs more than a small batch."""
 
     made_for: tuple[tuple[bytes, ...], StructType, bool]
     """The schemas, the columns they become, and whether the table keeps all keys apart."""
     steps: tuple[list[Column], ...]
     flagged: list[Column]
-    """The last step, where rows are to be inspected: the target's columns and the flags."""
+    """The last step if rows are to be inspected: the target's columns and the flags."""
     sound: list[Column]
-    """The last step, where a row that is not as expected is to end what reads it."""
+    """The last step if an unexpected row must fail the query."""
 
     def apply(self, records: DataFrame, last: list[Column]) -> DataFrame:
-        # Each step is analysed again in every batch, some milliseconds: so there are few.
+        # Spark analyses each step again in every batch, which takes milliseconds: have few steps.
         rows = records
         for columns in (*self.steps, last):
             rows = rows.select(*columns)
@@ -102,10 +102,10 @@ class _Decoding:
 
 
 class Decoder:
-    """Decodes the Kafka source's rows of one table.
+    """Decoder of the Kafka source's rows for one table.
 
-    Schema ids are tags here (`wire.py`): one schema has two of them, where a topic has records in
-    both forms.
+    Schema ids are tags here (`wire.py`). A schema has two tags if its topic has records in both
+    forms.
     """
 
     def __init__(self, spark: SparkSession, registry: SchemaRegistry, keys: RecordKeys) -> None:
@@ -116,14 +116,14 @@ class Decoder:
         self._decoding: _Decoding | None = None
 
     def columns(self, schema_ids: Iterable[bytes]) -> list[StructType]:
-        """Columns of the rows written with each of the usable schemas, position columns included.
+        """Return the columns of rows of each usable schema, position columns included.
 
         Raises OSError when the registry does not answer.
         """
         return [self._columns_of(schema_id) for schema_id in self.usable(schema_ids)]
 
     def usable(self, schema_ids: Iterable[bytes]) -> list[bytes]:
-        """Those of `schema_ids` that the registry has, of rows; the others' records are bad.
+        """Return those of `schema_ids` with a usable schema of rows; records of others are bad.
 
         Raises OSError when the registry does not answer: then nothing is known of them.
         """
@@ -157,10 +157,10 @@ class Decoder:
         return known
 
     def schema_ids(self, records: DataFrame, *, of_all: bool = False) -> list[bytes]:
-        """The distinct schema ids in the first of `records`, leaving out what is no id.
+        """Return the distinct schema ids in the first of `records`, without invalid ids.
 
-        Others come to light when the batch is inspected: a pass for them alone is spared,
-        unless `of_all` asks for it.
+        Inspecting the batch reveals the others. A separate pass over all records is made only if
+        `of_all` asks for it.
         """
         looked_at = records if of_all else records.limit(_FIRST_RECORDS)
         ids = looked_at.selectExpr(f"{VALUE_TAG_SQL} AS id")
@@ -171,10 +171,10 @@ class Decoder:
     def decode(
         self, records: DataFrame, schema_ids: Sequence[bytes], target: StructType
     ) -> DataFrame:
-        """`records` as rows of `target`, with `FLAG_SCHEMA` and `FLAG_BAD`.
+        """Return `records` as rows of `target`, with `FLAG_SCHEMA` and `FLAG_BAD`.
 
-        A row whose schema is not among `schema_ids` is null throughout, but for the flags and its
-        position; one whose schema is among them and not usable is bad, and so is a null record.
+        A row whose schema is not among `schema_ids` is null except for flags and position. A row
+        whose schema is among them but not usable is bad, and so is a null record.
         """
         decoding = self._decoding_for(schema_ids, target)
         return decoding.apply(records, decoding.flagged)
@@ -182,9 +182,9 @@ class Decoder:
     def decode_sound(
         self, records: DataFrame, schema_ids: Sequence[bytes], target: StructType
     ) -> DataFrame:
-        """The same without flags, of a batch with no schema but these, and no bad row.
+        """Return `records` as rows of `target` without flags; all must be sound, of `schema_ids`.
 
-        A row that is otherwise ends what reads it, with `UNEXPECTED` in the error.
+        Any other row fails the query, with `UNEXPECTED` in the error.
         """
         decoding = self._decoding_for(schema_ids, target)
         return decoding.apply(records, decoding.sound)
@@ -218,7 +218,7 @@ class Decoder:
             bad = bad | f.col(FLAG_SCHEMA).isin(unusable)
         if usable:
             wrong_key = f.expr(self._keys.problem(target, "row.`{}`".format)).isNotNull()
-            # Of a row that is deleted the key alone counts.
+            # Only the key of a deleted row counts.
             gone = f.lit(False)
             if DELETED in target.names:
                 gone = f.coalesce(f.col(f"row.{DELETED}") == MARK, f.lit(False))
@@ -239,7 +239,7 @@ class Decoder:
         )
 
     def explain(self, records: DataFrame, bad: DataFrame) -> list[Undecodable]:
-        """Why those of `records` that stand where rows of `bad` do could not be decoded."""
+        """Return the `records` at the places of the `bad` rows, each with its reason."""
         places = bad.select(
             f.col("__kafka_partition").alias("partition"), f.col("__kafka_offset").alias("offset")
         )
@@ -282,7 +282,7 @@ class Decoder:
         one = self._spark.range(1).select(
             from_avro(f.lit(body), schema.text, _FAILFAST).alias("record")
         )
-        # As text: Python has no date beyond the year 9999.
+        # Values are shown as text, because Python has no date after the year 9999.
         reasons = [
             f"CASE WHEN NOT ({_is_exact(field, 'record')}) THEN concat('its {field.name} is ', "
             f"{field.shown.format(field.raw('record'))}, "
@@ -311,7 +311,7 @@ class Decoder:
         return self._registry.schema(_number(schema_id))
 
     def _row(self, schema_id: bytes, target: StructType) -> str:
-        """Spark SQL of a struct with the columns of `target`, from the decoded record."""
+        """Return Spark SQL of a struct with the columns of `target`, from the decoded record."""
         schema = self._schema(schema_id)
         parts = [
             f"'{name}', {value}"
@@ -324,15 +324,18 @@ class Decoder:
 
 
 def none_that(is_unexpected: Column, rows: DataFrame) -> DataFrame:
-    """`rows`, of which none is to meet a condition: one that does ends what reads it.
+    """Return `rows`, of which none may meet a condition: a row that does fails the query.
 
-    `UNEXPECTED` is then in the error.
+    The error then contains `UNEXPECTED`.
     """
     return rows.withColumn(_OFFSET, _unless(is_unexpected))
 
 
 def _unless(is_unexpected: Column) -> Column:
-    """A row's offset. In a column, not in a condition on rows: Spark would decode once for each."""
+    """Return the offset column, which raises an error for an unexpected row.
+
+    The check is in a column, because a filter would make Spark decode the row a second time.
+    """
     offset = f.when(is_unexpected, f.raise_error(f.lit(UNEXPECTED))).otherwise(f.col(_OFFSET))
     return offset.cast("bigint").alias(_OFFSET)
 
@@ -345,7 +348,7 @@ def _column(field: StructField, *, decoded: bool) -> Column:
 
 
 def column_values(schema: WriterSchema, source: str, target: StructType) -> dict[str, str]:
-    """Spark SQL for every column of `target`, from the decoded struct (or row) `source`."""
+    """Return Spark SQL for every column of `target`, from the decoded struct (or row) `source`."""
     values = {field.name: field.value(source) for field in schema.fields}
     return {
         field.name: f"CAST({values.get(field.name, 'NULL')} AS {field.dataType.simpleString()})"
@@ -354,7 +357,7 @@ def column_values(schema: WriterSchema, source: str, target: StructType) -> dict
 
 
 def exactness(schema: WriterSchema, source: str) -> str:
-    """Spark SQL that is false when a column's type could not hold its value, or none was sent."""
+    """Return Spark SQL that is false if a column's type cannot hold its value, or none was sent."""
     checks = [_is_exact(field, source) for field in schema.fields if field.expression]
     unavailable = is_unavailable(
         (field.raw(source), field.form) for field in schema.fields if field.form
@@ -369,7 +372,7 @@ def _is_exact(field: Field, source: str) -> str:
 
 
 def columns_of(spark: SparkSession, schema: WriterSchema) -> StructType:
-    """The columns that records of `schema` become."""
+    """Return the columns of records of `schema`."""
     decoded = spark.range(0).select(
         from_avro(f.lit(None).cast("binary"), schema.text, _PERMISSIVE).alias("record")
     )
@@ -385,7 +388,7 @@ def _literal(schema_id: bytes) -> str:
 
 
 def _number(tag: bytes) -> int:
-    """Raises ValueError for a tag that names no schema: none is to be asked about."""
+    """Return the schema id in a tag. Raises ValueError for a tag that names no schema."""
     if (schema_id := schema_id_of(tag)) is None:
         raise ValueError(f"no schema is named by {tag.hex()}")
     return int(struct.unpack(">q", schema_id)[0])

@@ -1,4 +1,4 @@
-"""How rows that were deleted at their source are marked: in a topic, in bronze, in silver."""
+"""Marks of rows that were deleted at their source, in a topic, in bronze and in silver."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 __all__ = ["DELETED", "LIVE", "MARK", "TRUNCATED", "is_deleted"]
 
 DELETED = "__deleted"
-"""The column."""
+"""The column that marks deleted rows."""
 MARK = "true"
-"""What it says of a deleted row: text, as Debezium writes it."""
+"""The column's value for a deleted row: text, as Debezium writes it."""
 TRUNCATED = "__truncated"
-"""The column that only the record of a TRUNCATE has: it removes all rows that came before it."""
+"""The column that only the record of a TRUNCATE has, which removes all rows before it."""
 LIVE = f"coalesce({DELETED}, 'false') <> '{MARK}'"
-"""Condition on live rows, in SQL, for Spark and DuckDB alike."""
+"""SQL condition on live rows, for Spark and DuckDB alike."""
 
 
 def is_deleted(row: Mapping[str, Any]) -> bool:
-    """Whether a change, or a row, says that the row was deleted."""
+    """Return whether a change or a row is marked as deleted."""
     return row.get(DELETED) == MARK

@@ -13,31 +13,31 @@ __all__ = ["move_in"]
 _log = logging.getLogger(__name__)
 _PARALLEL = 8
 _MARK = "/.hoodie/hoodie.properties"
-"""By this file Hudi knows a table."""
+"""The file by which Hudi knows a table."""
 
 
 def move_in(storage: LakeFiles, old: str, new: str) -> None:
     """Move the table at `old`, if there is one, to `new`, with all its history.
 
-    File by file, and the one that Hudi knows a table by at the end: a process that dies on the way
-    goes on where it stopped, and until the end nobody takes a part of the table for the whole.
+    Files are moved one by one, and the file by which Hudi knows a table comes last. A process that
+    dies on the way continues where it stopped, and no reader takes a part for the whole table.
     """
     if not storage.exists(f"{old}{_MARK}"):
         return
     files = [path for path in _files(storage, old) if path != _MARK]
-    if new.startswith(f"{old}/"):  # A database that is called as the table was.
+    if new.startswith(f"{old}/"):  # The database has the name that the table had.
         inside = f"{new.removeprefix(old)}/"
         files = [path for path in files if not path.startswith(inside)]
     _log.info("moving %s to %s, %d files", old, new, len(files) + 1)
     with ThreadPoolExecutor(_PARALLEL) as pool:
         for _ in pool.map(lambda path: storage.move(f"{old}{path}", f"{new}{path}"), files):
-            """Wait for each, and raise what it raises."""
+            """Wait for each move, and raise its error."""
     storage.move(f"{old}{_MARK}", f"{new}{_MARK}")
     storage.delete(f"{old}/.hoodie")
 
 
 def _files(storage: LakeFiles, folder: str, below: str = "") -> Iterator[str]:
-    """Paths below `folder`, each with a slash in front."""
+    """Yield the paths below `folder`, each with a leading slash."""
     for entry in storage.entries(f"{folder}{below}"):
         if entry.is_folder:
             yield from _files(storage, folder, f"{below}/{entry.name}")

@@ -1,4 +1,4 @@
-"""What can stop a table or the application, and whether trying again can help."""
+"""Errors that can stop a table or the application, and whether a retry can help."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = [
 
 _CAUSE = "Caused by: "
 _JAVA_ERROR = ": "
-"""What the line of py4j's message begins with that names the Java exception."""
+"""Prefix of the line in py4j's message that names the Java exception."""
 
 
 class PermanentError(Exception):
-    """Trying again will not help: someone has to change something first.
+    """A retry will not help: someone has to change something first.
 
     `what` says what happened and where, `hint` what to do about it.
     """
@@ -39,7 +39,7 @@ class BadRecordError(PermanentError):
 class UnusableSchemaError(PermanentError):
     """A record names a schema that is not in the registry, or that no record can be read with.
 
-    It is the record that is bad: `what` says why, for whoever puts it aside or stops for it.
+    The record itself is bad. `what` gives the reason, for code that puts it aside or stops.
     """
 
 
@@ -48,7 +48,7 @@ class SchemaChangeError(PermanentError):
 
 
 def in_one_line(error: BaseException) -> str:
-    """What went wrong, without Java's stack: the innermost cause it names, or the first line."""
+    """Return the innermost cause that an error names, or its first line, without Java's stack."""
     lines = str(error).strip().splitlines()
     causes = [line for line in lines if line.startswith(_CAUSE)]
     if causes:

@@ -1,4 +1,4 @@
-"""A session and tables in which Spark answers a query as Athena does: exactly, or by an error."""
+"""A session and tables in which Spark answers a query as Athena does: exactly or by an error."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from lakehouse.deletes import DELETED, LIVE
 __all__ = ["exact_session", "floating", "shown"]
 
 _EXACT: Mapping[str, str] = {
-    # Else a number that is too large wraps around, or is null.
+    # Otherwise a number that is too large wraps around, or is null.
     "spark.sql.ansi.enabled": "true",
-    # Else digits are cut off where a decimal has too many.
+    # Otherwise digits are cut off when a decimal has too many.
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
     "spark.sql.session.timeZone": "UTC",
 }
 
 
 def exact_session(spark: SparkSession) -> SparkSession:
-    """Another session of the same application, with settings and views of its own."""
+    """Return another session of the same application, with settings and views of its own."""
     session = spark.newSession()
     for key, value in _EXACT.items():
         session.conf.set(key, value)
@@ -30,9 +30,9 @@ def exact_session(spark: SparkSession) -> SparkSession:
 
 
 def shown(rows: DataFrame, *, deleted: bool = False) -> DataFrame:
-    """What Athena sees of a silver table: rows deleted at the source only with `deleted`.
+    """Return a silver table's rows as Athena sees them; `deleted` includes deleted rows.
 
-    Its timestamps have milliseconds.
+    Timestamps are rounded to milliseconds.
     """
     if not deleted and DELETED in rows.columns:
         rows = rows.where(LIVE)
@@ -48,5 +48,5 @@ def _in_milliseconds(name: str) -> Column:
 
 
 def floating(schema: StructType) -> list[str]:
-    """The columns of floating point numbers, whose sums depend on the order of rows."""
+    """Return the columns of floating point numbers, whose sums depend on the order of rows."""
     return [f.name for f in schema.fields if isinstance(f.dataType, DoubleType | FloatType)]

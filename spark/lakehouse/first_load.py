@@ -14,14 +14,14 @@ _LONGEST_BEFORE_BRONZE_SECONDS = 120.0
 
 
 class FirstLoad:
-    """Watches a topic grow.
+    """Observer of a topic that grows.
 
-    A snapshot fills a topic faster than commits can follow: each commit begun meanwhile takes the
-    processor from it, and is rewritten by the next one.
+    A snapshot fills a topic faster than commits can follow. Each commit begun in the meantime takes
+    the processor from the snapshot, and the next commit rewrites its files.
     """
 
     def __init__(self, enough: int) -> None:
-        """`enough` records are worth beginning with, however fast more arrive."""
+        """`enough` is the number of records to begin with, however fast more arrive."""
         self._enough = enough
         self._looks: deque[tuple[float, int]] = deque()
         self._begun: float | None = None
@@ -37,7 +37,7 @@ class FirstLoad:
         return bool(self._looks) and self._looks[-1][1] == 0
 
     def is_arriving(self, records: int, now: float) -> bool:
-        """Whether to wait for more, `records` being there `now` (seconds of any steady clock)."""
+        """Return whether to wait for more than `records` at `now` (seconds of a steady clock)."""
         if self._begun is None:
             self._begun = now
         self._looks.append((now, records))
@@ -51,19 +51,19 @@ class FirstLoad:
 
 
 class SilverFirst:
-    """Has bronze wait for silver's first loads.
+    """A rule that makes bronze wait for silver's first loads.
 
-    They are what somebody waits for; and bronze, made from a topic that grows quickly, is many
-    small batches, which would take a fifth of the processor from them.
+    Somebody waits for these loads. Bronze, made from a topic that grows quickly, consists of many
+    small batches, which would take a fifth of the processor from the loads.
     """
 
     def __init__(self, loading: Callable[[Collection[str]], Collection[str]]) -> None:
-        """`loading` names the tables that are waiting for their first commit from given topics."""
+        """`loading` returns the tables that wait for their first commit from the given topics."""
         self._loading = loading
         self._begun: float | None = None
 
     def waits_for(self, topics: Collection[str], now: float) -> str | None:
-        """What bronze waits for, `now` (seconds of any steady clock)."""
+        """Return what bronze waits for at `now` (seconds of a steady clock); None if nothing."""
         if self._begun is None:
             self._begun = now
         loading = self._loading(topics)

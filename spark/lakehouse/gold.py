@@ -1,4 +1,4 @@
-"""Keeps a view of silver as a table: beside the commits of silver, never on their way."""
+"""Keeps a view of silver as a table, without delaying the commits of silver."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = ["GoldWorker"]
 _log = logging.getLogger(__name__)
 _POOL = "gold"
 _LOOK_SECONDS = 0.5
-"""Between two looks at what silver's workers say. Nothing is asked of the object store for it."""
+"""Seconds between two checks of silver's workers, which ask nothing of the object store."""
 _REST = 3.0
-"""It rests for so many times as long as it worked: silver has the cores meanwhile."""
+"""Multiple of its working time that it rests, so that silver has the cores."""
 
 
 class GoldWorker:
-    """See `supervisor.Worker`. It holds no lock that a commit of silver waits for."""
+    """A `supervisor.Worker` that holds no lock for which a commit of silver waits."""
 
     def __init__(
         self,
@@ -38,9 +38,9 @@ class GoldWorker:
         marks: Callable[[], Hashable],
         lacking: Callable[[], str | None],
     ) -> None:
-        """`marks` is another value once silver's workers have done something.
+        """`marks` returns another value once silver's workers have done something.
 
-        `lacking` is a silver table that is still without a first commit.
+        `lacking` returns a silver table that has no first commit yet.
         """
         self.name = gold.definition.name
         self.progress = progress

@@ -1,6 +1,6 @@
-"""What the application knows of a view that it keeps as a table.
+"""Definitions of the views that the application keeps as tables.
 
-Nothing in this module needs Spark, so whoever submits the application can import it.
+Nothing in this module needs Spark, so that a launcher of the application can import it.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ __all__ = [
 ]
 
 INPUT = "lab_in_"
-"""A definition's tables are called so, with a number: one for each place that reads one."""
+"""Prefix of a definition's tables, with a number: one for each place that reads a table."""
 GROUPS = "lab_groups"
 """The table of groups that `rows_of_groups` reads."""
 KEY = "lab_key_"
-"""Its columns, with their numbers."""
+"""Prefix of its columns, with their numbers."""
 ROW_KEY = "__key"
 """The column of the table by which Hudi knows a row: its group, as JSON."""
 
@@ -57,24 +57,24 @@ class GoldDefinition:
     inputs: tuple[str, ...]
     """The silver tables, by their numbers."""
     keys: tuple[str, ...]
-    """The columns that say which group a row is."""
+    """The columns that identify a row's group."""
     rows: str
-    """All rows."""
+    """Query for all rows."""
     groups: str
-    """The groups that joined rows are in."""
+    """Query for the groups that joined rows are in."""
     rows_of_groups: str
-    """The rows of the groups in `GROUPS`."""
+    """Query for the rows of the groups in `GROUPS`."""
 
     @property
     def digest(self) -> str:
-        """Of all that is said of it, and of how its keys are written."""
+        """Hash of the whole definition, and of how its keys are written."""
         said = asdict(self) | {"row_key": "escaped"}
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
     def table_config(self, like: TableConfig, overrides: Mapping[str, str]) -> TableConfig:
-        """How Hudi keeps it: as it keeps a silver table, but for what is its own.
+        """Return the view's table properties: those of a silver table, with its own changes.
 
-        `overrides` win over the properties of `like` (`--hoodie-conf`).
+        `overrides` (`--hoodie-conf`) have precedence over the properties of `like`.
         """
         database, _, table = self.name.partition(".")
         own = {
@@ -84,7 +84,7 @@ class GoldDefinition:
             "hoodie.datasource.hive_sync.table": table,
             TABLE_TYPE: "COPY_ON_WRITE",
             RECORD_KEY: ROW_KEY,
-            # What is computed later is what holds. Hudi wants a field, and does not look at it.
+            # The later result wins. Hudi requires an ordering field, and ignores its value.
             "hoodie.write.record.merge.mode": "COMMIT_TIME_ORDERING",
             ORDERING: ROW_KEY,
             BUCKETS: "1",
@@ -92,7 +92,7 @@ class GoldDefinition:
             KEY_GENERATOR: NONPARTITIONED,
             # A group that is no longer there is removed.
             "lab.deletes": "hard",
-            # Nothing brings it changes but the tables that it reads.
+            # Its changes come only from the tables that it reads.
             TOPIC_KEY: self.name,
             BRONZE_ROOT_KEY: self.name,
         }
@@ -101,12 +101,12 @@ class GoldDefinition:
 
 
 def written_definitions(definitions: Iterable[GoldDefinition]) -> str:
-    """The file that `read_definitions` reads."""
+    """Return the content of the file that `read_definitions` reads."""
     return json.dumps([asdict(definition) for definition in definitions], indent=2)
 
 
 def read_definitions(file: Path) -> list[GoldDefinition]:
-    """Raises ConfigurationError."""
+    """Read the definitions in `file`. Raises ConfigurationError if they cannot be used."""
     try:
         told: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
         return [

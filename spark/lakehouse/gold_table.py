@@ -1,9 +1,9 @@
-"""A table that is made of silver tables by a query, and kept up with them group by group.
+"""A table that a query makes from silver tables, and that follows them group by group.
 
-What it has been computed from is in its own commits: by silver table, the write whose rows were
-read. What was written since is found by comparing the rows as they were with the rows as they are;
-the groups that a changed row was in, or is in now, are computed again. Where the rows as they were
-can no longer be read, all groups are.
+The table's own commits note what it was computed from: for each silver table, the write whose rows
+were read. Later changes are found by comparing the rows at that write with the current rows. The
+groups that a changed row was in, or is in now, are computed again. If the rows at that write can
+no longer be read, all groups are computed again.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _LEVEL = StorageLevel.MEMORY_AND_DISK_DESER
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """What one look at the silver tables has led to."""
+    """The result of one look at the silver tables."""
 
     rows: int
-    """Written: groups that are there now, and groups that are gone."""
+    """Number of rows written, for groups that are there now and groups that are gone."""
     whole: bool
     """Whether all of the table was computed."""
 
@@ -63,11 +63,11 @@ class GoldTable:
 
     @property
     def read(self) -> Mapping[str, str]:
-        """By silver table, the write that has been taken in; none before the first."""
+        """The write that has been taken in, by silver table; empty before the first one."""
         return self._read or {}
 
     def open(self) -> None:
-        """Go on where the table's own commits say. Removes a table of another definition."""
+        """Continue from the table's own commits. Remove a table of another definition."""
         said = json.loads(self.table.note(_NOTE) or "null")
         if said and said["definition"] != self.definition.digest:
             _log.info(
@@ -79,13 +79,13 @@ class GoldTable:
         self._read = said and dict(said["read"])
 
     def refresh(self) -> Refresh | None:
-        """Take in what silver has by now. None where there is nothing new, or a table is lacking.
+        """Take in silver's changes. Return None if there are none, or a silver table is missing.
 
         Raises ConfigurationError for a definition whose answer is not exact.
         """
         with ExitStack() as stack:
             for name in sorted(self._silver):
-                # No cleaning meanwhile: it would take rows from what is read. Commits go on.
+                # No cleaning runs meanwhile: it would remove rows that are read. Commits continue.
                 stack.enter_context(self._silver[name].services)
             readable = {name: table.readable() for name, table in self._silver.items()}
             if not all(readable.values()):
@@ -98,7 +98,7 @@ class GoldTable:
                 try:
                     return self._by_groups(before, now)
                 except AnalysisException as error:
-                    # Of columns that the rows as they were do not have.
+                    # The rows at the earlier write lack a column.
                     _log.info("%s is computed whole: %s", self.definition.name, error)
             return self._whole(now)
 
@@ -147,10 +147,10 @@ class GoldTable:
         is_now: Mapping[str, DataFrame],
         differing: Mapping[str, DataFrame],
     ) -> DataFrame:
-        """The groups with a joined row that was there and is not now, or the other way round.
+        """Return the groups with a joined row that has been added or removed.
 
-        Such a row has a part that changed. It is found among the rows that the query joins when it
-        sees, in one place where it reads a table, the changed rows of that table alone.
+        Such a row has a part that changed. The query finds it if it sees, in one place where it
+        reads a table, only the changed rows of that table.
         """
         found: DataFrame | None = None
         for rows, side in ((was, "was"), (is_now, "is_now")):
@@ -167,13 +167,13 @@ class GoldTable:
     def _name_inputs(
         self, rows: Mapping[str, DataFrame], place: int = -1, other: DataFrame | None = None
     ) -> None:
-        """Give the definition's tables their rows; `other` in one place."""
+        """Register the rows of the definition's tables as views, with `other` in one place."""
         for number, name in enumerate(self.definition.inputs):
             shown_there = other if other is not None and number == place else rows[name]
             shown_there.createOrReplaceTempView(f"{INPUT}{number}")
 
     def _output(self, rows: DataFrame) -> DataFrame:
-        """The table's rows: with the column that Hudi knows them by, and wide decimals."""
+        """Return the table's rows, with Hudi's key column and with wide decimals."""
         names = [name.lower() for name in rows.columns]
         rows = rows.toDF(*names)
         if inexact := floating(rows.schema):
@@ -183,7 +183,7 @@ class GoldTable:
                 hint="Make it a decimal at its source, or take the view out of gold.materialised",
             )
         columns = [
-            # As Athena types a sum. The table keeps its type when a source's column gets wider.
+            # Athena gives a sum this type. The table keeps it when a source's column gets wider.
             f.col(field.name).cast(DecimalType(_LARGEST, field.dataType.scale))
             if isinstance(field.dataType, DecimalType) and field.name not in self.definition.keys
             else f.col(field.name)
@@ -196,7 +196,7 @@ class GoldTable:
         )
 
     def _gone(self, groups: DataFrame, rows: DataFrame) -> DataFrame:
-        """Of the groups those that are none of `rows`, as rows that Hudi removes."""
+        """Return the groups that are in none of `rows`, as rows that Hudi removes."""
         keys = self.definition.keys
         named = groups.toDF(*keys)
         named = named.select(_row_key(keys).alias(ROW_KEY), *keys)
@@ -213,7 +213,7 @@ class GoldTable:
         )
 
     def _has_other_columns(self, rows: DataFrame) -> bool:
-        """Whether a source's column has another type than when the table was made."""
+        """Return whether the table's columns differ: a source's column has changed its type."""
         if not self.table.exists():
             return False
         there = [
@@ -228,12 +228,12 @@ class GoldTable:
 
 
 def _row_key(keys: Sequence[str]) -> Column:
-    """One text for each group: JSON, where a column that is null is left out."""
+    """Return one text per group: JSON without the columns that are null."""
     return f.to_json(f.struct(*(f.col(name).alias(f"{KEY}{n}") for n, name in enumerate(keys))))
 
 
 def _differing(was: DataFrame, is_now: DataFrame) -> DataFrame:
-    """The rows written in between: `was` and `is_now`, either of them null."""
+    """Return the rows written in between as `was` and `is_now`, of which one may be null."""
     sides = [
         rows.select(
             f.col("_hoodie_record_key").alias("key"),
@@ -249,7 +249,7 @@ def _differing(was: DataFrame, is_now: DataFrame) -> DataFrame:
 
 @contextmanager
 def _kept(rows: DataFrame) -> Iterator[DataFrame]:
-    """`rows`, computed once."""
+    """Yield `rows`, which are computed once and kept for the block."""
     kept = rows.persist(_LEVEL)
     try:
         yield kept

@@ -1,4 +1,4 @@
-"""A silver table: what is in it, and how changes are committed to it."""
+"""A silver table: its content, and how changes are committed to it."""
 
 from __future__ import annotations
 
@@ -27,63 +27,63 @@ from lakehouse.storage import LakeFiles
 __all__ = ["CHECKPOINT_KEY", "NOTE", "HudiTable", "TableState"]
 
 CHECKPOINT_KEY = "deltastreamer.checkpoint.key"
-"""Commit metadata that says which offsets a table has taken in, in HoodieStreamer's own key and
-format (`topic,partition:next offset,…`): either can go on where the other stopped."""
+"""Commit metadata with the offsets that a table has taken in, in HoodieStreamer's own key and
+format (`topic,partition:next offset,…`): either can continue where the other stopped."""
 
 NOTE = CHECKPOINT_KEY.rsplit(".", 1)[0] + "."
-"""What the keys begin with of whatever is noted in a commit."""
+"""Prefix of the keys of all notes in a commit."""
 _BUCKETS_KEY = NOTE + "buckets"
-"""Commit metadata with the number of buckets: Hudi notes it nowhere, and with another one it would
+"""Commit metadata with the number of buckets. Hudi notes it nowhere: with another number it would
 look for keys in the wrong buckets and write them a second time."""
 
 _TOPIC_ID_KEY = NOTE + "topic.id"
 """Commit metadata with Kafka's id of the topic that the offsets are of."""
 
 _TRUNCATED_KEY = NOTE + "truncated"
-"""Commit metadata with the offset of the last TRUNCATE: Kafka may have dropped its record before
-a dead letter from before it is replayed."""
+"""Commit metadata with the offset of the last TRUNCATE: Kafka may have dropped its record by the
+time an earlier dead letter is replayed."""
 
 _SPARED = {
-    # It would list the timeline again, to find that services are not allowed.
+    # Otherwise Hudi lists the timeline again, only to find that services are not allowed.
     "hoodie.clean.automatic": "false",
     "hoodie.archive.automatic": "false",
-    # It would read the table's schema again: rows come with all of the table's columns.
+    # Otherwise Hudi reads the table's schema again: rows have all of the table's columns.
     "hoodie.datasource.write.schema.allow.auto.evolution.column.drop": "true",
 }
-"""What Hudi is to leave out of each commit."""
+"""Options for work that Hudi skips in each commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """What a table says about itself."""
+    """The state that a table's own files hold."""
 
     schema: StructType | None
     """Columns without Hudi's own; None before the first commit."""
     next_offsets: Mapping[int, int]
-    """By partition, the offset to go on with."""
+    """The next offset to take in, by partition."""
     commits_since_compaction: int = 0
     records_since_compaction: int = 0
-    """By their offsets; since the beginning, when there has been no compaction."""
+    """Number by offsets; since the beginning, if there has been no compaction."""
     buckets: str = ""
-    """How many its rows are spread over; empty where no commit says."""
+    """Number of buckets that its rows are spread over; empty if no commit says."""
     commits_since_cleaning: int = 0
-    """Since the last one that found something to remove."""
+    """Commits since the last cleaning that found something to remove."""
     is_service_unfinished: bool = False
     """Whether a compaction or a cleaning was started, or just planned, and is not completed."""
     topic_id: str = ""
-    """Kafka's id of the topic that `next_offsets` are of; empty where no commit says."""
+    """Kafka's id of the topic that `next_offsets` belong to; empty if no commit says."""
     truncated: int = -1
-    """Offset of the last TRUNCATE that it has taken in; -1 where there was none."""
+    """Offset of the last TRUNCATE that it has taken in; -1 if there was none."""
     layout: Layout | None = None
-    """How its rows are laid out; None before the first commit."""
+    """The layout of its rows; None before the first commit."""
     last_commit_at: str | None = None
-    """When its last write was completed, see `progress.now`; None before the first commit."""
+    """Time of its last completed write, see `progress.now`; None before the first commit."""
 
 
 class HudiTable:
     """One silver table. It has one writer: `lock` is held while its timeline is being extended.
 
-    `services` is held by whoever needs its files to stay as they are for longer than a commit: a
+    `services` is held by code that needs its files to stay unchanged for longer than a commit: a
     table service, or a rebuild.
     """
 
@@ -101,7 +101,7 @@ class HudiTable:
         self._small = SmallCommits(spark, self.path)
 
     def described_by(self, config: TableConfig) -> HudiTable:
-        """The same table by other properties, with the same locks: it still has one writer."""
+        """Return the same table with other properties and the same locks: it has one writer."""
         other = copy.copy(self)
         other.config = config
         other._options = _write_options(config)
@@ -110,7 +110,7 @@ class HudiTable:
 
     @property
     def is_ahead_of_clock(self) -> bool:
-        """Whether its latest instant is still to come: nothing can be committed until then."""
+        """Whether its latest instant is in the future: nothing can be committed until then."""
         return self._clock.behind > 0
 
     def take_over(self) -> None:
@@ -118,7 +118,7 @@ class HudiTable:
         move_in(LakeFiles(self._spark), self._earlier_path, self.path)
 
     def exists(self) -> bool:
-        """Whether there has been a first commit, or the attempt at one."""
+        """Return whether there has been a first commit, or an attempt at one."""
         return LakeFiles(self._spark).exists(f"{self.path}/.hoodie/hoodie.properties")
 
     def remove(self) -> None:
@@ -127,7 +127,7 @@ class HudiTable:
             self.clear()
 
     def clear(self) -> None:
-        """`remove`, for whoever holds `services`."""
+        """Remove the table; the caller holds `services`."""
         with self.lock:
             self._small.forget()
             LakeFiles(self._spark).delete(self.path)
@@ -187,7 +187,7 @@ class HudiTable:
         )
 
     def check_layout(self, state: TableState) -> None:
-        """Raise ConfigurationError where its properties ask for another layout than it has."""
+        """Raise ConfigurationError if its properties ask for another layout than it has."""
         check_layout(self.config, state.layout, state.buckets)
 
     @staticmethod
@@ -205,19 +205,22 @@ class HudiTable:
         topic_id: str,
         truncated: int = -1,
     ) -> None:
-        """Upsert `rows`, `count` of them, and record in the same commit where the topic goes on.
+        """Upsert `rows` (`count` of them), and note the topic's next offsets in the same commit.
 
-        Of several rows with one key the one with the highest offset is kept.
+        Of several rows with one key, the one with the highest offset is kept.
         """
         notes = self._notes(next_offsets, topic_id, truncated)
         if count >= MOST_ROWS or not self._write_small(rows, notes):
             self.upsert(rows, notes, once=not self._may_repeat(rows, count))
 
     def _may_repeat(self, rows: DataFrame, count: int) -> bool:
-        """Whether a key may occur twice. Combining rows costs a shuffle of whole records, so that
-        in a large batch, such as a first load, it pays to look at the keys first."""
+        """Return whether a key may occur twice.
+
+        Combining rows shuffles whole records. In a large batch, such as a first load, checking the
+        keys first costs less.
+        """
         if self.config.partition_fields:
-            return False  # `Placement` has seen to it.
+            return False  # `Placement` has combined the rows.
         if count < MOST_ROWS:
             return count > 1
         return rows.select(*self.config.key_fields).distinct().count() < count
@@ -245,7 +248,7 @@ class HudiTable:
         }
 
     def upsert(self, rows: DataFrame, notes: Mapping[str, str], *, once: bool) -> None:
-        """Upsert `rows`, with `notes` in the commit. `once`: no key occurs twice.
+        """Upsert `rows`, with `notes` in the commit. `once` says that no key occurs twice.
 
         The notes' keys begin with `NOTE`.
         """
@@ -279,7 +282,7 @@ class HudiTable:
             self.key_generator.written(rows.schema)
 
     def _write_small(self, rows: DataFrame, notes: Mapping[str, str]) -> bool:
-        """Upsert `rows` without Spark's writer; False where that one is needed."""
+        """Upsert `rows` without Spark's writer. Return False if Spark's writer is needed."""
         with self.lock:
             if not self.key_generator.is_known:
                 return False
@@ -297,9 +300,9 @@ class HudiTable:
         return self.key_generator.options(columns)
 
     def readable(self) -> list[str]:
-        """The completed writes whose rows can be read as they left them, the oldest first.
+        """Return the instants of the writes whose rows can still be read, the oldest first.
 
-        Each by its instant. That holds while `services` is held, else until a cleaning.
+        They stay readable while `services` is held; otherwise until the next cleaning.
         """
         if not self.exists():
             return []
@@ -316,7 +319,7 @@ class HudiTable:
         return [instant for instant in found if instant >= kept]
 
     def note(self, key: str) -> str | None:
-        """What the latest commit on the active timeline that has a note of that key says there."""
+        """Return the key's note in the latest commit on the active timeline that has one."""
         if not self.exists():
             return None
         active = self.meta_client().getActiveTimeline()
@@ -330,14 +333,14 @@ class HudiTable:
         return None
 
     def rows_at(self, instant: str, *, spark: SparkSession) -> DataFrame:
-        """The rows as the write begun at `instant` left them, read by another session."""
+        """Return the rows as the write begun at `instant` left them, read by another session."""
         return spark.read.format("hudi").option("as.of.instant", instant).load(self.path)
 
     def needs_rewrite(self, before: StructType | None, after: StructType) -> bool:
-        """Whether base files must be rewritten at once, for readers other than Spark.
+        """Return whether base files must be rewritten at once, for readers other than Spark.
 
-        They do not widen columns; and hudi-rs, which names an array's elements otherwise in log
-        files, gives up where it has to add a column to a row with an array.
+        These readers do not widen columns. Besides, hudi-rs, which names an array's elements
+        differently in log files, fails if it has to add a column to a row with an array.
         """
         if before is None or self.config.table_type != "MERGE_ON_READ":
             return False
@@ -345,7 +348,7 @@ class HudiTable:
         return is_longer or bool(widened_columns(before, after))
 
     def meta_client(self) -> Any:
-        """Hudi's `HoodieTableMetaClient`, freshly loaded."""
+        """Return Hudi's `HoodieTableMetaClient`, freshly loaded."""
         configuration = self._spark.sparkContext._jsc.hadoopConfiguration()
         return (
             self._jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder()
@@ -357,15 +360,15 @@ class HudiTable:
         )
 
     def write_client(self) -> Any:
-        """Hudi's `SparkRDDWriteClient`, with the table services allowed. The caller closes it.
+        """Return Hudi's `SparkRDDWriteClient` with table services allowed. The caller closes it.
 
-        Whether it is time for a compaction is the caller's decision: the client always agrees.
+        The caller decides whether it is time for a compaction: the client always agrees.
         Raises ClockError when the clock is behind the table.
         """
         self._clock.take()
         meta = self.meta_client()
         resolver = self._jvm.org.apache.hudi.common.table.TableSchemaResolver(meta)
-        # One more: what the table was at the beginning of these minutes is an older commit.
+        # One more: the table's state at the beginning of these minutes is an older commit.
         kept = self._commits_since(meta, self.config.keep_minutes) + 1
         options = self._options | {
             **self.config.retaining(kept),
@@ -381,14 +384,14 @@ class HudiTable:
         )
 
     def _commits_since(self, meta: Any, minutes: int) -> int:
-        """How many commits started in the last `minutes`."""
+        """Return the number of commits that started in the last `minutes`."""
         since = self._jvm.java.util.Date(int((time.time() - 60 * minutes) * 1000))
         names = self._jvm.org.apache.hudi.common.table.timeline.HoodieInstantTimeGenerator
         commits = meta.getActiveTimeline().getCommitsTimeline().filterCompletedInstants()
         return int(commits.findInstantsAfter(names.formatDate(since)).countInstants())
 
     def rows(self) -> DataFrame:
-        """The rows as they are now, Hudi's own columns first."""
+        """Return the current rows, with Hudi's own columns first."""
         return self._spark.read.format("hudi").load(self.path)
 
     def _schema(self) -> StructType:

@@ -1,4 +1,4 @@
-"""What the JVM is to do otherwise than by itself, in every session that writes tables."""
+"""Changes to the JVM's defaults, in every session that writes tables."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NAMES = ("PythonSQLUtils", "PythonUtils", "SparkSession", "functions", "org")
 
 
 def remember_classes(spark: SparkSession) -> None:
-    """Look up once what PySpark itself uses with every batch.
+    """Look up once the classes that PySpark uses with every batch.
 
-    py4j looks a name up each time it is used, in all packages that PySpark imports, one after the
-    other: by profile a tenth of a commit, spent in the directories of a hundred jars.
+    py4j looks up a name at each use, in all packages that PySpark imports, one after the other. A
+    profile shows that this takes a tenth of a commit, in the directories of a hundred jars.
     """
     jvm = spark.sparkContext._jvm
     for name in _NAMES:
@@ -27,8 +27,8 @@ def remember_classes(spark: SparkSession) -> None:
 def forget_yarn(spark: SparkSession) -> None:
     """Drop YARN's settings, six of ten, from the Hadoop configuration that tasks get.
 
-    It goes with Hudi's closures and tasks some ten times a commit, each entry compressed on its
-    own: by profile a tenth of a commit. Nothing in a task asks YARN.
+    Hudi's closures and tasks carry it some ten times per commit, with each entry compressed on its
+    own: a tenth of a commit, by profile. No task uses YARN.
     """
     jvm: Any = spark.sparkContext._jvm
     configuration = spark.sparkContext._jsc.hadoopConfiguration()
@@ -38,11 +38,11 @@ def forget_yarn(spark: SparkSession) -> None:
 
 
 def allow_null_elements(spark: SparkSession) -> None:
-    """Have Parquet files hold arrays in lists of three levels.
+    """Make Parquet files hold arrays as lists of three levels.
 
-    Parquet's writer of Avro records, which writes Hudi's base files, has by itself an older
-    structure of two levels, where an element that is NULL cannot be written. Files of both
-    structures can be in one table. It is no key of `spark-defaults.conf`: a project's own copy of
+    Parquet's writer of Avro records, which writes Hudi's base files, has as its default an older
+    structure of two levels, in which a NULL element cannot be written. One table can have files of
+    both structures. The setting is no key of `spark-defaults.conf`, because a project's own copy of
     that file may be older.
     """
     spark.sparkContext._jsc.hadoopConfiguration().set(_OLDER_LISTS, "false")

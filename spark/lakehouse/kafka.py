@@ -1,4 +1,4 @@
-"""What Kafka has: topics, partitions and offsets, asked through the client Spark uses."""
+"""Kafka's topics, partitions and offsets, read through the client that Spark uses."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ RECORD = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, "
     "timestampType int, headers array<struct<key: string, value: binary>>"
 )
-"""The Kafka source's columns, as Spark's DDL has them."""
+"""The Kafka source's columns, in Spark's DDL."""
 _CLIENT_OPTIONS = {
-    # A broker that is away for a minute is waited for; the client finds it again within a second.
+    # Wait for a broker that is away for a minute; the client finds it again within a second.
     "reconnect.backoff.max.ms": "1000",
     "request.timeout.ms": "10000",
     "default.api.timeout.ms": "30000",
@@ -43,7 +43,7 @@ _CONSUMER_OPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """Which topics a stream reads."""
+    """The topics that a stream reads."""
 
     names: str
     """One topic's name, or a regular expression for whole names."""
@@ -53,9 +53,12 @@ class Topics:
         return bool(re.fullmatch(self.names, topic)) if self.is_pattern else topic == self.names
 
     def source_option(self) -> tuple[str, str]:
-        """The Kafka source's option. A name costs less than a pattern: with a pattern, each look
-        for new records asks for all topics first. Spark looks for a pattern within names, so that
-        `tickit[.].+` would find the topic `history.tickit.crm` too: it is told where names end."""
+        """Return the Kafka source's option.
+
+        A name costs less than a pattern: with a pattern, each poll for new records asks for all
+        topics first. Spark searches for a pattern within names, so that `tickit[.].+` would match
+        the topic `history.tickit.crm` too: the option therefore marks where names begin and end.
+        """
         if self.is_pattern:
             return "subscribePattern", f"^(?:{self.names})$"
         return "subscribe", self.names
@@ -90,7 +93,7 @@ class Kafka:
         self._connecting = threading.Lock()
 
     def source_options(self) -> dict[str, str]:
-        """Options every Kafka stream is read with."""
+        """Return the options with which every Kafka stream is read."""
         options = self._client | _CONSUMER_OPTIONS
         return {
             **{f"kafka.{key}": value for key, value in options.items()},
@@ -99,10 +102,10 @@ class Kafka:
         }
 
     def partitions(self, topics: Topics) -> dict[str, list[int]]:
-        """Partitions of those of `topics` that exist."""
+        """Return the partitions of those of `topics` that exist."""
         admin = self._connected()
-        # Not walked over from here: the end of a Java collection is a Java exception, of which
-        # PySpark asks the JVM fifty things.
+        # Joined in Java: the end of an iteration over a Java collection is a Java exception, for
+        # which PySpark asks the JVM fifty things.
         found = self._join("\n", admin.listTopics().names().get()).splitlines()
         names = sorted(name for name in found if topics.include(name))
         if not names:
@@ -111,14 +114,14 @@ class Kafka:
         return {name: list(range(described[name].partitions().size())) for name in names}
 
     def states(self, partitions: Mapping[str, list[int]]) -> dict[str, TopicState]:
-        """The topics of `partitions`, by name, as they are now."""
+        """Return the current states of the topics of `partitions`, by name."""
         ids = self.topic_ids(partitions)
         ends = self._offsets(partitions, self._latest())
         starts = self.earliest(partitions)
         return {name: TopicState(ids[name], ends[name], starts[name]) for name in partitions}
 
     def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
-        """Kafka's ids of `topics`, by name. Raises Java's error when there is no such topic."""
+        """Return Kafka's ids of `topics`, by name. Raises Java's error if a topic is missing."""
         names = list(topics)
         if not names:
             return {}
@@ -126,14 +129,14 @@ class Kafka:
         return {name: str(described[name].topicId().toString()) for name in names}
 
     def records(self, partitions: Mapping[str, list[int]]) -> int:
-        """How many records `partitions`, by topic, have been given so far."""
+        """Return how many records `partitions`, by topic, have received so far."""
         ends = self._offsets(partitions, self._latest())
         return sum(end for numbers in ends.values() for end in numbers.values())
 
     def log_sizes(self, partitions: Mapping[str, list[int]]) -> dict[str, LogSize]:
-        """How large the topics are, by name; nothing where the brokers do not say.
+        """Return the sizes of the topics, by name; nothing if the brokers do not give them.
 
-        It takes the right to describe the cluster, which a managed one may not give.
+        This needs the right to describe the cluster, which a managed cluster may not grant.
         """
         admin = self._connected()
         try:
@@ -158,16 +161,16 @@ class Kafka:
 
     @staticmethod
     def _size(folders: Iterable[Any], partition: Any) -> int:
-        """Bytes of a partition's largest replica."""
+        """Return the bytes of a partition's largest replica."""
         replicas = (folder.replicaInfos().get(partition) for folder in folders)
         return max((int(replica.size()) for replica in replicas if replica is not None), default=0)
 
     def earliest(self, partitions: Mapping[str, list[int]]) -> dict[str, dict[int, int]]:
-        """By topic and partition, the first offset that is still there."""
+        """Return the first offset that is still there, by topic and partition."""
         return self._offsets(partitions, self._earliest())
 
     def read(self, spans: Spans) -> DataFrame:
-        """The records of `spans`, as the Kafka source has them. Spark fails when some are gone."""
+        """Return the records of `spans` as Kafka source rows. Spark fails if some are gone."""
         wanted = {topic: numbers for topic, numbers in spans.items() if numbers}
         if not wanted:
             return self._spark.createDataFrame([], RECORD)
@@ -202,7 +205,7 @@ class Kafka:
                 self._admin = None
 
     def _connected(self) -> Any:
-        """The one client of all workers, which begin at the same time."""
+        """Return the one client of all workers, which start at the same time."""
         with self._connecting:
             if self._admin is None:
                 properties = self._properties()
@@ -215,10 +218,10 @@ class Kafka:
     def starting_offsets(
         partitions: Mapping[str, list[int]], next_offsets: Mapping[str, Mapping[int, int]]
     ) -> str:
-        """Spark's `startingOffsets`: where known, the next offset, else the earliest there is.
+        """Return Spark's `startingOffsets`: the next offset where it is known, else the earliest.
 
-        Spark fails when it finds partitions that are not among them, such as those of a topic made
-        a moment ago. While nothing is known, as in a first load, they need not be named.
+        Spark fails when it finds partitions that are not named, such as those of a topic made a
+        moment ago. While no offset is known, as in a first load, they need not be named.
         """
         if not any(next_offsets.values()):
             return "earliest"

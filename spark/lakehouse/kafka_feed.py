@@ -29,20 +29,20 @@ __all__ = ["KafkaFeed", "trigger_ms"]
 
 _TRIGGER_MS = 100
 _LOOKS_PER_SECOND = 200
-"""How often all tables together ask Kafka for new records: each look takes processor time."""
+"""Polls of Kafka for new records by all tables together: each takes processor time."""
 _MAX_OFFSETS_PER_BATCH = 250_000
 _MAX_BYTES_PER_BATCH = 64 * 1024 * 1024
 _LOOK_THROUGH_FROM = 10_000
-"""Records from which on a batch is inspected before it is written."""
+"""Number of records from which on a batch is inspected before it is written."""
 
 
 def trigger_ms(tables: int) -> int:
-    """Return the time between two looks for new records, by how many tables look."""
+    """Return the milliseconds between two polls for new records, by the number of tables."""
     return max(_TRIGGER_MS, 1000 * tables // _LOOKS_PER_SECOND)
 
 
 class KafkaFeed(KafkaQuery):
-    """Reads one topic into one table. A batch is committed whole or not at all."""
+    """A query that reads one topic into one table. A batch is committed whole or not at all."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class KafkaFeed(KafkaQuery):
         tables: int,
         once: bool,
     ) -> None:
-        """`tables` is how many the application has, this one among them."""
+        """`tables` is the number of the application's tables, this one included."""
         config = writer.table.config
         super().__init__(
             spark,
@@ -93,7 +93,7 @@ class KafkaFeed(KafkaQuery):
         return None
 
     def is_loading(self) -> bool:
-        """Whether the table is waiting for its first commit, or may be; not one with an error."""
+        """Return whether the table waits, or may wait, for its first commit; False on an error."""
         load = self._first_load
         if load is None or self.progress.batches or self.progress.snapshot()["error"]:
             return False
@@ -117,13 +117,13 @@ class KafkaFeed(KafkaQuery):
 
     def _inspect(self, records: DataFrame) -> None:
         while not self._try(records):
-            """The batch has other schemas than the one before: now they are known."""
+            """Try again: the batch has other schemas than the last one, which are known now."""
 
     def _try_unchecked(self, records: DataFrame, spans: Mapping[int, range]) -> bool:
-        """Take the batch in without looking through it first, if it is small and nothing new.
+        """Ingest the batch without inspecting it first, if it is small and has nothing new.
 
-        Looking through it is a Spark job of its own, a fifth of the time that a small batch takes.
-        Whether there was anything new in it shows while it is written, before it is committed.
+        The inspection is a Spark job of its own, a fifth of the time that a small batch takes.
+        Whether the batch has anything new shows while it is written, before it is committed.
         """
         if self._has_tombstones:
             return False
@@ -137,7 +137,7 @@ class KafkaFeed(KafkaQuery):
         return self._writer.try_unchecked(rows, [unseen(*item) for item in spans.items()])
 
     def _try(self, records: DataFrame) -> bool:
-        """Take the batch in, if its schemas are the ones expected; if not, expect them."""
+        """Ingest the batch if it has the expected schemas; else expect its own, return False."""
         ids = self._schema_ids
         target = self._writer.schema_with(self._decoder.columns(ids))
         rows = self._decoder.decode(records, ids, target)
@@ -159,7 +159,7 @@ class KafkaFeed(KafkaQuery):
             rows.unpersist()
 
     def _last_of(self, truncates: Sequence[Truncate], target: StructType) -> Truncate | None:
-        """Return the last of `truncates`; None where they are bad records, as others are."""
+        """Return the last of `truncates`; None if there are none, or they are bad records."""
         if not truncates:
             return None
         partitions = self._kafka.partitions(self._topics)[self.topic]
@@ -171,10 +171,10 @@ class KafkaFeed(KafkaQuery):
     def _take_around(
         self, records: DataFrame, truncates: Sequence[Truncate], last: Truncate
     ) -> None:
-        """Take in the rows before the last TRUNCATE of a batch, then it, then the rows behind it.
+        """Ingest the rows before a batch's last TRUNCATE, then it, then the rows after it.
 
-        Each is a commit of its own, which says how far the table is: after a crash it continues
-        there.
+        Each is a commit of its own, which has the table's position: after a crash the table
+        continues there.
         """
         own = [one.offset for one in truncates]
         self._inspect(records.where((f.col("offset") < last.offset) & ~f.col("offset").isin(own)))
@@ -184,7 +184,7 @@ class KafkaFeed(KafkaQuery):
     def _explain(
         self, records: DataFrame, parts: Sequence[BatchPart], bad: DataFrame
     ) -> list[Undecodable]:
-        """Why rows are bad; nothing of null records that only repeat a delete."""
+        """Return why rows are bad, without null records that only repeat a delete."""
         found = self._decoder.explain(records, bad)
         nulls = [one for one in found if one.value is None]
         if not nulls:
@@ -197,7 +197,7 @@ class KafkaFeed(KafkaQuery):
         return sorted(sound + lost_deletes(nulls, changes), key=lambda x: (x.partition, x.offset))
 
     def _before(self, parts: Sequence[BatchPart], nulls: Iterable[Undecodable]) -> Spans:
-        """The last records before the batch, in the partitions of `nulls`."""
+        """Return the spans of the last records before the batch, in the partitions of `nulls`."""
         earliest = self._kafka.earliest({self.topic: sorted({one.partition for one in nulls})})
         starts = {part.partition: part.first for part in parts}
         return {
@@ -209,7 +209,7 @@ class KafkaFeed(KafkaQuery):
         }
 
     def _changes(self, records: DataFrame, nulls: Iterable[Undecodable]) -> list[Change]:
-        """What `records` say of the keys of `nulls`."""
+        """Return the changes in `records` of the keys of `nulls`."""
         keys = sorted({one.key for one in nulls if one.key is not None})
         if not keys:
             return []

@@ -1,4 +1,4 @@
-"""Which class makes a table's record keys: as the table has it, or as its first rows need it."""
+"""The class that makes a table's record keys: the table's own, or that for its first rows."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["KeyGenerator"]
 
 
 class KeyGenerator:
-    """Knows the class of one table. `keys` follows it."""
+    """The key generator's class of one table. `keys` follows it."""
 
     def __init__(self, jvm: Any, config: TableConfig, noted: str | None = None) -> None:
-        """`noted`: the class that the table has, where it is known."""
+        """`noted` is the class that the table has; None when it is not known."""
         self._jvm = jvm
         self._config = config
         self._given = config.hoodie.get(KEY_GENERATOR, "")
@@ -29,17 +29,17 @@ class KeyGenerator:
 
     @property
     def is_known(self) -> bool:
-        """Whether the table has one by now, as far as has been read or written."""
+        """Whether the table's class is known, because it has been read or written."""
         return self._noted is not None
 
     def described_by(self, config: TableConfig) -> KeyGenerator:
-        """The same table's by other properties."""
+        """Return the generator for the same table with other properties."""
         return KeyGenerator(self._jvm, config, self._noted)
 
     def read(self, properties: Any) -> None:
-        """Take over what the table says: `properties` is Hudi's HoodieTableConfig.
+        """Take over the class that the table has: `properties` is Hudi's HoodieTableConfig.
 
-        Raises ConfigurationError where Spark does not have the class.
+        Raises ConfigurationError when Spark does not have the class.
         """
         noted = str(properties.getKeyGeneratorClassName() or self._given)
         if is_distinct(noted) and not self.can_be_distinct:
@@ -51,26 +51,26 @@ class KeyGenerator:
         self._keep(noted)
 
     def forget(self) -> None:
-        """The table is gone."""
+        """Forget the class, because the table is gone."""
         self._keep(None)
 
     def written(self, columns: StructType) -> None:
-        """Rows of `columns` have been committed."""
+        """Note that rows of `columns` have been committed."""
         if self._noted is None:
             is_own = self._is_needed(columns)
             self._keep(distinct_generator(self._given) if is_own else self._given)
 
     def options(self, columns: StructType) -> dict[str, str]:
-        """What Hudi is told besides the table's properties, for rows of `columns`.
+        """Return Hudi's options besides the table's properties, for rows of `columns`.
 
-        A new table needs another class than Hudi's only for keys of text: without one, whoever
-        else writes the table needs nothing but Hudi.
+        A new table needs another class than Hudi's only for keys of text. Without that class, other
+        writers of the table need nothing but Hudi.
         """
         is_own = self._is_needed(columns) if self._noted is None else is_distinct(self._noted)
         return {KEY_GENERATOR: distinct_generator(self._given)} if is_own else {}
 
     def is_as_new(self, columns: StructType) -> bool:
-        """Whether a new table with these columns would have the class that this one has."""
+        """Return whether a new table with these columns would have the class of this one."""
         return self._noted is None or is_distinct(self._noted) == self._is_needed(columns)
 
     def _is_needed(self, columns: StructType) -> bool:
@@ -85,7 +85,7 @@ class KeyGenerator:
 
 
 def _is_there(jvm: Any, name: str) -> bool:
-    """Whether Hudi finds a class of that name."""
+    """Return whether Hudi finds a class of that name."""
     try:
         jvm.org.apache.hudi.common.util.ReflectionUtils.getClass(name)
     except Exception:

@@ -1,4 +1,4 @@
-"""What the application keeps in the lake besides bronze and silver."""
+"""The folders that the application keeps in the lake besides bronze and silver."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ OWN_FOLDERS = (
     "retired",
     "schemas",
 )
-"""Its folders, in the lake's bucket. Nobody else writes there."""
+"""The application's folders in the lake's bucket. Nobody else writes there."""

@@ -1,4 +1,4 @@
-"""How a table's rows are laid out, and when its properties no longer say the same."""
+"""The layout of a table's rows, compared with the table's properties."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ __all__ = ["MERGE_MODE", "Layout", "check_layout"]
 MERGE_MODE = "hoodie.write.record.merge.mode"
 _MERGE_MODE_NOTED = "hoodie.record.merge.mode"
 _ORDERINGS = ("hoodie.table.ordering.fields", "hoodie.table.precombine.field")
-"""Keys in a table's own hoodie.properties, of today's Hudi and of older ones."""
+"""Keys in a table's own hoodie.properties, of today's Hudi and of older versions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What cannot change while a table keeps its files."""
+    """The properties that cannot change while a table keeps its files."""
 
     key_fields: tuple[str, ...]
     partition_fields: tuple[str, ...]
     table_type: str
     ordering_field: str = ""
-    """Empty where it is not said, and so are the next ones."""
+    """Empty when it is not stated, like the next one."""
     merge_mode: str = ""
 
     @staticmethod
     def wanted(config: TableConfig) -> Layout:
-        """By the table's properties."""
+        """Return the layout that the table's properties ask for."""
         return Layout(
             config.key_fields,
             config.partition_fields,
@@ -42,7 +42,7 @@ class Layout:
 
     @staticmethod
     def noted(properties: Any) -> Layout:
-        """By the table itself: `properties` is Hudi's HoodieTableConfig."""
+        """Return the layout that the table has: `properties` is Hudi's HoodieTableConfig."""
         return Layout(
             _names(properties.getRecordKeyFields()),
             _names(properties.getPartitionFields()),
@@ -52,14 +52,14 @@ class Layout:
         )
 
     def allows(self, wanted: Layout) -> bool:
-        """Whether a table laid out so can go on by the `wanted` one."""
+        """Return whether a table with this layout can continue with the `wanted` one."""
         return not _changes(self, wanted)
 
 
 def check_layout(config: TableConfig, layout: Layout | None, buckets: str) -> None:
-    """Raise ConfigurationError where `config` asks for another layout than the table has.
+    """Raise ConfigurationError if `config` asks for another layout than the table has.
 
-    `layout` is None before the first commit; `buckets` is empty where no commit says how many.
+    `layout` is None before the first commit; `buckets` is empty if no commit says how many.
     With other buckets, partitions or keys, Hudi would not find a row, and write it a second time.
     """
     wanted = Layout.wanted(config)
@@ -77,7 +77,7 @@ def check_layout(config: TableConfig, layout: Layout | None, buckets: str) -> No
 
 
 def _changes(noted: Layout, wanted: Layout) -> list[tuple[str, str, str]]:
-    """By key, what the table was written with and what its properties say."""
+    """Return the keys that differ, with the table's value and that of its properties."""
     fixed = [
         (FIELDS, ",".join(noted.partition_fields), ",".join(wanted.partition_fields)),
         (RECORD_KEY, ",".join(noted.key_fields), ",".join(wanted.key_fields)),

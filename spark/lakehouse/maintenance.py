@@ -1,4 +1,4 @@
-"""Compaction, cleaning and archiving: beside the commits, so that a commit stays fast."""
+"""Compaction, cleaning and archiving in the background, so that commits stay fast."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ _TIDY_AFTER_COMMITS = 20
 """Commits between two rounds of cleaning and archiving."""
 _FIRST_PAUSE_SECONDS = 1.0
 _LONGEST_PAUSE_SECONDS = 60.0
-"""Between two tries at a service that fails."""
+"""Longest pause between two tries at a service that fails."""
 
 
 @dataclass
 class _Backlog:
-    """What has happened to a table since its last service."""
+    """The work on a table that has come up since its last service."""
 
     table: HudiTable
     uncompacted_commits: int = 0
     uncompacted_records: int = 0
     untidied: int = 0
     rewrite: bool = False
-    """Base files are to be written again, whether compaction is due or not."""
+    """Whether base files must be written again, even if no compaction is due."""
     unfinished: bool = False
-    """A service was started, or just planned, and has not ended."""
+    """Whether a service was started, or just planned, and has not ended."""
     failures: int = 0
-    """Tries in a row that have failed."""
+    """Number of failed tries in a row."""
     error: str | None = None
-    """Why the last of them failed."""
+    """Error of the last failed try."""
     not_before: float = 0.0
-    """When to try again, by the monotonic clock."""
+    """Earliest time of the next try, by the monotonic clock."""
 
     def due(self) -> list[str]:
-        """The services that the table wants by now."""
+        """Return the services that are due for the table."""
         config = self.table.config
         compaction = config.table_type == "MERGE_ON_READ" and (
             self.uncompacted_commits >= config.compact_after_commits
@@ -60,7 +60,7 @@ class _Backlog:
         return [service for service, wants in wanted.items() if wants]
 
     def failed(self, error: Exception) -> float:
-        """Put the next try off. Returns the seconds until then."""
+        """Postpone the next try. Return the seconds until then."""
         self.error = in_one_line(error)
         pause: float = min(_FIRST_PAUSE_SECONDS * 2**self.failures, _LONGEST_PAUSE_SECONDS)
         self.failures += 1
@@ -83,14 +83,14 @@ class Maintenance:
         self._thread.start()
 
     def stop(self, timeout: float = 30.0) -> None:
-        """Finish what is under way, at most `timeout` seconds."""
+        """Stop after the current service; wait at most `timeout` seconds for it."""
         with self._lock:
             self._stopped = True
             self._lock.notify()
         self._thread.join(timeout)
 
     def opened(self, table: HudiTable, state: TableState) -> None:
-        """A table's feed begins: take over what an earlier run left undone or unfinished."""
+        """Take over the work that an earlier run left unfinished, when a table's feed begins."""
         backlog = _Backlog(
             table,
             state.commits_since_compaction,
@@ -103,7 +103,7 @@ class Maintenance:
             self._ask(backlog)
 
     def committed(self, table: HudiTable, records: int, *, rewrite: bool) -> None:
-        """A table has one more commit, of so many records.
+        """Note one more commit of a table, with this number of records.
 
         `rewrite` asks for base files to be written again, whether compaction is due or not.
         """
@@ -116,13 +116,13 @@ class Maintenance:
             self._ask(backlog)
 
     def error(self, name: str) -> str | None:
-        """Why a table's services fail; None while they do not."""
+        """Return why a table's services fail; None while they do not."""
         with self._lock:
             backlog = self._backlogs.get(name)
             return None if backlog is None else backlog.error
 
     def _ask(self, backlog: _Backlog) -> None:
-        """Have a table served if it wants to be; with the lock held."""
+        """Queue a table if a service is due. The caller holds the lock."""
         if backlog.due():
             self._due[backlog.table.config.name] = None
             self._lock.notify()
@@ -143,7 +143,7 @@ class Maintenance:
                 _log.exception("maintenance of %s failed; again in %.0f s", name, pause)
 
     def _next(self) -> _Backlog | None:
-        """The next table that wants a service; None when the application stops."""
+        """Return the next table with a service that is due; None when the application stops."""
         with self._lock:
             while not self._stopped:
                 waiting = [self._backlogs[name] for name in self._due]
@@ -177,7 +177,7 @@ class Maintenance:
         _log.info("%s: %s took %.1f s", table.config.name, " and ".join(due), took)
 
     def _finish(self, client: Any, backlog: _Backlog) -> None:
-        """Complete what was planned before: Hudi leaves the files of a plan out of later plans.
+        """Complete planned services first: Hudi leaves the files of a plan out of later plans.
 
         Only services need this: a write that was interrupted is rolled back by the next write.
         """

@@ -1,9 +1,9 @@
-"""How a field of a change record becomes a column: the whole mapping, as data.
+"""The mapping from fields of a change record to columns, as data.
 
 Avro carries Debezium's meaning in `connect.name`. Where Avro has a logical type for it, the
 writer's schema is annotated with that type before decoding: logical types do not change how a
 value is encoded, so the value is read exactly, once, without a conversion that could round.
-What Avro has no type for is converted by a Spark SQL expression.
+A Spark SQL expression converts values for which Avro has no type.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from lakehouse.wide_decimals import MOST_DIGITS, scaled_text
 __all__ = ["MAPPINGS", "Field", "Mapped", "WriterSchema"]
 
 _IN_YEARS = "BETWEEN -62135596800000000 AND 253402300799999999"
-"""Microseconds of years 1 to 9999, which all that reads a lake has. A source's infinity arrives as
-a far one."""
+"""Microseconds of the years 1 to 9999, which every reader of a lake has. A source's infinity
+arrives as a year far outside."""
 _INSTANT = (
     r"CASE WHEN {0} RLIKE '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}T[0-9]{{2}}:[0-9]{{2}}"
     r"(:[0-9]{{2}}([.][0-9]{{1,6}}0*)?)?(Z|[+-][0-9]{{2}}:[0-9]{{2}})$' "
@@ -34,15 +34,15 @@ _JAVA_ARRAY = (
     "startswith(t, '[') AND t RLIKE '^.+L[a-z]+[.][A-Za-z0-9_.$]+;@[0-9a-f]+$'"  # [Ljava.lang.…;@1f
 )
 _TEXTS = f"CASE WHEN NOT exists({{0}}, t -> coalesce({_JAVA_ARRAY}, FALSE)) THEN {{0}} END"
-"""Of an array of several dimensions, Debezium writes how Java shows the inner arrays."""
+"""For an array of several dimensions, Debezium writes the inner arrays as Java shows them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """How one `connect.name` arrives."""
+    """The form in which one `connect.name` arrives, and the column that it becomes."""
 
     silver_type: str
-    """Type of the column, in Spark SQL's words."""
+    """Type of the column, in Spark SQL."""
     note: str
     logical_type: Mapping[str, Any] | None = None
     """Avro attributes added to the writer's type before decoding."""
@@ -121,22 +121,22 @@ class Field:
 
     name: str
     expression: str | None
-    """Spark SQL template that turns the decoded value into the column's; None: as it is."""
+    """Spark SQL template that turns the decoded value into the column's; None: no change."""
     form: Form | None = None
     """The form in which the column says that its value was not sent."""
     shown: str = "CAST({0} AS STRING)"
     """Spark SQL template of the decoded value's text, for a sentence about it."""
 
     def raw(self, source: str) -> str:
-        """Spark SQL of the decoded value in the struct `source`; "": in the row itself."""
+        """Return Spark SQL of the decoded value in the struct `source`; "" is the row itself."""
         return f"{source}.`{self.name}`" if source else f"`{self.name}`"
 
     def value(self, source: str) -> str:
-        """Spark SQL of the column's value."""
+        """Return Spark SQL of the column's value."""
         return (self.expression or "{0}").format(self.raw(source))
 
     def column(self, source: str) -> str:
-        """The same, named."""
+        """Return Spark SQL of the column's value, named as the column."""
         return f"{self.value(source)} AS `{self.name}`"
 
 
@@ -145,12 +145,12 @@ class WriterSchema:
     """A writer's Avro schema, ready to decode with."""
 
     text: str
-    """The annotated schema: decodes the same bytes, into exact types."""
+    """The annotated schema. It decodes the same bytes into exact types."""
     fields: tuple[Field, ...]
 
     @property
     def is_truncate(self) -> bool:
-        """Whether its records are no rows, but each a TRUNCATE of the table."""
+        """Whether its records are not rows, but each is a TRUNCATE of the table."""
         return any(field.name == TRUNCATED for field in self.fields)
 
     @classmethod
@@ -167,7 +167,7 @@ class WriterSchema:
 
 
 def _records(node: Any) -> dict[str, Any]:
-    """Return the record types within an Avro type, by name. It has each once, at its first use."""
+    """Return the record types within an Avro type, by name. Each is defined at its first use."""
     found: dict[str, Any] = {}
     if isinstance(node, list):
         for one in node:
@@ -181,7 +181,7 @@ def _records(node: Any) -> dict[str, Any]:
 
 
 def _resolved(node: Any, named: Mapping[str, Any]) -> Any:
-    """Return an Avro type with the types that it names in it."""
+    """Return an Avro type with the types that it names filled in."""
     if isinstance(node, list):
         return [_resolved(one, named) for one in node]
     if isinstance(node, str):
@@ -201,7 +201,7 @@ def _field(name: str, node: Any) -> Field:
 
 
 def _special(node: Any) -> Special | None:
-    """Return how a number is read that may be NaN or infinite; None for any other type."""
+    """Return how to read a number that may be NaN or infinite; None for any other type."""
     kind = _only(node)
     if not isinstance(kind, dict):
         return None
@@ -216,7 +216,7 @@ def _items(node: Any) -> Any:
 
 
 def _only(node: Any) -> Any:
-    """Return an Avro type without NULL; None where it is one of several."""
+    """Return an Avro type without NULL; None if it is a union of several types."""
     branches = _branches(node)
     return branches[0] if len(branches) == 1 else None
 
@@ -260,10 +260,10 @@ def _expression(node: Any) -> str | None:
 
 
 def _flat(node: Any) -> str | None:
-    """Return the template of an array as it is; null for one of several dimensions.
+    """Return the template of an array as it is, or of null if it has several dimensions.
 
-    `labctl.DeepArrays` (`labctl/kafkaconnect/plugin`) sends that as so many NULLs as the elements'
-    parameter says.
+    `labctl.DeepArrays` (`labctl/kafkaconnect/plugin`) sends such an array as NULLs, as many as the
+    elements' parameter says.
     """
     kind = _only(node)
     length = kind.get("connect.parameters", {}).get(_DEEP) if isinstance(kind, dict) else None
@@ -274,7 +274,7 @@ def _flat(node: Any) -> str | None:
 
 
 def _moments(node: Any) -> str | None:
-    """Return the template of an array of moments, which stay as they are; null with one too far."""
+    """Return the template of an array of moments as it is, or of null if one is too far."""
     kind = _only(node)
     name = kind.get("connect.name") if isinstance(kind, dict) else None
     if name not in _MOMENTS:
@@ -296,8 +296,8 @@ def _branches(node: Any) -> list[Any]:
 
 
 def _is_wide(node: Mapping[str, Any]) -> bool:
-    """Whether a type is a decimal of more digits than Spark has.
+    """Return whether a type is a decimal of more digits than Spark has.
 
-    Where the source declares no size, as PostgreSQL's money, Connect's converter says 64.
+    If the source declares no size, as for PostgreSQL's money, Connect's converter says 64.
     """
     return node.get("logicalType") == "decimal" and node["precision"] > MOST_DIGITS

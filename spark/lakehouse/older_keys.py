@@ -1,10 +1,10 @@
-"""Properties as older versions of Hudi had them, read as what they mean today.
+"""Properties of older versions of Hudi, read with the meaning that they have today.
 
-`hoodie.deltastreamer.*` became `hoodie.streamer.*` with Hudi 0.14, the precombine field became the
-ordering fields with 1.1. A file for HoodieStreamer also says what its command line or its
-environment needs (Kafka's address, the registry, a Hive metastore), which this application is told
-otherwise. Nothing is passed over in silence: each key that is read in another way has a sentence,
-and one whose meaning is not clear is refused.
+`hoodie.deltastreamer.*` became `hoodie.streamer.*` with Hudi 0.14, and the precombine field became
+the ordering fields with 1.1. A file for HoodieStreamer also has settings that belong to its command
+line or its environment (Kafka's address, the registry, a Hive metastore), which this application
+gets in another way. No key is ignored silently: each key that is read in another way has a
+sentence, and a key whose meaning is not clear is refused.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 __all__ = ["ORDERING", "ROOT", "TABLE", "TOPIC", "Edit", "Reading", "read_as_today"]
 
 TOPIC = "hoodie.streamer.source.kafka.topic"
-"""Names the topic that a table is made from."""
+"""The key that names the topic from which a table is made."""
 ROOT = "hoodie.streamer.source.dfs.root"
-"""Names the folder of that topic's bronze files."""
+"""The key that names the folder of that topic's bronze files."""
 TABLE = "hoodie.table.name"
 ORDERING = "hoodie.table.ordering.fields"
 _OFFSET = "__kafka_offset"
@@ -30,7 +30,7 @@ _RENAMED = (
     ("hoodie.datasource.write.precombine.field", ORDERING),
     ("hoodie.table.precombine.field", ORDERING),
 )
-"""What a key began with, and what it begins with today."""
+"""Old names or prefixes of keys, with today's."""
 _LOG_ORDER = frozenset(
     f"__{name}"
     for name in ("source_ts_ms", "source_ts_us", "source_ts_ns", "ts_ms", "ts_us", "source_lsn")
@@ -54,19 +54,19 @@ _PLAIN_PAYLOADS = frozenset(
         "PostgresDebeziumAvroPayload",
     }
 )
-"""Those that keep the record with the highest ordering value, or the latest one."""
+"""Classes that keep the record with the highest ordering value, or the latest one."""
 
 
 @dataclass(frozen=True)
 class Edit:
-    """How one key of a file is read."""
+    """A change to one key of a file when it is read."""
 
     becomes: Mapping[str, str]
-    """Today's keys with their values; none where the key is left out."""
+    """Today's keys with their values; empty if the key is left out."""
     why: str
 
     def sentence(self, key: str) -> str:
-        """What is done with `key`, in one line."""
+        """Return one line that says how `key` is read."""
         if not self.becomes:
             return f"{key} is left out: {self.why}"
         today = ", ".join(f"{name}={value}" for name, value in self.becomes.items())
@@ -75,29 +75,29 @@ class Edit:
 
 @dataclass(frozen=True)
 class Reading:
-    """The properties of one table, as they are meant."""
+    """The properties of one table, with the meaning that they have today."""
 
     values: dict[str, str]
     edits: dict[str, Edit] = field(default_factory=dict)
-    """By the key as the file has it; keys that are not among them are read as they are."""
+    """Edits by the key in the file; keys that are not among them are read unchanged."""
     problems: dict[str, str] = field(default_factory=dict)
-    """By key, what is not clear and what to write."""
+    """Problems by key: what is not clear, and what to write."""
 
     def sentences(self, places: Mapping[str, str]) -> tuple[str, ...]:
-        """What is read in another way, one line a key; `places` has file and line by key."""
+        """Return one line per key that is read in another way; `places` has file and line."""
         return tuple(f"{places[key]}: {edit.sentence(key)}" for key, edit in self.edits.items())
 
 
 class _Unclear(Exception):  # noqa: N818 - a sentence for the user, caught below
-    """The meaning of a key is not clear; says what to write."""
+    """The meaning of a key is not clear. The message says what to write."""
 
 
 _Rule = Callable[[str, str], Edit | None]
-"""What to do with a key of today and its value; None: as it is."""
+"""Function that returns the edit for one of today's keys and its value; None: no change."""
 
 
 def read_as_today(values: Mapping[str, str]) -> Reading:
-    """What `values`, keys with their values, mean today."""
+    """Return the meaning of `values`, which has values by key, today."""
     reading = Reading({})
     hints: dict[str, tuple[str, str]] = {}
     for key, value in values.items():
@@ -137,7 +137,7 @@ def _today(key: str) -> str:
 
 
 def _is_hint(key: str) -> bool:
-    """Whether a key says something of the table only where nothing else does."""
+    """Return whether a key sets a value only if no other key sets it."""
     return key in ("hoodie.streamer.schemaprovider.registry.url", f"{_SYNC[0]}table")
 
 
@@ -244,4 +244,4 @@ _RULES: tuple[_Rule, ...] = (
     _payload,
     _environment,
 )
-"""Asked one after the other; the first that knows the key decides."""
+"""Rules in their order; the first one that knows the key decides."""

@@ -1,4 +1,4 @@
-"""The application's command line: read here, and built here for whoever submits it.
+"""The application's command line: parsed here, and built here for its launcher.
 
 Nothing in this module needs Spark, so a launcher can import it.
 """
@@ -29,22 +29,22 @@ __all__ = [
 SourceName = Literal["kafka", "bronze"]
 
 KAFKA_CONF_PREFIX = "spark.lakehouse.kafka."
-"""Spark properties with this prefix are given to every Kafka client (`security.protocol`, …). The
-login comes so: Spark's properties are a file that its owner alone reads, or hold no secret."""
+"""Spark properties with this prefix go to every Kafka client (`security.protocol`, …). The login is
+passed this way: only its owner can read the file of Spark's properties, or it has no secret."""
 
 GLUE = "glue"
-"""A catalog: AWS Glue, by the class of Hudi's bundle for AWS."""
+"""Catalog AWS Glue, used through the class in Hudi's bundle for AWS."""
 GLUE_SYNC_TOOL = "org.apache.hudi.aws.sync.AwsGlueCatalogSyncTool"
 HIVE = "hive"
-"""A catalog: the metastore that Spark's own configuration names. On EMR that may be Glue, too."""
+"""Catalog that Spark's own configuration names as its metastore. On EMR it may be Glue, too."""
 THRIFT = "thrift://"
-"""What a catalog begins with that is the address of a Hive metastore."""
+"""Prefix of a catalog that is the address of a Hive metastore."""
 
 JAR = "java/lakehouse.jar"
-"""The package's own classes in Java, for Spark's class path (lakehouse/key_generator.py)."""
+"""Jar of the package's own Java classes, for Spark's class path (lakehouse/key_generator.py)."""
 
 REPLAYED = "replayed"
-"""Folder, below a topic's dead letters, of those that were put into their table after all."""
+"""Folder, below a topic's dead letters, for those that were put into their table after all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,58 +52,58 @@ class Options:
     """Everything that differs between two runs of the application. No secret is among it."""
 
     properties: tuple[str, ...]
-    """Table properties: files, or folders of them."""
+    """Files of table properties, or folders of such files."""
     bootstrap_servers: str
     registry_url: str
     """Address of the schema registry, without `/apis/…`."""
     target_base_path: str
-    """Where the silver tables lie: `s3a://bucket/silver`."""
+    """Folder of the silver tables: `s3a://bucket/silver`."""
     bronze_base_path: str
-    """What bronze paths start from: `s3a://bucket`."""
+    """Folder that bronze paths start from: `s3a://bucket`."""
     checkpoint_base_path: str
     """Working space of the streaming queries; nothing is lost with it."""
     tables: tuple[str, ...] = ()
-    """Only these; empty: all that have a properties file."""
+    """Tables to run; empty: all that have a properties file."""
     source: SourceName = "kafka"
     sink_configs: tuple[str, ...] = ()
-    """Sink connectors' JSON files: with any, this application writes bronze, as they say."""
+    """Sink connectors' JSON files; with any, this application writes bronze by their rules."""
     secrets_dir: str | None = None
-    """Where `${secretManager:<path>:<key>}` in a sink connector's JSON is looked up."""
+    """Folder for the values of `${secretManager:<path>:<key>}` in a sink connector's JSON."""
     status_host: str = "127.0.0.1"
     """The address that `status_port` is opened on."""
     status_port: int | None = None
     status_token_file: str | None = None
-    """Holds the token that whoever restarts a table over that port must bring."""
+    """File with the token that a POST to that port must bring."""
     catalog: str | None = None
-    """Where tables are registered: GLUE, HIVE or `thrift://host:port`; None: nowhere."""
+    """Catalog in which tables are registered: GLUE, HIVE or `thrift://host:port`; None: none."""
     gold: str | None = None
     """File with the views to keep as tables (see `gold_definition`); None: there are none."""
     once: bool = False
-    """Take in what there is, then end."""
+    """Whether to take in what there is, then end."""
     rebuild: tuple[str, ...] = ()
     """Tables to write again from bronze before going on."""
     hoodie_conf: Mapping[str, str]
-    """`hoodie.*` and `lab.*` values that win over the properties files."""
+    """`hoodie.*` and `lab.*` values that have precedence over the properties files."""
 
     @property
     def dead_letter_base_path(self) -> str:
-        """Where undecodable records are put aside, next to the silver tables."""
+        """Folder in which undecodable records are put aside, next to the silver tables."""
         return f"{self.lake}/deadletter"
 
     def rebuild_request_path(self, table: str) -> str:
-        """What is there while a table is to be rebuilt (see `rebuild_request`)."""
+        """Return the path that exists while a table is to be rebuilt (see `rebuild_request`)."""
         return f"{self.lake}/rebuild/{table}"
 
     def refill_request_path(self, table: str) -> str:
-        """What is there while a table is to be written again from its source's beginning."""
+        """Return the path that exists while a table is to be written again from its source."""
         return f"{self.lake}/refill/{table}"
 
     def replay_request_path(self, table: str) -> str:
-        """What is there while a table's dead letters are to be put into it."""
+        """Return the path that exists while a table's dead letters are to be put into it."""
         return f"{self.lake}/replay/{table}"
 
     def status_token(self) -> str | None:
-        """What `status_token_file` holds. Raises ConfigurationError when it holds nothing."""
+        """Return the token in `status_token_file`, if any. Raises ConfigurationError if empty."""
         if self.status_token_file is None:
             return None
         try:
@@ -122,11 +122,11 @@ class Options:
 
     @property
     def lake(self) -> str:
-        """What the application keeps besides bronze and silver is in folders of this."""
+        """The folder with the application's own folders, besides bronze and silver."""
         return self.target_base_path.rstrip("/").rpartition("/")[0]
 
     def argv(self) -> list[str]:
-        """The command line that `parse` turns into this again."""
+        """Return the command line that `parse` turns into the same options."""
         argv = [f"--properties={path}" for path in self.properties]
         argv += [
             f"--bootstrap-servers={self.bootstrap_servers}",
@@ -192,10 +192,10 @@ def submit_argv(
     application: str,
     submit_options: Sequence[str] = (),
 ) -> list[str]:
-    """The whole `spark-submit` command line.
+    """Return the whole `spark-submit` command line.
 
-    `spark_submit` is the program, `properties_file` Spark's own properties with the profile's
-    values and credentials (readable by its owner alone), `submit_options` what a cluster wants
+    `spark_submit` is the program. `properties_file` has Spark's own properties with the profile's
+    values and credentials (readable by its owner alone). `submit_options` are what a cluster needs
     besides (`--deploy-mode cluster`, `--py-files …`).
     """
     return [

@@ -1,4 +1,4 @@
-"""How a table is partitioned, by its properties: what is allowed, and what Hudi is told."""
+"""Partitioning of a table by its properties: the allowed values, and Hudi's options."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ _INDEX = "hoodie.index.type"
 
 
 def partition_fields(hoodie: Mapping[str, str]) -> tuple[str, ...]:
-    """The columns that say in which partition a row is; none of a table in one piece."""
+    """Return the columns that define a row's partition; none for an unpartitioned table."""
     return tuple(name.strip() for name in hoodie.get(FIELDS, "").split(",") if name.strip())
 
 
 def key_generator(fields: Sequence[str], keys: Sequence[str]) -> str:
-    """The class by which a table with these partition columns and key columns has partitions."""
+    """Return the key generator for a table with these partition columns and key columns."""
     return SIMPLE if len(fields) == len(keys) == 1 else COMPLEX
 
 
 def partition_options(
     hoodie: Mapping[str, str], keys: tuple[str, ...], place: Callable[[str], str]
 ) -> dict[str, str]:
-    """What Hudi is told besides. Raises ConfigurationError, which `place` of a key begins.
+    """Return Hudi's further options. Raises ConfigurationError with the `place` of the key.
 
-    Each partition is a folder `column=value` with odd characters escaped: whatever a value is, `..`
-    and `a/b` among them, it is the name of one folder, and of no other value's.
+    Each partition is a folder `column=value` with special characters escaped. Every value, even
+    `..` and `a/b`, is the name of one folder that no other value has.
     """
     fields = partition_fields(hoodie)
     generator = hoodie.get(KEY_GENERATOR, "")

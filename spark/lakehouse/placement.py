@@ -1,8 +1,8 @@
-"""Which partition of a table every row is in, so that a row that changes it is there once.
+"""The partition of every row of a table, so that a row that changes partitions is there once.
 
-The bucket index looks for a key in the row's own partition alone: written to another one, the row
-would be in both. So the application knows where each key is, and writes a delete into the old
-partition with the row that goes into the new one, in the same commit.
+The bucket index looks for a key only in the row's own partition: if the row were written to another
+one, it would be in both. So the application knows where each key is, and writes a delete into the
+old partition together with the row for the new one, in the same commit.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from lakehouse.schema import POSITION_COLUMNS
 __all__ = ["MOVED", "Arranged", "Placement", "check_columns"]
 
 MOVED = "moved"
-"""In the column `__deleted`: the row is to be removed from the partition that it was in."""
+"""Value of the column `__deleted`: the row is to be removed from its old partition."""
 _NO_VALUE = ("", "__HIVE_DEFAULT_PARTITION__")
 """Values that Hudi keeps in the same partition as null."""
 _LONGEST_NAME = 255
-"""Bytes of a folder's name. Some object stores keep objects as files."""
+"""Most bytes of a folder's name. Some object stores keep objects as files."""
 _TYPES = (StringType, IntegerType, LongType, ShortType, BooleanType, DateType)
-"""Types whose values have one form as text. Of others, several values may look alike."""
+"""Types whose values have one form as text. Different values of other types may look alike."""
 
 _Key = Any
-"""A row's key: its column's value, of several columns a tuple."""
+"""A row's key: the value of its column, or a tuple if there are several columns."""
 _Place = tuple[Any, ...]
 """The values of the partition columns."""
 
 
 def check_columns(config: TableConfig, before: StructType | None, after: StructType) -> None:
-    """Raise SchemaChangeError when a table with columns `after` cannot be partitioned as it says.
+    """Raise SchemaChangeError if a table with columns `after` cannot have its partitions.
 
-    `before` are the columns that it has by now. Where no record has columns, such as that of a
-    TRUNCATE, nothing is known yet.
+    `before` are the columns that it has by now. Records without columns, such as that of a
+    TRUNCATE, tell nothing yet.
     """
     if after.names == POSITION_COLUMNS.names:
         return
@@ -87,16 +87,16 @@ def check_columns(config: TableConfig, before: StructType | None, after: StructT
 
 @dataclass(frozen=True, slots=True)
 class Arranged:
-    """Rows as they can be written, each key once in each partition."""
+    """Rows that are ready to be written, each key once in each partition."""
 
     rows: DataFrame
     count: int
     places: Mapping[_Key, _Place | None]
-    """Where keys are once they have been written; None: nowhere."""
+    """Partition of each key after the write; None: the key is in none."""
 
 
 class Placement:
-    """Knows the partition of every key of one table; some 100 bytes of memory for each."""
+    """The partition of every key of one table; each takes some 100 bytes of memory."""
 
     def __init__(self, spark: SparkSession, config: TableConfig) -> None:
         self._spark = spark
@@ -106,7 +106,7 @@ class Placement:
         self._known: dict[_Place, _Place] = {}
 
     def load(self, rows: DataFrame | None) -> None:
-        """Take over what the table has; None: it has nothing yet."""
+        """Load the keys and partitions of the table's rows; None: it has none yet."""
         self._places, self._known = {}, {}
         if rows is not None:
             columns = [*self._config.key_fields, *self._config.partition_fields]
@@ -115,12 +115,12 @@ class Placement:
 
     @property
     def partitions(self) -> int:
-        """How many partitions rows have been in, as far as it has seen. It only grows."""
+        """Number of partitions in which rows have been seen. It only grows."""
         return len(self._known)
 
     @contextmanager
     def arranged(self, rows: DataFrame) -> Iterator[Arranged]:
-        """What is to be written for `rows`, as long as the block runs. See `written`."""
+        """Yield what to write for `rows`, valid while the block runs. See `written`."""
         rows = rows.persist(StorageLevel.MEMORY_AND_DISK_DESER)
         try:
             yield self._arrange(rows)
@@ -128,7 +128,7 @@ class Placement:
             rows.unpersist()
 
     def written(self, arranged: Arranged) -> None:
-        """The rows have been committed."""
+        """Note the partitions of the keys, once the rows have been committed."""
         for key, place in arranged.places.items():
             if place is None:
                 self._places.pop(key, None)
@@ -179,7 +179,7 @@ class Placement:
         }
 
     def _removals(self, removed: list[dict[str, Any]], schema: StructType) -> DataFrame:
-        """Rows of `schema` by which Hudi removes what is in the partition they name."""
+        """Return rows of `schema` by which Hudi removes keys from the partition they name."""
         given = StructType(
             [StructField(c.name, c.dataType) for c in schema.fields if c.name in removed[0]]
         )
@@ -192,7 +192,7 @@ class Placement:
 
     def _key(self, row: Any) -> _Key:
         values = (row[name] for name in self._config.key_fields)
-        # Spark has bytes in a form that can change.
+        # Spark returns bytes in a form that can change.
         key = tuple(bytes(value) if isinstance(value, bytearray) else value for value in values)
         return key[0] if len(key) == 1 else key
 
@@ -207,7 +207,7 @@ class Placement:
     def _check_length(self, place: _Place) -> None:
         for name, value in zip(self._config.partition_fields, place, strict=True):
             text = f"{name}={value}"
-            # Hudi writes what is odd in a name as three characters.
+            # Hudi writes each special character in a name as three characters.
             longest = len(text.encode()) + 2 * sum(not c.isalnum() for c in text)
             if longest > _LONGEST_NAME:
                 raise PermanentError(

@@ -1,4 +1,4 @@
-"""What every part of the application is doing, as `GET /status` tells it."""
+"""The state of every part of the application, as `GET /status` reports it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ State = Literal["starting", "running", "retrying", "rebuilding", "failed", "done
 
 
 def now() -> str:
-    """The current time in UTC, ISO 8601 with microseconds."""
+    """Return the current time in UTC, ISO 8601 with microseconds."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def moment(instant: str) -> str:
-    """A Hudi instant in UTC, 14 to 17 digits, as `now` writes a time."""
+    """Convert a Hudi instant in UTC, 14 to 17 digits, to the format of `now`."""
     found = datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     milliseconds = int(instant[14:].ljust(3, "0"))
     return found.replace(microsecond=1000 * milliseconds).isoformat(timespec="microseconds")
@@ -45,7 +45,7 @@ class WorkerProgress:
             self._facts.update(facts)
 
     def committed(self, rows: int, **facts: Any) -> None:
-        """A batch of `rows` is durable."""
+        """Note that a batch of `rows` rows is durable."""
         with self._lock:
             self._facts["batches"] += 1
             self._facts["rows_total"] += rows
@@ -62,7 +62,7 @@ class WorkerProgress:
             return int(self._facts["batches"])
 
     def mark(self) -> Hashable:
-        """Another value once a batch was committed, or its worker was restarted or stopped."""
+        """Return a value that changes with a commit, and with a restart or stop of the worker."""
         with self._lock:
             facts = self._facts
             return facts["batches"], facts["restarts"], facts["state"], str(facts.get("offsets"))

@@ -51,11 +51,11 @@ LAB_KEYS: Mapping[str, tuple[str, ...]] = {
     "lab.on.bad.record": ("stop", "deadletter"),
     "lab.commit": ("direct", "spark"),
 }
-"""Every key of ours that is a choice, with its values; the first is the default."""
+"""Every `lab.*` key with a choice of values; the first value is the default."""
 
 DATABASE_KEY = "hoodie.database.name"
 SYNCED_DATABASE_KEY = "hoodie.datasource.hive_sync.database"
-"""Where the table is registered: the same database, and what existing files name it by."""
+"""Key of the database in which the table is registered: the same. Existing files use it."""
 BUCKETS = "hoodie.bucket.index.num.buckets"
 _COMPACT_COMMITS = "hoodie.compact.inline.max.delta.commits"
 _COMPACT_RECORDS = "lab.compact.after.records"
@@ -70,7 +70,7 @@ _COUNTS = {
     _KEEP_MINUTES: 5,
     **_RETENTION,
 }
-"""Every key that is read as a number, with its default. Hudi's own are handed on to Hudi, too."""
+"""Every key that is read as a number, with its default. Hudi's own keys go to Hudi, too."""
 
 TABLE_TYPE = "hoodie.datasource.write.table.type"
 RECORD_KEY = "hoodie.datasource.write.recordkey.field"
@@ -88,77 +88,79 @@ _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class TableConfig:
-    """One silver table: where its changes come from and how Hudi keeps them."""
+    """One silver table: the source of its changes, and how Hudi keeps them."""
 
     database: str
     table: str
     """Its name in the database."""
     file: Path
-    """The properties file it is described in."""
+    """The properties file that describes it."""
     topic: str
     bronze_root: str
     """Folder of the topic's bronze files, relative to the bronze base path."""
     key_fields: tuple[str, ...]
     partition_fields: tuple[str, ...]
-    """The columns whose values say which partition a row is in; none of a table in one piece."""
+    """The columns that define a row's partition; none for an unpartitioned table."""
     ordering_field: str
     table_type: TableType
     deletes: Literal["soft", "hard"]
     on_bad_record: Literal["stop", "deadletter"]
     commit: Literal["direct", "spark"]
-    """Which of Hudi's writers commits few rows: the one without an engine, or Spark's."""
+    """The Hudi writer that commits few rows: the one without an engine, or Spark's."""
     compact_after_commits: int
     """Delta commits between two compactions (MERGE_ON_READ only)."""
     compact_after_records: int
-    """Records in its log files, of all buckets together, that ask for a compaction before that."""
+    """Records in the log files of all buckets together that trigger an earlier compaction."""
     keep_minutes: int
-    """Minutes that time travel reaches back at least, however many commits there are in them."""
+    """Minutes that time travel reaches back at least, however many commits they have."""
     hoodie: Mapping[str, str]
     """All `hoodie.*` write options, as given to Hudi."""
     older_keys: tuple[str, ...] = ()
-    """What was read as an older version of Hudi meant it: file, line, key, and as what."""
+    """Keys that were read by the rules of an older Hudi: file, line, key, and new meaning."""
 
     @property
     def name(self) -> str:
-        """What the table is called everywhere: `database.table`."""
+        """The table's name everywhere: `database.table`."""
         return f"{self.database}.{self.table}"
 
     @property
     def buckets(self) -> str:
-        """How many its rows are spread over; empty when that is left to Hudi."""
+        """Number of buckets that its rows are spread over; empty when that is left to Hudi."""
         return self.hoodie.get(BUCKETS, "")
 
     @property
     def path(self) -> str:
-        """Its folder, relative to that of all silver tables."""
+        """The table's folder, relative to that of all silver tables."""
         return f"{self.database}/{self.table}"
 
     @property
     def digest(self) -> str:
-        """Of all that is said of the table; the same wherever its file lies."""
+        """Hash of the whole configuration; the same wherever its file lies."""
         said = asdict(replace(self, file=Path(), older_keys=()))
         text = json.dumps(said, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def in_one_piece(self) -> TableConfig:
-        """The same without partitions."""
+        """Return the same configuration without partitions."""
         plain = {FIELDS: "", KEY_GENERATOR: NONPARTITIONED}
         return replace(self, partition_fields=(), hoodie={**self.hoodie, **plain})
 
     def place_of(self, key: str) -> str:
-        """File and line that set `key`; the first line where an included file sets it."""
+        """Return the file and line that set `key`; line 1 if an included file sets it."""
         return _place(self.file, key)
 
     def retaining(self, commits: int) -> dict[str, str]:
-        """Hudi's options with which cleaning leaves `commits` at least, and archiving the timeline
-        that goes with them: of itself Hudi keeps either so many commits or so many hours."""
+        """Return Hudi's options to keep at least `commits` commits, and the timeline with them.
+
+        On its own, Hudi keeps either a number of commits or a number of hours.
+        """
         counts = {key: int(self.hoodie.get(key, default)) for key, default in _RETENTION.items()}
         more = max(0, commits - counts[_KEEP_COMMITS])
         return {key: str(count + more) for key, count in counts.items()}
 
 
 def read_properties(path: Path) -> dict[str, str]:
-    """Key and value pairs of `path`; `include=` names further files beside it, which it overrides.
+    """Return the pairs of `path`, which override those of the files beside it in `include=`.
 
     Raises ConfigurationError for a line that is no pair, a missing file or a circle of includes.
     """
@@ -166,7 +168,7 @@ def read_properties(path: Path) -> dict[str, str]:
 
 
 def read_placed(path: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """`read_properties`, and by key the file and line that set it."""
+    """Return `read_properties` of `path`, and by key the file and line that set it."""
     places: dict[str, str] = {}
     return _read(path, (), places, []), places
 
@@ -177,9 +179,9 @@ _MOST_INCLUDES = 1000
 def _read(
     path: Path, parents: tuple[Path, ...], places: dict[str, str], includes: list[Path]
 ) -> dict[str, str]:
-    """`read_properties` of a file that `parents` include.
+    """Read the properties of a file that `parents` include.
 
-    `places` gets file and line by key, `includes` the files that it includes.
+    `places` receives file and line by key, `includes` the files that it includes.
     """
     if path in parents:
         raise ConfigurationError(f"{path} includes itself", hint="Remove one `include=`")
@@ -225,10 +227,10 @@ def _read(
 def load_tables(
     paths: Iterable[Path], *, only: Iterable[str] = (), overrides: Mapping[str, str] | None = None
 ) -> list[TableConfig]:
-    """The tables described by `paths`: properties files, or folders of files named as topics.
+    """Load the tables described by `paths`: properties files, or folders of files named as topics.
 
-    `only` keeps the named tables, by short names where they are unique; `overrides` win over every
-    file (`--hoodie-conf`).
+    `only` keeps the named tables, by short names where they are unique. `overrides`
+    (`--hoodie-conf`) have precedence over every file.
     """
     tables = [_read_table(file, overrides or {}) for file in _files(paths)]
     by_name: dict[str, TableConfig] = {}
@@ -243,7 +245,7 @@ def load_tables(
 
 
 def named_tables(wanted: Iterable[str], tables: Iterable[str]) -> list[str]:
-    """The full names of the `wanted` ones of `tables`. Raises ConfigurationError."""
+    """Return the full names of the `wanted` ones of `tables`. Raises ConfigurationError."""
     names = sorted(tables)
     found = []
     for name in wanted:
@@ -260,7 +262,7 @@ def named_tables(wanted: Iterable[str], tables: Iterable[str]) -> list[str]:
 
 
 def _files(paths: Iterable[Path]) -> list[Path]:
-    """The files of tables: in a folder all but those that others there include."""
+    """Return the files of tables: in a folder, those that no other file there includes."""
     files: list[Path] = []
     for path in paths:
         found = sorted(_visible(path)) if path.is_dir() else [path]
@@ -276,12 +278,12 @@ def _files(paths: Iterable[Path]) -> list[Path]:
 
 
 def _visible(folder: Path) -> Iterator[Path]:
-    """The properties files of a folder. Hidden ones are an editor's."""
+    """Return the properties files of a folder, without hidden ones, which are an editor's."""
     return (path for path in folder.glob("*.properties") if not path.name.startswith("."))
 
 
 def _read_table(path: Path, overrides: Mapping[str, str]) -> TableConfig:
-    """The table of a file, whichever version of Hudi its keys are of."""
+    """Read the table of a file, whichever version of Hudi its keys are of."""
     values, places = read_placed(path)
     reading = read_as_today(values)
     if problems := [f"{places[key]}: {key}: {why}" for key, why in reading.problems.items()]:
@@ -291,14 +293,14 @@ def _read_table(path: Path, overrides: Mapping[str, str]) -> TableConfig:
 
 
 def included_files(path: Path) -> list[Path]:
-    """The files that a properties file includes, and those that they include."""
+    """Return the files that a properties file includes, directly or through others."""
     found: list[Path] = []
     _read(path, (), {}, found)
     return found
 
 
 def _place(path: Path, key: str) -> str:
-    """File and line that set `key`; the first line where an included file sets it."""
+    """Return the file and line that set `key`; line 1 if an included file sets it."""
     lines = read_text(path).splitlines()
     found = [n for n, line in enumerate(lines, 1) if line.partition("=")[0].strip() == key]
     return f"{path}:{found[-1] if found else 1}"

@@ -20,16 +20,16 @@ from lakehouse.topic_identity import TopicState
 __all__ = ["KafkaQuery"]
 
 _LOOK_AT_SIZES_SECONDS = 1.0
-"""Between two looks at how large topics are."""
+"""Seconds between two checks of how large topics are."""
 _DATA_LOSS = "data may have been lost"
-"""In Spark's message when Kafka no longer has the offsets to go on with."""
+"""Text in Spark's message when Kafka no longer has the next offsets."""
 
 
 class KafkaQuery(ABC):
-    """Reads topics batch by batch. What was taken in is known to the target, not to Spark.
+    """A query that reads topics batch by batch. The target has its position, Spark does not.
 
-    Spark's checkpoint is therefore begun again at every start, from the target's own offsets: they
-    are exact also after a crash between writing a batch and noting it in the checkpoint.
+    Spark's checkpoint is therefore begun again at every start, from the target's own offsets. They
+    are exact even after a crash between writing a batch and noting it in the checkpoint.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class KafkaQuery(ABC):
         max_bytes: int,
         trigger_ms: int | None,
     ) -> None:
-        """`max_offsets` and `max_bytes` bound what is taken in at once.
+        """`max_offsets` and `max_bytes` limit how much is taken in at once.
 
-        `trigger_ms` is the time between two looks for new records; None: once, to the end."""
+        `trigger_ms` is the time between two polls for new records; None: read once to the end."""
         self.name = name
         self.progress = progress
         self._spark = spark
@@ -70,34 +70,34 @@ class KafkaQuery(ABC):
         self._sizes_looked_at = 0.0
 
     def go_on_from(self, other: KafkaQuery) -> None:
-        """Know what another one of this name, whose place it takes, has found out."""
+        """Take over what the query of the same name that this one replaces has found out."""
         self._limit = other._limit
         self._is_limit_known = other._is_limit_known
 
     @abstractmethod
     def open(self, topics: Mapping[str, TopicState]) -> Mapping[str, Mapping[int, int]]:
-        """Prepare to take in batches. Returns, by topic and partition, the offset to begin with."""
+        """Prepare to take in batches. Return the first offset, by topic and partition."""
 
     @abstractmethod
     def ingest(self, records: DataFrame, spans: Spans) -> None:
         """Make a batch durable, or the part of one that memory has room for.
 
-        Rows are the Kafka source's, of the offsets `spans`. What it raises ends the query.
+        Rows are the Kafka source's, with the offsets `spans`. An error raised here ends the query.
         """
 
     def has_source(self) -> bool:
-        """Whether there is a topic to read."""
+        """Return whether there is a topic to read."""
         return bool(self._kafka.partitions(self._topics))
 
     def waiting_for(self) -> str | None:
-        """What is missing before the query can start."""
+        """Return what is missing before the query can start; None when it can."""
         partitions = self._kafka.partitions(self._topics)
         if not partitions:
             return f"a topic named {self._topics.names}"
         return self.waits_for(partitions)
 
     def waits_for(self, _partitions: Mapping[str, list[int]]) -> str | None:
-        """What it waits for, besides a topic; None when it can begin."""
+        """Return what the query waits for, besides a topic; None when it can begin."""
         return None
 
     def start(self) -> None:
@@ -136,17 +136,17 @@ class KafkaQuery(ABC):
         return self._query is not None and self._query.isActive
 
     def error(self) -> Exception | None:
-        """Why the query ended; None when it came to its end."""
+        """Return the error that ended the query; None when it ended normally."""
         failure = self._failure
         if failure is None and self._query is not None:
             failure = self._query.exception()
         if failure is not None and _DATA_LOSS in str(failure):
-            # What is missing, and where, is found when it starts again: for bronze, topic by topic.
+            # The next start finds out what is missing, and where: for bronze, topic by topic.
             return OSError(f"Kafka does not have the records that {self.name} would go on with")
         return failure
 
     def stop(self) -> None:
-        """End after the batch under way: Spark's own way would interrupt it half made."""
+        """Stop after the current batch: Spark's own way would interrupt it half made."""
         self._stopping = True
         with self._batch:
             pass
@@ -170,9 +170,9 @@ class KafkaQuery(ABC):
                 raise
 
     def _ingest_parts(self, records: DataFrame, spans: Spans) -> None:
-        """Take a batch in, read in parts where it is larger than memory has room for.
+        """Ingest a batch, in parts if it is larger than memory has room for.
 
-        Spark bounds a batch by its records alone.
+        Spark limits a batch only by its records.
         """
         for part in self._limit.parts(spans):
             if self._stopping:
@@ -184,8 +184,8 @@ class KafkaQuery(ABC):
     def _know_limit(self) -> None:
         """Take over what an earlier process found out about the limit.
 
-        Spark notes a batch before it begins and when it is over. One that is not over, when there
-        was no time to halve the limit, is what the process died in the middle of.
+        Spark notes a batch before it begins and when it is over. If one is not over here, the
+        process died during it, and had no time to halve the limit.
         """
         if self._is_limit_known:
             return
@@ -214,10 +214,10 @@ class KafkaQuery(ABC):
             self._storage.delete(self._limit_path)
 
     def _look_at_topics(self, spans: Spans) -> None:
-        """Look whether the batch's topics are still the same, at every batch: it may be the last.
+        """Check that the batch's topics are still the same, at every batch: it may be the last.
 
         Raises OSError when one was recreated, which is reported when the query starts again. Spark
-        notices by offsets that are no longer there, unless the new topic already has them.
+        notices this by offsets that are no longer there, unless the new topic already has them.
         """
         found = self._kafka.topic_ids(topic for topic, numbers in spans.items() if numbers)
         # A topic that a pattern matches only since the start is followed from its first batch on.
@@ -228,7 +228,7 @@ class KafkaQuery(ABC):
             raise OSError(f"{', '.join(remade)} was deleted and recreated")
 
     def _look_at_size_of(self, spans: Spans) -> None:
-        """Look how large topics are, now and then, if there is enough to read to matter."""
+        """Check the sizes of topics from time to time, if there is enough to read to matter."""
         if time.monotonic() - self._sizes_looked_at < _LOOK_AT_SIZES_SECONDS:
             return
         records = sum(len(span) for numbers in spans.values() for span in numbers.values())
@@ -243,7 +243,7 @@ class KafkaQuery(ABC):
             self._limit.noted(topic, size)
 
     def _spans(self, batch_id: int) -> Spans:
-        """Where the batch begins and ends, by what Spark noted before it began."""
+        """Return the batch's offsets, from what Spark noted before it began."""
         log = self._storage.read(f"{self._checkpoint}/offsets/{batch_id}").decode("utf-8")
         ends = json.loads(log.splitlines()[-1])
         before = self._position
@@ -262,7 +262,7 @@ class KafkaQuery(ABC):
         return spans
 
     def _beginnings(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
-        """By partition, where Spark begins with those that nothing was taken in of."""
+        """Return the offset at which Spark begins with new partitions, by partition."""
         known = dict(self._starts.get(topic, {}))
         if missing := [number for number in partitions if number not in known]:
             known |= self._kafka.earliest({topic: missing})[topic]

@@ -32,10 +32,10 @@ _log = logging.getLogger(__name__)
 
 
 class Rebuilder:
-    """Replaces a table's content by what bronze says.
+    """A rebuild of a table's content from bronze.
 
-    A request is kept in the lake until it is fulfilled: an application that dies on the way takes
-    it up again. One that cannot be carried out is answered there, and stands no longer.
+    A request is kept in the lake until it is fulfilled: if the application dies during the rebuild,
+    the next one continues it. A request that cannot be carried out is answered there, and dropped.
     """
 
     def __init__(
@@ -59,16 +59,16 @@ class Rebuilder:
         self._bronze_topics = bronze_topics
 
     def request(self) -> None:
-        """Have the table rebuilt before it is written to next."""
+        """Request a rebuild of the table before the next write to it."""
         self._storage.write(self._request_path, ASKED)
 
     def is_requested(self) -> bool:
-        """Whether there is a request that has not been refused."""
+        """Return whether there is a request that has not been refused."""
         path = self._request_path
         return self._storage.exists(path) and refusal(self._storage.read(path)) is None
 
     def run(self) -> str | None:
-        """Do what was requested. Returns why it cannot be done, and then has changed nothing."""
+        """Carry out the request. Return why it cannot be done; nothing has changed then."""
         try:
             with self._table.services:
                 self._rebuild()
@@ -80,11 +80,11 @@ class Rebuilder:
         return None
 
     def _rebuild(self) -> None:
-        """Rebuild in one commit; what was in the table stays reachable by time travel.
+        """Rebuild in one commit; time travel still reaches the rows from before.
 
-        It is removed first only when columns have changed so that the table cannot hold both, when
-        its layout has changed or the class that makes its keys, or when its last commits are from
-        a clock that was ahead.
+        The table is removed first only in these cases: it cannot hold both the old and the new
+        columns, its layout or the class that makes its keys has changed, or its last commits are
+        from a clock that was ahead.
         """
         config = self._table.config
         files = self._listing.files_before(self._bronze_topics.position_of(config.topic))
@@ -147,7 +147,7 @@ class Rebuilder:
     def _last_of(
         self, truncates: Sequence[Truncate], target: StructType, partitions: int
     ) -> Truncate | None:
-        """Return the last of `truncates`; None where they are bad records that are put aside."""
+        """Return the last of `truncates`; None if they are bad records that are left out."""
         try:
             return last_of(truncates, target, partitions)
         except UnorderedError as error:
@@ -157,9 +157,9 @@ class Rebuilder:
             return None
 
     def _latest(self, rows: DataFrame, truncate: Truncate | None) -> DataFrame:
-        """Every key's last row; none for a key that was deleted, where deletes are hard.
+        """Return every key's last row; with hard deletes, none for a key that was deleted.
 
-        The `truncate` has deleted all keys that no record behind it has.
+        The `truncate` has deleted all keys that have no record after it.
         """
         config = self._table.config
         columns = [name for name in rows.columns if name != FLAG_BAD]

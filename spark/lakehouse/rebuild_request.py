@@ -1,6 +1,6 @@
-"""What is kept in the lake of a request to rebuild a table, until it is fulfilled or withdrawn.
+"""The request to rebuild a table, kept in the lake until it is fulfilled or withdrawn.
 
-Nothing in this module needs Spark: whoever asks for a rebuild reads the answer by it.
+Nothing in this module needs Spark, so that whoever asks for a rebuild can read the answer.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import json
 __all__ = ["ASKED", "refusal", "refused"]
 
 ASKED = b""
-"""The object's content while a table is to be rebuilt. The object goes when it has been."""
+"""Content of the object while a table is to be rebuilt. The object is deleted afterwards."""
 
 
 def refused(reason: str) -> bytes:
-    """The content once the application has turned the request down."""
+    """Return the content for a request that the application has refused."""
     return json.dumps({"refused": reason}, indent=2).encode()
 
 
 def refusal(content: bytes) -> str | None:
-    """Why the request was turned down; None while it stands."""
+    """Return why the request was refused; None while it stands."""
     return None if content == ASKED else str(json.loads(content)["refused"])

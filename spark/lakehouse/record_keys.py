@@ -1,9 +1,9 @@
-"""Which keys a table can keep apart, and the class that makes one text of each.
+"""The record keys that a table can keep apart, and the class that makes a text of each.
 
-Hudi's own classes write the value of a single column, and `a:x,b:y` of several, with no escape, and
-with words of their own for an empty part and for null. They refuse a key without any content, and
-with it the whole commit; and of some texts with commas and colons, Hudi's bucket index never finds
-the end. The classes in `java` write the same, but escape what would be taken for something else.
+Hudi's own classes write the value of a single column, and `a:x,b:y` of several. They escape
+nothing, and have words of their own for an empty part and for null. They refuse a key without any
+content, and with it the whole commit. Hudi's bucket index never finds the end of some texts with
+commas and colons. The classes in `java` write the same, but escape what would be ambiguous.
 """
 
 from __future__ import annotations
@@ -24,31 +24,32 @@ _DISTINCT = {
     SIMPLE: "lakehouse.SimpleKeys",
     COMPLEX: "lakehouse.ComplexKeys",
 }
-"""By Hudi's class, the one that keeps all keys apart."""
+"""The class that keeps all keys apart, by Hudi's class."""
 
 
 def distinct_generator(generator: str) -> str:
-    """The class that writes what Hudi's class `generator` does, but keeps all keys apart."""
+    """Return the class that writes what Hudi's class `generator` does, but keeps keys apart."""
     return _DISTINCT[generator]
 
 
 def is_distinct(generator: str) -> bool:
-    """Whether a class of that name keeps all keys apart."""
+    """Return whether a class of that name keeps all keys apart."""
     return generator in _DISTINCT.values()
 
 
 def endless(*, is_alone: bool) -> str:
-    """The pattern of texts with a comma whose end Hudi's bucket index looks for for ever.
+    """Return the pattern of texts with a comma whose end Hudi's bucket index never finds.
 
-    It takes each colon to end a column's name, and then goes on behind the last comma before the
-    next colon. `is_alone`: the text is the whole key. Else it is the last of several columns.
+    The index takes each colon as the end of a column's name, and then continues after the last
+    comma before the next colon. `is_alone`: the text is the whole key; else it is the last of
+    several columns.
     """
     begin = "^[^:]*:" if is_alone else "^[^,]*,[^:]*:"
     return f"{begin}([^,]*,[^:]*:)*[^,]*:[^,]*(,[^:]*)?$"
 
 
 def have_text(keys: Sequence[str], columns: StructType) -> bool:
-    """Whether a key's text may have to be escaped: only text, or bytes, may be."""
+    """Return whether a key's text may need escaping: only text, or bytes, may."""
     kinds = _kinds(keys, columns).values()
     return any(isinstance(kind, StringType | BinaryType) for kind in kinds)
 
@@ -59,13 +60,13 @@ class RecordKeys:
 
     columns: tuple[str, ...]
     are_distinct: bool = True
-    """Whether the table's class keeps all of them apart. A table that Hudi's own class has begun
-    goes on with it: with the other one, a row of it could be written a second time."""
+    """Whether the table's class keeps all of them apart. A table begun with Hudi's own class
+    continues with it: with the other class, a row of it could be written a second time."""
 
     def problem(self, columns: StructType, value: Callable[[str], str]) -> str:
-        """Return Spark SQL of what is wrong with a row's key, as a text; null where nothing is.
+        """Return Spark SQL for the problem with a row's key, as a text; null if there is none.
 
-        `columns` has the types of the rows, `value` gives Spark SQL for the value of one of them.
+        `columns` has the types of the rows; `value` returns Spark SQL for the value of one column.
         """
         first = self.columns[0]
         cases = [(f"{value(first)} IS NULL", _text(f"its record key {first} is null"))]
@@ -81,7 +82,7 @@ def _kinds(keys: Sequence[str], columns: StructType) -> dict[str, DataType]:
 def _mixed_up(
     keys: Sequence[str], kinds: Mapping[str, DataType], value: Callable[[str], str]
 ) -> list[tuple[str, str]]:
-    """What Hudi's own classes cannot keep apart: conditions, each with the reason, in Spark SQL."""
+    """Return what Hudi's classes cannot keep apart: conditions with reasons, in Spark SQL."""
     cases = []
     again = "`labctl rebuild` writes the table with keys that are kept apart"
     if all(isinstance(kind, StringType | BinaryType) for kind in kinds.values()):

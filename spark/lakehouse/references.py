@@ -10,5 +10,5 @@ REFERENCE = re.compile(r"\$\{secretManager:([^:}]+):([^}]+)\}")
 
 
 def reference(secret: str, key: str) -> str:
-    """How a connector file refers to a key of a secret."""
+    """Return a connector file's reference to a key of a secret."""
     return f"${{secretManager:{secret}:{key}}}"

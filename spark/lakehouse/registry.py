@@ -22,12 +22,12 @@ _RETRY_SECONDS = (0.1, 0.2, 0.5, 1.0, 2.0, 2.0)
 
 
 class SchemaRegistry:
-    """Reads and keeps writer schemas. A global id never changes its schema, so it is read once."""
+    """Reader of writer schemas. A global id never changes its schema, so each is read once."""
 
     def __init__(self, url: str, memory: SchemaMemory | None = None) -> None:
         """`url` is the registry's base address, without `/apis/…`.
 
-        `memory` is asked for what the registry does not have any more.
+        `memory` is asked for schemas that the registry does not have any more.
         """
         if not url.startswith(("http://", "https://")):
             raise ConfigurationError(
@@ -40,7 +40,7 @@ class SchemaRegistry:
         self._lock = threading.Lock()
 
     def text(self, global_id: int) -> str:
-        """The schema as registered.
+        """Return the schema as registered.
 
         Raises UnusableSchemaError when the registry does not have it, OSError when it does not
         answer.
@@ -59,7 +59,7 @@ class SchemaRegistry:
         return known
 
     def schema(self, global_id: int) -> WriterSchema:
-        """The schema, ready to decode with. Raises as `text` does."""
+        """Return the schema, ready to decode with. Raises as `text` does."""
         with self._lock:
             known = self._schemas.get(global_id)
         if known is None:

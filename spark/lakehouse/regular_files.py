@@ -1,8 +1,8 @@
 """Reading files that anyone may have put where a project expects a file.
 
-A name says nothing of what is there: a named pipe would block its reader for good, a device such as
-`/dev/zero` has no end, and a regular file may be larger than memory. So whatever reads a project's
-files reads them here.
+A name does not show what it stands for: a named pipe would block its reader for good, a device
+such as `/dev/zero` has no end, and a regular file may be larger than memory. All code that reads a
+project's files therefore reads them here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 __all__ = ["LARGEST", "read_bytes", "read_text", "require_regular"]
 
 LARGEST = 16 * 1024 * 1024
-"""Bytes that a file of settings may have. Written by hand, it has some thousands."""
+"""Most bytes of a file of settings. One that is written by hand has some thousands."""
 
 
 def read_bytes(path: Path, *, largest: int = LARGEST) -> bytes:

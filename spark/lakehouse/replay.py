@@ -25,10 +25,10 @@ _log = logging.getLogger(__name__)
 
 
 class Replay:
-    """Puts the letters of one table's topic into the table, each at its own place in the order.
+    """A replay of one topic's letters into a table, each at its own place in the order.
 
-    A row that the table has from a later record stays: it has the higher offset. Where deletes
-    are hard the table does not remember them, so the topic is searched for later records.
+    A row that the table has from a later record stays, because it has the higher offset. A table
+    with hard deletes does not remember deletes, so the topic is searched for later records.
     """
 
     def __init__(
@@ -46,15 +46,15 @@ class Replay:
         self._dead_letters = dead_letters
 
     def run(self, *, put_away: bool) -> Mapping[str, Any]:
-        """Replay what waits. Returns how many were taken in, were overtaken, and are still bad.
+        """Replay the waiting letters. Return how many are ingested, overtaken and still bad.
 
-        Without `put_away` they wait on, for another table.
+        Without `put_away` they continue to wait, for another table.
         """
         letters = self._dead_letters.waiting(self._writer.table.config.topic)
         result: dict[str, Any] = {"at": now(), "ingested": 0, "overtaken": 0, "error": None}
         try:
-            # A TRUNCATE comes behind these. The topic had one partition then, its first, or it
-            # would be a letter itself.
+            # A TRUNCATE follows these letters. The topic had only its first partition then;
+            # otherwise the TRUNCATE would be a letter itself.
             end = self._writer.truncated
             gone = [one for one in letters if one.partition == 0 and one.offset < end]
             late = gone + self._overtaken([one for one in letters if one not in gone])
@@ -63,14 +63,14 @@ class Replay:
                 self._dead_letters.replayed([*good, *late])
             result |= {"ingested": len(good), "overtaken": len(late)}
         except PermanentError as error:
-            # The table itself has nothing wrong with it: it goes on without them.
+            # The table itself is sound, and continues without the letters.
             result["error"] = str(error)
         result["still_bad"] = len(letters) - result["ingested"] - result["overtaken"]
         _log.info("%s: replayed dead letters: %s", self._writer.table.config.name, result)
         return result
 
     def _ingest(self, letters: Sequence[Undecodable]) -> list[Undecodable]:
-        """Commit those of `letters` that can be decoded now; the others are told why not."""
+        """Commit the `letters` that can be decoded now; write the reasons for the others."""
         if not letters:
             return []
         records = self._records(letters)
@@ -90,7 +90,7 @@ class Replay:
         return [one for one in letters if (one.partition, one.offset) not in places]
 
     def _records(self, letters: Sequence[Undecodable]) -> DataFrame:
-        """The letters as the Kafka source had them."""
+        """Return the letters as the Kafka source had them."""
         return self._spark.createDataFrame(
             [
                 (
@@ -109,7 +109,7 @@ class Replay:
         )
 
     def _overtaken(self, letters: Sequence[Undecodable]) -> list[Undecodable]:
-        """Those that a later record of their key has overtaken, where the table cannot tell."""
+        """Return letters that a later record of their key follows, if the table cannot tell."""
         config = self._writer.table.config
         if config.deletes == "soft" or not letters:
             return []
@@ -149,7 +149,7 @@ class Replay:
 def overtaken(
     letters: Sequence[Undecodable], later: Sequence[tuple[int, int, bytes]]
 ) -> list[Undecodable]:
-    """Those of `letters` that one of `later` (partition, offset, key) comes behind."""
+    """Return those of `letters` that a record in `later` (partition, offset, key) follows."""
     last: dict[tuple[int, bytes], int] = {}
     for partition, offset, key in later:
         last[partition, key] = max(offset, last.get((partition, key), -1))

@@ -1,4 +1,4 @@
-"""Column types of a table over time: what may change at the source without anyone's help."""
+"""Column types of a table over time: changes at the source that need nobody's help."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ POSITION_COLUMNS = StructType(
         StructField("__kafka_timestamp", LongType()),
     ]
 )
-"""Where a row's last change stood in its topic; the timestamp in milliseconds since the epoch."""
+"""Place of a row's last change in its topic; the timestamp is in milliseconds since the epoch."""
 
 _EXACT_AS_TEXT = (IntegerType, LongType, DecimalType, BooleanType, DateType)
 """Types whose values, written as text, lose nothing."""
@@ -50,12 +50,12 @@ def merge_schemas(
     *,
     written_again: bool = False,
 ) -> StructType:
-    """The table's columns once rows of every `incoming` schema are in it.
+    """Return the table's columns once rows of every `incoming` schema are in it.
 
     Columns keep their place, new ones follow, and the position columns are always there; every
-    column is nullable. A column that is not incoming stays. Where the files that are there could
-    not be read with a type that holds both exactly, SchemaChangeError is raised. With
-    `written_again` there are no such files: a column gets that type, or is text if there is none.
+    column is nullable. A column that is not incoming stays. SchemaChangeError is raised if the
+    existing files could not be read with a type that holds both exactly. With `written_again` there
+    are no such files: a column gets that type, or is text if there is none.
     """
     columns: dict[str, DataType] = {}
     for schema in (current or StructType(), *incoming, POSITION_COLUMNS):
@@ -71,12 +71,12 @@ def merge_schemas(
 
 
 def widened_columns(before: StructType, after: StructType) -> list[str]:
-    """Columns of `before` whose type is another one in `after`."""
+    """Return the columns of `before` that have another type in `after`."""
     return [field.name for field in before.fields if after[field.name].dataType != field.dataType]
 
 
 def has_elements(column: StructField) -> bool:
-    """Whether there are arrays or maps in a column's values."""
+    """Return whether there are arrays or maps in a column's values."""
     kind = column.dataType
     if isinstance(kind, StructType):
         return any(map(has_elements, kind.fields))
@@ -84,7 +84,7 @@ def has_elements(column: StructField) -> bool:
 
 
 def _wider(known: DataType, incoming: DataType) -> DataType | None:
-    """The type that holds both exactly, in which files of the known one can be read; or None."""
+    """Return a type that holds both exactly and can read files of the known one; else None."""
     if known == incoming:
         return known
     for narrow, wide in _WIDENINGS:
@@ -99,7 +99,7 @@ def _wider(known: DataType, incoming: DataType) -> DataType | None:
 
 
 def _common_decimal(one: DataType, other: DataType) -> DecimalType | None:
-    """The decimal type that holds both exactly; None where they are none, or there is none."""
+    """Return the decimal type that holds both exactly; None if there is none or no decimals."""
     if not (isinstance(one, DecimalType) and isinstance(other, DecimalType)):
         return None
     scale = max(one.scale, other.scale)

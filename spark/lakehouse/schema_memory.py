@@ -17,14 +17,14 @@ class SchemaMemory(Protocol):
     """Schemas by global id, which outlive the application."""
 
     def recall(self, global_id: int) -> str | None:
-        """The schema as it was kept; None when it was not."""
+        """Return the schema as it was kept; None when it was not."""
 
     def keep(self, global_id: int, schema: str) -> None:
-        """Raises UnusableSchemaError when another schema was kept under that id."""
+        """Keep a schema. Raises UnusableSchemaError if another one was kept under that id."""
 
 
 class LakeSchemas:
-    """A `SchemaMemory` of one object a schema."""
+    """A `SchemaMemory` with one object per schema."""
 
     def __init__(self, storage: LakeFiles, folder: str) -> None:
         self._storage = storage

@@ -19,18 +19,18 @@ from lakehouse.properties import TABLE_TYPE, TableConfig
 __all__ = ["MOST_ROWS", "SmallCommits", "java_map", "open_writer"]
 
 MOST_ROWS = 10_000
-"""From so many rows on, Spark's writer is as fast (docs/benchmarks)."""
+"""Number of rows from which on Spark's writer is as fast (docs/benchmarks)."""
 _INDEX = {"hoodie.index.type": "BUCKET", "hoodie.index.bucket.engine": "SIMPLE"}
-"""The index that tells where a row goes without a look into the table."""
+"""The index that finds a row's place without a look into the table."""
 
 _log = logging.getLogger(__name__)
 
 
 class SmallCommits:
-    """Those of one table. Its lock is to be held by whoever calls.
+    """Small commits of one table. The caller holds the table's lock.
 
-    What Hudi knows of the table is kept from one to the next, until `forget`: whoever changes its
-    columns, or replaces its files, by another writer calls that.
+    Hudi's knowledge of the table is kept between commits, until `forget`. Code that changes the
+    table's columns, or replaces its files, by another writer must call `forget`.
     """
 
     def __init__(self, spark: SparkSession, path: str) -> None:
@@ -47,12 +47,12 @@ class SmallCommits:
         options: Mapping[str, str],
         notes: Mapping[str, str],
     ) -> bool:
-        """Commit `rows` with `notes`, of several rows with one key the last in order.
+        """Commit `rows` with `notes`; of several rows with one key, commit the last in order.
 
-        False where Spark's writer is to do it, which is told the same `options`: the table has no
-        commit yet or other columns, a row goes into a bucket without a file, rows are large, or
-        this one has failed. A batch with bad rows, or too large for memory, is an error as it is
-        with Spark's; nothing is written.
+        Return False if Spark's writer must do it, with the same `options`: the table has no commit
+        yet or other columns, a row goes into a bucket without a file, rows are large, or this
+        writer has failed. A batch with bad rows, or too large for memory, raises an error as with
+        Spark's writer; nothing is written.
         """
         if not self._is_meant_for(config):
             return False
@@ -75,7 +75,7 @@ class SmallCommits:
         return True
 
     def forget(self) -> None:
-        """The table may be another one than the last small commit has left."""
+        """Close the writer: the table may differ from what the last small commit has left."""
         writer, self._writer = self._writer, None
         if writer is not None:
             try:
@@ -111,9 +111,9 @@ class SmallCommits:
 def open_writer(
     spark: SparkSession, path: str, config: TableConfig, options: Mapping[str, str]
 ) -> Any:
-    """Open the table at `path`, which has had a commit, with what Spark's writer is told.
+    """Open the table at `path`, which has had a commit, with the options of Spark's writer.
 
-    Returns a `lakehouse.SmallCommits` of java/SmallCommits.java. The caller closes it.
+    Return a `lakehouse.SmallCommits` of java/SmallCommits.java. The caller closes it.
     """
     jvm: Any = spark.sparkContext._jvm
     return jvm.lakehouse.SmallCommits(
@@ -126,7 +126,7 @@ def open_writer(
 
 
 def java_map(spark: SparkSession, values: Mapping[str, str]) -> Any:
-    """Return the same as a map of the JVM."""
+    """Return `values` as a map of the JVM."""
     jvm: Any = spark.sparkContext._jvm
     made = jvm.java.util.HashMap()
     for key, value in values.items():

@@ -1,4 +1,4 @@
-"""PostgreSQL's numeric NaN and infinities, which no decimal of silver holds: told from numbers.
+"""Recognition of PostgreSQL's numeric NaN and infinities, which no decimal of silver holds.
 
 `labctl.SpecialNumbers` (`labctl/kafkaconnect/plugin`) sends them. In a column of p digits each is a
 number of p + 1 digits, and the column's schema has a parameter that says so. Where no size is
@@ -24,14 +24,14 @@ _NAMES: Mapping[int, str] = {
     4: "a value that Debezium does not send",
 }
 _EXACT = Context(prec=2000)
-"""PostgreSQL declares 1000 digits at most."""
+"""An exact context: PostgreSQL declares 1000 digits at most."""
 _Sql = Callable[[str], str]
-"""Makes Spark SQL of Spark SQL: of the raw number."""
+"""Function that makes Spark SQL from the Spark SQL of the raw number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Special:
-    """How a number is read that may be such a value. The last two are for one that is not."""
+    """The reading of a number that may be special. The last two are for one that is not."""
 
     is_special: _Sql
     name: _Sql
@@ -40,11 +40,11 @@ class Special:
     element: _Sql
 
     def value(self) -> str:
-        """Return the template of a column's value; null for such a value."""
+        """Return the template of a column's value; null for a special value."""
         return f"CASE WHEN NOT ({self.is_special('{0}')}) THEN {self.column('{0}')} END"
 
     def values(self) -> str:
-        """Return the template of an array's value; null where it has such a value."""
+        """Return the template of an array's value; null if it has a special value."""
         found = f"exists({{0}}, t -> coalesce({self.is_special('t')}, FALSE))"
         return f"CASE WHEN NOT {found} THEN transform({{0}}, t -> {self.element('t')}) END"
 
@@ -53,29 +53,29 @@ class Special:
         return self.name("{0}")
 
     def all_shown(self) -> str:
-        """Return the same of an array's."""
+        """Return the template of an array's value, as a sentence about it shows it."""
         return f"concat_ws(',', transform({{0}}, t -> coalesce({self.name('t')}, 'NULL')))"
 
 
 def special_name(scale: int) -> str:
-    """Return what a number without bytes stands for, by its scale."""
+    """Return the meaning of a number without bytes, by its scale."""
     return _NAMES.get(scale, "unknown")
 
 
 def is_marked(node: Mapping[str, Any]) -> bool:
-    """Whether an Avro type is of a column of declared size in which such values may come."""
+    """Return whether an Avro type is of a column of declared size with special values."""
     return _PARAMETER in node.get("connect.parameters", {})
 
 
 def with_room(node: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the Avro type of a marked column as one that has room for such values."""
+    """Return the Avro type of a marked column as one that has room for special values."""
     if node["precision"] < MOST_DIGITS:
         return {**node, "precision": node["precision"] + 1}
     return {key: value for key, value in node.items() if key != "logicalType"}
 
 
 def declared(digits: int, scale: int) -> Special:
-    """Return how a column of a declared size is read, by a type `with_room`."""
+    """Return the reading of a column of a declared size, by a type `with_room`."""
     if digits >= MOST_DIGITS:
         return _of_bytes(digits, scale)
     kind = f"DECIMAL({digits},{scale})"
@@ -121,4 +121,4 @@ VARIABLE = Special(
     lambda raw: scaled_text(f"{raw}.value", f"{raw}.scale"),
     lambda raw: raw,
 )
-"""A column where no size is declared."""
+"""The reading of a column without a declared size."""

@@ -1,4 +1,4 @@
-"""`GET /status`: what every table is doing, as JSON; and what may be asked of it by `POST`."""
+"""`GET /status`: the state of every table, as JSON; and the actions on them, by `POST`."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ __all__ = ["StatusServer"]
 
 _MOST_CONNECTIONS = 64
 _SILENT_SECONDS = 10.0
-"""How long a client may send nothing, before its connection ends."""
+"""Seconds for which a client may send nothing before its connection ends."""
 
 
 class StatusServer:
-    """Serves `status()` at `/status`; takes `POST /tables/<name>/<action>` and `POST /<action>`.
+    """Server of `status()` at `/status`, `POST /tables/<name>/<action>` and `POST /<action>`.
 
-    What is posted must bring the token (`Authorization: Bearer …`). Nothing is answered to pages
-    in a browser: neither to those of another origin, nor to those whose own name was made to point
-    here, which is why `Host` must be an address or `localhost`.
+    A POST must bring the token (`Authorization: Bearer …`). Pages in a browser get no answer:
+    neither those of another origin, nor those whose own name was made to point here, which is why
+    `Host` must be an address or `localhost`.
     """
 
     def __init__(
@@ -41,10 +41,10 @@ class StatusServer:
         whole: Mapping[str, Callable[[], None]],
         token: str | None,
     ) -> None:
-        """An action gets the table's name, and returns False when there is no such table.
+        """`actions` take the table's name, and return False when there is no such table.
 
-        One of the `whole` application is answered when it is done. An action refuses by a
-        PermanentError, which is answered. Without a token no action is taken.
+        A call of the `whole` application is answered when it is done. An action refuses by a
+        PermanentError, which is the answer. Without a token no action is accepted.
         """
         handler = _handler(status, actions, whole, token)
         self._server = _BoundedServer((host, port), handler)
@@ -61,9 +61,9 @@ class StatusServer:
 
 
 class _BoundedServer(ThreadingHTTPServer):
-    """A server that keeps _MOST_CONNECTIONS open, of more the oldest is left.
+    """A server that keeps _MOST_CONNECTIONS open; beyond that it closes the oldest.
 
-    Each has a thread, and whoever may open connections could have any number of them.
+    Each connection has a thread, and a client could open any number of connections.
     """
 
     daemon_threads = True
@@ -74,7 +74,7 @@ class _BoundedServer(ThreadingHTTPServer):
         self._open: dict[int, socket.socket] = {}
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        # `close_request` is called by other threads, and takes out what it closes.
+        # Other threads call `close_request`, which removes what it closes.
         too_many = max(0, len(self._open) + 1 - _MOST_CONNECTIONS)
         for oldest in list(self._open.values())[:too_many]:
             with suppress(OSError):
@@ -83,7 +83,7 @@ class _BoundedServer(ThreadingHTTPServer):
         super().process_request(request, client_address)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Report an error, but for a client's that leaves: any number of them can."""
+        """Report an error, except that of a client that leaves: any number of clients can."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -158,13 +158,13 @@ def _handler(
             self.wfile.write(content)
 
         def log_message(self, *_: Any) -> None:
-            """Requests are not logged: `labctl` asks every second."""
+            """Log no requests: `labctl` sends one every second."""
 
     return Handler
 
 
 def _is_own_name(host: str) -> bool:
-    """Whether a `Host` header names this machine: by an address, or as localhost."""
+    """Return whether a `Host` header names this machine: by an address, or as localhost."""
     try:
         name = urlsplit(f"//{host}").hostname or ""
         return name == "localhost" or bool(ipaddress.ip_address(name))

@@ -13,7 +13,7 @@ __all__ = ["FileInfo", "LakeFiles"]
 
 
 _FOLDERS_AT_ONCE = 100
-"""Of a listing that passes over files: so many at most are read for nothing."""
+"""Most folders per page in a listing that skips files: at most so many are read needlessly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class LakeFiles:
         return bool(self._fs(path).exists(self._path(path)))
 
     def entries(self, folder: str) -> list[FileInfo]:
-        """What lies directly in `folder`, by name; nothing when there is no such folder."""
+        """Return the entries of `folder`, by name; nothing when there is no such folder."""
         try:
             entries = self._fs(folder).listStatus(self._path(folder))
         except Exception as error:
@@ -57,9 +57,9 @@ class LakeFiles:
         return sorted(found, key=lambda info: info.path)
 
     def list_after(self, folder: str, prefix: str, after: str) -> list[FileInfo]:
-        """Files in `folder` whose names begin with `prefix` and sort after `after`, by name.
+        """Return files in `folder` whose names begin with `prefix` and sort after `after`.
 
-        On S3A the store itself leaves out the others, so that the cost is that of what is new.
+        They are sorted by name. On S3A the store leaves out the others: only new files cost.
         """
         if self._s3_client(folder) is None:
             return [
@@ -71,9 +71,9 @@ class LakeFiles:
         return [info for info in found if info.path == f"{folder}/{info.name}"]
 
     def folders(self, folder: str, files: str) -> list[str]:
-        """The paths of the folders in `folder`, by name. Its files begin with `files`.
+        """Return the paths of the folders in `folder`, by name. Its files begin with `files`.
 
-        On S3A those are passed over, however many there are.
+        On S3A the files are skipped, however many there are.
         """
         if self._s3_client(folder) is None:
             return [info.path for info in self.entries(folder) if info.is_folder]
@@ -92,7 +92,7 @@ class LakeFiles:
                 after = files[:-1] + chr(ord(files[-1]) + 1)
 
     def files_below(self, folder: str) -> list[FileInfo]:
-        """All files in `folder` and in the folders below it."""
+        """Return all files in `folder` and in the folders below it."""
         if self._s3_client(folder) is not None:
             return self._s3_files(folder)
         found: list[FileInfo] = []
@@ -101,7 +101,7 @@ class LakeFiles:
         return found
 
     def _s3_files(self, folder: str, prefix: str = "", after: str | None = None) -> list[FileInfo]:
-        """Objects whose keys begin with `prefix` behind the folder's, and sort after `after`."""
+        """Return the folder's objects whose names begin with `prefix` and sort after `after`."""
         found: list[FileInfo] = []
         token: str | None = None
         while True:
@@ -123,7 +123,7 @@ class LakeFiles:
         token: str | None = None,
         most: int | None = None,
     ) -> Any:
-        """One page of a listing."""
+        """Return one page of a listing."""
         request = self._jvm.com.amazonaws.services.s3.model.ListObjectsV2Request()
         request.setBucketName(urlsplit(folder).netloc)
         request.setPrefix(f"{_key_of(folder)}/{prefix}")
@@ -136,7 +136,7 @@ class LakeFiles:
         return self._s3_client(folder).listObjectsV2(request)
 
     def read(self, path: str, limit: int | None = None) -> bytes:
-        """The file's content, or its first `limit` bytes."""
+        """Return the file's content, or its first `limit` bytes."""
         stream = self._fs(path).open(self._path(path))
         try:
             return bytes(stream.readAllBytes() if limit is None else stream.readNBytes(limit))
@@ -144,7 +144,7 @@ class LakeFiles:
             stream.close()
 
     def write(self, path: str, content: bytes) -> None:
-        """Put `content` at `path`, replacing what was there; readers see all of it or nothing."""
+        """Write `content` to `path`, replacing its file; readers see all of it or nothing."""
         stream = self._fs(path).create(self._path(path), True)
         try:
             stream.write(bytearray(content))
@@ -154,20 +154,20 @@ class LakeFiles:
         stream.close()
 
     def move(self, path: str, target: str) -> None:
-        """Put a file or a folder at `target`, where there is nothing yet.
+        """Move a file or a folder to `target`, where there is nothing yet.
 
-        On S3 each object is copied, then removed: whoever looks meanwhile sees some in both places.
+        On S3 each object is copied, then removed: meanwhile a reader sees some in both places.
         """
         self._fs(path).mkdirs(self._path(target.rpartition("/")[0]))
         if not self._fs(path).rename(self._path(path), self._path(target)):
             raise OSError(f"{path} could not be moved to {target}")
 
     def delete(self, path: str) -> None:
-        """Remove a file or a folder with everything in it; nothing when it is not there."""
+        """Remove a file or a folder with its content; do nothing when it is not there."""
         self._fs(path).delete(self._path(path), True)
 
     def _s3_client(self, path: str) -> Any:
-        """The AWS client of Hadoop's S3A, version 1 of the SDK; None for anything else."""
+        """Return the AWS client of Hadoop's S3A, version 1 of the SDK; None for anything else."""
         bucket = urlsplit(path).netloc
         if bucket not in self._s3_clients:
             try:

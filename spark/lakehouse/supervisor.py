@@ -1,4 +1,4 @@
-"""Keeps the application's workers going: each on its own thread, started again when it fails."""
+"""The supervisor of the application's workers: each has a thread, and restarts if it fails."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ __all__ = ["Feed", "Supervisor", "Worker"]
 
 _log = logging.getLogger(__name__)
 _CHECK_SECONDS = 0.25
-"""Between two looks at a worker that runs."""
+"""Seconds between two checks of a worker that runs."""
 _LOOK_SECONDS = 0.5
-"""Between two looks at what a worker waits for, each of which asks Kafka."""
+"""Seconds between two checks of what a worker waits for, each of which asks Kafka."""
 _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 10.0
 
 
 class Worker(Protocol):
-    """Something that runs until it is stopped, fails, or has done all there was to do."""
+    """Something that runs until it is stopped, fails, or has done all its work."""
 
     name: str
     progress: WorkerProgress
 
     def waiting_for(self) -> str | None:
-        """What must be there before `start`."""
+        """Return what must be there before `start`; None when nothing is missing."""
 
     def start(self) -> None:
-        """Begin, or go on after a failure, where the target stands."""
+        """Begin, or continue after a failure, at the target's position."""
 
     def is_alive(self) -> bool: ...
 
     def error(self) -> Exception | None:
-        """Why it is no longer alive; None when it came to its end."""
+        """Return why it is no longer alive; None when it ended normally."""
 
     def stop(self) -> None: ...
 
@@ -46,11 +46,11 @@ class Feed(Worker, Protocol):
     """A worker that brings the changes of one source into one table."""
 
     def has_source(self) -> bool:
-        """Whether there is anything to read from yet."""
+        """Return whether there is anything to read from yet."""
 
 
 class _Supervised:
-    """One worker and the thread that looks after it."""
+    """One worker and the thread that supervises it."""
 
     def __init__(self, worker: Worker, *, once: bool) -> None:
         self.worker = worker
@@ -68,18 +68,18 @@ class _Supervised:
         self._again.set()
 
     def again(self) -> None:
-        """Start the worker again, from its present state or from having given up.
+        """Start the worker again, whether it runs or has given up.
 
-        What it failed of is past from now on, for whoever waits to see what comes of it.
+        Its last failure is cleared at once, for callers that wait for the result.
         """
         if self.worker.progress.snapshot()["state"] == "failed":
             self.worker.progress.set(state="starting", error=None)
         self._again.set()
 
     def succeed(self, worker: Worker, facts: Mapping[str, Any]) -> None:
-        """Have another worker take the place of this one, once this one has stopped.
+        """Replace this worker by another one, once this one has stopped.
 
-        From then on its progress says `facts`.
+        From then on the progress shows `facts`.
         """
         self._successor = worker, facts
         self._again.set()
@@ -113,7 +113,7 @@ class _Supervised:
                 self._end("done")
 
     def _wait_for_source(self) -> bool:
-        """Wait until the worker can start. False when it never will."""
+        """Wait until the worker can start. Return False when it never will."""
         while missing := self.worker.waiting_for():
             self.worker.progress.set(state="starting", waiting_for=missing)
             if self._once or self._stop.wait(_LOOK_SECONDS):
@@ -123,7 +123,7 @@ class _Supervised:
         return True
 
     def _watch(self) -> Exception | None:
-        """Stay until the worker ends, or is to be stopped or started again."""
+        """Wait until the worker ends, or is to be stopped or restarted. Return its error."""
         clock = ClockWatch()
         while self.worker.is_alive():
             if self._again.wait(_CHECK_SECONDS):
@@ -135,12 +135,12 @@ class _Supervised:
         return self.worker.error()
 
     def _pause_after(self, error: Exception) -> None:
-        """Wait before the next try: a while, or until somebody has changed something."""
+        """Wait before the next try: for a while, or until somebody has changed something."""
         name = self.worker.name
         if isinstance(error, PermanentError):
             _log.error("%s has stopped: %s", name, error)
             if self._again.is_set() and not self._stop.is_set():
-                # Asked to restart while it was failing: whoever asked waits for what comes now.
+                # A restart was requested during the failure: whoever asked waits for the result.
                 return
             self.worker.progress.set(error=str(error))
             self._end("failed")
@@ -156,7 +156,7 @@ class _Supervised:
         self._again.wait(pause)
 
     def _end(self, state: Literal["done", "failed"]) -> None:
-        """Nothing more to do: end with the application's one run, or stay to be asked again."""
+        """Set the last state; end a run with `once`, else wait until the worker is restarted."""
         self.worker.progress.set(state=state)
         if self._once:
             self._stop.set()
@@ -165,14 +165,14 @@ class _Supervised:
 
 
 class Supervisor:
-    """Runs workers side by side until told to stop; with `once`, until all of them are over."""
+    """A runner of workers in parallel until it is stopped; with `once`, until all are over."""
 
     def __init__(self, workers: Iterable[Worker], *, once: bool) -> None:
         self._supervised = {worker.name: _Supervised(worker, once=once) for worker in workers}
         self._stop = threading.Event()
 
     def run(self) -> bool:
-        """Returns, in the end, whether no worker failed for good."""
+        """Run the workers to the end. Return whether no worker failed for good."""
         for one in self._supervised.values():
             one.thread.start()
         while not self._stop.is_set() and self._is_any_alive():
@@ -190,7 +190,7 @@ class Supervisor:
         self._stop.set()
 
     def restart(self, name: str) -> bool:
-        """Start a worker again, also one that has given up. False when there is none such."""
+        """Start a worker again, even if it has given up. Return False if there is no such one."""
         one = self._supervised.get(name)
         if one is None:
             return False
@@ -198,7 +198,7 @@ class Supervisor:
         return True
 
     def replace(self, worker: Worker, **facts: Any) -> None:
-        """Have a worker take the place of the one of its name; its progress then says `facts`."""
+        """Replace the worker of the same name; the progress then shows `facts`."""
         self._supervised[worker.name].succeed(worker, facts)
 
     def _is_any_alive(self) -> bool:

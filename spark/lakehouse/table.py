@@ -1,4 +1,4 @@
-"""Bringing changes into one silver table, whichever source they come from."""
+"""Ingestion of changes into one silver table, from any source."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["TableWriter"]
 
 
 class TableWriter:
-    """Keeps a table's schema and offsets, and commits rows to it."""
+    """Writer of one table: it keeps the schema and the offsets, and commits rows."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class TableWriter:
         storage: LakeFiles,
         refill_request_path: str,
     ) -> None:
-        """`refill_request_path` is there while the table is to be written from its source alone."""
+        """`refill_request_path` exists while the table is to be written from its source alone."""
         self.table = table
         self.progress = progress
         self._maintenance = maintenance
@@ -61,20 +61,20 @@ class TableWriter:
 
     @property
     def truncated(self) -> int:
-        """Offset of the last TRUNCATE that was taken in; -1 where there was none."""
+        """Offset of the last TRUNCATE that was taken in; -1 if there was none."""
         return self._truncated
 
     @property
     def next_offsets(self) -> Mapping[int, int]:
-        """By partition, the offset that follows the last one taken in."""
+        """The offset that follows the last one taken in, by partition."""
         return self._next_offsets
 
     def open(self, topic: TopicState) -> None:
-        """Rebuild the table if that was asked for and can be done; then read schema and offsets.
+        """Rebuild the table if that is requested and possible; then read schema and offsets.
 
-        The table alone knows what was committed to it. Raises ConfigurationError when it has
-        another layout than its properties say, RemadeTopicError
-        when `topic`, which its changes come from, is not the one that its offsets are of.
+        The table alone knows what was committed to it. Raises ConfigurationError when its layout is
+        not that of its properties, and RemadeTopicError when `topic`, the source of its changes, is
+        not the topic of its offsets.
         """
         self.table.take_over()
         if self._storage.exists(self._refill_request_path):
@@ -111,7 +111,7 @@ class TableWriter:
         self.progress.set(offsets=self._shown_offsets())
 
     def schema_with(self, incoming: Iterable[StructType]) -> StructType:
-        """The table's columns once rows of the `incoming` schemas are in it."""
+        """Return the table's columns once rows of the `incoming` schemas are in it."""
         schemas = list(incoming)
         merged = merge_schemas(self.table.config.name, self._schema, schemas)
         if schemas or self._schema is not None:
@@ -127,9 +127,9 @@ class TableWriter:
     ) -> None:
         """Commit a batch: `rows` of the table's columns and `FLAG_BAD`, summarised in `parts`.
 
-        What the table has taken in before is left out. For rows that are bad, `explain` says why
-        (of null records that only repeat a delete, nothing); they are put aside, or raise
-        BadRecordError before anything is committed, by setting.
+        Rows that the table already has are left out. `explain` says why rows are bad (nothing for
+        null records that only repeat a delete). By setting, bad rows are put aside, or raise
+        BadRecordError before anything is committed.
         """
         count = sum(part.rows for part in parts)
         good = rows
@@ -148,8 +148,8 @@ class TableWriter:
     def truncate(self, at: Truncate) -> None:
         """Commit that all rows are gone, and that the table has everything up to `at`.
 
-        Where deletes are soft, each row stays, marked. What the table has taken in already is
-        left out. Raises UnorderedError where rows cannot be marked.
+        With soft deletes, each row stays and is marked. A TRUNCATE that the table already has is
+        left out. Raises UnorderedError if rows cannot be marked.
         """
         if at.offset < self._next_offsets.get(at.partition, 0):
             return
@@ -164,11 +164,11 @@ class TableWriter:
         self._commit(gone, gone.count(), {at.partition: at.offset + 1})
 
     def take_back(self, rows: DataFrame, count: int) -> None:
-        """Commit rows from before `next_offsets` that were left out; later ones of a key win."""
+        """Commit left-out rows from before `next_offsets`; later rows of a key win."""
         columns = [name for name in rows.columns if not name.startswith("__lab_")]
         rows = rows.select(*columns)
         if self._placement and count and self._schema is not None:
-            # A later one may be in another partition, where Hudi does not compare the two.
+            # A later row may be in another partition, where Hudi does not compare the two.
             config = self.table.config
             later = self.table.rows().select(
                 *config.key_fields, f.col(config.ordering_field).alias("__lab_later")
@@ -180,9 +180,9 @@ class TableWriter:
         self._commit(rows, count, {})
 
     def try_unchecked(self, rows: DataFrame, parts: Sequence[BatchPart]) -> bool:
-        """Commit a batch that `none_that` makes end where there is a bad row in it.
+        """Commit a batch that fails by `none_that` if there is a bad row in it.
 
-        False when there was: then nothing is committed, and the batch must be inspected.
+        Return False if there was: then nothing is committed, and the batch must be inspected.
         """
         try:
             self.ingest(rows, parts, lambda _bad: [])
@@ -209,7 +209,7 @@ class TableWriter:
     def _commit(self, rows: DataFrame, count: int, end_offsets: Mapping[int, int]) -> None:
         """Commit `rows` (`count` of them), and that the table has everything below `end_offsets`.
 
-        With no rows nothing is written: there is nothing to say a later commit will not say.
+        Without rows nothing is written: a later commit will say the same.
         """
         merged = dict(self._next_offsets)
         for partition, offset in end_offsets.items():

@@ -1,4 +1,4 @@
-"""A batch of rows on their way into a table, looked through once before it is written."""
+"""A batch of rows on their way into a table, inspected once before it is written."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ __all__ = ["BatchPart", "next_offsets", "summarize", "unseen", "with_bad"]
 
 @dataclass(frozen=True, slots=True)
 class BatchPart:
-    """What a batch has of one partition."""
+    """The rows of one partition in a batch."""
 
     partition: int
     rows: int
     bad: int
     first: int
     last: int
-    """Offset of the last row, of those that are bad too."""
+    """Offset of the last row, bad rows included."""
     schema_ids: tuple[bytes, ...]
-    """Schemas that occur, where rows say which."""
+    """Schemas that occur, if rows name them."""
 
 
 def summarize(rows: DataFrame) -> list[BatchPart]:
-    """Look through a batch once, by partition."""
+    """Summarise a batch by partition, in one pass."""
     ids = f.lit(None).cast("binary")
     if FLAG_SCHEMA in rows.columns:
         ids = f.when(f.expr(tag_is_known_sql(FLAG_SCHEMA)), f.col(FLAG_SCHEMA))
@@ -58,7 +58,7 @@ def summarize(rows: DataFrame) -> list[BatchPart]:
 
 
 def unseen(partition: int, span: range) -> BatchPart:
-    """What a batch has of one partition, by its offsets: all taken to be sound."""
+    """Return the part of a batch with these offsets of a partition, all taken to be sound."""
     return BatchPart(
         partition=partition,
         rows=len(span),
@@ -70,12 +70,12 @@ def unseen(partition: int, span: range) -> BatchPart:
 
 
 def next_offsets(parts: Iterable[BatchPart]) -> dict[int, int]:
-    """By partition, the offset that follows the batch."""
+    """Return the offset that follows the batch, by partition."""
     return {part.partition: part.last + 1 for part in parts}
 
 
 def with_bad(parts: Sequence[BatchPart], records: Iterable[Undecodable]) -> list[BatchPart]:
-    """Return what a batch has together with bad records of it that are no rows."""
+    """Return the parts of a batch together with its bad records that are not rows."""
     known = {part.partition: part for part in parts}
     for record in records:
         offset = record.offset

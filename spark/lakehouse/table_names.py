@@ -1,4 +1,4 @@
-"""What a silver table is called: `database.table`, or by its short name while that is unique."""
+"""The names of a silver table: `database.table`, and the short name while that is unique."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class AmbiguousTableError(LookupError):
 
 
 def tables_called(name: str, tables: Iterable[str]) -> list[str]:
-    """Those of `tables`, full names, that `name` means: itself, or all with that short name."""
+    """Return the full names in `tables` that `name` means: itself, or all with that short name."""
     found = sorted(tables)
     if name in found:
         return [name]
@@ -24,9 +24,9 @@ def tables_called(name: str, tables: Iterable[str]) -> list[str]:
 
 
 def find_table(name: str, tables: Iterable[str]) -> str | None:
-    """The one of `tables`, full names, that `name` means; None when there is none.
+    """Return the full name in `tables` that `name` means; None when there is none.
 
-    Raises AmbiguousTableError when it may be any of several.
+    Raises AmbiguousTableError when it may mean any of several.
     """
     found = tables_called(name, tables)
     if len(found) > 1:
@@ -35,5 +35,5 @@ def find_table(name: str, tables: Iterable[str]) -> str | None:
 
 
 def quoted(name: str) -> str:
-    """A full name as DuckDB's SQL takes it, whatever its parts are: `"tickit"."user"`."""
+    """Return a full name in the form of DuckDB's SQL, for any parts: `"tickit"."user"`."""
     return ".".join(f'"{part}"' for part in name.split("."))

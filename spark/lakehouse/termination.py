@@ -1,4 +1,4 @@
-"""Ending well: on SIGTERM the queries finish what they are doing, and the exit code is 0.
+"""A clean end: on SIGTERM the queries finish their current work, and the exit code is 0.
 
 `spark-submit` runs a JVM whose child is this process. A signal may reach either or both, and the
 JVM's own way to end on SIGTERM is to take Spark down at once, with commits half made. So both
@@ -52,7 +52,7 @@ def on_termination(spark: SparkSession, stop: Callable[[], None]) -> None:
 
 
 def _end_with_parent(parent: int) -> None:
-    """A JVM that was killed takes no one with it: without it this process could only hang."""
+    """End when the parent, a JVM, is gone: without it this process could only hang."""
     while os.getppid() == parent:
         time.sleep(_ORPHAN_CHECK_SECONDS)
     os._exit(_ORPHANED)

@@ -1,4 +1,4 @@
-"""Null records: which of them only repeat a delete, and which are one that was lost."""
+"""Null records: those that only repeat a delete, and those that are a lost delete."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from lakehouse.decode import Undecodable
 __all__ = ["LOOK_BACK", "Change", "lost_deletes", "unexplained"]
 
 LOOK_BACK = 1_000
-"""How many records before a batch are searched for the delete that a null record follows. Debezium
-writes the two one after the other; what may lie between is a transaction's mark, a restart."""
+"""Number of records before a batch that are searched for the delete that a null record follows.
+Debezium writes the two one after the other; a transaction's mark or a restart may lie between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +23,15 @@ class Change:
     offset: int
     key: bytes
     is_delete: bool
-    """Its `__deleted` is 'true'."""
+    """Whether its `__deleted` is 'true'."""
 
 
 def lost_deletes(nulls: Iterable[Undecodable], changes: Iterable[Change]) -> list[Undecodable]:
-    """Those of `nulls` that do not follow a delete of their key.
+    """Return those of `nulls` that do not follow a delete of their key.
 
-    Where a connector rewrites deletes, a null record may follow one, for Kafka's compaction to
+    If a connector rewrites deletes, a null record may follow one, for Kafka's compaction to
     remove the key; the table has the delete already. Any other null record is a delete without
-    a row: the last change of its key before it says something else, or is not there.
+    a row: the last change of its key before it is no delete, or is missing.
     """
     by_key = _by_key(changes)
     return [
@@ -40,7 +40,7 @@ def lost_deletes(nulls: Iterable[Undecodable], changes: Iterable[Change]) -> lis
 
 
 def unexplained(nulls: Iterable[Undecodable], changes: Iterable[Change]) -> list[Undecodable]:
-    """Those of `nulls` that none of `changes` comes before: what does lies further back."""
+    """Return those of `nulls` that none of `changes` precedes: their changes lie further back."""
     by_key = _by_key(changes)
     return [null for null in nulls if _last_before(null, by_key) is None]
 

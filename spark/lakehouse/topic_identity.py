@@ -1,4 +1,4 @@
-"""Which topic offsets belong to: a topic that was deleted and recreated counts from 0."""
+"""The topic that offsets belong to: a topic that was deleted and recreated counts from 0."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class TopicState:
     """A topic as it is now."""
 
     id: str
-    """Kafka's own, another one for each time that a topic of this name was made; empty: unknown."""
+    """Kafka's own id, which is new each time that a topic of this name is made; empty: unknown."""
     ends: Mapping[int, int]
-    """By partition, the offset that its next record will have."""
+    """The offset that the next record will have, by partition."""
     starts: Mapping[int, int]
-    """By partition, the first offset that is still there."""
+    """The first offset that is still there, by partition."""
 
 
 def why_not_to_go_on(
     remembered_id: str, next_offsets: Mapping[int, int], topic: TopicState
 ) -> str | None:
-    """Why records would be lost by going on at `next_offsets`; None when none would.
+    """Return why records would be lost by continuing at `next_offsets`; None if none would.
 
     `remembered_id` is the id of the topic that these offsets are of; empty when nobody noted it.
     """

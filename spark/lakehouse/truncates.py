@@ -1,4 +1,4 @@
-"""TRUNCATE at a source: every row of a table goes that was there before."""
+"""TRUNCATE at a source: it removes every row that the table had before."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class UnorderedError(UnusableSchemaError):
 
 @dataclass(frozen=True, slots=True)
 class Truncate:
-    """The record of a TRUNCATE, where it stands in the topic."""
+    """The record of a TRUNCATE, with its place in the topic."""
 
     partition: int
     offset: int
@@ -47,7 +47,7 @@ class Truncate:
 def last_of(truncates: Sequence[Truncate], rows: StructType, partitions: int) -> Truncate | None:
     """Return the last of a topic's `truncates`: it has removed all that the others have, too.
 
-    Raises UnorderedError where its order among `rows`, which have these columns, is not known.
+    Raises UnorderedError if its order among `rows`, which have these columns, is not known.
     """
     if not truncates:
         return None
@@ -59,7 +59,7 @@ def last_of(truncates: Sequence[Truncate], rows: StructType, partitions: int) ->
 
 
 def emptied(rows: DataFrame, at: Truncate, *, where: Column | None = None) -> DataFrame:
-    """Return `rows`, one for each key, as `at` leaves them: deleted, its place their last change.
+    """Return `rows`, one per key, as `at` leaves them: deleted, with its place as the last change.
 
     Rows that do not meet `where`, and those that are deleted already, stay as they are.
     """

@@ -1,7 +1,7 @@
-"""Values that PostgreSQL did not send: what Debezium writes instead is no value of a column.
+"""Values that PostgreSQL did not send: Debezium writes a placeholder, which is no value.
 
-An update that leaves a large value as it is has it in no log, unless the table's replica identity
-is FULL. Debezium then writes a text, in the form of the column's type.
+If an update leaves a large value unchanged, the log does not have it, unless the table's replica
+identity is FULL. Debezium then writes a text, in the form of the column's type.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PLACEHOLDER = "__debezium_unavailable_value"
 _BYTES = PLACEHOLDER.encode()
 
 Form = Literal["text", "bytes", "texts", "ints", "longs", "dates"]
-"""The kinds of columns that the text has a form for."""
+"""The kinds of columns for which the text has a form."""
 
 _TEXTS = (
     PLACEHOLDER,
@@ -24,7 +24,7 @@ _TEXTS = (
     base64.b64encode(_BYTES).decode(),
     f'{{"{PLACEHOLDER}":"{PLACEHOLDER}"}}',
 )
-"""As text, as bytes written in hexadecimal digits or in base 64, and as `hstore`."""
+"""The text as text, as bytes in hexadecimal digits or in base 64, and as `hstore`."""
 _FORMS: Mapping[Form, tuple[str, ...]] = {
     "text": tuple(f"'{text}'" for text in _TEXTS),
     "bytes": (f"X'{_BYTES.hex()}'",),
@@ -40,11 +40,11 @@ _OF_ITEMS: Mapping[tuple[object, object], Form] = {
     ("long", None): "longs",
     ("int", "date"): "dates",
 }
-"""By the type of an array's items, and its logical type: a moment is compared with no number."""
+"""Forms by the type of an array's items and its logical type: moments are not numbers."""
 
 
 def form_of(node: Any) -> Form | None:
-    """Return the form that an Avro type, as it is decoded, has; None where it has none."""
+    """Return the form of an Avro type, as it is decoded; None if it has none."""
     plain = _plain(node)
     if not isinstance(plain, dict):
         return "text" if plain == "string" else "bytes" if plain == "bytes" else None
@@ -60,7 +60,7 @@ def form_of(node: Any) -> Form | None:
 
 
 def _plain(node: Any) -> Any:
-    """An Avro type without NULL; None where it is one of several."""
+    """Return an Avro type without NULL; None if it is a union of several types."""
     if not isinstance(node, list):
         return node
     branches = [branch for branch in node if branch != "null"]
@@ -68,14 +68,14 @@ def _plain(node: Any) -> Any:
 
 
 def is_unavailable(columns: Iterable[tuple[str, Form]]) -> str | None:
-    """Return Spark SQL that is true where one of the columns has no value of its own.
+    """Return Spark SQL that is true if one of the columns has no value of its own.
 
-    Columns are Spark SQL, too. None without columns.
+    Columns are Spark SQL, too. Returns None without columns.
     """
     by_form: dict[Form, list[str]] = {}
     for column, form in columns:
         by_form.setdefault(form, []).append(column)
-    # One look for all columns and texts: for 200 columns, one by one takes as long as to decode.
+    # One test for all columns and texts: for 200 columns, single tests take as long as decoding.
     tests = [
         f"coalesce(arrays_overlap(array({', '.join(names)}), array({', '.join(_FORMS[form])})), "
         "FALSE)"

@@ -1,7 +1,7 @@
-"""Commits nobody needs, made while there is nothing to take in.
+"""Warm-up commits, made while there is nothing to take in.
 
-The first commit of a JVM takes seconds: Hudi's classes are loaded, Spark's plans compiled. Made
-before the first change is there, it is not the change that waits.
+The first commit of a JVM takes seconds: Hudi's classes are loaded, Spark's plans compiled. If it is
+made before the first change is there, the change does not wait for it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _AVRO = (
 
 
 class WarmUp:
-    """Commits to one table of each type, below a folder that is removed again."""
+    """Commits to one table of each type, in a folder that is removed afterwards."""
 
     def __init__(self, spark: SparkSession, tables: Iterable[TableConfig], folder: str) -> None:
         self._spark = spark
@@ -47,18 +47,18 @@ class WarmUp:
         self._thread: threading.Thread | None = None
 
     def start(self, is_needed: Callable[[], bool]) -> None:
-        """Begin on a thread of its own; ends early once `is_needed` says no."""
+        """Begin on a thread of its own; end early once `is_needed` returns False."""
         self._thread = threading.Thread(
             target=self._run, args=(is_needed,), name=_POOL, daemon=True
         )
         self._thread.start()
 
     def stop(self) -> None:
-        """Ask it to end after the commit under way."""
+        """Ask the thread to end after the current commit."""
         self._stopped.set()
 
     def wait(self) -> None:
-        """Wait until it has ended."""
+        """Wait until the thread has ended."""
         if self._thread is not None:
             self._thread.join()
 
@@ -75,7 +75,7 @@ class WarmUp:
                     self._commit(HudiTable(self._spark, config, self._folder), number)
                     commits += 1
         except Exception:
-            # Nothing depends on it; while the application ends it is even to be expected.
+            # Nothing depends on it, and an error is expected while the application ends.
             _log.info("warming up ended early", exc_info=True)
         finally:
             storage.delete(self._folder)
@@ -91,7 +91,7 @@ class WarmUp:
             rows.unpersist()
 
     def _rows(self, key: str) -> DataFrame:
-        """Rows that came through Avro, as a topic's do."""
+        """Return rows that came through Avro, as a topic's do."""
         made = self._spark.range(_ROWS).selectExpr(
             "named_struct('key', CAST(id AS INT), 'name', CAST(id AS STRING), "
             "'at', timestamp_micros(id)) AS row"

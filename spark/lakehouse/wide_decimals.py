@@ -1,7 +1,7 @@
 """Decimals with more digits than Spark has, as exact text, from the bytes that Avro carries.
 
-Avro's decimal is a whole number in two's complement, the highest byte first, and how many of its
-digits stand behind the point. Spark takes 38 digits of it at most, and refuses a wider type whole.
+Avro's decimal is a whole number in two's complement, the highest byte first, and the number of its
+digits after the point. Spark takes at most 38 digits, and refuses a wider type as a whole.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 __all__ = ["MOST_DIGITS", "exact_decimal", "scaled_text"]
 
 MOST_DIGITS = 38
-"""Of a decimal, in Spark and in Parquet files."""
+"""Most digits of a decimal, in Spark and in Parquet files."""
 
 _HEX, _COMPLEMENT = "0123456789ABCDEF", "FEDCBA9876543210"
 _LAST_DIGIT = "'^(.*?)([1-9A-F])(0*)$'"
-"""What stands before the last hexadecimal digit that is not zero, that digit, and the zeros."""
+"""Pattern of what precedes the last hexadecimal digit but zeros, that digit, and the zeros."""
 
 
 def scaled_text(raw: str, scale: str) -> str:
     """Return Spark SQL of a decimal's text, as a template; null for no bytes at all.
 
-    `raw` is Spark SQL of the bytes, `scale` of the number of digits behind the point.
+    `raw` is Spark SQL of the bytes, `scale` of the number of digits after the point.
     """
     behind = f"greatest({scale}, 0)"
-    # Enough zeros in front, then the point, then without what is too much of both.
+    # Put enough zeros in front, insert the point, then remove what is too much of both.
     padded = (
         f"concat(repeat('0', {behind} + 1), {_digits(f'hex({raw})')}, "
         f"repeat('0', greatest(-({scale}), 0)))"
@@ -48,8 +48,10 @@ def exact_decimal(raw: str, scale: int) -> str:
 
 
 def _digits(hexadecimal: str) -> str:
-    """Spark SQL of the number without its sign. Spark has no function for so long a number; the
-    class is of a library that Spark itself uses."""
+    """Return Spark SQL of the number without its sign.
+
+    Spark has no function for so long a number. The class is from a library that Spark itself uses.
+    """
     parts = [f"regexp_extract({hexadecimal}, {_LAST_DIGIT}, {group})" for group in (1, 2, 3)]
     negated = (
         f"concat(translate({parts[0]}, '{_HEX}', '{_COMPLEMENT}'), "

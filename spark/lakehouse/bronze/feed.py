@@ -1,4 +1,4 @@
-"""A table's changes from its topic's bronze files, as they appear."""
+"""Feed of a table's changes from its topic's bronze files as they appear."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ __all__ = ["BronzeFeed"]
 
 _OFFSET = "__kafka_offset"
 _POLL_SECONDS = 1.0
-"""Between two looks for new files, where nobody reports them."""
+"""Seconds between two polls for new files, if no writer reports them."""
 _SURVEY_SECONDS = 30.0
-"""Between two looks at all files, for partitions and days that polling does not expect."""
+"""Seconds between full listings, for partitions and days that polling does not expect."""
 _MAX_FILES_PER_BATCH = 200
 _MAX_BYTES_PER_BATCH = 64 * 1024 * 1024
 
 
 class BronzeFeed:
-    """Takes in files in the order of their offsets. A batch is committed whole or not at all.
+    """A feed that takes in files in offset order. A batch is committed whole or not at all.
 
-    Where partitions have several files open at a time, offsets run through these side by side. All
-    that are whole together, by the note of bronze's position, are then one batch.
+    If partitions have several files open at a time, the offsets of these files interleave. One
+    batch is then all files that are complete according to the note of bronze's position.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class BronzeFeed:
         bronze_topics: BronzeTopics,
         once: bool,
     ) -> None:
-        """`arrived` is set by whoever has written a file of this topic."""
+        """`arrived` is the event that a writer sets after it has written a file of this topic."""
         config = writer.table.config
         self.name = config.name
         self.progress = writer.progress
@@ -74,17 +74,17 @@ class BronzeFeed:
         self._thread: threading.Thread | None = None
 
     def has_source(self) -> bool:
-        """Whether there are files to read."""
+        """Return whether there are files to read."""
         return self._listing.has_files()
 
     def waiting_for(self) -> str | None:
-        """What is missing before the feed can start."""
+        """Return what the feed still waits for before it can start; None when it can start."""
         if self._bronze_topics.is_to_retire(self._config.topic):
             return f"the old bronze files in {self._folder} to be put aside"
         return None if self.has_source() else f"bronze files in {self._folder}"
 
     def start(self) -> None:
-        """Go on where the table stands."""
+        """Start the feed at the table's position."""
         self._failure = None
         self._stop.clear()
         self._taken = {}
@@ -99,11 +99,11 @@ class BronzeFeed:
         return self._thread is not None and self._thread.is_alive()
 
     def error(self) -> Exception | None:
-        """Why the feed ended; None when it came to its end."""
+        """Return the error that ended the feed; None when it ended normally."""
         return self._failure
 
     def stop(self) -> None:
-        """End after the batch under way."""
+        """Stop the feed after the current batch."""
         self._stop.set()
         self._arrived.set()
         if self._thread is not None:
@@ -127,7 +127,7 @@ class BronzeFeed:
             self._failure = (self._reader.unreadable(batch) if batch else None) or error
 
     def _look(self) -> bool:
-        """Look for new files; whether there are any."""
+        """Look for new files. Return whether there are any."""
         self._arrived.clear()
         if time.monotonic() - self._surveyed_at >= _SURVEY_SECONDS or (
             self._position is not None and self._position_now() != self._position
@@ -141,7 +141,7 @@ class BronzeFeed:
         return self._bronze_topics.position_of(self._config.topic)
 
     def _survey(self) -> None:
-        """Look at all files. Where positions are noted, the note is read before they are listed."""
+        """List all files. A noted position is read before the files are listed."""
         is_first = self._position is None
         self._position = self._position_now()
         taken = self._writer.next_offsets
@@ -151,8 +151,8 @@ class BronzeFeed:
                 file for file in files if file.start_offset > self._taken.get(file.partition, -1)
             ]
         else:
-            # What the table has may end between two files that were closed together, as far as it
-            # was read from elsewhere: then the older one may have records for it as well.
+            # If the table was fed from elsewhere, its position may lie between two files that were
+            # closed together. The older file may then have records for the table as well.
             margin = MOST_OFFSETS if is_first else 0
             self._backlog = [
                 file
@@ -162,7 +162,7 @@ class BronzeFeed:
         self._surveyed_at = time.monotonic()
 
     def _next_batch(self) -> list[ListedFile]:
-        """The first files of the backlog, as many as one commit may bring in."""
+        """Return the first files of the backlog, as many as one commit may bring in."""
         if self._position is not None:
             return self._backlog
         batch: list[ListedFile] = []
@@ -197,9 +197,9 @@ class BronzeFeed:
         self._taken |= {file.partition: file.start_offset for file in batch}
 
     def _try_unchecked(self, rows: DataFrame, parts: Sequence[BatchPart]) -> bool:
-        """Take a small batch in without looking through it first, if it is what comes next.
+        """Ingest a small batch without inspecting it first, if it directly follows the last one.
 
-        As `KafkaFeed` does: whether a row is bad shows while they are written, before the commit.
+        As in `KafkaFeed`, a bad row shows while the rows are written, before the commit.
         """
         known = self._writer.next_offsets
         if any(known.get(part.partition) != part.first for part in parts):
@@ -213,10 +213,10 @@ class BronzeFeed:
         truncate: Truncate | None = None,
         bad: Sequence[Undecodable] = (),
     ) -> bool:
-        """Look through a batch and take it in, unless files before it were overlooked.
+        """Inspect a batch and ingest it. Return False if earlier files were overlooked.
 
-        `truncate` is the last TRUNCATE in it; only rows behind that one stay. `bad` are records in
-        it that are no rows.
+        `truncate` is the last TRUNCATE in it; only rows after that one stay. `bad` are records in
+        it that are not rows.
         """
         rows = rows.persist(StorageLevel.MEMORY_AND_DISK_DESER)
         try:
@@ -242,7 +242,7 @@ class BronzeFeed:
     def _overlooked(
         self, batch: Sequence[ListedFile], parts: Sequence[BatchPart]
     ) -> list[ListedFile]:
-        """Files that belong before the last ones of `batch`, should its offsets have gaps."""
+        """Return the files that belong before the last ones of `batch`, if it has gaps."""
         known = self._writer.next_offsets
         if self._position is not None or all(
             part.last - part.first + 1 == part.rows
@@ -258,7 +258,7 @@ class BronzeFeed:
         ]
 
     def _letters(self, truncates: Sequence[Truncate], reason: str) -> list[Undecodable]:
-        """Return records of a TRUNCATE whose place among the rows is not known, as bad ones."""
+        """Return TRUNCATE records as bad ones: their place among the rows is not known."""
         return [
             Undecodable(
                 topic=self._config.topic,
@@ -274,7 +274,7 @@ class BronzeFeed:
         ]
 
     def _explain(self, bad: DataFrame) -> list[Undecodable]:
-        """The rows themselves are all there is: bronze files hold no undecodable values."""
+        """Return bad rows as JSON; bronze files hold no undecodable values."""
         found = bad.selectExpr("*", "to_json(struct(*)) AS __lab_json").collect()
         return [
             Undecodable(

@@ -1,8 +1,8 @@
-"""Bronze files: how records are cut into them, what they are called, and their bytes.
+"""Bronze files: the division of records into files, the files' names and their bytes.
 
 An Avro object container file is a header with the schema, then blocks of concatenated records.
-A record is the concatenation of its fields, so a topic's value goes into a file as it is, with the
-position fields' bytes behind it: nothing is decoded and encoded again on the way.
+A record is the concatenation of its fields. A topic's value therefore goes into a file as it is,
+with the position fields' bytes after it: nothing is decoded or encoded again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 _MAGIC = b"Obj\x01"
 _SYNC_BYTES = 16
 _RECORDS = "lab.records"
-"""In a file's header, how many records it has: one cut off between two blocks looks whole."""
+"""Header key for the record count: without it a file cut off between two blocks looks whole."""
 _BLOCK_BYTES = 64 * 1024
 _NAME = re.compile(r"(?P<topic>.+)\+(?P<partition>\d+)\+(?P<offset>\d+)\.avro")
 
@@ -49,19 +49,19 @@ class BronzeRecord:
     schema_id: int
     value: bytes
     folder: str
-    """The folder of its topic that its file is in."""
+    """The folder of its file, within its topic's folder."""
     time_ms: int | None
     """The time its folder is named after; None where folders are not named by time."""
 
 
 def beginning(topic: str, partition: int | None = None) -> str:
-    """What the names of a topic's files begin with, or those of one of its partitions."""
+    """Return the prefix of the file names of a topic, or of one of its partitions."""
     return f"{topic}+" if partition is None else f"{topic}+{partition}+"
 
 
 @dataclass(frozen=True, slots=True)
 class FileName:
-    """What a bronze file's name says."""
+    """The parts of a bronze file's name."""
 
     topic: str
     partition: int
@@ -72,7 +72,7 @@ class FileName:
 
     @classmethod
     def parse(cls, name: str) -> FileName | None:
-        """The parts of `name`; None when it is no bronze file's."""
+        """Return the parts of `name`; None when it is not a bronze file's name."""
         match = _NAME.fullmatch(name)
         if match is None:
             return None
@@ -86,7 +86,7 @@ class BronzeFile:
     records: Sequence[BronzeRecord]
 
     def key(self, topics_dir: str) -> str:
-        """Object key; a function of the first record alone, so a retry overwrites itself."""
+        """Return the object key. The first record alone determines it: a retry overwrites it."""
         first = self.records[0]
         name = FileName(first.topic, first.partition, first.offset)
         return f"{topics_dir}/{first.topic}/{first.folder}/{name}"
@@ -95,12 +95,12 @@ class BronzeFile:
 class Rotation:
     """Consecutive records of one partition, in the files that are closed together.
 
-    There is one for each folder. The next record comes into files of a next rotation when one of
-    these would become too large or too long, or get a second schema.
+    There is one file per folder. The next record goes into a new rotation when one of these files
+    would become too large or too long, or would get a second schema.
     """
 
     count: int
-    """Of records."""
+    """Number of records."""
 
     def __init__(self, first: BronzeRecord) -> None:
         self.first = self.last = first
@@ -109,11 +109,11 @@ class Rotation:
 
     @property
     def files(self) -> list[BronzeFile]:
-        """By start offset."""
+        """The files by start offset."""
         return [BronzeFile(records) for records in self._records.values()]
 
     def is_closed_by(self, record: BronzeRecord, config: SinkConfig) -> bool:
-        """Whether `record`, the one that follows, belongs into the next rotation."""
+        """Return whether `record`, the following one, belongs to the next rotation."""
         first, last = self.first, self.last
         mine = self._records.get(record.folder)
         return (
@@ -138,7 +138,7 @@ class Rotation:
 
 
 def cut(records: Iterable[BronzeRecord], config: SinkConfig) -> Iterator[Rotation]:
-    """Cut records, each partition's in the order of its offsets, into files."""
+    """Yield the rotations of `records`, which are in offset order within each partition."""
     current: Rotation | None = None
     for record in records:
         if current is None:
@@ -153,7 +153,7 @@ def cut(records: Iterable[BronzeRecord], config: SinkConfig) -> Iterator[Rotatio
 
 
 def with_position_fields(schema: str, config: SinkConfig) -> str:
-    """The writer's schema with the position fields behind its own, as InsertField adds them."""
+    """Return the writer's schema with the position fields last, as InsertField adds them."""
     record = json.loads(schema)
     partition, offset, timestamp = config.position_fields
     record["fields"] += [
@@ -175,7 +175,7 @@ def with_position_fields(schema: str, config: SinkConfig) -> str:
 def container(
     file: BronzeFile, schema: str, codec: str, compress_snappy: Callable[[bytes], bytes]
 ) -> bytes:
-    """The file's bytes: the same for the same records, so that writing it again changes nothing."""
+    """Return the file's bytes. Equal records give equal bytes: a second write changes nothing."""
     first = file.records[0]
     place = f"{beginning(first.topic, first.partition)}{first.offset}"
     sync = hashlib.md5(place.encode(), usedforsecurity=False).digest()
@@ -206,9 +206,9 @@ def container(
 
 
 def schema_in(head: bytes) -> str | None:
-    """The writer's schema from the first bytes of a container file; None when they are too few.
+    """Return the writer's schema from a container file's first bytes; None when they are too few.
 
-    Raises ValueError when it is no Avro container file.
+    Raises ValueError when the file is no Avro container file.
     """
     if not head.startswith(_MAGIC):
         raise ValueError("it is no Avro object container file")
@@ -219,9 +219,9 @@ def schema_in(head: bytes) -> str | None:
 
 
 def records_in(data: bytes) -> int:
-    """How many records a container file has, by what stands between its blocks.
+    """Return the number of records in a container file, from the counts of its blocks.
 
-    Nothing is decoded. Raises ValueError when it is not whole, or is no Avro container file.
+    Nothing is decoded. Raises ValueError when the file is not whole, or is no Avro container file.
     """
     if not data.startswith(_MAGIC):
         raise ValueError("it is no Avro object container file")
@@ -252,7 +252,7 @@ def _metadata(head: bytes) -> dict[str, bytes]:
 
 
 def _header(head: bytes) -> tuple[dict[str, bytes], int]:
-    """The metadata, and where it ends."""
+    """Return the metadata and the position at which it ends."""
     at = len(_MAGIC)
     metadata: dict[str, bytes] = {}
     while True:
@@ -286,7 +286,7 @@ def _read_long(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _long(value: int) -> bytes:
-    """Avro's zig-zag variable-length integer."""
+    """Encode an integer as Avro's zig-zag variable-length integer."""
     number = (value << 1) ^ (value >> 63)
     out = bytearray()
     while number > 0x7F:

@@ -1,4 +1,4 @@
-"""Which bronze files a topic has, without listing what is known already."""
+"""The bronze files of a topic, found without listing known files again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lakehouse.storage import FileInfo, LakeFiles
 __all__ = ["BronzeListing", "ListedFile"]
 
 _FOLDERS_KEPT_SECONDS = 5.0
-"""How old the knowledge may be which folders there are."""
+"""Seconds for which the list of folders is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class ListedFile:
 
     @classmethod
     def of(cls, info: FileInfo) -> ListedFile | None:
-        """None when `info` is something else."""
+        """Return the bronze file that `info` describes; None when it is something else."""
         name = None if info.is_folder else FileName.parse(info.name)
         if name is None:
             return None
@@ -37,11 +37,11 @@ class ListedFile:
 class BronzeListing:
     """The bronze files of one topic, in the order in which their records were in it.
 
-    Whatever their folders are named after: the names of the files alone tell their order.
+    The file names alone give the order, whatever the folders are named after.
     """
 
     def __init__(self, storage: LakeFiles, folder: str) -> None:
-        """`folder` is the topic's: `…/topics/<topic>`."""
+        """`folder` is the topic's folder: `…/topics/<topic>`."""
         self._storage = storage
         self._folder = folder
         self._topic = folder.rsplit("/", 1)[1]
@@ -52,19 +52,19 @@ class BronzeListing:
         return bool(self._storage.entries(self._folder))
 
     def every_file(self) -> list[ListedFile]:
-        """All files, by partition and start offset."""
+        """Return all files by partition and start offset."""
         found = map(ListedFile.of, self._storage.files_below(self._folder))
         return _ordered(file for file in found if file is not None)
 
     def files_before(self, position: Mapping[int, int] | None) -> list[ListedFile]:
-        """All files that begin before `position`, which are whole together; all without one."""
+        """Return the files that begin before `position`, a complete set; all if it is None."""
         files = self.every_file()
         if position is None:
             return files
         return [file for file in files if file.start_offset < position.get(file.partition, 0)]
 
     def from_offsets(self, offsets: Mapping[int, int]) -> list[ListedFile]:
-        """The files with records at or after `offsets`, and all of partitions not among them."""
+        """Return the files with records at or after `offsets`, and all of other partitions."""
         files = self.every_file()
         first = {
             partition: max(
@@ -80,10 +80,10 @@ class BronzeListing:
         return [file for file in files if file.start_offset >= first.get(file.partition, 0)]
 
     def newer(self, offsets: Mapping[int, int]) -> list[ListedFile]:
-        """Files of these partitions that begin at or after `offsets`, in the newest folders.
+        """Return files of these partitions that begin at or after `offsets`, in the newest folders.
 
-        Costs as much as there is new, however many files there are. Older folders are listed first:
-        a file that is seen in one has its predecessors in the ones before.
+        The cost depends only on the number of new files. Older folders are listed first, so that a
+        file's predecessors are in the folders that were listed before it.
         """
         return _ordered(
             file
@@ -93,10 +93,10 @@ class BronzeListing:
         )
 
     def last_files(self, partitions: Iterable[int]) -> Mapping[int, str]:
-        """By partition, the path of the file with the highest start offset.
+        """Return the path of the file with the highest start offset, by partition.
 
-        It need not be in the last folder: a clock that was set back over midnight leaves a later
-        day with lower offsets. An older one is only asked for what is higher, mostly nothing.
+        The file need not be in the last folder: a clock that was set back over midnight leaves a
+        later day with lower offsets. Older folders are only asked for higher offsets, mostly none.
         """
         last: dict[int, ListedFile] = {}
         wanted = list(partitions)
@@ -116,7 +116,7 @@ class BronzeListing:
                 yield file
 
     def _newest_folders(self) -> list[str]:
-        """The last two folders by name; of folders by partition, all."""
+        """Return the last two folders by name, and all `partition=` folders."""
         if time.monotonic() - self._newest_read_at >= _FOLDERS_KEPT_SECONDS:
             parts = (
                 path
@@ -129,7 +129,7 @@ class BronzeListing:
         return self._newest
 
     def _folders_backwards(self, folder: str) -> Iterator[tuple[str, bool]]:
-        """Every folder below `folder`, by name backwards, and whether it has none in it."""
+        """Yield `folder` and all below it, last name first, and whether each has no subfolder."""
         found = self._storage.folders(folder, beginning(self._topic))
         for path in reversed(found):
             yield from self._folders_backwards(path)

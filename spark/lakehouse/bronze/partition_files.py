@@ -1,4 +1,4 @@
-"""The bronze files of a sink's topics as they are added to, each record once, after any crash."""
+"""Appending to the bronze files of a sink's topics: each record once, after any crash."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _log = logging.getLogger(__name__)
 
 
 class PartitionFiles:
-    """Adds files, and knows how far each partition is in them: the bucket says so.
+    """A writer of files that takes each partition's position from the bucket.
 
-    Where a partition has one file open at a time, its last file tells. Where it has several, a note
-    does, which is written when those that are closed together are all there. Files from behind the
-    note are of a rotation that was not over: they are removed and written again.
+    If a partition has one file open at a time, its last file gives the position. If it has several,
+    a note gives it, which is written once all files that are closed together are there. Files after
+    the note belong to an unfinished rotation: they are removed and written again.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class PartitionFiles:
         *,
         base_path: str,
     ) -> None:
-        """`schema_of` gives the schema of files with values of a schema's id."""
+        """`schema_of` returns the file schema for the id of the values' schema."""
         self._storage = storage
         self._topics = topics
         self._config = config
@@ -49,24 +49,24 @@ class PartitionFiles:
 
     @property
     def topics_path(self) -> str:
-        """The folder that has one for each topic."""
+        """The folder with one subfolder per topic."""
         return f"{self._base_path}/{self._config.topics_dir}"
 
     @property
     def positions(self) -> Mapping[str, Mapping[int, int]]:
-        """By topic and partition, the offset that everything before is in files."""
+        """The next offset by topic and partition; all records before it are in files."""
         return self._positions
 
     def position(self, topic: str) -> Mapping[int, int]:
         return self._positions.get(topic, {})
 
     def forget(self) -> None:
-        """Know of no topic how far it is: one that is away now may be another when it is back."""
+        """Forget all positions: a topic that is missing now may be another one when it is back."""
         self._positions.clear()
         self._noted.clear()
 
     def open(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
-        """Look how far a topic is, and go on there. Returns its position."""
+        """Read a topic's position, continue from there and return it."""
         noted = self._topics.position_of(topic)
         if noted is None:
             self._positions[topic] = self._behind_last_files(topic, partitions)
@@ -76,7 +76,7 @@ class PartitionFiles:
         return dict(self._positions[topic])
 
     def clear_beyond(self, topic: str) -> None:
-        """Remove the files of a rotation that was not over."""
+        """Remove the files of an unfinished rotation."""
         if topic not in self._noted:
             return
         position = self._positions[topic]
@@ -86,12 +86,12 @@ class PartitionFiles:
                 self._storage.delete(file.path)
 
     def append(self, rotation: Rotation) -> Iterator[str]:
-        """Write the files of a rotation. Yields their keys, each once its file is there."""
+        """Write the files of a rotation. Yield the key of each file once the file is there."""
         first, last = rotation.first, rotation.last
         position = self._positions.setdefault(first.topic, {})
         is_noted = first.topic in self._noted or not self._config.rotate_on_folder_change
         if is_noted and (first.topic not in self._noted or first.partition not in position):
-            # There is to be a note before the first file that may be removed because of it.
+            # The note must exist before the first file that may be removed because of it.
             position.setdefault(first.partition, first.offset)
             self._topics.note_position(first.topic, position)
             self._noted.add(first.topic)

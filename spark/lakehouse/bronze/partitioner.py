@@ -1,4 +1,4 @@
-"""Which folder of its topic a record's file is in: the connector's partitioners.
+"""The connector's partitioners: they choose the folder of a record's file within its topic.
 
 A file is `<topics.dir>/<topic>/<folder>/<topic>+<partition>+<start offset>.avro`.
 """
@@ -36,12 +36,12 @@ _FIXED: Mapping[str, tuple[str, int]] = {
 """Partitioners with a `path.format` and a `partition.duration.ms` of their own."""
 _BY_TIME = (*_FIXED, "TimeBasedPartitioner")
 PARTITIONERS = ("DefaultPartitioner", *_BY_TIME, "FieldPartitioner")
-"""Those that come with the connector."""
+"""The partitioners that come with the connector."""
 
 _LONGEST = 700
-"""Bytes of a folder: an object's key has 1,024 in S3, with a topic's name twice beside it."""
+"""Most bytes of a folder: a key in S3 has at most 1,024, with the topic's name in it twice."""
 _LOGICAL = "org.apache.kafka.connect.data."
-"""Of types that Kafka Connect has objects of its own for."""
+"""Prefix of the types for which Kafka Connect has objects of its own."""
 _NUMBERS = ("int8", "int16", "int32", "int64")
 
 
@@ -51,16 +51,16 @@ class FolderError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What is known of a record beside its value."""
+    """Facts about a record besides its value."""
 
     partition: int
     timestamp_ms: int
     now_ms: int
-    """When it is being written."""
+    """The time at which it is written."""
 
 
 FolderOf = Callable[[Place, Mapping[str, Any]], tuple[str, int | None]]
-"""A record's folder, and its time where the partitioner goes by one. Raises FolderError."""
+"""Function returning a record's folder, and its time if folders use one. Raises FolderError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +68,21 @@ class Partitioner:
     """One of the connector's partitioners, as it is configured."""
 
     fields: tuple[str, ...] = ()
-    """Of the value, what folders are named after; a dot leads into a nested record."""
+    """Fields of the value that folders are named after; a dot leads into a nested record."""
     folders: TimeFolders | None = None
-    """How folders are named by time; None: they are not."""
+    """Naming of folders by time; None when they are not named by time."""
     extractor: Extractor = "Record"
     timestamp_field: str = "timestamp"
 
     @property
     def is_by_value(self) -> bool:
-        """Whether records that follow each other belong into folders in any order."""
+        """Whether consecutive records may belong to folders in any order."""
         return bool(self.fields) or (self.folders is not None and self.extractor == "RecordField")
 
     def for_schema(self, schema: str) -> FolderOf:
-        """How values of this Avro schema are put into folders.
+        """Return the function that finds the folders for values of this Avro schema.
 
-        Raises FolderError when that says that none can be.
+        Raises FolderError when no value of the schema can have a folder.
         """
         record = json.loads(schema)
         if self.folders is not None:
@@ -107,7 +107,7 @@ class Partitioner:
 
 
 def check_folder(folder: str) -> None:
-    """Raises FolderError for one that object stores or Hadoop would not take as it is."""
+    """Raise FolderError for a folder that object stores or Hadoop would not take as it is."""
     if len(folder.encode()) > _LONGEST:
         raise FolderError(f"its folder's name would have more than {_LONGEST} bytes")
     if any(name in ("", ".", "..") for name in folder.split("/")):
@@ -136,7 +136,7 @@ class _Field:
         return cls(path, _kind(node), default)
 
     def value(self, value: Mapping[str, Any]) -> Any:
-        """Its value, or its default where it is null, as Connect reads it."""
+        """Return the field's value, or its default if that is null, as Connect reads it."""
         found: Any = value
         for name in self.path.split("."):
             found = found.get(name) if isinstance(found, Mapping) else None
@@ -145,7 +145,7 @@ class _Field:
 
 @dataclass(frozen=True, slots=True)
 class _FolderField(_Field):
-    """One that names a folder."""
+    """A field that names a folder."""
 
     @classmethod
     def of(cls, record: Mapping[str, Any], path: str) -> _FolderField:
@@ -163,7 +163,7 @@ class _FolderField(_Field):
 
 @dataclass(frozen=True, slots=True)
 class _TimeField(_Field):
-    """One that says a time."""
+    """A field that holds a time."""
 
     @classmethod
     def of(cls, record: Mapping[str, Any], path: str) -> _TimeField:
@@ -185,7 +185,7 @@ class _TimeField(_Field):
 
 
 def _without_null(node: Any) -> Any:
-    """The one type that a nullable type is of; a union of several as it is."""
+    """Return the only type besides null of a union; return a union of several as it is."""
     if isinstance(node, list):
         others = [one for one in node if one != "null"]
         return others[0] if len(others) == 1 else node
@@ -193,7 +193,7 @@ def _without_null(node: Any) -> Any:
 
 
 def _kind(node: Any) -> str:
-    """The type of a field in Kafka Connect, as the Avro converter makes it."""
+    """Return a field's type in Kafka Connect, as the Avro converter makes it."""
     if isinstance(node, list):
         return "union"
     if not isinstance(node, Mapping):
@@ -213,9 +213,9 @@ def _kind(node: Any) -> str:
 
 
 def partitioner_problems(values: Mapping[str, str]) -> list[str]:
-    """What keeps the folders from being named as the connector would, one sentence each.
+    """Return why folders cannot be named as the connector names them, one sentence per reason.
 
-    A value that is still a reference is not looked at.
+    A value that is still a reference is not checked.
     """
     problems: list[str] = []
 
@@ -245,14 +245,14 @@ def partitioner_problems(values: Mapping[str, str]) -> list[str]:
 
 
 def is_by_value(values: Mapping[str, str]) -> bool:
-    """Whether the folders of a configuration are named after what is in the records' values."""
+    """Return whether a configuration names folders after the records' values."""
     name = _name(values)
     by_field = values.get("timestamp.extractor") == "RecordField"
     return name == "FieldPartitioner" or (name in _BY_TIME and by_field)
 
 
 def partitioner_of(values: Mapping[str, str]) -> Partitioner:
-    """The partitioner of a configuration in which `partitioner_problems` finds none."""
+    """Return the partitioner of a configuration in which `partitioner_problems` finds none."""
     name = _name(values)
     if name == "FieldPartitioner":
         return Partitioner(fields=tuple(_names(values["partition.field.name"])))
@@ -272,7 +272,7 @@ def partitioner_of(values: Mapping[str, str]) -> Partitioner:
 
 
 def _name(values: Mapping[str, str]) -> str:
-    """The partitioner's class, without the package of those that come with the connector."""
+    """Return the partitioner's class, without the package of those of the connector."""
     return values.get("partitioner.class", f"{_PACKAGE}DefaultPartitioner").removeprefix(_PACKAGE)
 
 

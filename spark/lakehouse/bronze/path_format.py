@@ -23,7 +23,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAMED = "GEaz"
 """Letters that stand for names: of eras, days, halves of a day and time zones."""
 _PIECE = re.compile(r"'(?:[^']|'')*'?|([A-Za-z])\1*|[^A-Za-z']+")
-"""Of a pattern: text in quotes, a letter with its repetitions, anything else."""
+"""Pieces of a pattern: text in quotes, a letter with its repetitions, anything else."""
 _OFFSET = re.compile(r"(?P<sign>[+-])(?P<hours>\d\d):(?P<minutes>\d\d)")
 _NUMBER = re.compile(r"-?[0-9]{1,19}")
 _ISO = re.compile(
@@ -38,9 +38,9 @@ class _LocalTime:
     """A moment as clock and calendar of a time zone show it."""
 
     days: int
-    """Since 1970-01-01."""
+    """Days since 1970-01-01."""
     millis: int
-    """Since midnight."""
+    """Milliseconds since midnight."""
 
     @property
     def date(self) -> tuple[int, int, int]:
@@ -91,11 +91,11 @@ _NUMBERS: Mapping[str, Callable[[_LocalTime], int]] = {
     "m": lambda time: time.millis % _HOUR // _MINUTE,
     "s": lambda time: time.millis % _MINUTE // _SECOND,
 }
-"""What each letter of a pattern stands for."""
+"""The number that each letter of a pattern stands for."""
 
 
 def parse_pattern(pattern: str) -> Sequence[_Part]:
-    """The parts of `path.format`. Raises ValueError for what cannot be formatted the same way."""
+    """Parse `path.format`. Raises ValueError for a part that cannot be formatted the same way."""
     return [_part(match.group()) for match in _PIECE.finditer(pattern)]
 
 
@@ -121,7 +121,7 @@ def _part(piece: str) -> _Part:
 
 
 def _padded(number: int, width: int) -> str:
-    """Digits, as many as `width` at least, behind a minus."""
+    """Return at least `width` digits, after a minus if the number is negative."""
     return f"{'-' if number < 0 else ''}{abs(number):0{width}d}"
 
 
@@ -130,7 +130,7 @@ def _literal(text: str) -> _Part:
 
 
 def time_zone(name: str) -> tzinfo:
-    """A zone by its id or its fixed offset. Raises ValueError for any other name."""
+    """Return a zone by its id or its fixed offset. Raises ValueError for any other name."""
     if match := _OFFSET.fullmatch(name):
         offset = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"]))
         return timezone(-offset if match["sign"] == "-" else offset)
@@ -151,19 +151,22 @@ class TimeFolders:
     duration_ms: int
 
     def folder(self, timestamp_ms: int) -> str:
-        """The folder for a moment in milliseconds since 1970."""
+        """Return the folder for a moment in milliseconds since 1970."""
         begin = self._to_utc(self._floored(timestamp_ms + self._offset(timestamp_ms)))
         days, millis = divmod(begin + self._offset(begin), _DAY)
         return "".join(part(_LocalTime(days, millis)) for part in self.parts)
 
     def _floored(self, local: int) -> int:
-        """The beginning of a span. Before 1970 it is its end, as Java divides."""
+        """Return the beginning of a span; before 1970 return its end, as Java divides."""
         spans = abs(local) // self.duration_ms
         return (spans if local >= 0 else -spans) * self.duration_ms
 
     def _to_utc(self, local: int) -> int:
-        """The moment at which a clock shows `local`; around a change of the clock, Joda's choice:
-        the later one of two, and of none the one as far behind the change as it is skipped."""
+        """Return the moment at which a clock shows `local`.
+
+        If a change of the clock shows it twice or never, return Joda's choice: the later of the
+        two, or the moment as far after the change as `local` is after the start of the gap.
+        """
         rough = self._offset(local)
         offset = self._offset(local - rough)
         if rough != offset and rough < 0:
@@ -173,9 +176,9 @@ class TimeFolders:
         return local - offset
 
     def _offset(self, moment: int) -> int:
-        """Milliseconds that clocks are ahead of UTC."""
+        """Return the milliseconds by which clocks are ahead of UTC."""
         days = moment // _DAY + _UNIX_EPOCH
-        # Python has no dates of all years; the calendar repeats itself every 400 of them.
+        # Python does not have dates of all years. The calendar repeats every 400 years.
         if days > _LATEST:
             moment -= (days - _YEAR_2400) // _DAYS_IN_400_YEARS * _DAYS_IN_400_YEARS * _DAY
         elif days < _EARLIEST:
@@ -185,9 +188,9 @@ class TimeFolders:
 
 
 def parse_millis(text: str) -> int:
-    """Milliseconds since 1970 from a number's digits, or a date, time or both of ISO 8601.
+    """Return milliseconds since 1970 from digits, or from an ISO 8601 date, time or both.
 
-    Where no offset from UTC is said it is UTC. Raises ValueError for any other text.
+    A time without an offset is in UTC. Raises ValueError for any other text.
     """
     if _NUMBER.fullmatch(text) and -(2**63) <= int(text) < 2**63:
         return int(text)

@@ -46,7 +46,7 @@ class FilesOfSchema:
 
 
 class BronzeReader:
-    """Reads files of one topic, whatever schemas they were written with."""
+    """Reader of one topic's files, whatever schemas they were written with."""
 
     def __init__(self, spark: SparkSession, storage: LakeFiles, keys: RecordKeys) -> None:
         self._spark = spark
@@ -56,7 +56,7 @@ class BronzeReader:
         self._schemas: dict[str, WriterSchema] = {}
 
     def small(self, files: Sequence[ListedFile]) -> Mapping[str, bytes]:
-        """The contents of `files` by path, if they are small all together; else nothing."""
+        """Return the contents of `files` by path if they are small in total, else nothing."""
         if sum(file.size for file in files) > _SMALL_BATCH_BYTES:
             return {}
         paths = [file.path for file in files]
@@ -77,9 +77,9 @@ class BronzeReader:
         return [FilesOfSchema(self._parsed(text), group) for text, group in paths.items()]
 
     def check_whole(self, files: Sequence[ListedFile]) -> None:
-        """Raises PermanentError, with its name, for a file that is cut short or otherwise torn.
+        """Raise PermanentError, with the file's name, for a file that is cut short or torn.
 
-        Spark would name no file; and one cut off between two blocks it reads as if that were all.
+        Spark would name no file, and would read a file cut off between blocks as if it were whole.
         """
 
         def check(file: ListedFile) -> None:
@@ -91,7 +91,7 @@ class BronzeReader:
         _each(check, files)
 
     def unreadable(self, files: Sequence[ListedFile]) -> PermanentError | None:
-        """Which of `files` cannot be decoded; None when all can."""
+        """Return the error of the first file that cannot be decoded; None when all can."""
         for file in files:
             try:
                 self.check_whole([file])
@@ -104,7 +104,7 @@ class BronzeReader:
         return None
 
     def columns(self, schema: WriterSchema) -> StructType:
-        """Columns of the rows in files of `schema`."""
+        """Return the columns of the rows in files of `schema`."""
         known = self._columns.get(schema.text)
         if known is None:
             positions = {field.name: field for field in POSITION_COLUMNS.fields}
@@ -114,7 +114,7 @@ class BronzeReader:
         return known
 
     def truncates(self, groups: Iterable[FilesOfSchema]) -> list[Truncate]:
-        """Return the records of a TRUNCATE in the files. Those of other schemas are not read."""
+        """Return the TRUNCATE records in the files. Files of other schemas are not read."""
         return [
             Truncate(*row)
             for group in groups
@@ -125,7 +125,7 @@ class BronzeReader:
         ]
 
     def rows(self, groups: Iterable[FilesOfSchema], target: StructType) -> DataFrame:
-        """All rows of the files as rows of `target`, with `FLAG_BAD`."""
+        """Return all rows of the files as rows of `target`, with `FLAG_BAD`."""
         found = [self._rows(group, target) for group in groups]
         if not found:
             flag = StructField(FLAG_BAD, BooleanType())
@@ -148,7 +148,7 @@ class BronzeReader:
             .option("avroSchema", group.schema.text)
             .option("datetimeRebaseMode", "CORRECTED")
             .option("recursiveFileLookup", "true")
-            # Folders may be named after any value: a path is what it is, and no pattern.
+            # Folders may be named after any value: read a path literally, not as a pattern.
             .option("__globPaths__", "false")
             .load(list(group.paths))
         )
@@ -172,9 +172,9 @@ class BronzeReader:
 
 
 def parts_in(contents: Iterable[bytes]) -> list[BatchPart] | None:
-    """What a batch of whole files has of each partition, all taken to be sound.
+    """Return the parts of a batch of whole files, one per partition, all taken to be sound.
 
-    None where the files cannot be read this way, or records are missing between them.
+    Return None when the files cannot be read this way, or records are missing between them.
     """
     offsets: dict[int, list[int]] = defaultdict(list)
     try:
@@ -191,7 +191,7 @@ def parts_in(contents: Iterable[bytes]) -> list[BatchPart] | None:
 
 
 def _each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
-    """`work` on each of `items`, side by side if they are several."""
+    """Apply `work` to each of `items`, in parallel if there are several."""
     if len(items) == 1:
         return [work(items[0])]
     with ThreadPoolExecutor(_PARALLEL_READS) as pool:

@@ -1,7 +1,7 @@
 """The S3 sink connector's own configuration, as far as this application can honour it.
 
-Where the connector runs, it writes bronze; elsewhere this application does, to the same rules.
-What it cannot do the same way it refuses, rather than writing something else.
+If the connector runs, it writes bronze; otherwise this application does, by the same rules. It
+refuses settings that it cannot honour, rather than writing something else.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ONLY: Mapping[str, str] = {
     "transforms.position.type": "org.apache.kafka.connect.transforms.InsertField$Value",
     "transforms": "position",
 }
-"""Keys with the one value that can be honoured; all of them must be there."""
+"""Required keys, each with the only value that can be honoured."""
 
 _IF_THERE: Mapping[str, str] = {
     "allow.optional.map.keys": "false",
@@ -64,7 +64,7 @@ _IF_THERE: Mapping[str, str] = {
     "store.kafka.keys": "false",
     "value.converter.apicurio.registry.use-id": "globalId",
 }
-"""Keys that change what is written, with the value that changes nothing: the default."""
+"""Keys that change the output, each with its default value, which changes nothing."""
 
 _COUNTS = ("flush.size", "rotate.schedule.interval.ms")
 _POSITION = tuple(
@@ -100,39 +100,39 @@ _FRAMEWORK = frozenset(
 """Kafka Connect's keys for any sink that concern its own workings."""
 _WITHOUT_EFFECT = SINK_KEYS | _FRAMEWORK
 _UNREAD = ("key.converter.", "header.converter.", "value.converter.", "consumer.override.")
-"""Below these: how keys, headers and the connector's own clients are read. Keys and headers are not
-written, and Spark's clients are set up elsewhere."""
+"""Prefixes of keys that this application does not read: keys and headers are not written, and
+Spark's clients are set up elsewhere."""
 _DECODING = tuple(
     f"value.converter.apicurio.registry.{key}"
     for key in ("id-handler", "headers.handler", "headers.value.", "avro.encoding")
 )
-"""Below these: where a record has its schema's id. The converter's own default is read, and
-Confluent's form (`wire.py`): which of the two it is, each record says."""
+"""Prefixes of keys that say where a record has its schema's id. The converter's default and
+Confluent's form (`wire.py`) are both read: each record shows which one it has."""
 
 
 @dataclass(frozen=True, slots=True)
 class SinkConfig:
-    """How one sink's bronze files are cut, named and encoded."""
+    """Rules by which one sink's bronze files are cut, named and encoded."""
 
     name: str
-    """The connector's: that of its file."""
+    """The connector's name, which is that of its file."""
     topics_regex: str
     topics_dir: str
     bucket: str
     partitioner: Partitioner
     flush_size: int
-    """Most records of a partition's files that are open together."""
+    """Most records in the files of a partition that are open together."""
     rotate_interval_ms: int | None
-    """Records of those files lie less than this apart; None: no such limit."""
+    """The records of those files lie less than this time apart; None: no such limit."""
     rotate_schedule_interval_ms: int
     """Files are closed after this time, whatever is in them."""
     rotate_on_folder_change: bool
-    """Whether a partition has one file open at a time; else it has one in each folder."""
+    """Whether a partition has only one file open at a time; else it has one in each folder."""
     max_open_files: int | None
     """Most files that a partition has open together; None: no such limit."""
     codec: Codec
     tolerate_errors: bool
-    """Put a record aside that is no Avro of its schema, instead of stopping."""
+    """Whether a record that is no Avro of its schema is put aside; else it stops its topic."""
     position_fields: tuple[str, str, str]
     """Fields added for the record's partition, offset and timestamp."""
 
@@ -140,8 +140,7 @@ class SinkConfig:
 def load_sink_config(path: Path, secrets_dir: Path) -> SinkConfig:
     """Read the connector's JSON, with references looked up in `secrets_dir`.
 
-    Raises ConfigurationError for anything this application could not do as the connector does,
-    all of it at once.
+    Raises ConfigurationError with all settings that this application cannot honour.
     """
     values = {key: _resolve(path, key, value, secrets_dir) for key, value in _read(path).items()}
     if problems := sink_problems(values):
@@ -162,8 +161,8 @@ def load_sink_config(path: Path, secrets_dir: Path) -> SinkConfig:
         flush_size=int(values["flush.size"]),
         rotate_interval_ms=rotate_interval if by_time else None,
         rotate_schedule_interval_ms=int(values["rotate.schedule.interval.ms"]),
-        # Folders by the time of a record or of its writing follow each other. One file at a time
-        # says by itself where to go on, so that no note of it is needed.
+        # Folders by a record's time or writing time come one after another. With one file open at
+        # a time, the last file shows the position, so that no note of it is needed.
         rotate_on_folder_change=not partitioner.is_by_value
         or (by_time and values.get("rotate.file.on.partition.change", "true").lower() == "true"),
         max_open_files=open_files if open_files > 0 else None,
@@ -178,10 +177,10 @@ def load_sink_config(path: Path, secrets_dir: Path) -> SinkConfig:
 
 
 def sink_problems(values: Mapping[str, str]) -> list[str]:
-    """What keeps this application from doing as the connector would, one sentence each.
+    """Return why this application cannot do as the connector would, one sentence per reason.
 
-    A value that is still a reference is not looked at: what it stands for is not known yet. Values
-    are shown only of keys that are known to hold no secret.
+    A value that is still a reference is not checked, because its meaning is not known yet. Values
+    are shown only for keys that are known to hold no secret.
     """
     problems = [f"{key} is missing" for key in (*_ONLY, *_READ) if key not in values]
     if ("topics" in values) == ("topics.regex" in values):
@@ -222,17 +221,17 @@ def _problem(key: str, value: str) -> str | None:
 
 
 def topics_taken(values: Mapping[str, str], topics: Iterable[str]) -> list[str]:
-    """Of `topics`, those that a sink connector with this configuration takes."""
+    """Return those of `topics` that a sink connector with this configuration takes."""
     try:
         pattern = re.compile(_topics(values))
     except re.error:
-        # A pattern in a form of Java's own, which Spark judges.
+        # Python cannot parse this pattern. It may be valid in Java, so Spark checks it.
         return list(topics)
     return [topic for topic in topics if pattern.fullmatch(topic)]
 
 
 def _topics(values: Mapping[str, str]) -> str:
-    """An expression for the topics, be they listed or described by one."""
+    """Return a regular expression for the topics, which are listed or given as a pattern."""
     if "topics.regex" in values:
         return values["topics.regex"]
     names = (topic.strip() for topic in values.get("topics", "").split(","))
@@ -240,7 +239,7 @@ def _topics(values: Mapping[str, str]) -> str:
 
 
 def _read(path: Path) -> dict[str, str]:
-    """The file's keys, which may stand in Connect's own `{"name": …, "config": {…}}`."""
+    """Return the file's keys. They may be inside Connect's `{"name": …, "config": {…}}`."""
     try:
         raw = json.loads(read_text(path))
     except OSError as error:

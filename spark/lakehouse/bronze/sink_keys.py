@@ -1,8 +1,8 @@
 """The S3 sink connector's configuration keys.
 
-Confluent's connector is in no package registry, so these are not asked from the plugin: they are
-the keys of its documentation and of its source's configuration classes (kafka-connect-storage-cloud
-and -common).
+Confluent's connector is in no package registry, so the plugin cannot be asked for its keys. These
+are the keys in its documentation and in the configuration classes of its source
+(kafka-connect-storage-cloud and -common).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ SINK_CONNECTOR = "io.confluent.connect.s3.S3SinkConnector"
 
 SINK_KEYS = frozenset(
     {
-        # Where to, and with what rights.
+        # Destination and credentials.
         "aws.access.key.id",
         "aws.secret.access.key",
         "s3.acl.canned",
@@ -34,7 +34,7 @@ SINK_KEYS = frozenset(
         "storage.class",
         "store.url",
         "topics.dir",
-        # How it writes.
+        # Writing.
         "enable.conditional.writes",
         "max.files.scan.limit",
         "max.write.duration.ms",
@@ -48,7 +48,7 @@ SINK_KEYS = frozenset(
         "s3.send.digest",
         "schema.cache.size",
         "shutdown.timeout.ms",
-        # What is in a file.
+        # Contents of a file.
         "allow.optional.map.keys",
         "avro.codec",
         "behavior.on.null.values",
@@ -72,7 +72,7 @@ SINK_KEYS = frozenset(
         "store.kafka.headers",
         "store.kafka.keys",
         "tombstone.encoded.partition",
-        # What a file is called.
+        # Names of files.
         "directory.delim",
         "file.delim",
         "filename.offset.zero.pad.width",

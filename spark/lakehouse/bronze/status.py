@@ -1,4 +1,4 @@
-"""What the status says about bronze, for one sink or several."""
+"""The status of bronze, for one sink or several."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 __all__ = ["bronze_status"]
 
 _STATES = ("failed", "retrying", "running", "rebuilding", "starting", "done")
-"""What is worth knowing first: of several writers, the first state that one of them is in."""
+"""States by importance: of several writers, the first state that one of them is in is shown."""
 
 
 def bronze_status(writers: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """One entry for all writers, and each one's own; None when there is none."""
+    """Return one entry for all writers together and one for each; None when there are none."""
     if not writers:
         return None
     own = sorted(writers.values(), key=lambda one: one["last_commit_at"] or "")

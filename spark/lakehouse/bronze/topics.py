@@ -1,4 +1,4 @@
-"""What is remembered of the topics that bronze files are of."""
+"""Notes about the topics of bronze files."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _log = logging.getLogger(__name__)
 
 
 class BronzeTopics:
-    """Which topics the bronze files are of, and how far they go, kept in the lake beside them.
+    """Ids and positions of the topics of bronze files, kept in the lake beside the files.
 
-    Where a partition has files in several folders open at a time, they do not say how far it is in
-    bronze: of those that are closed together some may be missing. A note does, which is written
-    when all are there.
+    If a partition has files in several folders open at a time, they do not show its position in
+    bronze: some of the files that are closed together may be missing. A note shows it, which is
+    written once all of them are there.
     """
 
     def __init__(self, storage: LakeFiles, *, lake: str, bronze_base_path: str) -> None:
-        """`lake` is where the application keeps what is neither bronze nor silver."""
+        """`lake` is the folder for data that is neither bronze nor silver."""
         self._storage = storage
         self._ids = f"{lake}/bronze-topics"
         self._positions = f"{lake}/{POSITIONS}"
@@ -31,7 +31,7 @@ class BronzeTopics:
         self._retired = f"{bronze_base_path.rstrip('/')}/retired"
 
     def id_of(self, topic: str) -> str:
-        """The id of the topic that the files are of; empty when nobody noted it."""
+        """Return the id of the topic that the files are from; empty when none was noted."""
         path = f"{self._ids}/{topic}"
         return self._storage.read(path).decode() if self._storage.exists(path) else ""
 
@@ -39,7 +39,7 @@ class BronzeTopics:
         self._storage.write(f"{self._ids}/{topic}", topic_id.encode())
 
     def position_of(self, topic: str) -> Mapping[int, int] | None:
-        """By partition, the offset that bronze has everything before; None: none was noted."""
+        """Return the offset before which bronze has everything, by partition; None if not noted."""
         path = f"{self._positions}/{topic}"
         return parse_position(self._storage.read(path)) if self._storage.exists(path) else None
 
@@ -47,18 +47,19 @@ class BronzeTopics:
         self._storage.write(f"{self._positions}/{topic}", note_of(position))
 
     def ask_to_retire(self, topic: str) -> None:
-        """Have a topic's files put aside before any is written next."""
+        """Request that a topic's files are put aside before the next one is written."""
         self._storage.write(f"{self._retiring}/{topic}", b"")
 
     def is_to_retire(self, topic: str) -> bool:
         return self._storage.exists(f"{self._retiring}/{topic}")
 
     def retire(self, topics_path: str, is_mine: Callable[[str], bool]) -> None:
-        """Put the files aside that this was asked for, of the topics that are the caller's.
+        """Put aside the files of requested topics, as far as the topics are the caller's.
 
         `topics_path` has a folder for each topic.
 
-        What was moved when the application died stays where it is: the rest follows beside it.
+        If the application dies during the move, moved files stay where they are, and the next start
+        moves the rest to a folder beside them.
         """
         for request in self._storage.entries(self._retiring):
             topic = request.name

@@ -1,4 +1,4 @@
-"""Which values can be spliced into a bronze file, the file's schema, and its folder."""
+"""Checks whether values can be spliced into a bronze file, and finds its schema and folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class UnfitValueError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class UsableValue:
-    """A value that can."""
+    """A value that can go into a bronze file."""
 
     schema_id: int
     folder: str
@@ -37,14 +37,14 @@ class UsableValue:
 @dataclass(frozen=True, slots=True)
 class _Schema:
     of_file: str
-    """With the position fields."""
+    """The schema of a file, with the position fields."""
     of_value: Any
-    """As fastavro reads with it."""
+    """The schema of a value, as fastavro reads with it."""
     folder_of: FolderOf
 
 
 class BronzeValues:
-    """Checks values against the schemas they name. A schema is asked for and parsed once."""
+    """Checks values against the schemas they name. Each schema is fetched and parsed once."""
 
     def __init__(self, registry: SchemaRegistry, config: SinkConfig) -> None:
         self._registry = registry
@@ -52,7 +52,7 @@ class BronzeValues:
         self._schemas: dict[int, _Schema] = {}
 
     def file_schema(self, schema_id: int) -> str:
-        """The schema of files with values of `schema_id`, one that `check` has found usable.
+        """Return the schema of files with values of `schema_id`, which `check` has found usable.
 
         Raises UnusableSchemaError, or OSError when the registry does not answer.
         """
@@ -61,11 +61,11 @@ class BronzeValues:
     def check(
         self, schema_id: bytes | None, value: bytes, offset: int, place: Place
     ) -> UsableValue:
-        """Look whether a value can be spliced into a file, and into which folder's.
+        """Check that a value can be spliced into a file, and find the file's folder.
 
-        `schema_id` and the bare `value` are what `wire.split` makes of the record. Raises
-        UnfitValueError when it cannot, and OSError when the registry does not answer: then nothing
-        is known of the value.
+        `schema_id` and the bare `value` are the results of `wire.split`. Raises UnfitValueError if
+        the value cannot be spliced, and OSError when the registry does not answer: then nothing is
+        known of the value.
         """
         if schema_id is None or len(schema_id) != SCHEMA_ID_BYTES:
             raise UnfitValueError(NO_SCHEMA)
@@ -93,7 +93,7 @@ class BronzeValues:
     def _with_position(
         self, fields: Mapping[str, Any], offset: int, place: Place
     ) -> Mapping[str, Any]:
-        """The value as the partitioner sees it: behind the transform that adds the position."""
+        """Return the value as the partitioner sees it, after the transform adds the position."""
         if not self._config.partitioner.is_by_value:
             return fields
         names = self._config.position_fields
@@ -128,7 +128,10 @@ class BronzeValues:
 
 
 def _without_logical_types(node: Any) -> Any:
-    """Values are only walked over, so converting them would be wasted (and could overflow)."""
+    """Drop logical types. Converting values that are only walked over would be wasted effort.
+
+    It could also overflow.
+    """
     if isinstance(node, list):
         return [_without_logical_types(item) for item in node]
     if isinstance(node, dict):

@@ -32,11 +32,11 @@ __all__ = ["BronzeWriter"]
 
 _log = logging.getLogger(__name__)
 _MAX_BYTES_PER_BATCH = 32 * 1024 * 1024
-"""A batch is in memory several times over: as Spark has it, as Python has it, as files."""
+"""Most bytes of a batch, which is in memory several times: in Spark, in Python and as files."""
 
 
 class BronzeWriter(KafkaQuery):
-    """One query over the topics of a sink connector's file. Where it goes on, the bucket says."""
+    """One query over the topics of a sink connector's file. The bucket holds its position."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class BronzeWriter(KafkaQuery):
         silver_first: SilverFirst | None,
         once: bool,
     ) -> None:
-        """`arrived` has an event for each topic of which somebody waits for files."""
+        """`arrived` has an event for each topic for whose files a reader waits."""
         super().__init__(
             spark,
             kafka,
@@ -83,7 +83,7 @@ class BronzeWriter(KafkaQuery):
         return self._silver_first.waits_for(partitions, time.monotonic())
 
     def open(self, topics: Mapping[str, TopicState]) -> Mapping[str, Mapping[int, int]]:
-        """Go on behind the last file of every partition, except for topics that were recreated."""
+        """Continue after the last file of every partition, except for recreated topics."""
         self._stopped = {}
         self._remembered = set()
         self._files.forget()
@@ -119,7 +119,7 @@ class BronzeWriter(KafkaQuery):
         )
 
     def reads(self, topic: str) -> bool:
-        """Whether the sink takes a topic."""
+        """Return whether the sink takes a topic."""
         return self._topics.include(topic)
 
     def ingest(self, records: DataFrame, _spans: Spans) -> None:
@@ -140,9 +140,9 @@ class BronzeWriter(KafkaQuery):
         self.progress.committed(written, last_commit_at=now())
 
     def _sound(self, rows: DataFrame) -> Iterator[BronzeRecord]:
-        """The rows that are Avro of their schema, and not in a file yet."""
+        """Yield the rows that are Avro of their schema and not in a file yet."""
         now_ms = time.time_ns() // 1_000_000
-        # By way of columns: much cheaper than Spark's own rows of Python objects.
+        # Rows are transferred as columns: much cheaper than Spark's rows of Python objects.
         found: Iterable[Any] = rows.toPandas().itertuples(index=False)
         for row in found:
             position = self._files.position(row.topic)
@@ -167,7 +167,7 @@ class BronzeWriter(KafkaQuery):
             )
 
     def _put_aside(self, row: Any, reason: str) -> None:
-        """Stop the record's topic, and no other, or put it into the dead-letter location."""
+        """Stop the record's topic alone, or write the record to the dead-letter location."""
         if not self._config.tolerate_errors:
             self._stop(
                 row.topic,
