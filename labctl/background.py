@@ -1,4 +1,4 @@
-"""Work that goes on beside the caller, on a thread of its own."""
+"""Background work on a separate thread."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Background"]
 
 
 class Background(ABC):
-    """A thread that works until it is stopped. Its error is kept for `check`."""
+    """A thread that works until it is stopped. `check` raises its error."""
 
     def __init__(self, name: str) -> None:
         self._stop = threading.Event()
@@ -20,13 +20,13 @@ class Background(ABC):
         self._thread.start()
 
     def stop(self) -> None:
-        """Ask the thread to end, and wait until it has; safe to repeat, and before `start`."""
+        """Ask the thread to end and wait for it; safe to call twice, or before `start`."""
         self._stop.set()
         if self._thread.ident is not None:
             self._thread.join()
 
     def check(self) -> None:
-        """Raises what ended the thread early."""
+        """Raise the error that ended the thread early, if any."""
         if self._error is not None:
             raise self._error
 

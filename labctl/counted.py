@@ -1,4 +1,4 @@
-"""Numbers of things, as sentences have them."""
+"""Counts with their nouns, for messages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["counted"]
 def counted(count: int, noun: str, verb: str = "") -> str:
     """Return `1 row`, `2 rows`, or with the verb `are` `1 row is`, `2 rows are`.
 
-    `noun` is one that takes an s.
+    The plural of `noun` must be formed with an s.
     """
     one = count == 1
     said = f"{count:,} {noun if one else noun + 's'}"

@@ -1,4 +1,4 @@
-"""Packages that not every lab needs: what installs them, and one error where they are missing."""
+"""Optional packages: the extra that installs them, and the error when they are missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MODULES = {
         *("prometheus_client", "structlog"),
     ),
 }
-"""By extra of pyproject.toml, what is imported of it."""
+"""Modules that labctl imports from each extra of pyproject.toml."""
 _PURPOSE = {
     "promote": "Promotion and logins to MSK need",
     "reports": "Pages with charts need",
@@ -28,7 +28,7 @@ _PURPOSE = {
 
 
 def require_extra(extra: Literal["promote", "reports", "lakeapi", "notebook"]) -> None:
-    """Raises LabError (ENVIRONMENT) where the packages of `extra` are not installed."""
+    """Raise LabError (ENVIRONMENT) if packages of `extra` are not installed."""
     if missing := [name for name in _MODULES[extra] if find_spec(name) is None]:
         raise LabError(
             f"{_PURPOSE[extra]} packages that are not installed: {', '.join(missing)}",

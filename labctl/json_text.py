@@ -1,4 +1,4 @@
-"""Results as JSON: for `--output json`, and for files of figures."""
+"""Results as JSON, for `--output json` and for files of measurements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["to_json", "to_json_line"]
 
 
 def to_json(data: Any) -> str:
-    """JSON with stable keys; instants as ISO 8601, decimals as strings."""
+    """Return indented JSON with stable keys, ISO 8601 timestamps and decimals as strings."""
     return json.dumps(data, default=_plain, indent=2, ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""HTML pages with charts that need no network: the script that draws them is part of the page."""
+"""HTML pages with charts that need no network: each page contains the Plotly script."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The sinks of a lab: by which connector file the bronze files of which topics are written.
+"""The sinks of a lab: which connector file writes the bronze files of which topics.
 
-A sink is used by the labs that have a table whose topic it takes. The others leave its file alone.
+A lab uses a sink if the sink takes the topic of one of the lab's tables. It ignores other sinks.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from lakehouse.properties import BRONZE_ROOT_KEY, TOPIC_KEY
 __all__ = ["Sink", "check_sinks", "require_readable", "sink_files", "used_sinks"]
 
 _TOPICS_DIR = "topics"
-"""What the connector takes where its file names no folder."""
+"""The connector's default folder if its file sets no `topics.dir`."""
 
 
 @dataclass(frozen=True)
 class Sink:
-    """A sink connector's file, as far as a lab uses it."""
+    """A sink connector's file, with the lab's tables that use it."""
 
     file: ConnectorFile
     tables: tuple[LabTable, ...]
-    """Whose topics it takes."""
+    """The tables whose topics the sink takes."""
 
     @property
     def topics_dir(self) -> str:
-        """The folder of the topics' folders. It may be a reference still."""
+        """The folder that holds the topics' folders. It may be an unresolved reference."""
         return self.file.config.get("topics.dir", _TOPICS_DIR).strip("/")
 
     @property
@@ -42,7 +42,7 @@ class Sink:
 
     @property
     def place(self) -> str:
-        """File and line that say which topics it takes."""
+        """File and line of the setting that names its topics."""
         return f"{self.file.path}:{self.file.line_of(self.topics_key)}"
 
     @property
@@ -68,8 +68,9 @@ def used_sinks(files: Iterable[ConnectorFile], tables: Sequence[LabTable]) -> li
 def check_sinks(project: Path, tables: Sequence[LabTable], *, written_by_spark: bool) -> list[Sink]:
     """Return the lab's sinks after checking that each topic has exactly one.
 
-    Raises LabError (USAGE) for a topic in none or in two, and for a table that looks for its files
-    elsewhere. If they are `written_by_spark`, also for what it could not do as the connector does.
+    Raises LabError (USAGE) for a topic that no sink or more than one sink takes, and for a table
+    that reads its bronze files from another folder. If bronze is `written_by_spark`, also raises
+    it for sink settings that the Spark application does not support.
     """
     sinks = used_sinks(sink_files(project), tables)
     for sink in sinks if written_by_spark else ():
@@ -88,9 +89,10 @@ def check_sinks(project: Path, tables: Sequence[LabTable], *, written_by_spark: 
 
 
 def require_readable(sinks: Iterable[Sink]) -> None:
-    """Raises LabError (USAGE) for bronze that silver cannot read as it is written by the connector.
+    """Raise LabError (USAGE) if a sink's partitioner writes bronze that silver cannot read.
 
-    Of several files that are open at a time nothing says which are whole together.
+    Such a sink has several files of a partition open at a time. Nothing then shows which of them
+    belong together as a complete set.
     """
     for sink in sinks:
         if sink.is_by_value:

@@ -1,4 +1,4 @@
-"""The tables of a lab: captured from which source, by which topic, into which silver table."""
+"""The tables of a lab: each with its source, its topic and its silver table."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from lakehouse.table_names import AmbiguousTableError, find_table
 __all__ = ["CONNECTORS", "GOLD", "PROPERTIES", "LabTable", "full_name", "lab_tables"]
 
 PROPERTIES = Path("spark", "properties")
-"""The folder of the tables' properties files that `lab.toml` does not name another for."""
+"""Default folder of the tables' properties files; `lab.toml` may set others."""
 CONNECTORS = Path("connectors")
-"""Folder of the connector files, below the project's."""
+"""Folder of the connector files, relative to the project."""
 GOLD = Path("gold")
-"""Folder of the views' files, below the project's."""
+"""Folder of the views' files, relative to the project."""
 
 
 @dataclass(frozen=True)
 class LabTable:
-    """One table on its whole way."""
+    """One table, from its source to silver."""
 
     source: str
     """Name of the source in `lab.toml`."""
     engine: SourceEngine
     """The source's engine."""
     db_schema: str
-    """For MySQL: the database."""
+    """The table's schema in the source; for MySQL, its database."""
     source_name: str
-    """Its name in that schema."""
+    """The table's name in that schema."""
     properties: TableConfig
-    """As in `spark/properties/`."""
+    """Settings from its file in `spark/properties/`."""
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ class LabTable:
 
     @property
     def without_source(self) -> str:
-        """What to say where its database has no such table: file and line, and what to do."""
+        """Message for a table missing from its database: file, line and what to do."""
         return (
             f"{self.properties.place_of(TOPIC_KEY)}: {self.topic} is the topic of "
             f"{self.db_schema}.{self.source_name}, a table that sources.{self.source} does not "
@@ -62,7 +62,8 @@ class LabTable:
 def full_name(name: str, names: Iterable[str], *, word: str = "table", place: str = "") -> str:
     """Return the entry of `names`, each `database.table`, that `name` stands for.
 
-    Raises LabError (USAGE) that calls it `word`, with where it was searched for.
+    Raises LabError (USAGE) if none or several match; the message calls it a `word` and ends with
+    `place`.
     """
     known = list(names)
     try:
@@ -85,7 +86,8 @@ def full_name(name: str, names: Iterable[str], *, word: str = "table", place: st
 def lab_tables(project: Path, config: LabConfig) -> list[LabTable]:
     """Return the tables with a properties file, in the order of their files.
 
-    Raises LabError (USAGE) naming the file that cannot be used, or whose topic no source writes.
+    Raises LabError (USAGE) naming a file that cannot be used, or a topic that not exactly one
+    source writes.
     """
     try:
         configured = load_tables([project / folder for folder in config.silver.properties])

@@ -1,4 +1,4 @@
-"""Everything the native runtime needs beyond Python packages: locked, fetched, verified."""
+"""Artefacts that the native runtime needs besides Python packages: locked, fetched, verified."""
 
 from labctl.artifacts.progress import Progress, SilentProgress, Unit
 from labctl.artifacts.store import ArtifactStatus, ArtifactStore, default_cache

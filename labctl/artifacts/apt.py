@@ -1,4 +1,4 @@
-"""The machine's own apt tools over a private state folder, looking at another suite."""
+"""The machine's apt tools with a private state folder, reading another suite."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ INDEX_TARGETS = (
     "$(RELEASE)|$(COMPONENT)|$(REPO_URI)",
     "Created-By: Packages",
 )
-"""Asks apt for the sources this machine is configured for; `archive_address` reads the answer."""
+"""Command that lists the machine's apt sources; `archive_address` parses its output."""
 
-# The system's own lists, installed packages, preferences and hooks must play no part, and every
-# package must be covered by the archive's signature.
+# This apt must ignore the system's lists, installed packages, preferences and hooks. The archive's
+# signature must cover every package.
 CONFIGURATION = """\
 Dir::State "{root}/state";
 Dir::State::status "{root}/status";
@@ -56,7 +56,7 @@ class Apt:
     """apt-get and apt-cache for one suite of the Debian archive this machine is configured for."""
 
     def __init__(self, job: Job, suite: str) -> None:
-        """Set the private state up; touches no network. Raises LabError (ENVIRONMENT)."""
+        """Set up the private state without network access. Raises LabError (ENVIRONMENT)."""
         self._job = job
         _require_debian()
         self._root = job.work / "apt"
@@ -72,7 +72,7 @@ class Apt:
         self._run("apt-get", "update", what="apt-get could not read Debian's package index")
 
     def versions(self, packages: list[str]) -> dict[str, set[str]]:
-        """The versions that the archive has of each of `packages`; none: not in the result."""
+        """Return the archive's versions of each of `packages`; omit packages that it lacks."""
         found: dict[str, set[str]] = {}
         output = self._run(
             "apt-cache", "madison", *packages, what="apt-cache cannot read its index"
@@ -83,7 +83,7 @@ class Apt:
         return found
 
     def closure(self, package: str) -> list[str]:
-        """`package` and everything it depends on, as `name=version`."""
+        """Return `package` and all its dependencies as `name=version`."""
         output = self._run(
             "apt-get",
             "install",
@@ -99,7 +99,7 @@ class Apt:
     def download(self, packages: list[str], into: Path, size: int) -> None:
         """Download `packages` (`name` or `name=version`); apt checks each against the index.
 
-        `size` bounds the reported progress.
+        `size` caps the reported progress.
         """
         into.mkdir(exist_ok=True)
         self._job.begin("downloading", size)
@@ -130,7 +130,7 @@ class Apt:
         )
 
     def _source(self, suite: str) -> str:
-        """A sources line for `suite` of the archive that this machine gets Debian from."""
+        """Return a sources line for `suite` of the Debian archive that this machine uses."""
         output = self._job.run(
             list(INDEX_TARGETS), what="apt-get cannot tell its sources", hint=MYSQL_HINT
         )
@@ -146,7 +146,7 @@ class Apt:
 
 
 def archive_address(index_targets: str) -> str | None:
-    """The Debian archive among the sources that `INDEX_TARGETS` printed, if there is one."""
+    """Return the Debian archive's URI from the output of `INDEX_TARGETS`; None if there is none."""
     codename = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
     for line in index_targets.splitlines():
         release, component, archive = line.split("|")

@@ -1,4 +1,4 @@
-"""Checking files against the lock."""
+"""Checks of files against the lock."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ __all__ = ["require", "sha256_of"]
 
 
 def sha256_of(path: Path) -> str:
-    """Hex SHA-256 of a file's content."""
+    """Return the hex SHA-256 of a file's content."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def require(path: Path, expected: str, *, what: str, found: str | None = None) -> None:
-    """Refuse and remove `path` unless its SHA-256 is `expected`.
+    """Delete `path` and raise LabError unless its SHA-256 is `expected`.
 
-    `what` names the file as the lock does; `found` spares hashing where it is known.
+    `what` names the file as the lock does. `found` is its SHA-256 if the caller knows it already.
     """
     found = found or sha256_of(path)
     if found == expected:

@@ -1,4 +1,4 @@
-"""Artefacts that are Debian packages, run from a folder with their own libraries."""
+"""Artefacts that are Debian packages, run from one folder with their own libraries."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ __all__ = ["command", "fetch", "identity"]
 LIBRARIES = Path("usr/lib/x86_64-linux-gnu")
 LOADER = LIBRARIES / "ld-linux-x86-64.so.2"
 UNUSED = ("doc", "info", "lintian", "locale", "man", "i18n")
-"""Folders of usr/share that no program needs to run."""
+"""Folders in usr/share that programs do not need at run time."""
 
 
 def command(tree: Path, program: str) -> list[str]:
-    """How to run `program` of an unpacked tree: its own loader and libraries, not the system's."""
+    """Return the command for `program` in a tree, with the tree's own loader and libraries."""
     return [str(tree / LOADER), "--library-path", str(tree / LIBRARIES), str(tree / program)]
 
 
 def fetch(artifact: DebianArtifact, job: Job) -> Provenance:
     """Download the locked packages with apt and unpack them into the tree.
 
-    A moving suite drops versions. Where the locked one is gone, the version that the archive's
-    signed index vouches for today is taken instead, and the result says so.
+    A moving suite drops versions. If a locked version is gone, this takes the current version,
+    which the archive's signed index vouches for, and notes that in the result.
     """
     packages = job.work / "packages"
     moved: dict[str, str] = {}
@@ -47,17 +47,17 @@ def fetch(artifact: DebianArtifact, job: Job) -> Provenance:
 
 
 def identity(package: Path, job: Job) -> tuple[str, str]:
-    """Name and version of a .deb file."""
+    """Return the name and version of a .deb file."""
     fields = _dpkg_deb(job, "-f", str(package), "Package", "Version").splitlines()
     name, version = (field.partition(": ")[2] for field in fields)
     return name, version
 
 
 def _requests(apt: Apt, artifact: DebianArtifact) -> list[str]:
-    """What to ask apt for: the locked versions, else what took their place."""
+    """Return the packages to request from apt: locked versions, or their replacements."""
     available = apt.versions([file.name for file in artifact.files])
     if any(file.name not in available for file in artifact.files):
-        # A library was renamed: only the archive's own dependencies still tell what is needed.
+        # A library was renamed: only the archive's current dependencies list what is needed.
         return apt.closure(artifact.package)
     return [
         f"{file.name}={file.version}" if file.version in available[file.name] else file.name
@@ -66,7 +66,7 @@ def _requests(apt: Apt, artifact: DebianArtifact) -> list[str]:
 
 
 def _complete(packages: Path, files: Iterable[LockedFile], job: Job) -> bool:
-    """Whether an earlier attempt left all locked packages; what else it left is removed."""
+    """Return whether an earlier attempt left all locked packages; delete any other package."""
     wanted = {file.sha256 for file in files}
     for package in packages.glob("*.deb"):
         job.check()
@@ -79,7 +79,7 @@ def _complete(packages: Path, files: Iterable[LockedFile], job: Job) -> bool:
 
 
 def _check(packages: Path, files: Iterable[LockedFile], job: Job) -> dict[str, str]:
-    """Check packages against the lock; those of other versions are returned, as name: version."""
+    """Check packages against the lock; return unlocked versions by package name."""
     locked = {(file.name, file.version): file.sha256 for file in files}
     moved: dict[str, str] = {}
     for package in packages.glob("*.deb"):

@@ -18,25 +18,25 @@ __all__ = ["download"]
 
 ATTEMPTS = 5
 TIMEOUT = (10, 30)
-"""Seconds to connect, and between two reads."""
+"""Seconds allowed to connect, and between two reads."""
 CHUNK = 1 << 17
 
 _local = threading.local()
 
 
 class _TransientError(Exception):
-    """Worth another attempt."""
+    """A failure that may not recur: the download is tried again."""
 
 
 class _AbsentError(Exception):
-    """This registry does not have the file."""
+    """The registry does not have the file."""
 
 
 def download(urls: list[str], target: Path, file: LockedFile, job: Job) -> None:
     """Download `file` to `target` from the first of `urls` that has it.
 
-    What was received stays in `<target>.part` if the download breaks off, and is continued.
-    Raises LabError if it is not available or is not what the lock says.
+    If the download breaks off, `<target>.part` keeps the received bytes and the next attempt
+    continues from there. Raises LabError if the file is not available or does not match the lock.
     """
     what = f"{file.name} {file.version}"
     transfer = _Transfer(target.with_name(f"{target.name}.part"), file.size, job)
@@ -78,7 +78,7 @@ def _with_retries(transfer: _Transfer, url: str, what: str) -> str:
 
 
 class _Transfer:
-    """One file on its way; lives across the attempts to receive it."""
+    """The download of one file, across all attempts."""
 
     def __init__(self, partial: Path, size: int, job: Job) -> None:
         self.partial = partial
@@ -87,7 +87,7 @@ class _Transfer:
         self._reported = 0
 
     def receive(self, url: str) -> str:
-        """Receive what is missing and return the hex SHA-256 of the whole file."""
+        """Receive the missing bytes and return the hex SHA-256 of the whole file."""
         received = self._received()
         headers = {"Accept-Encoding": "identity"}
         if received:
@@ -135,7 +135,7 @@ def _check(response: requests.Response) -> None:
 
 
 def _session() -> requests.Session:
-    """One connection pool per thread: sessions are not meant to be shared."""
+    """Return this thread's session: requests' sessions are not meant to be shared."""
     session: requests.Session | None = getattr(_local, "session", None)
     if session is None:
         session = _local.session = requests.Session()

@@ -1,4 +1,4 @@
-"""Fetching several artefacts at once."""
+"""Concurrent fetching of several artefacts."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def fetch_all(
     progress: Progress,
     cancelled: threading.Event,
 ) -> None:
-    """Fetch and install all `artifacts`; the caller holds the cache's lock.
+    """Fetch and install all `artifacts`; the caller must hold the cache's lock.
 
-    The first failure, Ctrl-C or `cancelled` stops the others; what they downloaded stays for the
-    next time.
+    The first failure, Ctrl-C or `cancelled` stops all fetches. Their downloads are kept for the
+    next attempt.
     """
     _require_platform()
     connections = threading.BoundedSemaphore(CONNECTIONS)
@@ -68,14 +68,14 @@ def _require_platform() -> None:
 
 
 def _raise_first(futures: list[Future[None]]) -> None:
-    """Raise what went wrong, not the cancellations that followed from it."""
+    """Raise the error that occurred, not the cancellations that followed from it."""
     errors = [error for future in futures if (error := future.exception())]
     for error in sorted(errors, key=lambda error: isinstance(error, CancelledError)):
         raise error
 
 
 def _trees(target: Path) -> tuple[Path, ...]:
-    """What is installed of this artefact, in whatever version and state."""
+    """Return the installed trees of this artefact, whatever their version and state."""
     return tuple(sorted(path for path in target.parent.glob("*") if path.is_dir()))
 
 
@@ -98,7 +98,7 @@ def _install(artifact: Artifact, job: Job, target: Path) -> None:
 
 
 def _discard_other_versions(work: Path) -> None:
-    """Remove what an unfinished fetch of another locked version left."""
+    """Delete the work folders of unfinished fetches of other locked versions."""
     for other in work.parent.glob("*"):
         if other != work:
             shutil.rmtree(other)

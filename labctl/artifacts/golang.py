@@ -1,4 +1,4 @@
-"""Artefacts that are programs built from a Go module."""
+"""Artefacts that are programs built from Go modules."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from labctl.errors import LabError
 __all__ = ["fetch"]
 
 _INLINED = ("github.com/klauspost/...",)
-"""Compression and checksums, which MinIO applies to each object."""
+"""Packages for compression and checksums, which MinIO applies to each object."""
 HINT = "check the network and Go's proxy settings, then run the command again: it continues"
 
 
 def fetch(artifact: GoArtifact, job: Job) -> Provenance:
-    """Build the program into the tree, with the machine's Go or else a fetched one."""
+    """Build the program into the tree, with the machine's Go or else a fetched toolchain."""
     go = _toolchain(artifact, job)
     module = f"{artifact.module}@{artifact.version}"
     environment = _environment(job)
@@ -36,7 +36,7 @@ def fetch(artifact: GoArtifact, job: Job) -> Provenance:
     _require_sum(json.loads(described)["Sum"], artifact, modules)
     job.begin("building", None, "packages")
     job.run(
-        # -v names each package as it is built, which is all the progress there is to see.
+        # -v names each package as it is built; there is no other progress information.
         [
             *(str(go), "install", "-v", "-modcacherw", "-trimpath"),
             *_compiler(artifact.module),
@@ -66,14 +66,14 @@ def _toolchain(artifact: GoArtifact, job: Job) -> Path:
 
 
 def _compiler(module: str) -> list[str]:
-    """Options of the compiler: functions are inlined where that makes the program faster.
+    """Return compiler options that inline functions only where it makes the program faster.
 
-    MinIO is compiled in three quarters of the time, and answers as fast. Most of it is clients of
-    other services, which it seldom uses.
+    With them MinIO compiles in three quarters of the time and is as fast. Most of its code is
+    clients of other services, which it seldom uses.
     """
     own = "/".join(module.split("/")[:2])
     inlined = ("std", f"{own}/...", *_INLINED)
-    # What debuggers read is not written: the linker would leave it out (-w).
+    # No debug information: the linker would drop it anyway (-w).
     return [
         "-gcflags=all=-l -dwarf=false",
         *(f"-gcflags={packages}=-dwarf=false" for packages in inlined),
@@ -81,7 +81,7 @@ def _compiler(module: str) -> list[str]:
 
 
 def _environment(job: Job) -> dict[str, str]:
-    """Everything Go writes stays below the work folder, where the next attempt finds it."""
+    """Return variables that keep all Go caches in the work folder, for the next attempt."""
     return {
         "GOPATH": str(job.work / "gopath"),
         "GOMODCACHE": str(job.work / "modules"),
@@ -91,7 +91,7 @@ def _environment(job: Job) -> dict[str, str]:
         "GOOS": "linux",
         "GOARCH": "amd64",
         "CGO_ENABLED": "0",
-        # A quarter less time than the default, for 2 GB of memory at the peak.
+        # Takes a quarter less time than the default, with a peak of 2 GB of memory.
         "GOGC": os.environ.get("GOGC", "400"),
     }
 

@@ -1,4 +1,4 @@
-"""What the fetcher of one artefact is given, and what it gives back."""
+"""The input and the result of an artefact's fetcher."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ POLL_SECONDS = 0.1
 
 
 class CancelledError(Exception):
-    """Another artefact failed, or the user interrupted: stop and keep what is downloaded."""
+    """Another artefact failed or the user interrupted: stop, and keep the downloads."""
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """Who vouches for an installed artefact."""
+    """The version of an installed artefact and how it was verified."""
 
     version: str
     verified_by: Literal["lock", "archive"] = "lock"
-    """"archive": the registry's signature, because the locked version is no longer there."""
+    """"archive": by the registry's signature, because the locked version is no longer there."""
     note: str | None = None
 
 
@@ -40,13 +40,13 @@ class Job:
 
     artifact: str
     work: Path
-    """Downloads; kept when the fetch does not finish, so that the next one resumes."""
+    """Folder for downloads; kept if the fetch does not finish, so that the next one resumes."""
     previous: tuple[Path, ...]
-    """Older or damaged trees of the same artefact, whose good files may be used again."""
+    """Older or damaged trees of the same artefact, whose intact files may be reused."""
     progress: Progress
     cancelled: threading.Event
     connections: threading.Semaphore
-    """Held during a download: bounds the connections of all jobs together."""
+    """Semaphore held during a download; it limits the connections of all jobs together."""
 
     @property
     def tree(self) -> Path:
@@ -54,12 +54,12 @@ class Job:
         return self.work / "tree"
 
     def begin(self, phase: str, total: int | None, unit: Unit = "bytes") -> None:
-        """Start a phase; raises CancelledError."""
+        """Start a phase. Raise CancelledError if the fetch is to stop."""
         self.check()
         self.progress.begin(self.artifact, phase, total, unit)
 
     def advance(self, amount: int) -> None:
-        """Report progress in the current phase; raises CancelledError."""
+        """Report progress in the current phase. Raise CancelledError if the fetch is to stop."""
         self.check()
         self.progress.advance(self.artifact, amount)
 
@@ -78,10 +78,10 @@ class Job:
         env: Mapping[str, str] | None = None,
         measure: Callable[[Path], int] = lambda _log: 0,
     ) -> str:
-        """Run a client to its end and return its stdout; its stderr goes to a log beside it.
+        """Run a client program to its end and return its stdout; write its stderr to a log file.
 
-        `what` and `hint` make the LabError if it fails. `measure(log)` says how much of the
-        phase is done and is polled for progress. Raises CancelledError, having ended the client.
+        Raises LabError with `what` and `hint` if it fails. `measure(log)` is polled and returns
+        how much of the phase is done. On CancelledError the client is ended first.
         """
         log = self.work / f"{Path(argv[0]).name}.log"
         output = log.with_suffix(".out")
@@ -109,7 +109,7 @@ class Job:
         return text
 
     def prove(self, argv: list[str]) -> None:
-        """Run a program of the finished tree, so that it fails now rather than in a lab."""
+        """Run a program of the finished tree; raise LabError if it does not work here."""
         name = Path(argv[-2]).name
         self.run(
             argv,
@@ -130,7 +130,7 @@ class Job:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process and its children, unless it ended by itself."""
+    """End the process and its children, unless it has already ended."""
     if process.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
@@ -142,9 +142,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def folder_size(folder: Path) -> int:
-    """Bytes of the files below `folder`, which may change meanwhile."""
+    """Return the bytes of all files below `folder`, which may change during the call."""
     total = 0
-    # Unlike Path.rglob, os.walk passes over a folder that is gone when its turn comes.
+    # Unlike Path.rglob, os.walk skips a folder that was deleted during the walk.
     for parent, _, names in os.walk(folder):
         for name in names:
             with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""The lock: what every artefact consists of, by name, version and checksum."""
+"""The lock: names, versions and checksums of the files of every artefact."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ __all__ = [
 ]
 
 VERSION_OPTION = "--version"
-"""What most programs are asked with for their version."""
+"""The option with which most programs print their version."""
 
 LAYOUT = 1
-"""To be raised when the shape of installed trees changes: older ones are then not current."""
+"""Layout version of installed trees. Increase it when the layout changes, to refetch old trees."""
 
 
 class _Record(BaseModel):
@@ -37,7 +37,7 @@ class _Record(BaseModel):
 
 
 class LockedFile(_Record):
-    """One downloaded file: its name and version in its own registry, and what it must be."""
+    """One downloaded file: its name and version in its registry, its checksum and its size."""
 
     name: str
     version: str
@@ -63,7 +63,7 @@ class _Artifact(_Record, ABC):
 
     @property
     def digest(self) -> str:
-        """Changes whenever anything locked for this artefact does."""
+        """Hash of everything that is locked for this artefact."""
         content = f"{LAYOUT}\n{self.model_dump_json()}"
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
@@ -82,13 +82,13 @@ class MavenArtifact(_Artifact):
 
 
 class PypiArtifact(_Artifact):
-    """A wheel, or one folder out of it."""
+    """A wheel, or one folder of it."""
 
     kind: Literal["pypi"] = "pypi"
     folder: str = ""
-    """The folder of the wheel that is the artefact; "" for all of it."""
+    """Folder of the wheel that becomes the artefact; "" for the whole wheel."""
     check: tuple[str, ...] = ()
-    """A program of the artefact with arguments that must succeed, relative to its folder."""
+    """A program of the artefact (relative to its folder) and arguments; it must succeed."""
     file: LockedFile
 
     @property
@@ -103,9 +103,9 @@ class DebianArtifact(_Artifact):
     suite: str
     package: str
     program: str
-    """The executable the artefact is fetched for, relative to its folder."""
+    """The executable that the lab needs, relative to the artefact's folder."""
     version_option: str = Field(default=VERSION_OPTION, exclude_if=VERSION_OPTION.__eq__)
-    """What it is asked with for its version. The usual one is left out, and no digest changes."""
+    """The program's version option. The default is not serialised, so that digests stay equal."""
     files: tuple[LockedFile, ...]
 
     @property
@@ -119,15 +119,15 @@ class GoArtifact(_Artifact):
     kind: Literal["go"] = "go"
     module: str
     h1: Annotated[str, Field(pattern=r"^h1:[A-Za-z0-9+/]{43}=$")]
-    """Go's own checksum of the module; the module's go.sum pins everything below it."""
+    """Go's checksum of the module; the module's go.sum pins its dependencies."""
     size: int
     """Bytes of the module's source archive."""
     check: tuple[str, ...] = ()
-    """The program with arguments that must succeed, relative to the artefact's folder."""
+    """The program (relative to the artefact's folder) and arguments; it must succeed."""
     go: str
-    """Oldest Go release that builds it, such as "1.24"."""
+    """Oldest Go release that can build the module, such as "1.24"."""
     toolchain: PypiArtifact
-    """The Go toolchain used where the machine has none that is new enough."""
+    """The Go toolchain to fetch if the machine has none that is new enough."""
 
     @property
     def download_size(self) -> int:
@@ -145,9 +145,9 @@ class Lock(_Record):
 
 
 def load_lock(path: Path | None = None) -> Lock:
-    """Read the lock at `path`, or the one that ships with labctl.
+    """Read the lock at `path`, or the lock that ships with labctl.
 
-    Raises LabError (USAGE) if it is not a lock.
+    Raises LabError (USAGE) if the file is missing or not a valid lock.
     """
     source = path or files("labctl.artifacts") / "lock.json"
     try:

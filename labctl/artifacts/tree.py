@@ -1,4 +1,4 @@
-"""Installed artefacts: folders that appear whole, with a stamp that tells what must be in them."""
+"""Installed artefacts: folders that are installed atomically, each with a stamp of its files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SECOND = 10**9
 
 
 def tree_path(cache_dir: Path, name: str, digest: str) -> Path:
-    """Where an artefact is installed; a changed lock, of another digest, makes another folder."""
+    """Return the folder of an installed artefact; it depends on the digest of its lock entry."""
     return cache_dir / "artifacts" / name / digest
 
 
@@ -42,16 +42,16 @@ class Entry(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     path: str
-    """Relative to the tree."""
+    """Path relative to the tree."""
     size: int
     mtime_ns: int
     content: str
-    """Hex SHA-256 of a file, target of a link."""
+    """Hex SHA-256 of a file; target of a link."""
     link: bool = False
 
 
 class Stamp(BaseModel):
-    """Written last: a tree without its stamp is not installed."""
+    """A record of an installed tree, written last: a tree without a stamp is not installed."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -67,7 +67,7 @@ class Stamp(BaseModel):
 
 
 def publish(job: Job, provenance: Provenance, target: Path) -> None:
-    """Make the job's finished tree the one at `target`, replacing what is there."""
+    """Move the job's finished tree to `target` and replace an existing tree."""
     job.begin("sealing", None)
     stamp = _seal(job, provenance)
     _stamp_path(target).unlink(missing_ok=True)
@@ -83,10 +83,10 @@ def publish(job: Job, provenance: Provenance, target: Path) -> None:
 def damage(
     tree: Path, stamp: Stamp, *, thorough: bool, seen: Callable[[int], None] = lambda _bytes: None
 ) -> list[str]:
-    """Files of `tree` that are missing or not what they were when installed.
+    """Return the files of `tree` that are missing or have changed since installation.
 
-    A file whose size and modification time are unchanged is only read if `thorough`. `seen` is
-    told the bytes of each file once it is checked.
+    If a file's size and modification time are unchanged, its content is read only if `thorough`.
+    Calls `seen` with the size in bytes of each checked file.
     """
     found = []
     for entry in stamp.entries:
@@ -97,7 +97,7 @@ def damage(
 
 
 def read_stamp(tree: Path) -> Stamp | None:
-    """The stamp of an installed tree; None if it is not installed."""
+    """Return the stamp of an installed tree; None if it is not installed."""
     try:
         return Stamp.model_validate_json(_stamp_path(tree).read_bytes())
     except (FileNotFoundError, ValidationError):
@@ -105,7 +105,7 @@ def read_stamp(tree: Path) -> Stamp | None:
 
 
 def write_stamp(tree: Path, stamp: Stamp) -> None:
-    """Write the stamp of `tree`, atomically."""
+    """Write the stamp of `tree` atomically."""
     path = _stamp_path(tree)
     temporary = path.with_suffix(".new")
     temporary.write_text(stamp.model_dump_json(exclude_defaults=True))
@@ -117,9 +117,9 @@ def _stamp_path(tree: Path) -> Path:
 
 
 def is_of_others(tree: Path, stamp: Stamp) -> bool:
-    """Whether files of an installed tree belong to another user than the tree.
+    """Return whether files of an installed tree belong to another user than the tree.
 
-    An earlier labctl, run by root, left them so.
+    An earlier labctl, run by root, left such files.
     """
     try:
         return is_foreign(tree, _names(tree, stamp))
@@ -128,9 +128,9 @@ def is_of_others(tree: Path, stamp: Stamp) -> bool:
 
 
 def take_from_others(tree: Path, stamp: Stamp) -> Stamp:
-    """Give an installed tree's files to its owner, and read all of them; its new stamp.
+    """Give an installed tree's files to its owner, check them all and return the new stamp.
 
-    Another user could have changed them until now.
+    Until now another user could have changed them.
     """
     with suppress(OSError):
         give_to_owner(tree, _names(tree, stamp))
@@ -140,10 +140,10 @@ def take_from_others(tree: Path, stamp: Stamp) -> Stamp:
 
 
 def _names(tree: Path, stamp: Stamp) -> list[str]:
-    """The files of a stamp that are there, and the folders above them, relative to the tree."""
+    """Return the stamp's existing files and their parent folders, relative to the tree."""
     folders: set[str] = set()
     for entry in stamp.entries:
-        # Of text: a path object for each of thousands takes a tenth of a second.
+        # Strings, because thousands of Path objects would take a tenth of a second.
         folder, _, _ = entry.path.rpartition("/")
         while folder and folder not in folders:
             folders.add(folder)
@@ -190,7 +190,7 @@ def _intact(tree: Path, entry: Entry, thorough: bool) -> bool:
             return False
         if entry.link:
             return str(path.readlink()) == entry.content
-        # Archives, and so image layers, keep whole seconds.
+        # Archives, and therefore image layers, store whole seconds.
         unchanged = status.st_mtime_ns // SECOND == entry.mtime_ns // SECOND
         return (unchanged and not thorough) or sha256_of(path) == entry.content
     except OSError:

@@ -1,4 +1,4 @@
-"""Unpacking an archive of someone else: files and folders of this user below one folder."""
+"""Safe unpacking of third-party archives into one folder, with this user as the owner."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _COPY_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class _Member:
-    """A file of an archive, or something else that has no business there."""
+    """A member of an archive: a file, or a link or device, which is refused."""
 
     name: str
     mode: int
     open: Callable[[], IO[bytes]] | None
-    """None for a link or a device."""
+    """Function that opens the content; None for a link or a device."""
 
 
 def unpack(archive: Path, target: Path, *, folder: str = "", check: Callable[[], None]) -> None:
-    """Unpack what is below `folder` of a zip file, wheel or `.tar.gz` into `target`.
+    """Unpack the files below `folder` of a zip file, wheel or `.tar.gz` into `target`.
 
-    Files belong to this user, whatever owner the archive names, and of their mode only stays
-    whether they are programs. Raises LabError for a member that is a link or a device, or whose
-    path leaves `target`. `check` is called before each file, and may raise.
+    Files belong to this user, whatever owner the archive names. Only the executable bit of their
+    mode is kept. Raises LabError for a member that is a link or a device, or whose path leaves
+    `target`. `check` is called before each file and may raise.
     """
     is_zip = not archive.name.endswith(".tar.gz")
     try:
@@ -58,7 +58,7 @@ def _write(archive: Path, member: _Member, target: Path, folder: PurePosixPath) 
         return
     file = target / path.relative_to(folder)
     file.parent.mkdir(parents=True, exist_ok=True)
-    # With "x" a member neither replaces another one nor follows a link.
+    # Mode "x" prevents a member from replacing another one or following a link.
     with member.open() as source, file.open("xb") as sink:
         shutil.copyfileobj(source, sink, _COPY_BYTES)
     file.chmod(_PROGRAM if member.mode & 0o111 else _FILE)

@@ -1,1 +1,1 @@
-"""What labs keep on this machine: their folders, passwords and sockets."""
+"""The state of labs on this machine: their folders, passwords and sockets."""

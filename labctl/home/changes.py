@@ -1,9 +1,9 @@
-"""Several files of a project, changed as one.
+"""Atomic changes of several files of a project.
 
-A record with all new contents is put on disk first; only then do the files change, and the record
-goes last. So a command that is killed has changed nothing, or the next command that reads the
-project completes what it began. The records lie with the labs' state and not in the project: a
-project that comes from someone else cannot bring one.
+labctl first writes a record with all new contents to disk, then changes the files, and finally
+deletes the record. A killed command has therefore either changed nothing, or the next command that
+reads the project completes the change. Records are kept in labctl's state folder, not in the
+project, so that a project from someone else cannot contain one.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ from labctl.home.state import state_home, sync_folder, write_private
 __all__ = ["change_files", "changed_files", "finish_changes"]
 
 _RECORDS = ".changes"
-"""Folder beside the labs, with one record for each project that is being changed."""
+"""Folder next to the labs, with one record per project that is being changed."""
 _DIGITS = 32
 
 Contents = Mapping[Path, bytes | None]
-"""New content by file of the project; None where the file is to be deleted."""
+"""New content by file of the project; None deletes the file."""
 
 
 class _Record(BaseModel):
-    """A change that has begun."""
+    """A change that is in progress."""
 
     model_config = ConfigDict(strict=True, ser_json_bytes="base64", val_json_bytes="base64")
 
     project: str
     folder: int
-    """The inode of the project's folder: another folder of that path is another project."""
+    """Inode of the project's folder: another folder at the same path is another project."""
     files: dict[str, bytes | None]
-    """As `Contents`, by path in the project."""
+    """Like `Contents`, keyed by path relative to the project."""
 
 
 def change_files(project: Path, contents: Contents) -> None:
-    """Give all files of `contents` their new content, or none of them.
+    """Change all files of `contents`, or none of them.
 
-    The folder `project` is made if need be, and holds all of them. Raises LabError (USAGE),
-    nothing changed, where one of them cannot be written.
+    Creates the folder `project` if it does not exist. Raises LabError (USAGE), with nothing
+    changed, if a file is outside the project or cannot be written.
     """
     if not contents:
         return
@@ -75,7 +75,7 @@ def change_files(project: Path, contents: Contents) -> None:
 
 @contextmanager
 def changed_files(project: Path, contents: Contents) -> Iterator[None]:
-    """Change files as `change_files` does, and put them back if the block ends with an error."""
+    """Change files like `change_files`, and restore them if the block raises."""
     before = {path: path.read_bytes() if path.is_file() else None for path in contents}
     change_files(project, contents)
     try:
@@ -86,9 +86,9 @@ def changed_files(project: Path, contents: Contents) -> Iterator[None]:
 
 
 def finish_changes(project: Path) -> bool:
-    """Complete a change of the project that a killed command has begun; return if there was one.
+    """Complete a change that a killed command left unfinished; return whether there was one.
 
-    Waits for a command that is changing the project now. Raises LabError (ENVIRONMENT) where the
+    Waits for a command that is changing the project now. Raises LabError (ENVIRONMENT) if the
     change cannot be completed.
     """
     record = _path(project)
@@ -120,7 +120,7 @@ def _finish(project: Path) -> bool:
 
 
 def _stage(project: Path, record: _Record) -> dict[Path, Path]:
-    """Write the new contents beside their files; return the files by those."""
+    """Write new contents to staged files; return the target file of each staged file."""
     staged: dict[Path, Path] = {}
     try:
         for name, content in record.files.items():
@@ -133,7 +133,7 @@ def _stage(project: Path, record: _Record) -> dict[Path, Path]:
             beside = path.with_name(f".{path.name}.new")
             staged[beside] = path
             beside.unlink(missing_ok=True)
-            # With "x" nobody's link is followed.
+            # Mode "x" does not follow a symbolic link.
             with beside.open("xb") as file:
                 file.write(content)
                 file.flush()
@@ -165,13 +165,13 @@ def _sync(folders: Iterable[Path]) -> None:
 
 
 def _path(project: Path) -> Path:
-    """Where the record of a project's change is while it has not ended."""
+    """Return the path of the project's change record."""
     digest = hashlib.sha256(os.fsencode(project.resolve())).hexdigest()
     return state_home() / _RECORDS / f"{digest[:_DIGITS]}.json"
 
 
 def _within(project: Path, path: Path) -> str:
-    """The path of a file in the project. Raises LabError (USAGE) for one outside."""
+    """Return a file's path relative to the project. Raise LabError (USAGE) if it is outside."""
     name = PurePosixPath(os.path.relpath(path.absolute(), project.absolute()))
     if name.parts and ".." not in name.parts:
         return str(name)
@@ -184,7 +184,7 @@ def _within(project: Path, path: Path) -> str:
 
 @contextmanager
 def _locked(project: Path) -> Iterator[None]:
-    """Hold the project's files. A lock of the folder leaves no file, and ends with its process."""
+    """Lock the project's folder. The lock creates no file and ends with its process."""
     descriptor = os.open(project, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

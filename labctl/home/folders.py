@@ -1,4 +1,4 @@
-"""Folders that appear whole, or take the place of another one."""
+"""Folders that are created or replaced atomically."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ _NEW, _OLD = "new", "old"
 
 @contextmanager
 def filled_folder(target: Path) -> Iterator[Path]:
-    """A new folder to fill, which is `target` once the block has ended without an error.
+    """Yield a new folder to fill; rename it to `target` if the block ends without an error.
 
-    It replaces what is there. Killed at any moment, `target` is whole or not there; then it is as
-    it was when the next command fills it. What a killed command left beside it is deleted.
+    It replaces an existing `target`. If the process is killed at any moment, `target` is complete
+    or missing. If it is missing, the next call restores the old folder first. Each call also
+    deletes temporary folders that a killed command left next to `target`.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     _put_back(target)
@@ -35,12 +36,12 @@ def filled_folder(target: Path) -> Iterator[Path]:
 
 
 def has_ended(folder: Path) -> bool:
-    """Whether the process whose id ends the name of a folder runs no more."""
+    """Return whether the process whose id ends the folder's name has ended."""
     return not Path("/proc", folder.name.rpartition(".")[2]).exists()
 
 
 def _put_back(target: Path) -> None:
-    """Delete what lies beside `target`; an old one takes its place again where that is empty."""
+    """Delete leftovers next to `target`; if `target` is missing, restore the old folder first."""
     for kind in (_OLD, _NEW):
         for folder in target.parent.glob(f".{target.name}.{kind}.*"):
             if folder != _beside(target, kind) and not has_ended(folder):

@@ -1,8 +1,8 @@
-"""Ports of the loopback addresses that are kept while nothing listens on them.
+"""Reservations of loopback ports on which nothing listens.
 
-The kernel is the lock: a socket that is bound and does not listen keeps every other program and
-user of the machine, and of the network namespace, from the port. Python's own modules alone are
-imported: the lab's supervisor imports this one.
+A bound socket that does not listen keeps all other programs and users of the machine (and of the
+network namespace) from the port. This module imports only the standard library because the lab's
+supervisor imports it.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Self
 __all__ = ["LOOPBACK", "Hold", "bindable"]
 
 LOOPBACK = "127.0.0.1"
-"""Where services listen."""
+"""The address on which services listen."""
 MARK = "127.108.97.98"
-"""An address where no service listens. A lab keeps its ports there even while a service starts,
-when LOOPBACK has to let somebody in."""
+"""An address on which no service listens. A lab keeps its ports there even while a service starts
+and LOOPBACK has to admit it."""
 ADDRESSES = (MARK, LOOPBACK, "::1")
-"""All that a port is kept at. For many clients `localhost` is the last of them."""
+"""All addresses at which a port is kept. Many clients resolve `localhost` to the last one."""
 _NO_SUCH_ADDRESS = (EADDRNOTAVAIL, EAFNOSUPPORT)
 """Errors of a machine without IPv6."""
 
 
 class Hold:
-    """One port that this process keeps: nobody can listen there until it is lent or closed."""
+    """A port that this process keeps: no program can listen there until it is lent or closed."""
 
     def __init__(self, port: int, sockets: dict[str, socket.socket]) -> None:
         self.port = port
@@ -33,14 +33,14 @@ class Hold:
 
     @classmethod
     def take(cls, port: int) -> Self:
-        """Keep a port that nobody else keeps or listens on. Raises OSError when somebody does."""
+        """Keep a port. Raise OSError if another process keeps it or listens on it."""
         return cls._made(port, exclusive=True)
 
     @classmethod
     def share(cls, port: int) -> Self:
-        """Keep a port that another process of this user has taken, without a gap between the two.
+        """Keep a port that another process of this user has taken, without a gap at the handover.
 
-        Raises OSError when somebody else keeps it or listens there.
+        Raises OSError if anyone else keeps it or listens there.
         """
         return cls._made(port, exclusive=False)
 
@@ -54,12 +54,12 @@ class Hold:
                 hold._sockets[address] = bound
                 if exclusive:
                     _claim(bound)
-                # Else it would let in whoever sets it too.
+                # Otherwise any program that sets it too could bind the port.
                 _set(bound, socket.SO_REUSEADDR, False)
-                # Among this user's processes: the next that keeps the port.
+                # Lets the next process of this user share the port.
                 _set(bound, socket.SO_REUSEPORT, exclusive)
                 if exclusive:
-                    # It listens no more, and stays bound.
+                    # The socket stops listening but stays bound.
                     bound.shutdown(socket.SHUT_RD)
         except BaseException:
             hold.close()
@@ -67,21 +67,21 @@ class Hold:
         return hold
 
     def lend(self) -> None:
-        """Let one program listen on LOOPBACK, if it sets SO_REUSEADDR, as servers do."""
+        """Let one program listen on LOOPBACK if it sets SO_REUSEADDR, as servers do."""
         _set(self._sockets[LOOPBACK], socket.SO_REUSEADDR, True)
 
     def keep(self) -> None:
-        """Let nobody listen, once whoever listens now has closed its socket."""
+        """Let no program listen once the current listener has closed its socket."""
         _set(self._sockets[LOOPBACK], socket.SO_REUSEADDR, False)
 
     def close(self) -> None:
-        """Give the port up."""
+        """Release the port."""
         for bound in self._sockets.values():
             bound.close()
 
 
 def bindable(port: int) -> bool:
-    """Whether nobody keeps `port` or listens on it now, at any of the addresses."""
+    """Return whether no process keeps `port` or listens on it at any of the addresses."""
     bound: list[socket.socket] = []
     try:
         for address in ADDRESSES:
@@ -96,7 +96,7 @@ def bindable(port: int) -> bool:
 
 
 def _bound(address: str, port: int, *, share: bool = False) -> socket.socket | None:
-    """A socket bound to `port` at `address`; None where the machine has no such address."""
+    """Return a socket bound to `port` at `address`; None if the machine lacks that address."""
     try:
         bound = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
     except OSError as error:
@@ -104,7 +104,7 @@ def _bound(address: str, port: int, *, share: bool = False) -> socket.socket | N
             return None
         raise
     try:
-        # Connections that have ended keep a port for a minute from whoever does not set it.
+        # Without it, closed connections (TIME_WAIT) block the port for a minute.
         _set(bound, socket.SO_REUSEADDR, True)
         _set(bound, socket.SO_REUSEPORT, share)
         bound.bind((address, port))
@@ -120,7 +120,7 @@ def _bound(address: str, port: int, *, share: bool = False) -> socket.socket | N
 
 
 def _claim(bound: socket.socket) -> None:
-    """Make a bound socket the only one: of several that are bound, one alone can listen."""
+    """Make this the only socket on its port: of several bound sockets only one can listen."""
     bound.listen(1)
 
 

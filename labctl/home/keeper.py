@@ -1,7 +1,7 @@
-"""Keeps a lab's ports while a service does not listen: a part of the lab's supervisord.
+"""Plugin of the lab's supervisord that keeps a lab's ports while no service listens on them.
 
-supervisord loads it as an RPC interface: https://supervisord.org/api.html. Nothing of labctl but
-`holds` is imported, so that supervisord stays small.
+supervisord loads it as an RPC interface: https://supervisord.org/api.html. It imports only `holds`
+from labctl so that supervisord stays small.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ __all__ = ["PortKeeper", "port_keeper"]
 class PortKeeper:
     """The methods `ports.…` of supervisord's API.
 
-    A port is lent to its service while that runs. Else nobody on the machine can listen there: no
-    other program is taken for the service, or is told its password.
+    A port is lent to its service while the service runs. Otherwise no program on the machine can
+    listen there, so that no client mistakes it for the service or sends it the password.
     """
 
     def __init__(self) -> None:
@@ -28,9 +28,9 @@ class PortKeeper:
         events.subscribe(events.ProcessStateEvent, self._changed)
 
     def keep(self, service: str, ports: list[int]) -> list[int]:
-        """Keep exactly these ports for a service; those that somebody else has.
+        """Keep exactly these ports for a service; return the ports that could not be kept.
 
-        Each was taken by a command of this user, which gives it up afterwards.
+        A command of this user has already taken each port and releases it afterwards.
         """
         held = self._holds.setdefault(service, {})
         for port in set(held).difference(ports):
@@ -45,11 +45,11 @@ class PortKeeper:
         return sorted(lost)
 
     def kept(self) -> list[int]:
-        """Every port that is kept."""
+        """Return all ports that are kept."""
         return sorted(port for held in self._holds.values() for port in held)
 
     def _changed(self, event: Any) -> None:
-        """Called by supervisord before a process is started, and after one has ended."""
+        """Lend or keep ports; supervisord calls this before a process starts and after it ends."""
         service = event.process.config.name
         if isinstance(event, (events.ProcessStateStartingEvent, events.ProcessStateRunningEvent)):
             self._running.add(service)
@@ -66,6 +66,6 @@ class PortKeeper:
 
 
 def port_keeper(supervisord: object, **settings: str) -> PortKeeper:
-    """Make the interface, as supervisord asks for it."""
+    """Create the RPC interface; supervisord calls this factory."""
     del supervisord, settings
     return PortKeeper()

@@ -1,7 +1,7 @@
-"""Which processes listen on a port of the loopback address.
+"""The processes that listen on a port of the loopback address.
 
-psutil reads what every process of the machine has open, and the kernel's text of all connections:
-tens of milliseconds. This is asked before every probe.
+labctl checks this before every probe. psutil would take tens of milliseconds: it reads the open
+files of every process and the kernel's text of all connections.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ _REACHED = {
 """Addresses at which a client of 127.0.0.1 may find a listener."""
 
 _SOCK_DIAG = 4
-"""The kernel's protocol that `ss` speaks: https://man7.org/linux/man-pages/man7/sock_diag.7.html"""
+"""The kernel protocol that `ss` uses: https://man7.org/linux/man-pages/man7/sock_diag.7.html"""
 _BY_FAMILY, _ERROR, _DONE = 20, 2, 3
 _REQUEST_DUMP = 0x301
 _LISTEN = 10
 _HEAD = struct.Struct("=IHHII")
 """Length, type, flags, number and sender of a message."""
 _QUESTION = struct.Struct("=BBxxI")
-"""Family, protocol and states; the address follows, without which its port is the filter."""
+"""Family, protocol and states. The address follows; if it is empty, only its port filters."""
 _PLACE = struct.Struct(">HH16s16s12x")
-"""Both ports, both addresses; interface and cookie are not of interest."""
+"""Both ports and both addresses; interface and cookie are skipped."""
 _ANSWER_HEAD = 4
 _REST = struct.Struct("=IIIII")
-"""Behind the place: time left, two queues, user and inode."""
+"""The fields after `_PLACE`: time left, two queues, user and inode."""
 _TAKEN_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True)
 class Listener:
-    """A socket that listens."""
+    """A listening socket."""
 
     inode: int
-    """Its number among all sockets."""
+    """The socket's inode number."""
     user_id: int
 
 
 def listeners_on(port: int) -> list[Listener]:
-    """Sockets that a client of 127.0.0.1:`port` may be connected to. Raises OSError."""
+    """Return the sockets that may serve a client of 127.0.0.1:`port`. Raises OSError."""
     found = []
     for family, addresses in _REACHED.items():
         for address, listener in _asked(family, port):
@@ -65,7 +65,7 @@ def listeners_on(port: int) -> list[Listener]:
 
 
 def _asked(family: int, port: int) -> Iterable[tuple[bytes, Listener]]:
-    """The kernel's answer: each listener on `port`, with its address."""
+    """Query the kernel; yield the address and listener of each listening socket on `port`."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as kernel:
         question = _QUESTION.pack(family, socket.IPPROTO_TCP, 1 << _LISTEN)
         question += _PLACE.pack(port, 0, b"", b"")
@@ -88,10 +88,10 @@ def _asked(family: int, port: int) -> Iterable[tuple[bytes, Listener]]:
 
 
 def has_open(pids: Iterable[int], listener: Listener) -> bool:
-    """Whether one of the processes has the listener's socket open.
+    """Return whether one of the processes has the listener's socket open.
 
-    Of a process that may not be looked into, its user has to do: root in a container may lack the
-    right to look into PostgreSQL, which it runs as another user.
+    If a process's open files cannot be read, compare its user instead: root in a container may
+    lack the right to read those of PostgreSQL, which runs as another user.
     """
     link = f"socket:[{listener.inode}]"
     for pid in pids:
@@ -108,14 +108,14 @@ def has_open(pids: Iterable[int], listener: Listener) -> bool:
 
 
 def _leads_to(file: str) -> str | None:
-    """What an open file is; None when it was closed meanwhile."""
+    """Return the target of an open file's link; None if it was closed in the meantime."""
     with suppress(FileNotFoundError):
-        return os.readlink(file)  # noqa: PTH115 - of hundreds, and Path costs as much again
+        return os.readlink(file)  # noqa: PTH115 - called hundreds of times; Path doubles the cost
     return None
 
 
 def _effective_user(pid: int) -> int | None:
-    """A process's effective user id; None when it is gone."""
+    """Return a process's effective user id; None if the process has ended."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
             if line.startswith("Uid:"):

@@ -1,7 +1,7 @@
-"""Whose a folder is: labctl keeps secrets and programs in its own, and runs what a project says.
+"""Checks of who owns a folder: labctl keeps secrets and programs in folders and runs projects.
 
-Group permissions are a way for another user into both: who may write a folder may replace what is
-in it. So labctl works in folders of its own user alone.
+A user who may write to a folder, for example by group permissions, may replace the files in it.
+labctl therefore works only in folders that its own user owns.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ROOT = 0
 
 
 def owner_name(uid: int) -> str:
-    """Return a user's name; its number where this machine knows no name of it."""
+    """Return a user's name; the numeric id if this machine knows no name for it."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -34,17 +34,18 @@ def is_root_by_itself() -> bool:
 
 
 def trusted_owners() -> set[int]:
-    """Return the users whose files may say what runs as this user: itself, root, sudo's caller."""
+    """Return the users whose files may decide what this user runs: itself, root, sudo's caller."""
     caller = os.environ.get("SUDO_UID", "")
     own = os.geteuid()
     return {own, _ROOT} | ({int(caller)} if own == _ROOT and caller.isdecimal() else set())
 
 
 def require_own(folder: Path, *, variable: str, provided: bool = False) -> None:
-    """Raise LabError (ENVIRONMENT) for a folder of another user; accept one that is not there.
+    """Raise LabError (ENVIRONMENT) for another user's folder; accept a missing folder.
 
-    `variable` is what to set to use another one. `provided`: one that root has made is good as
-    well, and root, who in a container often works in the folders of another user, may use any.
+    `variable` is the environment variable that selects another folder. With `provided`, a folder
+    that root owns is accepted too, and root may use any folder: in a container it often works in
+    another user's folders.
     """
     try:
         owner = folder.stat().st_uid
@@ -59,10 +60,10 @@ def require_own(folder: Path, *, variable: str, provided: bool = False) -> None:
 
 
 def make_own(folder: Path, *, variable: str, provided: bool = False) -> None:
-    """Make a folder that no other user can change, whatever the umask; close one that others could.
+    """Make a folder that no other user can change, whatever the umask; restrict an existing one.
 
-    No other user may enter it, unless root makes it to be `provided`. Raises LabError (ENVIRONMENT)
-    for a folder of another user, or where none can be made.
+    No other user may enter a new folder, unless root makes it with `provided`. Raises LabError
+    (ENVIRONMENT) for another user's folder, or if the folder cannot be made.
     """
     require_own(folder, variable=variable, provided=provided)
     mode = _READABLE if provided and os.geteuid() == _ROOT else _PRIVATE

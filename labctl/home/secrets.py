@@ -1,4 +1,4 @@
-"""Generated passwords, and how the files are written that hold them."""
+"""Generated passwords, and the format of the files that hold them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _PASSWORDS = TypeAdapter(dict[str, str])
 
 
 def load_passwords(folder: Path, roles: Iterable[str]) -> dict[str, str]:
-    """The passwords by role that `folder` keeps; those of `roles` that it lacks are generated.
+    """Return the passwords in `folder` by role; generate and save missing ones of `roles`.
 
-    Raises LabError (ENVIRONMENT) when the file is damaged: others would not open what is there.
+    Raises LabError (ENVIRONMENT) if the file is damaged: new passwords would not open the
+    existing databases.
     """
     path = folder / "passwords.json"
     try:
@@ -44,7 +45,7 @@ def load_passwords(folder: Path, roles: Iterable[str]) -> dict[str, str]:
 
 
 def properties_text(values: Mapping[str, str]) -> str:
-    """`values` as a java.util.Properties file holds them."""
+    """Return `values` as the text of a java.util.Properties file."""
     return "".join(f"{key}={_escape(value)}\n" for key, value in values.items())
 
 

@@ -1,4 +1,4 @@
-"""Which ports of the loopback address are free, and which may be kept for good."""
+"""The loopback ports that are free, and those that a lab may keep permanently."""
 
 from __future__ import annotations
 
@@ -27,22 +27,24 @@ __all__ = [
 
 EPHEMERAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 LOWEST_KEPT = 20_000
-"""Below it are ports that programs are known by."""
+"""Lower ports include the well-known ports of programs."""
 RANGE_VARIABLE = "LABCTL_PORTS"
-"""`20000-23999`: a new lab takes its ports from there alone. Of two programs that start labs, each
-with a folder of its own for their state, none then takes a port of the other's dead service."""
+"""Variable with a range such as `20000-23999`; a new lab takes its ports only from that range. Two
+programs that start labs with separate state folders can use separate ranges. Then neither takes a
+port of the other's stopped service."""
 
 
 def is_free(port: int) -> bool:
-    """Whether this process could listen on `port` now, and clients would find nobody else there.
+    """Return whether this process could listen on `port` now and clients would reach only it.
 
-    All loopback addresses have to be free, of both families: to many clients `localhost` is `::1`.
+    The port must be free on the loopback addresses of both families: many clients resolve
+    `localhost` to `::1`.
     """
     return bindable(port)
 
 
 def owner_of(port: int) -> str:
-    """Who has `port`, as far as this user can see: `name (process 123)`."""
+    """Describe the process that has `port`, as far as visible: `name (process 123)`."""
     for connection in psutil.net_connections(kind="tcp"):
         if connection.status != psutil.CONN_LISTEN or tuple(connection.laddr)[1:2] != (port,):
             continue
@@ -56,7 +58,7 @@ def owner_of(port: int) -> str:
 
 
 def _user_at(port: int) -> str:
-    """The user whose process listens on `port`: that the kernel tells everybody."""
+    """Describe `port`'s listener by its user, which the kernel shows to every user."""
     for listener in listeners_on(port):
         try:
             return f"a process of user {pwd.getpwuid(listener.user_id).pw_name}"
@@ -66,9 +68,10 @@ def _user_at(port: int) -> str:
 
 
 def free_port(taken: set[int]) -> int:
-    """A free port below those the kernel hands out to clients, so that it can be kept.
+    """Return a random free port below the ephemeral range, so that it can be kept.
 
-    One of the kernel's own might be some client's when its service comes up the next time.
+    A client might use an ephemeral port when the service starts the next time.
+    Raises LabError (ENVIRONMENT) if no port is free.
     """
     candidates = own_range() or kept_range()
     for port in random.sample(candidates, len(candidates)):
@@ -82,19 +85,19 @@ def free_port(taken: set[int]) -> int:
 
 
 def kept_range() -> range:
-    """The ports that are nobody's: above those that programs are known by, below clients'."""
+    """Return the ports above the well-known ones and below the ephemeral range."""
     first_of_clients = _clients().start
     return range(min(LOWEST_KEPT, first_of_clients - 1), first_of_clients)
 
 
 def _clients() -> range:
-    """The ports that the kernel gives to outgoing connections."""
+    """Return the ephemeral range: ports that the kernel gives to outgoing connections."""
     first, last = EPHEMERAL_RANGE.read_text(encoding="ascii").split()
     return range(int(first), int(last) + 1)
 
 
 def own_range() -> range | None:
-    """What $LABCTL_PORTS says; None without it. Raises LabError (USAGE) for a range of no use."""
+    """Return the range in $LABCTL_PORTS; None if unset. Raise LabError (USAGE) if unusable."""
     text = os.environ.get(RANGE_VARIABLE, "")
     if not text:
         return None

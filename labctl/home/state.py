@@ -1,4 +1,4 @@
-"""The state folder of a lab: what it is called, which ports it holds, who may change it."""
+"""The state folder of a lab: its name, its ports, and the lock for changing it."""
 
 from __future__ import annotations
 
@@ -35,33 +35,33 @@ __all__ = [
 ]
 
 STATE_VERSION = 3
-"""Of lab.json, and of what the lab's folder holds beside it. Raise it together with a step in
-`MIGRATIONS` whenever an older lab has to be changed before this labctl can go on with it."""
+"""Version of lab.json and of the lab's other files. Increase it, and add a step to `MIGRATIONS`,
+whenever an older lab has to be changed before this labctl can use it."""
 DESTROYED = ".destroyed"
-"""Folder beside the labs where a lab waits to be deleted, so that it is gone at once."""
+"""Folder next to the labs. A destroyed lab is moved here first, so that it disappears at once."""
 SAVED = ("data", "secrets")
-"""The folders of a lab that a snapshot holds. All others are written whenever services start."""
+"""The folders of a lab that a snapshot holds. labctl writes all others when services start."""
 COPIED = "restoring.new"
-"""In the lab's folder: a snapshot that is being copied."""
+"""Folder in the lab's folder for a snapshot that is being copied."""
 RESTORING = "restoring"
-"""The same once it is complete: it takes the place of the lab's own folders."""
+"""Name of the same folder once the copy is complete; it then replaces the lab's own folders."""
 
 _VARIABLE = "XDG_STATE_HOME"
 
 SOCKET_PATH_LIMIT = 99
-"""Bytes in the path of the supervisor's socket: 107 (sun_path, unix(7)) less the process id that
-supervisord appends while it binds."""
+"""Maximum bytes in the path of the supervisor's socket: 107 (sun_path, unix(7)) minus the process
+id that supervisord appends while it binds."""
 
 
 def state_home() -> Path:
-    """The folder of all labs: `$XDG_STATE_HOME/labctl`."""
+    """Return the folder of all labs: `$XDG_STATE_HOME/labctl`."""
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(base) / "labctl"
 
 
 def lab_names() -> list[str]:
-    """Names of the labs that have state on this machine. Raises LabError where they are another
-    user's."""
+    """Return the names of the labs on this machine. Raise LabError if another user owns the
+    folder of all labs."""
     home = state_home()
     require_own(home, variable=_VARIABLE)
     found = home.glob("[!.]*/lab.json") if home.is_dir() else ()
@@ -69,7 +69,7 @@ def lab_names() -> list[str]:
 
 
 class _Recorded(BaseModel):
-    """The shape of lab.json. What a newer command adds to it is kept."""
+    """The schema of lab.json. Unknown keys of a newer command are kept."""
 
     model_config = ConfigDict(extra="allow", strict=True)
 
@@ -86,34 +86,34 @@ class _Recorded(BaseModel):
 
 
 def _list_profiles(values: dict[str, Any]) -> dict[str, Any]:
-    """Version 2 lists every profile the lab was ever started with, so that all are removed."""
+    """Migrate to version 2, which lists all profiles the lab was started with, for removal."""
     made_with = [values["profile"]] if values.get("profile") else []
     return values | {"profiles": values.get("profiles", made_with)}
 
 
 def _name_data_sets(values: dict[str, Any]) -> dict[str, Any]:
-    """Version 3 says per data set what was loaded. What is noted without a name is dropped:
-    `labctl seed` sees by the tables' rows that they are loaded, and leaves them alone."""
+    """Migrate to version 3, which records loaded tables per data set. Drop the old, unnamed notes:
+    `labctl seed` recognises loaded tables by their rows and leaves them alone."""
     return values | {"seeded": {}}
 
 
 MIGRATIONS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType(
     {1: _list_profiles, 2: _name_data_sets}
 )
-"""By version: how lab.json of that version becomes one of the next."""
+"""Functions that migrate lab.json from the given version to the next."""
 
 
 @dataclass(frozen=True)
 class LabState:
     """One lab's folder.
 
-    lab.json      version, project, profile and ports, written whenever the lab is started, and what
-                  is switched on beside lab.toml
+    lab.json      version, project, profile and ports, written whenever the lab is started, and the
+                  services switched on in addition to lab.toml
     secrets/      generated passwords and the files connectors refer to
-    data/<svc>/   what a service keeps
-    conf/<svc>/   configuration, written for it at every start
-    tmp/<svc>/    its temporary files, emptied whenever it starts
-    logs/         one file per service, and the supervisor's own
+    data/<svc>/   a service's data
+    conf/<svc>/   a service's configuration, written at every start
+    tmp/<svc>/    a service's temporary files, deleted whenever it starts
+    logs/         one file per service, and the supervisor's log
     """
 
     name: str
@@ -132,7 +132,7 @@ class LabState:
 
     @property
     def compose_variables(self) -> Path:
-        """What the Compose file is given; there as soon as the lab was started in containers."""
+        """Variables for the Compose file; exists once the lab was started in containers."""
         return self.folder / "compose.env"
 
     @property
@@ -141,16 +141,16 @@ class LabState:
 
     @property
     def deaths(self) -> Path:
-        """One JSON line for every death of a service that nobody asked for."""
+        """File with one JSON line per unexpected death of a service."""
         return self.folder / "deaths.jsonl"
 
     @property
     def sql_history(self) -> Path:
-        """What was typed in `labctl sql`."""
+        """Input history of `labctl sql`."""
         return self.folder / "sql_history"
 
     def count_deaths(self) -> int:
-        """Lines of `deaths` by now. A number, not a time: the clock may be set back."""
+        """Return the lines in `deaths` so far. A time would not do: the clock may be set back."""
         return self.deaths.read_bytes().count(b"\n") if self.deaths.is_file() else 0
 
     def data(self, service: str) -> Path:
@@ -160,7 +160,7 @@ class LabState:
         return self.folder / "conf" / service
 
     def temp(self, service: str) -> Path:
-        """Temporary files of a native service: emptied whenever it starts."""
+        """Return the folder of a native service's temporary files, emptied whenever it starts."""
         return self.folder / "tmp" / service
 
     def log(self, service: str) -> Path:
@@ -171,7 +171,7 @@ class LabState:
         return (self.folder / "lab.json").is_file()
 
     def require(self) -> LabState:
-        """This lab, or a LabError when there is none of that name, or it is another user's."""
+        """Return this lab. Raise LabError if it does not exist or belongs to another user."""
         self._require_own()
         if self.exists:
             return self
@@ -183,8 +183,8 @@ class LabState:
         )
 
     def create(self) -> None:
-        """Make the folders. Raises LabError when the path is too long for a unix socket, or where
-        another user could change them."""
+        """Create the folders. Raise LabError if the path is too long for a unix socket, or if
+        another user owns them."""
         length = len(os.fsencode(self.supervisor_socket))
         if length > SOCKET_PATH_LIMIT:
             raise LabError(
@@ -201,10 +201,10 @@ class LabState:
             require_own(folder, variable=_VARIABLE)
 
     def load(self) -> dict[str, Any]:
-        """What lab.json holds, as this version writes it; empty when the lab has not been made yet.
+        """Return lab.json, migrated to this version; empty if the lab does not exist yet.
 
-        Raises LabError (ENVIRONMENT) when it is damaged, another user's, or written by a newer
-        labctl.
+        Raises LabError (ENVIRONMENT) if the file is damaged, belongs to another user, or was
+        written by a newer labctl.
         """
         self._require_own()
         path = self.folder / "lab.json"
@@ -238,9 +238,10 @@ class LabState:
         return values | {"version": STATE_VERSION}
 
     def load_if_readable(self) -> dict[str, Any] | None:
-        """What `load` gives; None when lab.json cannot be read.
+        """Return the result of `load`; None if lab.json cannot be read.
 
-        For what must work even then: stopping and removing the lab, and other labs.
+        For commands that must work even then: those that stop or remove the lab, or that use
+        other labs.
         """
         try:
             return self.load()
@@ -248,15 +249,15 @@ class LabState:
             return None
 
     def save(self, **values: Any) -> None:
-        """Merge `values` into lab.json, which this brings up to the present version."""
+        """Merge `values` into lab.json and migrate it to the current version."""
         merged = self.load() | {"version": STATE_VERSION} | values
         write_private(self.folder / "lab.json", json.dumps(merged, indent=2, sort_keys=True))
 
     def remove(self) -> None:
-        """Delete the lab's folder and everything in it. Raises LabError when some of it stays.
+        """Delete the lab's folder and everything in it. Raise LabError if files remain.
 
-        The lab is gone with one rename: another command sees all of it or nothing, and makes a new
-        lab of that name in a folder of its own.
+        One rename removes the lab: another command sees all of it or nothing. It can create a new
+        lab of the same name in a separate folder.
         """
         waiting = state_home() / DESTROYED
         waiting.mkdir(exist_ok=True, mode=0o700)
@@ -270,9 +271,9 @@ class LabState:
             )
 
     def remove_leftovers(self) -> None:
-        """Delete what killed commands have left: of a lab that they destroyed, or a restore.
+        """Delete what killed commands left behind while destroying or restoring a lab.
 
-        To be called by whoever holds the lab. What another process is deleting is left to it.
+        The caller must hold the lab. Folders that another process is still deleting are skipped.
         """
         for folder in (state_home() / DESTROYED).glob("*.*"):
             if has_ended(folder):
@@ -285,10 +286,10 @@ class LabState:
 
     @contextmanager
     def changing(self, *, existing: bool = False) -> Iterator[None]:
-        """Hold the lab while it is changed. Raises LabError (BUSY) when another command does.
+        """Lock the lab while it is changed. Raise LabError (BUSY) if another command holds it.
 
-        The lab's folder is made, unless the lab has to be an `existing` one: then LabError when
-        there is none.
+        Creates the lab's folder. With `existing`, raises LabError instead if there is no such
+        lab.
         """
         with self._locked(existing=existing) as handle:
             with suppress(OSError):  # the disk is full, and the lab may be stopped nevertheless
@@ -318,14 +319,14 @@ class LabState:
                         hint="wait for it to finish, then try again",
                         exit_code=ExitCode.BUSY,
                     ) from None
-                # A command that destroyed the lab meanwhile took the file we hold with it.
+                # If another command destroyed the lab meanwhile, the locked file is no longer here.
                 if path.exists() and os.path.samestat(path.stat(), os.fstat(handle.fileno())):
                     yield handle
                     return
 
 
 def _reason(error: Exception) -> str:
-    """Why lab.json cannot be read, in one line."""
+    """Return in one line why lab.json cannot be read."""
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -334,10 +335,10 @@ def _reason(error: Exception) -> str:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write `text` where only this user can read it, replacing the file at once.
+    """Write `text` to a file that only this user can read, replacing it atomically.
 
-    It is on disk when this returns: after a power cut the file is the old one or the new one. What
-    a command that was killed had begun to write of it is removed.
+    The text is on disk when this returns: after a power cut the file is the old one or the new
+    one. Temporary files that killed commands left for the same file are removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     staged = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
@@ -360,7 +361,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Put on disk which files `folder` holds under which names."""
+    """Flush the directory entries of `folder` to disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

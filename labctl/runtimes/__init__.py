@@ -1,4 +1,4 @@
-"""Where services run: as processes of this user, in containers, or as managed services."""
+"""Runtimes of services: processes of this user, containers, or managed services."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def open_runtime(
     ports: Mapping[str, Mapping[str, int]],
     passwords: Mapping[str, str],
 ) -> Runtime:
-    """The runtime that `profile` names, one of those on this machine."""
+    """Return the runtime of `profile`, which must run on this machine."""
     if isinstance(chosen := config.profiles[profile], ComposeProfile):
         from labctl.runtimes.compose.runtime import ComposeRuntime
 

@@ -1,4 +1,4 @@
-"""What a lab asks of the runtime its services run on."""
+"""The interface between a lab and the runtime of its services."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ __all__ = [
 ]
 
 RESTARTS_AT_MOST = 5
-"""Deaths within a few seconds of starting, in a row, after which a service is given up."""
+"""Consecutive deaths within a few seconds of starting after which a service is given up."""
 
 FULL_BELOW = 32 * 1024**2
-"""Bytes free below which a disk counts as full: PostgreSQL and MySQL want their next log file, of
-16 MiB and more, in one piece."""
+"""Free bytes below which a disk counts as full: PostgreSQL and MySQL allocate a whole new log file
+of 16 MiB or more."""
 OUT_OF_MEMORY = "killed for lack of memory"
 OUT_OF_HEAP = "ran out of heap"
 OVER_LIMIT = "used all the memory that it may have"
@@ -48,7 +48,7 @@ LAST_WORDS = {
     "fatal error: runtime: cannot allocate memory": OVER_LIMIT,
     "MemoryError": OVER_LIMIT,  # Python's
 }
-"""How a line begins that a process says before it ends for lack of memory, and why that is."""
+"""First words of the line that a process logs before it ends for lack of memory, with the cause."""
 
 
 class Level(StrEnum):
@@ -59,7 +59,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """One finding about the machine, and what to do about it."""
+    """A finding about the machine, and what to do about it."""
 
     name: str
     level: Level
@@ -69,14 +69,14 @@ class Check:
 
 @dataclass(frozen=True)
 class ProcessState:
-    """What a runtime knows of a service's process."""
+    """The state of a service's process."""
 
     state: str
-    """RUNNING, STARTING, BACKOFF (dies at once, tried again), FATAL (given up), STOPPED, …"""
+    """RUNNING, STARTING, BACKOFF (died at once, will be retried), FATAL (given up), STOPPED, …"""
     pid: int | None
-    """On this machine; of a container, that of its first process."""
+    """Process id on this machine; for a container, of its first process."""
     started_at: float | None
-    """Seconds since the epoch."""
+    """Start time in seconds since the epoch."""
 
     @property
     def running(self) -> bool:
@@ -88,7 +88,7 @@ class ProcessState:
 
 
 class SilentSupervisorError(LabError):
-    """What looks after the services runs, and does not answer."""
+    """The supervisor of the services runs but does not answer."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(
@@ -100,20 +100,20 @@ class SilentSupervisorError(LabError):
 
 @dataclass(frozen=True)
 class Death:
-    """One death of a service that nobody asked for."""
+    """An unexpected death of a service."""
 
     at: float
-    """Seconds since the epoch."""
+    """Time of the death in seconds since the epoch."""
     cause: str = ""
-    """Why, where that is known: a phrase such as `OUT_OF_HEAP`."""
+    """The cause if it is known, a phrase such as `OUT_OF_HEAP`."""
 
 
 @dataclass(frozen=True)
 class DiskSpace:
-    """What is left on the file system that holds a service's data."""
+    """Free space on the file system that holds a service's data."""
 
     folder: str
-    """The data's; of a container, as seen from within."""
+    """Folder of the data; for a container, the path inside it."""
     free_bytes: int
 
     @property
@@ -123,12 +123,12 @@ class DiskSpace:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a service takes."""
+    """Memory and CPU time that a service uses."""
 
     memory_bytes: int
-    """Now."""
+    """Bytes in use now."""
     cpu_seconds: Mapping[str, float]
-    """So far, by what counts them from 0: a process, or a container's start."""
+    """CPU seconds so far, by the process or container start that counts from 0."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -137,21 +137,21 @@ class Usage:
 
 
 class Fetching(Protocol):
-    """Parts on their way, so that what has its own need not wait for the others."""
+    """A fetch in progress, so that services whose parts are complete can start early."""
 
     def first(self) -> Sequence[Service]:
-        """The services that need nothing which takes minutes to make; waits for their parts.
+        """Return the services without parts that take minutes to build, once they are fetched.
 
         Raises LabError.
         """
 
     def rest(self) -> None:
-        """Wait for all other parts. Raises LabError."""
+        """Wait for all remaining parts. Raises LabError."""
 
 
 @dataclass(frozen=True)
 class AllFetched:
-    """All parts are there."""
+    """A finished fetch: all parts are there."""
 
     services: Sequence[Service]
 
@@ -162,136 +162,135 @@ class AllFetched:
 
 
 class Runtime(Protocol):
-    """Starts a lab's services, watches them, and tells how they are.
+    """The runtime that starts a lab's services, watches them and reports their state.
 
-    It knows services by their records and names; what makes one usable is not its business.
+    It knows services by their records and names. It does not decide whether a service is ready.
     Any method but `shutdown` may raise SilentSupervisorError.
     """
 
     owns_supervisor: ClassVar[bool]
-    """Whether what looks after the services is the lab's own: `kill_supervisor` and
-    `paused_supervisor` work."""
+    """Whether the lab has its own supervisor, so that `kill_supervisor` and `paused_supervisor`
+    work."""
     cuts_off: ClassVar[bool]
-    """Whether a service can be taken off its network: `cut_off` works."""
+    """Whether a service can be disconnected from its network, so that `cut_off` works."""
 
     def endpoints(self) -> Endpoints:
-        """Where the services answer, seen from this machine."""
+        """Return the services' addresses as seen from this machine."""
 
     def checks(self) -> list[Check]:
-        """What must hold before `up` starts anything."""
+        """Check the conditions that must hold before `up` starts anything."""
 
     def parts(self) -> list[Check]:
-        """Whether what services are made of is there, or would be fetched by `up`."""
+        """Check whether the services' parts are there or `up` would have to fetch them."""
 
     def running(self) -> bool:
-        """Whether anything of the lab runs."""
+        """Return whether any part of the lab runs."""
 
     def states(self) -> dict[str, ProcessState]:
-        """Every service's process by service name; empty when nothing of the lab runs."""
+        """Return the process states by service name; empty if no part of the lab runs."""
 
     def state(self, name: str) -> ProcessState:
-        """One service's process; STOPPED when there is none."""
+        """Return the state of a service's process; STOPPED if there is none."""
 
     def fetching(
         self, services: Sequence[Service], progress: Progress
     ) -> AbstractContextManager[Fetching]:
-        """Get what `services` are made of, unless it is there. Left early, it ends."""
+        """Fetch the missing parts of `services`; stop fetching if the block is left early."""
 
     def write_secrets(self) -> None:
-        """Write what services and connectors read, where only they and this user can."""
+        """Write the secrets that services and connectors read, for them and this user only."""
 
     def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:
-        """Make services known, none started yet; the names of running ones to restart."""
+        """Declare services without starting any; return the names of those to restart."""
 
     def start(self, service: Service, context: Context) -> None:
-        """Start a service unless it runs."""
+        """Start a service unless it already runs."""
 
     def stop(self, name: str) -> None:
-        """Stop a service and wait until it is gone."""
+        """Stop a service and wait until it has ended."""
 
     def own_ports(self) -> set[int]:
-        """Ports that the lab itself holds open, whether or not the service behind them runs."""
+        """Return the ports that the lab itself holds, whether or not their services run."""
 
     def require_own_listeners(self, name: str, pid: int | None) -> None:
         """Raise ConnectionError if another program listens on a port of the service.
 
-        `pid` is the service's process; None when it does not run.
+        `pid` is the service's process; None if it does not run.
         """
 
     def end_strays(self) -> None:
-        """End what an earlier lab of this name left that nobody looks after."""
+        """End unsupervised processes of an earlier lab of this name."""
 
     def shutdown(self) -> None:
-        """Stop all there is, strays included. Data stays."""
+        """Stop everything, including stray processes. Keeps the data."""
 
     def remove(self) -> None:
-        """Delete data that is not in the lab's state folder. Nothing runs any more."""
+        """Delete data outside the lab's state folder. No service may be running."""
 
     def usages(self) -> dict[str, Usage]:
-        """What each service that runs takes, by its name."""
+        """Return the usage of each running service, by name."""
 
     def deaths(self) -> dict[str, list[Death]]:
-        """Every death by service, in order, since the lab was started."""
+        """Return all deaths by service, in order, since the lab was started."""
 
     def space(self, name: str) -> DiskSpace | None:
-        """What is left for a service's data; None when it has none, or that cannot be told."""
+        """Return the space left for a service's data; None if it has none or it is unknown."""
 
     def build(self, service: Service) -> str:
-        """What a service is built from, for those that cannot tell their own version."""
+        """Return the build of a service, for services that do not report their version."""
 
     def log_file(self, name: str) -> Path | None:
-        """The file a service logs to, where there is one."""
+        """Return the file a service logs to, if there is one."""
 
     def tail(self, name: str, lines: int) -> list[str]:
-        """The last `lines` lines a service logged."""
+        """Return the last `lines` lines that a service logged."""
 
     def follow(self, name: str) -> Iterator[str]:
-        """Lines a service logs from now on, for ever."""
+        """Yield the lines that a service logs from now on, without end."""
 
     def kill(self, name: str) -> None:
-        """End a service's processes at once (`kill -9`); the runtime starts it again."""
+        """Kill a service's processes (`kill -9`); the runtime starts the service again."""
 
     def kill_all(self, *, but: Collection[str] = ()) -> None:
-        """End everything at once, with what would start it again. Waits until it is gone.
+        """Kill all services and their supervisor at once, and wait until they have ended.
 
-        What looks after the services goes on if one of them is to: those in `but`.
+        Services in `but` keep running; if there are any, so does the supervisor.
         """
 
     def kill_supervisor(self) -> None:
-        """End what looks after the services, and nothing else. Raises LabError where that is not
-        the lab's own."""
+        """Kill the supervisor and nothing else. Raise LabError if the lab does not have its
+        own."""
 
     def out_of_memory(self, name: str) -> None:
         """Have the kernel kill a service for lack of memory; the runtime starts it again.
 
-        Raises LabError (USAGE) where that is not possible.
+        Raises LabError (USAGE) if that is not possible.
         """
 
     def data_folder(self, name: str) -> Path:
-        """Where this machine has a service's data. Raises LabError (USAGE) when it has none, or
-        when they are out of reach."""
+        """Return the folder of a service's data on this machine. Raise LabError (USAGE) if it has
+        none or the folder cannot be accessed."""
 
     def require_files(self) -> None:
-        """Raises LabError (USAGE) unless all that services keep is in the lab's own folder."""
+        """Raise LabError (USAGE) unless all services keep their data in the lab's folder."""
 
     def frozen(self) -> AbstractContextManager[None]:
-        """All that runs of the lab stands still, its supervisor too: no file of it changes."""
+        """Pause all processes of the lab, including the supervisor, so that no file changes."""
 
     def with_environment(self, name: str, env: Mapping[str, str]) -> AbstractContextManager[None]:
-        """A service runs with `env` beside its own environment. It is restarted for that, and
-        again afterwards. Raises LabError (USAGE) where that is not possible."""
+        """Restart a service with `env` added to its environment, and restart it without `env`
+        afterwards. Raise LabError (USAGE) if that is not possible."""
 
     def moved(self, service: Service, own: Context, other: Context) -> AbstractContextManager[None]:
-        """A service runs as `other` says, which may have other ports. It is restarted for that,
-        and again afterwards as its `own` context says. Raises LabError (USAGE) where that is not
-        possible."""
+        """Restart a service with the context `other`, which may have other ports, and restart it
+        with its `own` context afterwards. Raise LabError (USAGE) if that is not possible."""
 
     def paused_supervisor(self) -> AbstractContextManager[None]:
-        """What looks after the services stands still, and they go on. Raises LabError where that
-        is not the lab's own."""
+        """Pause the supervisor while the services keep running. Raise LabError if the lab does
+        not have its own."""
 
     def paused(self, name: str) -> AbstractContextManager[None]:
-        """A service stands still: its connections stay open, and nothing answers."""
+        """Pause a service: its connections stay open but nothing answers."""
 
     def cut_off(self, name: str) -> AbstractContextManager[None]:
-        """A service runs on and no packet reaches it. Raises LabError if that is not possible."""
+        """Disconnect a running service from the network. Raise LabError if not possible."""

@@ -1,6 +1,6 @@
 """A stand-in for SQL Server: its wire protocol, T-SQL and change data capture over PostgreSQL.
 
-It proves how connectors and clients behave, not SQL Server's locking or performance.
+It serves to test connectors and clients, not SQL Server's locking or performance.
 """
 
 from labctl.sqlserver.server import Settings, serve

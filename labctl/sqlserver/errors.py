@@ -1,4 +1,4 @@
-"""The errors a client sees: SQL Server's numbers, severities and wording."""
+"""The errors that clients receive, with SQL Server's numbers, severities and wording."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ __all__ = ["ConnectionLost", "SqlError", "unsupported"]
 class SqlError(Exception):
     """An error as SQL Server reports it: Msg `number`, Level `severity`, State `state`.
 
-    Severity 11 to 16 ends the statement, 17 and up are resource or internal errors, and 20 or
-    more ends the connection.
+    Severities 11 to 16 end the statement, 17 and higher are resource or internal errors, and 20
+    and higher end the connection.
     """
 
     def __init__(self, number: int, message: str, *, severity: int = 16, state: int = 1) -> None:
@@ -26,9 +26,9 @@ class SqlError(Exception):
 
 
 class ConnectionLost(Exception):  # noqa: N818 - not an error of the client's statement
-    """PostgreSQL went away: the client's connection cannot go on."""
+    """PostgreSQL's connection is gone, so the client's connection must end."""
 
 
 def unsupported(construct: str) -> SqlError:
-    """The answer to what this server does not do: it names the construct, and never guesses."""
+    """Return the error for a construct that this server does not support."""
     return SqlError(40517, f"{construct} is not supported by this SQL Server stand-in.")

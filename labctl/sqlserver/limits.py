@@ -1,6 +1,6 @@
-"""How much one client may ask for: SQL Server's own limits, or lower ones that memory sets.
+"""Limits per client: SQL Server's own, or lower ones to save memory.
 
-A client beyond one of them gets an error, and the others are answered meanwhile.
+A client that exceeds a limit gets an error; other clients are not affected.
 """
 
 from __future__ import annotations
@@ -32,31 +32,31 @@ __all__ = [
 T = TypeVar("T")
 
 MEMORY_BYTES = 1024**3
-"""Private memory of the process. It takes some 70 MB with 200 clients."""
+"""Limit of the process's private memory in bytes. It uses some 70 MB with 200 clients."""
 LONGEST_MESSAGE = 64 * 1024**2
-"""Bytes of a request, with the values in it. SQL Server takes 65,536 packets, of 4 KiB 256 MiB."""
+"""Maximum bytes of a request with its values. SQL Server allows 65,536 packets (256 MiB)."""
 LONGEST_LOGIN = 128 * 1024
-"""Bytes of each message before the login."""
+"""Maximum bytes of each message before the login."""
 MOST_LOGINS = 100
-"""Clients that have not logged in yet. Of more, the one that has waited longest is left."""
+"""Maximum clients that have not logged in. Above it, the oldest of them is disconnected."""
 MOST_PARAMETERS = 2_100
-"""Parameters of a call, as in SQL Server."""
+"""Maximum parameters of a call, as in SQL Server."""
 MOST_CALLS = 1_000
-"""Calls in a message."""
+"""Maximum calls in a message."""
 MOST_TOKENS = 500_000
-"""Words, names, values and signs of a batch: a script of some megabytes."""
+"""Maximum tokens (words, names, values, signs) of a batch: a script of some megabytes."""
 MOST_TOKENS_TRANSLATED = 150_000
-"""Those of one statement: INSERT … VALUES of 1,000 rows, SQL Server's most, with 70 columns."""
+"""Maximum tokens of one statement: an INSERT of 1,000 rows (SQL Server's limit), 70 columns."""
 LONGEST_PREPARED = 16 * 1024**2
-"""Characters of all statements that a session has prepared."""
+"""Maximum characters of all prepared statements of a session."""
 _LONG_TEXT = 16 * 1024
-"""Characters, or bytes, from which on work is done beside the event loop: a few milliseconds."""
+"""Characters or bytes above which work, then of a few milliseconds, is done in a thread."""
 
 
 async def apart(size: int, work: Callable[..., T], *arguments: object) -> T:
-    """Return what `work` returns, which takes time by the `size` of a text.
+    """Return the result of `work`, whose duration depends on the `size` of a text.
 
-    It is done in a thread when the text is long, so that other clients are answered meanwhile.
+    Runs in a thread if the text is long, so that other clients are answered meanwhile.
     """
     if size <= _LONG_TEXT:
         return work(*arguments)
@@ -64,14 +64,14 @@ async def apart(size: int, work: Callable[..., T], *arguments: object) -> T:
 
 
 def limit_memory() -> None:
-    """Limit this process to MEMORY_BYTES: beyond them, a request fails and not the machine."""
+    """Limit this process to MEMORY_BYTES, so that a large request fails, not the machine."""
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     most = MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(MEMORY_BYTES, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 
 
 def out_of_memory() -> SqlError:
-    """Return SQL Server's error for a request that takes more memory than there is."""
+    """Return SQL Server's error for a request that exceeds the available memory."""
     return SqlError(
         701,
         "There is insufficient system memory in resource pool 'default' to run this query.",
@@ -80,7 +80,7 @@ def out_of_memory() -> SqlError:
 
 
 def too_complex() -> SqlError:
-    """Return SQL Server's error for a statement that is too long to be planned."""
+    """Return SQL Server's error for a statement that is too complex to plan."""
     return SqlError(
         8623,
         "The query processor ran out of internal resources and could not produce a query plan. "
@@ -90,7 +90,7 @@ def too_complex() -> SqlError:
 
 
 def too_deep() -> SqlError:
-    """Return SQL Server's error for a statement whose parentheses, or the like, nest too deep."""
+    """Return SQL Server's error for a statement that is nested too deeply."""
     return SqlError(
         191,
         "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up "

@@ -1,4 +1,4 @@
-"""The server: it listens on loopback and gives every client a session of its own."""
+"""The server, which listens on loopback and gives each client its own session."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ _FIRST_SPID = 51
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to serve: PostgreSQL's DSN, where to listen, the login, TLS, the capture job's pace."""
+    """Settings of the server: PostgreSQL's DSN, address, login, TLS, capture interval."""
 
     dsn: str
-    """Of a superuser, who installs; clients are served by a role that has fewer rights."""
+    """DSN of a superuser, for the installation; clients are served by a role with fewer rights."""
     password: str
     user: str = "sa"
     host: str = "127.0.0.1"
     in_container: bool = False
-    """Other addresses than loopback are allowed: they are a container's own."""
+    """Whether addresses other than loopback are allowed, because they are a container's own."""
     port: int = 1433
     server_name: str = "STANDIN"
     certificate: Path | None = None
     key: Path | None = None
     require_encryption: bool = False
     polling_seconds: float = 0.0
-    """The capture job's polling interval for databases enabled from now on; the real one has 5."""
+    """Capture job's polling interval for newly enabled databases; SQL Server's default is 5."""
 
 
 async def serve(settings: Settings, *, ready: Callable[[int], None] | None = None) -> None:
-    """Serve until cancelled; `ready` gets the port once clients may connect.
+    """Serve until cancelled; call `ready` with the port once clients may connect.
 
-    Raises `LabError` when PostgreSQL cannot be used or the port is taken.
+    Raises `LabError` if PostgreSQL cannot be used or the port is taken.
     """
     if settings.host not in _LOOPBACK and not settings.in_container:
         raise LabError(
@@ -106,7 +106,7 @@ async def _connect(dsn: str) -> Backend:
 
 
 async def _installed(dsn: str) -> str:
-    """Install as the superuser; the connection string of the role that clients are served by."""
+    """Install as the superuser; return the connection string of the role that serves clients."""
     backend = await _connect(dsn)
     try:
         role, password = await install(backend)
@@ -128,13 +128,13 @@ def _tls(settings: Settings) -> ssl.SSLContext | None:
 
 
 class _Server:
-    """Keeps track of the connected clients."""
+    """The set of connected clients."""
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
         self._clients: set[asyncio.Task[None]] = set()
         self._waiting: dict[asyncio.Task[None], None] = {}
-        """Those that have not logged in, the one that came first at the beginning."""
+        """Clients that have not logged in, the oldest first."""
         self._spid = _FIRST_SPID - 1
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -146,7 +146,7 @@ class _Server:
         self._clients.add(task)
         self._waiting[task] = None
         while len(self._waiting) > MOST_LOGINS:
-            # A client logs in within milliseconds: whoever waits longest does not mean to.
+            # A client logs in within milliseconds: the oldest one probably never will.
             oldest = next(iter(self._waiting))
             del self._waiting[oldest]
             oldest.cancel()
@@ -173,7 +173,7 @@ class _Server:
 
 
 class _Reconnecting:
-    """The server's own connection: opened again after PostgreSQL was away."""
+    """The server's own connection, reopened after PostgreSQL was unavailable."""
 
     def __init__(self, dsn: str, backend: Backend) -> None:
         self._dsn = dsn
@@ -182,7 +182,7 @@ class _Reconnecting:
     async def rows(
         self, sql: Composable, parameters: Sequence[str | None] = ()
     ) -> list[tuple[str | None, ...]]:
-        """As `Backend.rows`, over a connection that works."""
+        """Return rows like `Backend.rows`; reconnect once if the connection is lost."""
         try:
             return await self._current.rows(sql, parameters)
         except ConnectionLost:
@@ -191,7 +191,7 @@ class _Reconnecting:
 
 
 async def _clean_regularly(backend: RowSource) -> None:
-    """The cleanup job: rows past their retention go."""
+    """Delete change rows past their retention at regular intervals, like the cleanup job."""
     while True:
         await asyncio.sleep(_CLEANUP_SECONDS)
         try:

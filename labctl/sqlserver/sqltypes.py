@@ -1,8 +1,8 @@
-"""SQL Server's data types: how they are declared, and what PostgreSQL type carries each.
+"""SQL Server's data types: their declarations and the PostgreSQL types that represent them.
 
-Types that PostgreSQL has keep its own; the rest (`bit`, `nvarchar`, `money`, …) are base types
-installed in the schema `mssql`, so that PostgreSQL itself carries a column's or an expression's
-declared type to the result and no other bookkeeping is needed.
+Types that PostgreSQL has use PostgreSQL's type. The others (`bit`, `nvarchar`, `money`, …) are base
+types installed in the schema `mssql`. PostgreSQL itself then reports the declared type of each
+column or expression with the result, without further bookkeeping.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from labctl.sqlserver.errors import SqlError, unsupported
 __all__ = ["MAX", "SqlType", "parse_type"]
 
 MAX = -1
-"""The length of `varchar(max)` and its relatives."""
+"""The length of `varchar(max)`, `nvarchar(max)` and `varbinary(max)`."""
 
 _ALIASES = {
     "integer": "int",
@@ -68,15 +68,15 @@ _LARGEST = {
 _FRACTIONAL = {"time": "time", "datetime2": "timestamp", "datetimeoffset": "mssql.datetimeoffset"}
 _OLD_LARGE = {"text": "varchar", "ntext": "nvarchar", "image": "varbinary"}
 _POSTGRES_FRACTION = 6
-"""PostgreSQL keeps microseconds; a declared scale of 7 is reported but its last digit is 0."""
+"""PostgreSQL stores microseconds; a declared scale of 7 is reported but its last digit is 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class SqlType:
     """A SQL Server type with its size.
 
-    `length` counts characters (bytes for `binary`) and is `MAX` for `(max)`; `precision` and
-    `scale` are decimal digits; `scale` is the fraction of a second for the time types.
+    `length` counts characters (bytes for `binary`) and is `MAX` for `(max)`. `precision` and
+    `scale` count decimal digits; for time types `scale` counts the digits of a second's fraction.
     """
 
     name: str
@@ -113,12 +113,12 @@ class SqlType:
 
     @property
     def sql(self) -> SQL:
-        """`pg`, to be put into composed SQL: it is made of this module's words and of numbers."""
+        """`pg` for composed SQL; safe because it consists of this module's words and of numbers."""
         return SQL(self.pg)
 
     @property
     def pg_unsized(self) -> str:
-        """The PostgreSQL type of a parameter: without a size, so that nothing is cut off."""
+        """The PostgreSQL type of a parameter, without a size so that no value is truncated."""
         if self.name == "sysname":
             return "mssql.nvarchar"
         if self.name in _SIZED:
@@ -128,7 +128,7 @@ class SqlType:
         return _FRACTIONAL.get(self.name) or _PLAIN[self.name]
 
     def declared(self) -> str:
-        """The type as T-SQL declares it, for example `nvarchar(max)` or `decimal(8,2)`."""
+        """Return the T-SQL declaration, for example `nvarchar(max)` or `decimal(8,2)`."""
         if self.name in _SIZED:
             return f"{self.name}({'max' if self.length == MAX else self.length})"
         if self.name in {"decimal", "numeric"}:
@@ -138,7 +138,7 @@ class SqlType:
         return self.name
 
     def sized(self, length: int) -> SqlType:
-        """The same type with another length."""
+        """Return the same type with another length."""
         return replace(self, length=length)
 
 
@@ -150,10 +150,10 @@ _DECLARATION = re.compile(
 
 
 def parse_type(text: str, *, default_length: int = 1) -> SqlType:
-    """Read a T-SQL type declaration; `default_length` is 1 in DDL and 30 in CAST.
+    """Parse a T-SQL type declaration; `default_length` is 1 in DDL and 30 in CAST.
 
     Raises `SqlError` 243 for an unknown type, 131 for a size out of range, and the
-    unsupported-construct error for types this server does not keep.
+    unsupported-construct error for types that this server does not support.
     """
     match = _DECLARATION.match(text)
     if match is None:

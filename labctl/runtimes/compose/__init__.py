@@ -1,1 +1,1 @@
-"""The Compose runtime: the same services in containers, by the file in `compose/`."""
+"""The Compose runtime: the same services in containers, defined by the files in `compose/`."""

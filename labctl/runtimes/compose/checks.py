@@ -1,4 +1,4 @@
-"""Whether this machine can run the lab in containers, found out before anything is started."""
+"""Checks that this machine can run the lab in containers, made before anything is started."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["check_engine"]
 OLDEST_ENGINE = (20, 10)
 OLDEST_COMPOSE = (2, 0)
 MEMORY_NEEDED = {"official": 6.5 * GIB, "local": 5.0 * GIB}
-"""What the containers take; real SQL Server alone wants 2 GiB."""
+"""Memory that the containers use, by kind of images; real SQL Server alone needs 2 GiB."""
 IMAGES_NEEDED = 8 * GIB
 
 
 def check_engine(
     engine: Engine, profile: ComposeProfile, *, running: Callable[[], bool]
 ) -> list[Check]:
-    """What must hold before `up` starts anything. `running` tells if the lab has its memory."""
+    """Check the engine and machine before `up`; a `running` lab already has its memory."""
     try:
         info, compose = engine.info(), compose_version()
     except LabError as error:
@@ -73,7 +73,7 @@ def _memory(info: dict[str, Any], needed: float, *, running: bool) -> Check:
 
 
 def _disk(info: dict[str, Any]) -> list[Check]:
-    """Nothing where the engine keeps its data on another machine."""
+    """Check the disk space; return no check if the engine's data is on another machine."""
     root = Path(str(info.get("DockerRootDir", "")))
     try:
         return [free_space("disk for images", root, IMAGES_NEEDED)] if root.is_dir() else []

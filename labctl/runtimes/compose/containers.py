@@ -1,4 +1,4 @@
-"""What the engine says about a container, in the runtime's words."""
+"""Conversion of the engine's information about containers to the runtime's terms."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from labctl.runtimes.model import RESTARTS_AT_MOST, Death, ProcessState, Usage
 __all__ = ["deaths_of", "is_running", "kill", "pause", "published_ports", "state_of", "usages_of"]
 
 _ASKED_AT_ONCE = 8
-"""Containers: the engine takes its time to tell what one takes."""
+"""Containers queried concurrently: the engine is slow to report a container's usage."""
 
 STATES = {"running": "RUNNING", "restarting": "BACKOFF", "paused": "STARTING"}
-"""The engine's word for a container's state, and the runtime's."""
+"""The runtime's name for each of the engine's container states."""
 
 
 def state_of(container: Any) -> ProcessState:
-    """How a container is."""
+    """Return the state of a container."""
     state = container.attrs["State"]
     word = STATES.get(state["Status"], "STOPPED")
     given_up = int(container.attrs.get("RestartCount", 0)) >= RESTARTS_AT_MOST
@@ -38,7 +38,7 @@ def state_of(container: Any) -> ProcessState:
 
 
 def _moment_of(text: str) -> float | None:
-    """The engine's time, with its nanoseconds, in seconds since the epoch; None: never."""
+    """Parse the engine's timestamp to seconds since the epoch; return None for "never"."""
     moment = datetime.fromisoformat(text)
     return moment.timestamp() if moment.year > 1 else None
 
@@ -48,7 +48,7 @@ def is_running(container: Any) -> bool:
 
 
 def published_ports(containers: Iterable[Any]) -> set[int]:
-    """Ports of this machine that containers are published on now."""
+    """Return the ports of this machine on which containers are published now."""
     published = (one.attrs["NetworkSettings"]["Ports"] or {} for one in containers)
     return {
         int(place["HostPort"])
@@ -59,7 +59,7 @@ def published_ports(containers: Iterable[Any]) -> set[int]:
 
 
 def usages_of(services: Mapping[str, Iterable[Any]]) -> dict[str, Usage]:
-    """What the running containers of each service take together. Asks the engine."""
+    """Query the engine for the total usage of each service's running containers."""
     running = [(name, one) for name, every in services.items() for one in every if is_running(one)]
     found: dict[str, Usage] = {}
     with ThreadPoolExecutor(max_workers=_ASKED_AT_ONCE) as pool:
@@ -70,7 +70,7 @@ def usages_of(services: Mapping[str, Iterable[Any]]) -> dict[str, Usage]:
 
 
 def deaths_of(client: Any, services: Mapping[str, Iterable[Any]]) -> dict[str, list[Death]]:
-    """The engine keeps their number per container, and the time of the last."""
+    """Return deaths by service. The engine keeps each container's count and last time only."""
     found: dict[str, list[Death]] = defaultdict(list)
     for name, every in services.items():
         for container in every:
@@ -82,14 +82,14 @@ def deaths_of(client: Any, services: Mapping[str, Iterable[Any]]) -> dict[str, l
 
 
 def _usage_of(container: Any) -> Usage:
-    """What a container takes. Asks the engine."""
+    """Query the engine for a container's usage."""
     stats: dict[str, Any] = container.stats(stream=False, one_shot=True)
     memory = stats.get("memory_stats", {})
     details = memory.get("stats", {})
     cache = details.get("inactive_file", details.get("total_inactive_file", 0))
     held = max(0, int(memory.get("usage", 0)) - int(cache))
     taken = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage")
-    if taken is None:  # it ended meanwhile: no figure, which is not a counter at 0
+    if taken is None:  # it ended in the meantime: an unknown counter is not 0
         return Usage(held, {})
     return Usage(held, {f"{container.id} {state_of(container).started_at}": taken / 1e9})
 
@@ -104,14 +104,15 @@ _once_more = retry(
 
 @_once_more
 def pause(container: Any) -> None:
-    """Freezing all processes at once may fail where they are busy; the engine then gives up."""
+    """Pause a container; retry, because freezing busy processes may fail."""
     container.pause()
 
 
 @_once_more
 def kill(container: Any) -> None:
-    """`kill -9` everything in it. One that is just being started again cannot be entered yet.
+    """Run `kill -9` on all of a container's processes; retry while the container restarts.
 
-    Killed through the engine it would count as stopped by hand, and stay dead.
+    The engine would treat a container killed through its API as stopped by hand, and would not
+    restart it.
     """
     container.exec_run(["sh", "-c", "kill -9 -1"], user="0")

@@ -1,4 +1,4 @@
-"""The container engine: asked through its API, and through `docker compose`."""
+"""Access to the container engine through its API and `docker compose`."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ SERVICE_LABEL = "com.docker.compose.service"
 
 
 class EngineMissingError(LabError):
-    """There is no engine that answers, or no Compose."""
+    """No container engine answers, or Compose is missing."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what, hint=INSTALL_HINT, exit_code=ExitCode.ENVIRONMENT)
 
 
 class Engine:
-    """The engine that the `docker` command uses: $DOCKER_HOST, else the current context's."""
+    """The engine that the `docker` command uses: $DOCKER_HOST, else that of the current context."""
 
     @cached_property
     def client(self) -> docker.DockerClient:
-        """Raises EngineMissingError when no engine answers."""
+        """The connected client. Raises EngineMissingError if no engine answers."""
         url = os.environ.get("DOCKER_HOST") or self._context_host()
         socket = Path(url.removeprefix("unix://")) if url.startswith("unix://") else None
         if socket is not None and not socket.exists():
@@ -52,19 +52,19 @@ class Engine:
         return client
 
     def info(self) -> dict[str, Any]:
-        """What the engine says of its machine."""
+        """Return the engine's information about its machine."""
         found: dict[str, Any] = self.client.info()
         return found
 
     def image_id(self, image: str) -> str | None:
-        """Of the image that has this name now; None when there is none."""
+        """Return the id of the image with this name; None if there is none."""
         try:
             return str(self.client.images.get(image).id)
         except docker.errors.ImageNotFound:
             return None
 
     def containers(self, project: str) -> dict[str, list[Any]]:
-        """Every container of a Compose project by service, whatever its state."""
+        """Return all containers of a Compose project by service, whatever their state."""
         found: dict[str, list[Any]] = defaultdict(list)
         for container in self.client.containers.list(
             all=True, filters={"label": f"{PROJECT_LABEL}={project}"}, ignore_removed=True
@@ -73,7 +73,7 @@ class Engine:
         return found
 
     def container(self, project: str, service: str) -> Any | None:
-        """One service's container, or None."""
+        """Return a container of the service; None if there is none."""
         labels = [f"{PROJECT_LABEL}={project}", f"{SERVICE_LABEL}={service}"]
         found = self.client.containers.list(
             all=True, filters={"label": labels}, ignore_removed=True
@@ -88,7 +88,7 @@ class Engine:
 
 
 class Compose:
-    """`docker compose` for one project: its files, its variables, its name."""
+    """`docker compose` for one project with its name, files and variables."""
 
     def __init__(self, project: str, files: Sequence[Path], env_file: Path) -> None:
         self._prefix = ["docker", "compose", "--project-name", project, "--env-file", str(env_file)]
@@ -96,19 +96,19 @@ class Compose:
             self._prefix += ["--file", str(file)]
 
     def config(self) -> dict[str, Any]:
-        """The whole configuration as Compose understands it."""
+        """Return the complete configuration, as Compose resolves it."""
         parsed: dict[str, Any] = json.loads(self.run("config", "--format", "json"))
         return parsed
 
     def hashes(self) -> dict[str, str]:
-        """A hash of each service's configuration, as containers carry it in a label."""
+        """Return each service's configuration hash, which its containers have in a label."""
         lines = self.run("config", "--hash", "*").splitlines()
         return dict(line.split() for line in lines if line.strip())
 
     def run(self, *arguments: str, profiles: Sequence[str] = ()) -> str:
-        """What a command printed. Raises LabError with what it said when it fails.
+        """Run a command and return its output. Raise LabError with its messages if it fails.
 
-        `profiles`: of the Compose files, instead of those that the variables name.
+        `profiles` are Compose profiles to use instead of those in the variables.
         """
         chosen = [f"--profile={name}" for name in profiles]
         done = _run([*self._prefix, *chosen, "--ansi", "never", "--progress", "plain", *arguments])
@@ -132,7 +132,7 @@ def _run(argv: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def compose_version() -> str:
-    """Of Docker Compose. Raises EngineMissingError when the `docker` command has none."""
+    """Return the version of Docker Compose. Raise EngineMissingError if it is missing."""
     done = _run(["docker", "compose", "version", "--short"])
     if done.returncode != 0:
         raise EngineMissingError("The `docker` command has no `compose`")

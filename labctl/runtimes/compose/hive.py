@@ -1,7 +1,7 @@
-"""Starts Hive's metastore or Spark's Thrift server inside its container.
+"""Entry point that starts Hive's metastore or Spark's Thrift server inside its container.
 
-`python -m labctl.runtimes.compose.hive metastore`. The command line is the native one, of the
-service's record; what only the lab knows is mounted, as for the Spark application.
+It is run as `python -m labctl.runtimes.compose.hive metastore`. The command line is that of the
+native service record. The lab's own settings are mounted, as for the Spark application.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main(name: str) -> None:
     """Replace this process by the service."""
     service, as_process = _SERVICES[name]
     config = load_config(PROJECT / "lab.toml")
-    # The other passwords are none of this service's business.
+    # This service does not get the other passwords.
     passwords = dict.fromkeys(PASSWORDS, "") | {
         role: (SECRETS / role).read_text(encoding="utf-8") for role in service.passwords
     }
@@ -43,7 +43,7 @@ def main(name: str) -> None:
         lab=os.environ["LAB_NAME"],
         project=PROJECT,
         config=config,
-        # The image's own folder is the application's user's only where a volume is mounted there.
+        # The application's user owns the image's folder only if a volume is mounted there.
         data=CONF / "data",
         conf=CONF,
         temp=CONF / "scratch",

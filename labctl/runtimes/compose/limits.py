@@ -1,4 +1,4 @@
-"""What a container has run out of: memory, heap, disk."""
+"""Exhausted resources of a container: memory, heap, disk."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from labctl.runtimes.model import LAST_WORDS, OUT_OF_MEMORY, DiskSpace
 __all__ = ["cause_of_death", "free_space_of", "run_out_of_memory", "volume_folder"]
 
 _BEFORE, _AFTER = 10.0, 2.0
-"""Seconds around a death in which its cause is searched for."""
+"""Seconds before and after a death in which to search for its cause."""
 
 
 def cause_of_death(client: Any, container: Any, at: float) -> str:
-    """Why a container died at `at`, where its engine or its last words tell.
+    """Return why a container died at `at`, from engine events or its log; "" if unknown.
 
-    The container's state has it too, but only until it is started again.
+    The container's state has the cause too, but only until the container restarts.
     """
     around = {"since": int(at - _BEFORE), "until": int(min(at + _AFTER, time.time()))}
     filters = {"container": container.id, "event": "oom"}
@@ -31,7 +31,7 @@ def cause_of_death(client: Any, container: Any, at: float) -> str:
 
 
 def free_space_of(container: Any) -> DiskSpace | None:
-    """What is left on a running container's volume, asked within it."""
+    """Query the free space of a running container's volume from inside the container."""
     mounts = [mount for mount in container.attrs["Mounts"] if mount["Type"] == "volume"]
     if not mounts or container.status != "running":
         return None
@@ -44,13 +44,13 @@ def free_space_of(container: Any) -> DiskSpace | None:
         case [blocks, size] if code == 0:
             return DiskSpace(folder, int(blocks) * int(size))
         case _:
-            return None  # it ended meanwhile: an engine then reports success and no output
+            return None  # it ended in the meantime: an engine then reports success and no output
 
 
 def run_out_of_memory(container: Any) -> None:
-    """Fill the memory that a container may have, by a process that the kernel kills last.
+    """Fill a container's memory limit with a process that the kernel kills last.
 
-    It ends with the container. Raises LabError (USAGE) where the container has no limit of its own.
+    The process ends with the container. Raises LabError (USAGE) if the container has no limit.
     """
     if not container.attrs["HostConfig"]["Memory"]:
         raise LabError(
@@ -63,7 +63,7 @@ def run_out_of_memory(container: Any) -> None:
 
 
 def volume_folder(container: Any) -> Path:
-    """Where the engine keeps a container's volume, if that is on this machine and can be read."""
+    """Return the folder of a container's volume. Raise LabError if this user cannot access it."""
     mounts = [mount for mount in container.attrs["Mounts"] if mount["Type"] == "volume"]
     folder = Path(mounts[0]["Source"]) if mounts else None
     try:

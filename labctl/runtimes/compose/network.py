@@ -1,4 +1,4 @@
-"""How services find each other inside the lab's own network."""
+"""Addresses of services inside the lab's network."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from labctl.services.endpoints import endpoints_at
 __all__ = ["network_address", "network_endpoints"]
 
 KAFKA_INTERNAL_PORT = 29092
-"""Kafka tells every client where to come back to: those inside are told another port."""
+"""Kafka's port for clients inside the network. Kafka tells each client which address to use."""
 
 
 def network_address(service: str, endpoint: str) -> str:
-    """`host:port` inside the network: a service's name, and the port it prefers."""
+    """Return `host:port` inside the network: the service's name and its default port."""
     if (service, endpoint) == ("kafka", "broker"):
         return f"{service}:{KAFKA_INTERNAL_PORT}"
     port = next(s.ports[endpoint] for s in SERVICES if s.name == service)
@@ -24,5 +24,5 @@ def network_address(service: str, endpoint: str) -> str:
 
 
 def network_endpoints(config: LabConfig, passwords: Mapping[str, str]) -> Endpoints:
-    """The endpoints as a service of the lab reaches them."""
+    """Return the endpoints under the addresses that the lab's services use."""
     return endpoints_at(network_address, config, passwords)

@@ -1,4 +1,4 @@
-"""The Compose runtime: services as containers that Docker Compose makes and the engine keeps."""
+"""The Compose runtime: Docker Compose creates the containers and the engine restarts them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ __all__ = ["ComposeRuntime"]
 
 HASH_LABEL = "com.docker.compose.config-hash"
 EVERY_PROFILE = ("*",)
-"""Else a service that was switched off meanwhile would stay."""
+"""All Compose profiles: otherwise a service that was switched off meanwhile would remain."""
 ENGINE_IS_NOT_OURS = (
     "The container engine looks after the services, and it is not the lab's to kill or to stop"
 )
@@ -73,7 +73,7 @@ def _no_snapshots() -> LabError:
 
 
 class ComposeRuntime:
-    """Runs services as the containers of one Compose project."""
+    """A runtime that runs services as the containers of one Compose project."""
 
     owns_supervisor: ClassVar[bool] = False
     cuts_off: ClassVar[bool] = True
@@ -96,7 +96,7 @@ class ComposeRuntime:
         self._starting: dict[str, threading.Lock] = defaultdict(threading.Lock)
         self.engine = Engine()
         self.name = f"labctl-{state.name}"
-        """Of the Compose project: what containers, volumes and the network are named after."""
+        """Name of the Compose project; prefix of its containers, volumes and network."""
 
     def endpoints(self) -> Endpoints:
         return loopback_endpoints(self._config, self._ports, self._passwords)
@@ -126,7 +126,7 @@ class ComposeRuntime:
         return state_of(container) if container else ProcessState("STOPPED", None, None)
 
     def fetch(self, services: Sequence[Service], progress: Progress) -> None:
-        """Make or pull the images of `services` that are not there."""
+        """Build or pull the missing images of `services`."""
         if self._profile.images == "local":
             names = {
                 name for image in self._images(services).values() if (name := recipe_of(image))
@@ -149,9 +149,9 @@ class ComposeRuntime:
 
     def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:
         wanted = {service.name for service, _ in services}
-        # Another project or source may have had the lab meanwhile (labctl/latency/twins.py).
+        # Another project or source may have used the lab since (labctl/latency/twins.py).
         self.write_variables()
-        # The network and the volumes are made by one command: those that start services are many.
+        # One command creates network and volumes, because services are started concurrently.
         self._compose.run("create", "--no-recreate", "--no-build", *sorted(wanted))
         hashes = self._compose.hashes()
         return {
@@ -160,13 +160,13 @@ class ComposeRuntime:
             if name in wanted
             and (
                 any(self._is_outdated(container, hashes.get(name)) for container in containers)
-                # `create` has made those that are lacking, and has not started them.
+                # `create` has made missing containers but has not started them.
                 or sum(map(is_running, containers)) != self._replicas(name)
             )
         }
 
     def _is_outdated(self, container: Any, config_hash: str | None) -> bool:
-        """Whether a container is another than the Compose file's now."""
+        """Return whether a container differs from the current Compose file or image."""
         image = self.engine.image_id(container.attrs["Config"]["Image"])
         return bool(
             container.labels.get(HASH_LABEL) != config_hash or container.attrs["Image"] != image
@@ -180,11 +180,11 @@ class ComposeRuntime:
         beside = (name for name in service.container.companions if name in self._definitions)
         names = sorted([service.name, *beside])
         with ExitStack() as held:
-            # Two commands that make one container at once get in each other's way.
+            # Two concurrent commands for the same container conflict.
             for name in names:
                 held.enter_context(self._starting[name])
             if self.state(service.name).state == "FATAL":
-                # The engine goes on counting its deaths, and would never call it sound again.
+                # The engine keeps counting its deaths and would never call it healthy again.
                 self._compose.run("rm", "--force", "--stop", service.name)
             self._compose.run("up", "--detach", "--no-deps", "--no-build", *names)
 
@@ -193,7 +193,7 @@ class ComposeRuntime:
             self._compose.run("stop", name, *self._only_with(name))
 
     def _only_with(self, name: str) -> list[str]:
-        """Services of the Compose file that are there for this service of the lab alone."""
+        """Return Compose services that exist only for this service of the lab."""
         known = {service.name: service for service in SERVICES}
         companions = known[name].container.companions
         return [one for one in companions if one in self._definitions and one not in known]
@@ -203,10 +203,10 @@ class ComposeRuntime:
         return published_ports(container for containers in every for container in containers)
 
     def require_own_listeners(self, name: str, pid: int | None) -> None:
-        """The engine has a container's ports from before it runs until it has ended."""
+        """Do nothing: the engine holds a container's ports for its whole lifetime."""
 
     def end_strays(self) -> None:
-        """The engine looks after every container there is."""
+        """Do nothing: the engine supervises every container."""
 
     def shutdown(self) -> None:
         self._compose.run("down", "--remove-orphans", profiles=EVERY_PROFILE)
@@ -215,11 +215,11 @@ class ComposeRuntime:
         self._compose.run("down", "--remove-orphans", "--volumes", profiles=EVERY_PROFILE)
 
     def usages(self) -> dict[str, Usage]:
-        """Memory as a container's control group holds it, less the cache it could give back."""
+        """Return usages; memory is that of the control group minus reclaimable cache."""
         return usages_of(self._all_containers())
 
     def deaths(self) -> dict[str, list[Death]]:
-        """The engine keeps their number, and the time of the last."""
+        """Return deaths; the engine keeps only their number and the last time."""
         return deaths_of(self.engine.client, self._all_containers())
 
     def space(self, name: str) -> DiskSpace | None:
@@ -227,12 +227,12 @@ class ComposeRuntime:
         return free_space_of(container) if container else None
 
     def build(self, service: Service) -> str:
-        """The tag of the service's image."""
+        """Return the tag of the service's image."""
         image = str(self._definitions[service.name].get("image", ""))
         return image.partition("@")[0].rpartition(":")[2]
 
     def log_file(self, name: str) -> None:
-        """The engine keeps logs."""
+        """Return None: the engine keeps the logs."""
         del name
 
     def tail(self, name: str, lines: int) -> list[str]:
@@ -251,28 +251,28 @@ class ComposeRuntime:
 
     @property
     def files(self) -> list[Path]:
-        """The Compose files, each laid over the one before."""
+        """The Compose files; each overrides the one before."""
         files = [COMPOSE_FOLDER / "compose.yaml"]
         if self._profile.images == "local":
             files.append(COMPOSE_FOLDER / "stand-in.yaml")
         return files + [self._project / file for file in self._profile.files]
 
     def write_variables(self) -> Path:
-        """Write what the Compose file leaves open, for `docker compose --env-file`; the file."""
+        """Write the Compose file's variables for `docker compose --env-file`; return the file."""
         env_file = self._state.compose_variables
         lines = (f"{key}={value}\n" for key, value in self._variables().items())
         write_private(env_file, "".join(lines))
         return env_file
 
     def kill(self, name: str) -> None:
-        """`kill -9` a service; the engine starts it again.
+        """Kill a service (`kill -9`); the engine starts it again.
 
-        Of several containers one is killed: the others are there for that.
+        Kills only one of several replicas: the others are meant to take over.
         """
         kill(self._container(name))
 
     def kill_all(self, *, but: Collection[str] = ()) -> None:
-        """The engine is not the lab's: it starts its containers again."""
+        """Kill all services but `but`. The engine is not the lab's and restarts them."""
         for name in self._containers():
             if name not in but:
                 self.kill(name)
@@ -284,7 +284,7 @@ class ComposeRuntime:
         raise LabError(ENGINE_IS_NOT_OURS, exit_code=ExitCode.USAGE)
 
     def out_of_memory(self, name: str) -> None:
-        """Fill the container's memory from within."""
+        """Fill the container's memory from inside."""
         run_out_of_memory(self._container(name))
 
     def data_folder(self, name: str) -> Path:
@@ -315,7 +315,7 @@ class ComposeRuntime:
 
     @contextmanager
     def paused(self, name: str) -> Iterator[None]:
-        """A service's container stands still for a while."""
+        """Pause a service's container during the block."""
         container = self._container(name)
         pause(container)
         try:
@@ -325,7 +325,7 @@ class ComposeRuntime:
 
     @contextmanager
     def cut_off(self, name: str) -> Iterator[None]:
-        """A service's container is on no network for a while, its published ports included."""
+        """Disconnect a service's container, with its published ports, during the block."""
         container = self._container(name)
         (network_name,) = container.attrs["NetworkSettings"]["Networks"]
         network = self.engine.client.networks.get(network_name)
@@ -336,14 +336,14 @@ class ComposeRuntime:
             network.connect(container, aliases=[name])
 
     def _container(self, name: str) -> Any:
-        """A service's container. Raises LabError (NOT_READY) when there is none."""
+        """Return a service's container. Raise LabError (NOT_READY) if there is none."""
         container = self.engine.container(self.name, name)
         if container is None:
             raise LabError(f"{name} has no container", exit_code=ExitCode.NOT_READY)
         return container
 
     def _containers(self) -> dict[str, Any]:
-        """Per service its container: of several one that does not run, if there is one."""
+        """Return one container per service: a stopped one if any replica is stopped."""
         found = self._all_containers()
         return {name: min(every, key=is_running) for name, every in found.items()}
 
@@ -353,12 +353,12 @@ class ComposeRuntime:
         return {name: every for name, every in found.items() if name in known}
 
     def _missing(self, services: Sequence[Service]) -> dict[str, str]:
-        """Images that the engine does not have, by service."""
+        """Return the images that the engine does not have, by service."""
         images = self._images(services)
         return {name: image for name, image in images.items() if not self.engine.image_id(image)}
 
     def _images(self, services: Sequence[Service]) -> dict[str, str]:
-        """The image of each of `services` and of those started with them."""
+        """Return the images of `services` and of their companions, by service."""
         wanted = {service.name for service in services}
         wanted |= {name for service in services for name in service.container.companions}
         return {
@@ -369,7 +369,7 @@ class ComposeRuntime:
 
     @cached_property
     def _definitions(self) -> dict[str, Any]:
-        """The services of the Compose file, every variable filled in."""
+        """The services of the Compose file, with all variables resolved."""
         definitions: dict[str, Any] = self._compose.config()["services"]
         return definitions
 
@@ -378,7 +378,7 @@ class ComposeRuntime:
         return Compose(self.name, self.files, self.write_variables())
 
     def _variables(self) -> dict[str, str]:
-        """What the Compose file leaves open. No secret is among it."""
+        """Return the Compose file's variables, none of which is secret."""
         ports = {
             f"{service}_{endpoint}_PORT".upper(): str(port)
             for service, endpoints in self._ports.items()
@@ -388,12 +388,12 @@ class ComposeRuntime:
         if self._profile.images == "local":
             images = references(_store())
         else:
-            # Named after what it holds: another version of the code is another image.
+            # The tag is a digest of the code: another version of the code is another image.
             images = {"silver": f"labctl/silver:{source_digest(root)}"}
         images |= self._profile.image
         return {
             "COMPOSE_PROJECT_NAME": self.name,
-            # What a lab may be without has a profile of its own name in the Compose file.
+            # Each optional service has a profile of the same name in the Compose file.
             "COMPOSE_PROFILES": ",".join(service.name for service in services_of(self._config)),
             "LAB_NAME": self.name,
             "LAB_PROJECT": str(self._project),

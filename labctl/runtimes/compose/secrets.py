@@ -1,9 +1,9 @@
-"""The files that containers read their secrets from, one folder per service.
+"""The files from which containers read their secrets, one folder per service.
 
-`python -m labctl.runtimes.compose.secrets FOLDER` makes them inside a container, for a lab that
-was started by `docker compose` alone; `labctl` makes the same before it starts anything. Every
-folder is mounted into one service. What is in it must be readable by whichever user that service
-runs as; the folder around them is closed to everyone but this user.
+`python -m labctl.runtimes.compose.secrets FOLDER` writes them inside a container, for a lab that
+was started by `docker compose` alone. `labctl` writes the same files before it starts anything.
+Each folder is mounted into one service, and any user may read the files in it, because services
+run as different users. Only this user can enter the parent folder.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from labctl.services.references import reference_values
 __all__ = ["main", "write_service_secrets"]
 
 PROJECT = Path("/lab")
-"""Where a container finds the project."""
+"""Path of the project inside a container."""
 
 
 def write_service_secrets(folder: Path, config: LabConfig, passwords: Mapping[str, str]) -> None:
@@ -53,7 +53,7 @@ def _secrets(
 
 
 def _write(path: Path, text: str) -> None:
-    """Write where the text is another: a file that is right keeps its owner."""
+    """Write the file if its text differs; an unchanged file keeps its owner."""
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def main() -> None:
-    """Make what is missing in the folder named on the command line; print nothing secret."""
+    """Write the secrets to the folder named on the command line, without printing them."""
     folder = Path(sys.argv[1])
     folder.chmod(0o700)
     config = load_config(PROJECT / "lab.toml")

@@ -1,7 +1,7 @@
-"""Starts the Spark application inside its container, as the native runtime would.
+"""Entry point that starts the Spark application inside its container, like the native runtime.
 
-Settings come from the project mounted at /lab, addresses and keys from the service's own
-secrets; the command line is the native one (`labctl/services/silver.py`).
+Settings come from the project mounted at /lab; addresses and keys come from the service's secrets.
+The command line is the native one (`labctl/services/silver.py`).
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ POLL_SECONDS = 0.5
 
 
 def sink_is_installed(connect: Connect, connector_class: str, *, seconds: float) -> bool:
-    """Whether Connect has the sink connector's class: then that connector writes bronze.
+    """Return whether Connect has the sink connector's class, so that it writes bronze.
 
-    Waits until Connect answers, `seconds` at most: whoever writes bronze must be certain that
-    nobody else does. Raises TimeoutError.
+    Waits at most `seconds` until Connect answers, since only one program may write bronze. Raises
+    TimeoutError.
     """
     deadline = time.monotonic() + seconds
     while True:
@@ -59,7 +59,7 @@ def sink_is_installed(connect: Connect, connector_class: str, *, seconds: float)
 def silver_context(
     config: LabConfig, lab: str, endpoints: Endpoints, passwords: Mapping[str, str]
 ) -> Context:
-    """What the application knows of the lab in its container: where things are mounted."""
+    """Return the application's context inside its container, with the mounted paths."""
     return Context(
         service=silver.SERVICE,
         lab=lab,
@@ -80,7 +80,7 @@ def silver_context(
 def silver_digest(
     project: Path, lab: str, config: LabConfig, endpoints: Endpoints, passwords: Mapping[str, str]
 ) -> str:
-    """Changes with lab.toml, the application's command line and the views that it keeps."""
+    """Return a digest of lab.toml, the application's command line and materialised views."""
     context = replace(silver_context(config, lab, endpoints, passwords), project=project)
     texts = [lab_file(project, lab).read_text(encoding="utf-8"), *silver.options(context).argv()]
     if config.gold.materialised:
@@ -92,7 +92,7 @@ def main() -> None:
     """Replace this process by `spark-submit`."""
     config = load_config(PROJECT / "lab.toml").with_source(os.environ["LAB_SILVER_SOURCE"])
     keys = read_properties(SECRETS / SECRET_PREFIX / "objectstore")
-    # The other passwords are none of this service's business.
+    # This service does not get the other passwords.
     passwords = dict.fromkeys(PASSWORDS, "") | {
         "objectstore": keys["secret.key"],
         **{role: (SECRETS / role).read_text("utf-8") for role in silver.SERVICE.passwords},

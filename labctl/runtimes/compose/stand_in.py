@@ -1,6 +1,6 @@
-"""Starts the stand-in for SQL Server inside a container.
+"""Entry point that starts the stand-in for SQL Server inside a container.
 
-Its database is made first; then this process becomes `labctl sqlserver serve`.
+It first creates the database; then the process becomes `labctl sqlserver serve`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether this machine can run the native lab, found out before anything is started."""
+"""Checks that this machine can run the native lab, made before anything is started."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ __all__ = ["GIB", "check_machine", "check_parts", "free_space", "python"]
 GIB = 1024**3
 STATE_NEEDED = 2 * GIB
 CACHE_NEEDED = 3 * GIB
-"""Parts, unpacked, and what building MinIO takes for a while."""
+"""Bytes for the unpacked parts and, temporarily, for building MinIO."""
 
 
 def check_machine(
     state: LabState, artifacts: ArtifactStore, services: Sequence[Service], *, running: bool
 ) -> list[Check]:
-    """What must hold before `up` starts `services`. `running`: the lab has its memory already."""
+    """Check the machine before `up` starts `services`; a `running` lab has its memory."""
     needed = sum(service.native.memory_mib for service in services) * 1024**2
     return [
         _platform(),
@@ -39,7 +39,7 @@ def check_machine(
 
 
 def check_parts(artifacts: ArtifactStore, services: Sequence[Service]) -> list[Check]:
-    """Whether every part that `services` are made of is in the cache."""
+    """Check whether all parts of `services` are in the cache."""
     missing = _missing(artifacts, services)
     if not missing:
         return [Check("parts", Level.OK, f"all that `up` needs is in {default_cache()}")]
@@ -66,7 +66,7 @@ def _platform() -> Check:
 
 
 def python() -> Check:
-    """Which Python runs this; a wrong one would not have installed the package."""
+    """Report the Python version; the package cannot be installed on an unsupported one."""
     return Check("python", Level.OK, f"{platform.python_version()} ({sys.executable})")
 
 
@@ -92,7 +92,7 @@ def _disk(state: LabState, artifacts: ArtifactStore, services: Sequence[Service]
 
 
 def free_space(name: str, folder: Path, needed: float) -> Check:
-    """Whether `needed` bytes are free where `folder` is, or will be."""
+    """Check that `needed` bytes are free on the disk that holds or will hold `folder`."""
     existing = next(p for p in (folder, *folder.parents) if p.exists())
     free = shutil.disk_usage(existing).free
     detail = f"{free / GIB:.1f} GiB free at {folder}, {needed / GIB:.1f} GiB needed"
@@ -119,7 +119,7 @@ def _root() -> list[Check]:
 
 
 def _missing(artifacts: ArtifactStore, services: Sequence[Service]) -> list[str]:
-    """Parts of services that `up` would fetch: not those that another command alone wants."""
+    """Return parts that `up` would fetch, without those that only other commands need."""
     needed = {name for service in services for name in service.native.artifacts}
     statuses = [artifacts.status(name) for name in artifacts.lock.artifacts if name in needed]
     return [status.name for status in statuses if status.state in ("missing", "damaged")]

@@ -1,9 +1,9 @@
-"""Notes every death of a service, and why: an event listener that supervisord runs.
+"""Event listener of supervisord that records every death of a service and its cause.
 
-Appends one JSON line a death to a file: service, time, cause where it is known, whether it was
-given up. What was given up while its disk was full is started again once there is room.
-Runs as a script of its own so that it costs no imports: what it shares with others is on its
-command line. https://supervisord.org/events.html
+It appends one JSON line per death to a file: service, time, cause if known, and whether the service
+was given up. It restarts services that were given up while their disk was full once there is space.
+It runs as a separate script that imports nothing of labctl, to start quickly; its command line
+passes the shared constants. https://supervisord.org/events.html
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from typing import NamedTuple
 __all__ = ["Causes", "Listener", "kernel_kills", "killed_by_kernel", "listen"]
 
 RECENT_SECONDS = 10.0
-"""How long after the kernel has killed something a death may be put down to that."""
+"""Seconds after a kernel kill during which a death may be attributed to it."""
 LAST_WORDS_BYTES = 65536
 
 
 class Causes(NamedTuple):
-    """What a death may be put down to (labctl/runtimes/model.py)."""
+    """Possible causes of a death (labctl/runtimes/model.py)."""
 
     full_below: int
-    """Bytes free below which a disk is full."""
+    """Free bytes below which a disk counts as full."""
     out_of_memory: str
     last_words: Mapping[str, str]
-    """What a process says before it ends, and why it then ends."""
+    """Causes by the first words of a process's last log line."""
 
 
 def kernel_kills() -> int:
-    """How many processes this machine's kernel has killed for lack of memory, so far."""
+    """Return how many processes the kernel has killed so far for lack of memory."""
     lines = Path("/proc/vmstat").read_text(encoding="ascii").splitlines()
     return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
 
 
 def killed_by_kernel() -> set[int] | None:
-    """Which processes, by the kernel's log; None where this user may not read that."""
+    """Return the killed processes' ids from the kernel's log; None if it is not readable."""
     found: set[int] = set()
     try:
         log = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
@@ -55,7 +55,7 @@ def killed_by_kernel() -> set[int] | None:
             try:
                 record = os.read(log, 8192)
             except BrokenPipeError:
-                continue  # overwritten meanwhile; the next read goes on behind it
+                continue  # overwritten in the meantime; the next read continues after it
             found |= {int(pid) for pid in re.findall(rb"[Kk]illed process (\d+)", record)}
     except BlockingIOError:
         return found
@@ -65,14 +65,14 @@ def killed_by_kernel() -> set[int] | None:
 
 @dataclass(frozen=True)
 class _Place:
-    """A place in a log file."""
+    """A position in a log file."""
 
     inode: int = 0
     offset: int = 0
 
 
 class Listener:
-    """What the events of one lab mean."""
+    """The handler of one lab's events."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Listener:
         self._read: dict[str, _Place] = {}
         self._unwritten: list[str] = []
         self.waiting: set[str] = set()
-        """Services given up while their disk was full."""
+        """Services that were given up while their disk was full."""
 
     def handle(self, event: str, values: dict[str, str]) -> None:
         self._look_for_kills()
@@ -120,14 +120,14 @@ class Listener:
             self._seen_kills, self._last_kill = kills, time.monotonic()
 
     def _blame(self, pid: str | None) -> str:
-        """What to say of a death just after the kernel has killed something."""
+        """Return the likely cause of a death shortly after a kernel kill."""
         killed = self._killed()
         if killed and pid:
             return self._causes.out_of_memory if int(pid) in killed else ""
         return f"perhaps {self._causes.out_of_memory}"
 
     def _last_words(self, service: str) -> str:
-        """Why a process ended, by what it has said since the last look; empty: it did not say."""
+        """Return why a process ended, from its log since the last call; "" if unknown."""
         try:
             with (self._deaths.parent / "logs" / f"{service}.log").open("rb") as log:
                 status = os.fstat(log.fileno())
@@ -150,7 +150,7 @@ class Listener:
         return free < self._causes.full_below
 
     def _go_on(self) -> None:
-        """Start what was given up for lack of space, where there is some now."""
+        """Start services that were given up for lack of space and now have some."""
         for service in [name for name in self.waiting if not self._is_full(name)]:
             try:
                 self._start(service)
@@ -160,7 +160,7 @@ class Listener:
             self.waiting.discard(service)
 
     def _write(self) -> None:
-        """What cannot be written now, on a full disk, is tried again at the next event."""
+        """Write pending deaths; on a full disk, retry at the next event."""
         if not self._unwritten:
             return
         with suppress(OSError):
@@ -170,7 +170,7 @@ class Listener:
 
 
 def start_given_up(service: str) -> None:
-    """Have supervisord start a service that it has given up, and none that was stopped."""
+    """Have supervisord start a service that it has given up, but not a stopped one."""
     from supervisor import childutils
 
     supervisor = childutils.getRPCInterface(os.environ).supervisor
@@ -187,7 +187,7 @@ def listen(listener: Listener) -> None:
         if not header:
             return
         payload = sys.stdin.read(int(header["len"]))
-        # `expected` would be an exit asked for; supervisord sends no EXITED for its own stops.
+        # No check of `expected`: supervisord sends no EXITED for processes that it stops itself.
         values = dict(pair.split(":", 1) for pair in payload.split())
         listener.handle(header["eventname"], values)
         sys.stdout.write("RESULT 2\nOK")

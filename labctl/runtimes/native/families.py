@@ -1,4 +1,4 @@
-"""Processes with all that they have started, and their end."""
+"""Processes with their descendants, and waiting for them to end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _POLL_SECONDS = 0.02
 
 
 def family_of(pid: int) -> list[psutil.Process]:
-    """A process with its descendants, itself first; none of one that is gone."""
+    """Return a process, then its descendants; an empty list if the process has ended."""
     try:
         root = psutil.Process(pid)
         return [root, *root.children(recursive=True)]
@@ -24,9 +24,9 @@ def family_of(pid: int) -> list[psutil.Process]:
 
 
 def families_below(root: int, pids: Iterable[int]) -> dict[int, list[psutil.Process]]:
-    """The same of each of `pids`, all of them descendants of `root`.
+    """Return the family of each of `pids`, which must be descendants of `root`.
 
-    The list of the machine's processes is read once, not for each of them.
+    Reads the machine's process list only once.
     """
     descendants = {process.pid: process for process in family_of(root)}
     children = _children_in(descendants.values())
@@ -36,12 +36,12 @@ def families_below(root: int, pids: Iterable[int]) -> dict[int, list[psutil.Proc
 
 
 def with_descendants(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
-    """`processes` and all that they have started, each once."""
+    """Return `processes` and their descendants without duplicates."""
     return _gathered(processes, _children_in(psutil.process_iter()))
 
 
 def _children_in(processes: Iterable[psutil.Process]) -> Mapping[int, list[psutil.Process]]:
-    """Of `processes`, those that each process has started, by its id."""
+    """Return the direct children among `processes`, by parent process id."""
     children = defaultdict(list)
     for process in processes:
         with suppress(psutil.Error):
@@ -52,7 +52,7 @@ def _children_in(processes: Iterable[psutil.Process]) -> Mapping[int, list[psuti
 def _gathered(
     roots: Iterable[psutil.Process], children: Mapping[int, list[psutil.Process]]
 ) -> list[psutil.Process]:
-    """`roots` and their descendants by `children`, each once, behind the one that started it."""
+    """Return `roots` and their descendants without duplicates, parents before children."""
     found = {process.pid: process for process in roots}
     waiting = list(found)
     for pid in waiting:
@@ -64,11 +64,12 @@ def _gathered(
 
 
 def still_there(processes: Sequence[psutil.Process], *, seconds: float) -> list[psutil.Process]:
-    """Those of `processes` that run yet, after `seconds` at most.
+    """Wait at most `seconds` for `processes` to end; return those that still run.
 
-    A zombie with one thread is over: it holds no file and no port. In a container whose first
-    process is no init, nobody asks for orphans, and they stay zombies. One with more threads has
-    lost its first, and the others hold everything yet: a JVM that was killed is so for a moment.
+    A zombie with one thread counts as ended: it holds no file and no port. In a container whose
+    first process is not an init, orphans are never reaped and stay zombies. A zombie with more
+    threads still runs: its first thread has ended, but the others still hold files and ports. A
+    killed JVM is briefly in that state.
     """
     deadline = time.monotonic() + seconds
     while (left := [p for p in processes if _runs(p)]) and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""Having all processes of a lab stand still for a moment, whatever becomes of who asked for it."""
+"""Suspension of all processes of a lab, which ends even if the calling program is killed."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _THAW = Path(__file__).with_name("thaw.py")
 
 @contextmanager
 def frozen(processes: Callable[[], list[psutil.Process]]) -> Iterator[None]:
-    """All `processes` stand still while the block runs, those that they start meanwhile too.
+    """Suspend all `processes`, and those that they start meanwhile, during the block.
 
-    A process of its own has them go on: when the block ends, and also when this program is killed.
+    A separate process resumes them when the block ends or when this program is killed.
     """
     guard = subprocess.Popen(
         [sys.executable, "-I", "-S", str(_THAW)],
         stdin=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # Ctrl-C is for us
+        start_new_session=True,  # Ctrl-C must not reach it
     )
     assert guard.stdin is not None  # noqa: S101
     stopped: set[int] = set()

@@ -1,7 +1,7 @@
-"""Becomes the process that a JSON file describes: `argv`, `env`, `cwd`, `temp`, `data_bytes`.
+"""Script that becomes the process of a JSON file: `argv`, `env`, `cwd`, `temp`, `data_bytes`.
 
-supervisord starts services through this, so that no argument or value passes its own quoting
-and expansion rules, and secrets stay in one private file. A script of its own: no imports of ours.
+supervisord starts services through this script. Arguments and values then bypass supervisord's
+quoting and expansion rules, and secrets stay in one private file. It imports nothing of labctl.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from pathlib import Path
 __all__ = ["ADDED_ENVIRONMENT", "MOVED", "launch"]
 
 ADDED_ENVIRONMENT = "added-environment.json"
-"""A file beside the description that a test may put there: what to add to `env` for a while."""
+"""File next to the description in which a test may temporarily put additions to `env`."""
 MOVED = "moved.json"
-"""The same with other `argv` and `env`, to be used for a while: those of other ports."""
+"""File next to the description with a temporary `argv` and `env`, for example with other ports."""
 
 
 def launch(description: Path) -> None:
-    """Replace this process. Returns only by an exception (no such program, no such folder).
+    """Replace this process. Returns only with an exception (no such program, no such folder).
 
-    What an earlier one that was killed left in its folder for temporary files is removed.
+    Deletes temporary files of an earlier process that was killed.
     """
     process = json.loads(description.read_text(encoding="utf-8"))
     moved = description.with_name(MOVED)
@@ -35,7 +35,7 @@ def launch(description: Path) -> None:
     env = {
         **os.environ,
         "TMPDIR": process["temp"],
-        # Java does not ask TMPDIR.
+        # Java ignores TMPDIR.
         "JDK_JAVA_OPTIONS": f'-Djava.io.tmpdir="{process["temp"]}"',
         **process["env"],
     }

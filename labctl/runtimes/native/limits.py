@@ -1,4 +1,4 @@
-"""How much memory the kernel lets a service have, so that none takes the machine's."""
+"""Memory limits of services, so that none uses up the machine's memory."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from labctl.services.model import Context, Process, Service
 __all__ = ["data_limit_mib", "limited_process"]
 
 _SPARE_MIB, _SPARE_MIB_PER_CORE = 448, 32
-"""Address space that is taken but not used: above all the stacks of threads, up to 8 MiB each, of
-which many programs have some for each core."""
+"""Address space that is reserved but not used, mainly thread stacks of up to 8 MiB each. Many
+programs have several threads per core."""
 
 
 def limited_process(service: Service, context: Context) -> Process:
-    """Return the process of a service, with the most memory that it may have."""
+    """Return the process of a service, with its memory limit."""
     process = service.native.process(context)
     return replace(process, data_mib=data_limit_mib(service, context.settings))
 
@@ -24,8 +24,8 @@ def limited_process(service: Service, context: Context) -> Process:
 def data_limit_mib(service: Service, settings: ServiceSettings) -> int:
     """Return how much private memory, in MiB, each process of a service may have.
 
-    It is what RLIMIT_DATA counts (setrlimit(2)): the heap, the stacks of threads, and whatever else
-    is writable and not shared.
+    RLIMIT_DATA counts this memory (setrlimit(2)): the heap, thread stacks and all other memory
+    that is writable and not shared.
     """
     if settings.memory is not None:
         return mebibytes(settings.memory)

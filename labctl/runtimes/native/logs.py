@@ -1,4 +1,4 @@
-"""Reading the services' log files."""
+"""Readers of the services' log files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ POLL_SECONDS = 0.2
 
 
 def tail(path: Path, lines: int) -> list[str]:
-    """The last `lines` lines of `path`; none when it is not there."""
+    """Return the last `lines` lines of `path`; an empty list if the file is missing."""
     if not path.is_file():
         return []
     with path.open(encoding="utf-8", errors="replace") as handle:
@@ -21,7 +21,7 @@ def tail(path: Path, lines: int) -> list[str]:
 
 
 def follow(path: Path) -> Iterator[str]:
-    """Lines appended to `path` from now on, for ever; goes on in the new file after rotation."""
+    """Yield lines appended to `path` from now on, without end; continue after rotation."""
     while not path.is_file():
         time.sleep(POLL_SECONDS)
     handle = path.open(encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""Having the kernel kill a process for lack of memory, by a control group of its own."""
+"""Control groups that make the kernel kill a process for lack of memory."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _DEATH_SECONDS = 60.0
 _GROUPS = Path("/sys/fs/cgroup")
 _FILL = 'echo $$ > "$1/cgroup.procs" && exec tail /dev/zero'
 _FIRST = "1000"
-"""The score by which the kernel kills a process before any other of the group."""
+"""oom_score_adj with which the kernel kills a process before any other of the group."""
 
 
 def run_out_of_memory(process: psutil.Process) -> None:
     """Have the kernel kill `process`, and wait until it has.
 
-    What it has already counts elsewhere, so another process fills the group.
-    Raises LabError (USAGE) where this user may make no control group.
+    Its existing memory counts for its old group, so another process fills the new group. Raises
+    LabError (USAGE) if this user may not create a control group.
     """
     with _group() as folder:
         (folder / "cgroup.procs").write_text(str(process.pid))
@@ -46,9 +46,9 @@ def run_out_of_memory(process: psutil.Process) -> None:
 
 @contextmanager
 def _group() -> Iterator[Path]:
-    """A new control group that may have little memory; what is left in it goes back to the root."""
+    """Yield a new control group with little memory; move its processes to the root at the end."""
     root, limit = _GROUPS / "memory", "memory.limit_in_bytes"
-    if not root.is_dir():  # version 2, where one tree has every limit
+    if not root.is_dir():  # version 2 has all limits in one tree
         root, limit = _GROUPS, "memory.max"
     folder = root / f"labctl-{os.getpid()}"
     try:

@@ -1,8 +1,9 @@
-"""Starts tasks of Kafka Connect again that failed because another service was away.
+"""Event listener of supervisord that restarts Kafka Connect tasks after passing failures.
 
-Connect itself never does: a converter that asks for a schema while the registry is away ends its
-task for good. An event listener that supervisord runs, and asks every few seconds; a script of its
-own, so that it costs no imports. https://supervisord.org/events.html
+A passing failure means that another service was unavailable. Connect itself never restarts such
+tasks: if a converter requests a schema while the registry is down, its task fails permanently.
+supervisord sends this listener an event every few seconds. It is a separate script that imports
+nothing of labctl, to start quickly. https://supervisord.org/events.html
 """
 
 from __future__ import annotations
@@ -29,22 +30,22 @@ PASSING = (
     "java.nio.channels.ClosedChannelException",
     "org.apache.kafka.common.errors.TimeoutException",
     "org.apache.kafka.common.errors.DisconnectException",
-    # PostgreSQL is starting up, recovering or shutting down: its own words go on in each case.
+    # PostgreSQL is starting up, recovering or shutting down; the message continues accordingly.
     "org.postgresql.util.PSQLException: FATAL: the database system is",
-    # The same of SQL Server, and of the stand-in while its PostgreSQL is away.
+    # The same for SQL Server, and for the stand-in while its PostgreSQL is unavailable.
     "com.microsoft.sqlserver.jdbc.SQLServerException: SQL Server is not ready to accept new client",
-    # Its driver tells the cause in words alone.
+    # Its driver reports the cause only in the message text.
     "com.microsoft.sqlserver.jdbc.SQLServerException: The TCP/IP connection to the host",
     "com.microsoft.sqlserver.jdbc.SQLServerException: SQL Server did not return a response.",
     "com.microsoft.sqlserver.jdbc.SQLServerException: The connection is closed.",
     "com.microsoft.sqlserver.jdbc.SQLServerException: Connection reset",
-    # Debezium looks at the topic of its schema history beside its own start, and may be too late.
+    # Debezium checks its schema history topic while it starts, and may be too late.
     "java.util.concurrent.RejectedExecutionException: Task io.debezium.storage.kafka.history",
-    # The registry does not answer, or answers with an error of its own: its client tells nothing
-    # more. What it refuses with a reason has another name.
+    # The registry does not answer or has an internal error; its client reports no details. If the
+    # registry refuses a request with a reason, the exception has another name.
     "io.apicurio.registry.rest.client.exception.RestClientException",
 )
-"""How one of the causes of a failure that passes begins."""
+"""First words of the causes that mark a failure as passing."""
 _CAUSED = "Caused by: "
 _SECONDS = 3.0
 _FIRST_PAUSE_SECONDS = 5.0
@@ -52,13 +53,13 @@ _LONGEST_PAUSE_SECONDS = 60.0
 
 
 def is_passing(trace: str) -> bool:
-    """Whether a task failed of something that may be over by now."""
+    """Return whether a task's failure has a cause that may be over by now."""
     causes = (line.strip().removeprefix(_CAUSED) for line in trace.splitlines())
     return any(cause.startswith(PASSING) for cause in causes)
 
 
 class Mender:
-    """Looks after the connectors of the Connect whose configuration is in `folder`."""
+    """Watcher of the connectors of the Connect whose configuration is in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -66,7 +67,7 @@ class Mender:
         self._not_before: dict[str, float] = {}
 
     def look(self) -> list[str]:
-        """Start what failed of a passing cause again, unless it is too soon; the names."""
+        """Restart connectors with passing failures unless it is too soon; return their names."""
         begun = []
         now = time.monotonic()
         for name, entry in self._ask("GET", "/connectors?expand=status").items():
@@ -78,7 +79,7 @@ class Mender:
                     self._pauses.pop(name, None)
                 continue
             if due and all(is_passing(part.get("trace", "")) for part in failed):
-                # Twice as long each time, and counted from the start once it has run for as long.
+                # The pause doubles each time; it is reset once the connector has run that long.
                 pause = self._pauses.get(name, _FIRST_PAUSE_SECONDS)
                 self._pauses[name] = min(2 * pause, _LONGEST_PAUSE_SECONDS)
                 self._not_before[name] = now + pause
@@ -88,7 +89,7 @@ class Mender:
         return begun
 
     def _ask(self, method: str, path: str) -> dict[str, Any]:
-        """Raises OSError when Connect does not answer, or was never started."""
+        """Send a request to Connect. Raises OSError if it does not answer or never started."""
         settings = self._lines("worker.properties")
         login = "=".join(next(iter(self._lines("rest-users").items()))).replace("=", ":", 1)
         request = urllib.request.Request(  # noqa: S310 - the lab's own address
@@ -118,7 +119,7 @@ def listen(mender: Mender) -> None:
             for name in mender.look():
                 print(f"{time.strftime('%F %T')} {name} is started again", file=sys.stderr)
         except (OSError, ValueError, KeyError):
-            """Connect does not run, or is only just starting; asked again soon."""
+            """Connect does not run or is just starting; the next event tries again."""
         sys.stdout.write("RESULT 2\nOK")
         sys.stdout.flush()
 

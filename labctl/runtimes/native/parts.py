@@ -1,4 +1,4 @@
-"""Fetching what services are made of, while those that have theirs are started."""
+"""Fetching of services' parts while services whose parts are complete start."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["PartsBeingFetched", "fetching_parts"]
 def fetching_parts(
     store: ArtifactStore, services: Sequence[Service], progress: Progress
 ) -> Iterator[PartsBeingFetched]:
-    """The artefacts of `services`, fetched on a thread of its own. Left early, it stops."""
+    """Fetch the artefacts of `services` on a thread; cancel if the block is left early."""
     noting, cancelled = _Noting(progress), threading.Event()
     with ThreadPoolExecutor(1, thread_name_prefix="fetch") as pool:
         fetch = pool.submit(
@@ -33,7 +33,7 @@ def fetching_parts(
 
 @dataclass(frozen=True)
 class PartsBeingFetched:
-    """See `labctl.runtimes.model.Fetching`."""
+    """A fetch in progress; see `labctl.runtimes.model.Fetching`."""
 
     _store: ArtifactStore
     _services: Sequence[Service]
@@ -56,7 +56,7 @@ class PartsBeingFetched:
 
 
 class _Noting:
-    """Passes progress on, and notes what is finished."""
+    """A `Progress` that forwards reports and records finished artefacts."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -77,13 +77,13 @@ class _Noting:
             self._changed.notify_all()
 
     def end(self) -> None:
-        """Nothing more will be finished."""
+        """Record that no more artefacts will be finished."""
         with self._changed:
             self._over = True
             self._changed.notify_all()
 
     def wait_for(self, artifacts: Sequence[str]) -> None:
-        """Until all of them are finished, or nothing more will be."""
+        """Wait until all of them are finished or the fetch has ended."""
         with self._changed:
             self._changed.wait_for(lambda: self._over or self._finished.issuperset(artifacts))
 

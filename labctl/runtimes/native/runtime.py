@@ -1,4 +1,4 @@
-"""The native runtime: processes of this user, kept by one supervisor."""
+"""The native runtime: processes of this user under one supervisor."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = ["NativeRuntime"]
 
 
 class NativeRuntime:
-    """Runs services as processes, from the parts that the artefact lock names."""
+    """A runtime that runs services as processes, from the parts in the artefact lock."""
 
     owns_supervisor: ClassVar[bool] = True
     cuts_off: ClassVar[bool] = False
@@ -93,12 +93,12 @@ class NativeRuntime:
     def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:
         return self.supervisor.start(
             {service.name: limited_process(service, context) for service, context in services},
-            # All there are: no other lab takes those of a service that this one starts later.
+            # All ports, so that no other lab takes those of a service that starts later.
             {name: ports.values() for name, ports in self._ports.items()},
         )
 
     def start(self, service: Service, context: Context) -> None:
-        # A test that was killed may have left it elsewhere.
+        # A killed test may have left the service on other ports.
         self._moved(service.name).unlink(missing_ok=True)
         self._start(service, context)
 
@@ -111,12 +111,12 @@ class NativeRuntime:
         self.supervisor.stop_process(name)
 
     def own_ports(self) -> set[int]:
-        """The supervisor keeps them, whether or not the services listen."""
+        """Return the ports that the supervisor keeps, whether or not services listen."""
         return self.supervisor.kept_ports()
 
     def require_own_listeners(self, name: str, pid: int | None) -> None:
         if self._moved(name).is_file():
-            return  # a test's network is at its port
+            return  # a test's proxy listens on its port
         for port in self._ports[name].values():
             for listener in _listeners(port):
                 if pid is not None and _listens(pid, listener):
@@ -132,10 +132,10 @@ class NativeRuntime:
         self.supervisor.shutdown()
 
     def remove(self) -> None:
-        """Everything is in the lab's state folder."""
+        """Do nothing: all data is in the lab's state folder."""
 
     def usages(self) -> dict[str, Usage]:
-        """Memory as proportional set size: shared pages are counted once over the whole family."""
+        """Return usages; memory is the proportional set size, so shared pages count once."""
         pids = {name: state.pid for name, state in self.supervisor.states().items() if state.pid}
         supervisor = self.supervisor.pid() if pids else None
         if supervisor is None:
@@ -146,7 +146,7 @@ class NativeRuntime:
     def deaths(self) -> dict[str, list[Death]]:
         recorded = self._state.load()
         before = recorded.get("deaths_before")
-        # What an older labctl has started goes by the time.
+        # For a lab that an older labctl started, compare times.
         since = float(recorded.get("started_at") or 0) if before is None else 0.0
         deaths: dict[str, list[Death]] = {}
         path = self._state.deaths
@@ -165,7 +165,7 @@ class NativeRuntime:
             return None
 
     def build(self, service: Service) -> str:
-        """The version of the service's own part, the last that its record names."""
+        """Return the version of the service's main part, the last one in its record."""
         names = service.native.artifacts
         return self._artifacts.version(names[-1]) if names else ""
 
@@ -199,7 +199,7 @@ class NativeRuntime:
         return folder
 
     def require_files(self) -> None:
-        """They are: `data` in the lab's folder."""
+        """Do nothing: all data is in `data` in the lab's folder."""
 
     def frozen(self) -> AbstractContextManager[None]:
         return frozen(self.supervisor.processes)
@@ -260,7 +260,7 @@ class NativeRuntime:
         yield
 
     def _running_family(self, name: str) -> list[psutil.Process]:
-        """A service's process and those it started. Raises LabError when it does not run."""
+        """Return a service's process and descendants. Raise LabError if it does not run."""
         pid = self.supervisor.state(name).pid
         if pid is None:
             raise LabError(f"{name} does not run", hint="labctl up", exit_code=ExitCode.NOT_READY)
@@ -268,7 +268,7 @@ class NativeRuntime:
 
 
 def _listeners(port: int) -> list[Listener]:
-    """None where the kernel tells nothing of sockets: in some sandboxes. The ports are kept yet."""
+    """Return listeners; an empty list in sandboxes that hide sockets (ports are still kept)."""
     try:
         return listeners_on(port)
     except OSError:
@@ -276,9 +276,10 @@ def _listeners(port: int) -> list[Listener]:
 
 
 def _listens(pid: int, listener: Listener) -> bool:
-    """Whether a process or a descendant has a socket that listens.
+    """Return whether a process or one of its descendants has the listening socket open.
 
-    Most services listen themselves; the list of the machine's processes costs more.
+    Checks the process itself first: most services listen themselves, and finding descendants is
+    slower.
     """
     return has_open([pid], listener) or has_open(
         (process.pid for process in family_of(pid)[1:]), listener
@@ -286,7 +287,7 @@ def _listens(pid: int, listener: Listener) -> bool:
 
 
 def _death(line: bytes) -> dict[str, Any] | None:
-    """Return a line of the file of deaths; None for one that is torn or damaged."""
+    """Parse a line of the file of deaths; return None for a truncated or damaged line."""
     try:
         death = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""One `supervisord` a lab: it starts the processes, restarts those that die, outlives the command.
+"""Control of a lab's `supervisord`, which starts processes, restarts them and outlives commands.
 
 https://supervisord.org/configuration.html, https://supervisord.org/api.html
 """
@@ -35,29 +35,29 @@ LAB_MARK = "LABCTL_LAB"
 """Environment variable of every process of a lab; its value is the lab's state folder."""
 
 _STRAY_SECONDS = 10.0
-"""How long a process that no supervisor looks after may take to end by itself."""
+"""Seconds that an unsupervised process may take to end after SIGTERM."""
 _KILL_SECONDS = 60.0
-"""How long a killed process may take to be gone."""
+"""Seconds that a killed process may take to disappear."""
 
 _POLL_SECONDS = 0.02
 _ANSWER_SECONDS = 20.0
-"""How long supervisord may take to answer: it does nothing but look after its processes."""
+"""Seconds that supervisord may take to answer: it only supervises its processes."""
 _LAST_ANSWER_SECONDS = 5.0
-"""The same when it is to end: it has nothing left to do, and is ended anyway."""
+"""Seconds that supervisord may take to answer before it is ended anyway."""
 _STOP_SECONDS = 120.0
-"""The same where it answers only when a process is gone, which may be slow to stop."""
+"""Seconds for calls that return only when a process has stopped, which may be slow."""
 
 _LISTENERS = ("events", "mending")
-"""The supervisor's own processes: one notes deaths, one starts Connect's failed tasks again."""
+"""The supervisor's own processes: one records deaths, one restarts Connect's failed tasks."""
 
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 class ProcessSupervisor:
-    """Controls the lab's supervisord.
+    """A client of the lab's supervisord.
 
-    Every method raises SilentSupervisorError when that runs and does not answer, but for those that
-    end it.
+    All methods except those that end supervisord raise SilentSupervisorError if it runs but does
+    not answer.
     """
 
     def __init__(self, state: LabState, *, answer_seconds: float = _ANSWER_SECONDS) -> None:
@@ -66,7 +66,7 @@ class ProcessSupervisor:
         self._config = state.folder / "supervisord.conf"
 
     def running(self) -> bool:
-        """Whether supervisord answers."""
+        """Return whether supervisord answers."""
         try:
             self._call("getState")
         except (OSError, xmlrpc.client.Error):
@@ -78,11 +78,12 @@ class ProcessSupervisor:
         processes: Mapping[str, Process],
         ports: Mapping[str, Collection[int]] = MappingProxyType({}),
     ) -> set[str]:
-        """Bring supervisord up with `processes` known to it, none started yet.
+        """Start supervisord with `processes` declared but not started.
 
-        It keeps `ports`, by service, while that does not run: those that this command reserved. A
-        supervisord that runs already learns what changed; unchanged services go on. Returns the
-        names of those that changed: they are stopped.
+        supervisord keeps each service's `ports`, which this command has reserved, while the service
+        does not run. If supervisord already runs, it reloads: it stops changed services, and
+        unchanged ones keep running. Returns the names of the changed services. Raises LabError
+        (ENVIRONMENT) if a port of one of `processes` is taken.
         """
         changed = self._tell(processes)
         for name, wanted in ports.items():
@@ -95,23 +96,23 @@ class ProcessSupervisor:
         return changed
 
     def _keep_ports(self, name: str, ports: Collection[int]) -> list[int]:
-        """Have supervisord keep ports; those that somebody else has."""
+        """Have supervisord keep ports; return those that another process has."""
         try:
             return list(self._call("keep", name, list(ports), namespace=KEEPER))
         except xmlrpc.client.Fault as fault:
             if fault.faultCode != Faults.UNKNOWN_METHOD:
                 raise
-        return []  # an older labctl has started it
+        return []  # an older labctl started this supervisord
 
     def kept_ports(self) -> set[int]:
-        """Ports that supervisord keeps for services, whether or not these run."""
+        """Return the ports that supervisord keeps for services, whether or not they run."""
         try:
             return set(self._call("kept", namespace=KEEPER))
         except (OSError, xmlrpc.client.Error):
             return set()
 
     def _tell(self, processes: Mapping[str, Process]) -> set[str]:
-        """Have a supervisord know `processes`; the names of those that it ran and that changed."""
+        """Start or reload supervisord with `processes`; return the names of changed ones."""
         write_private(self._config, configuration(self._state, processes))
         if self.running():
             return self._reload()
@@ -132,17 +133,17 @@ class ProcessSupervisor:
         return set()
 
     def start_process(self, name: str) -> None:
-        """Start `name` unless it runs."""
+        """Start `name` unless it already runs."""
         if not self.state(name).running:
             self._command("startProcess", name, False, unless="ALREADY_STARTED")
 
     def stop_process(self, name: str) -> None:
-        """Stop `name` and wait until it is gone. Its earlier deaths count no more."""
+        """Stop `name`, wait until it has ended, and reset its count of deaths."""
         if name not in self.states():
             return
         self._command("stopProcess", name, True, unless="NOT_RUNNING")
-        # supervisord itself counts quick deaths across a stop: it would give up at the next one.
-        with suppress(xmlrpc.client.Fault):  # somebody else has started it meanwhile
+        # supervisord keeps its count of quick deaths across a stop and would give up too early.
+        with suppress(xmlrpc.client.Fault):  # another command has started it in the meantime
             self._call("removeProcessGroup", name)
             self._call("addProcessGroup", name)
 
@@ -150,7 +151,7 @@ class ProcessSupervisor:
         return self.states().get(name, ProcessState("STOPPED", None, None))
 
     def states(self) -> dict[str, ProcessState]:
-        """Every process by service name; empty when supervisord does not run."""
+        """Return process states by service name; empty if supervisord does not run."""
         try:
             entries: list[dict[str, Any]] = self._call("getAllProcessInfo")
         except (OSError, xmlrpc.client.Error):
@@ -166,18 +167,18 @@ class ProcessSupervisor:
         }
 
     def pid(self) -> int | None:
-        """supervisord's own; None when it does not run."""
+        """Return supervisord's process id; None if it does not run."""
         try:
             return int(self._call("getPID"))
         except (OSError, xmlrpc.client.Error):
             return None
 
     def shutdown(self) -> None:
-        """End supervisord and whatever it still runs, strays of an earlier one included."""
+        """End supervisord and its processes, including strays of an earlier supervisord."""
         try:
             process = psutil.Process(int(self._call("getPID", seconds=_LAST_ANSWER_SECONDS)))
             if not any(state.running for state in self.states().values()):
-                # Told to end, it would take half a second for each process that it had.
+                # A regular shutdown would take half a second per process.
                 self.kill_all()
                 self._state.supervisor_socket.unlink(missing_ok=True)
                 return
@@ -187,19 +188,19 @@ class ProcessSupervisor:
         except (OSError, xmlrpc.client.Error, psutil.NoSuchProcess):
             pass
         except SilentSupervisorError:
-            # First, so that it starts none again of those that are ended by the lab's mark.
+            # Kill it first, so that it does not restart the processes that end_strays ends.
             for supervisor in self.processes()[:1]:
                 supervisor.kill()
         self.end_strays()
 
     def end_strays(self) -> None:
-        """End processes of this lab that no supervisor looks after.
+        """End unsupervised processes of this lab.
 
-        They are left when supervisord itself was killed.
+        Such processes remain if supervisord itself was killed.
         """
         strays = self.processes()
         for process in filter(self._is_ours, strays):
-            # What it has started it ends itself, in the right order.
+            # Each process ends its own children, in the right order.
             with suppress(psutil.NoSuchProcess):
                 process.terminate()
         for process in still_there(strays, seconds=_STRAY_SECONDS):
@@ -208,26 +209,26 @@ class ProcessSupervisor:
         still_there(strays, seconds=_KILL_SECONDS)
 
     def kill(self) -> None:
-        """End supervisord alone, as if it had crashed: what it runs goes on, uncared for."""
+        """Kill only supervisord, as if it had crashed: its processes run on unsupervised."""
         process = psutil.Process(int(self._call("getPID")))
         process.kill()
         still_there([process], seconds=_KILL_SECONDS)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """supervisord stands still: what it runs goes on, and it answers nothing."""
+        """Suspend supervisord during the block: it does not answer; its processes run on."""
         process = psutil.Process(int(self._call("getPID")))
         process.suspend()
         try:
             yield
         finally:
-            with suppress(psutil.NoSuchProcess):  # `down` ends it as it stands
+            with suppress(psutil.NoSuchProcess):  # `down` may have ended it
                 process.resume()
 
     def kill_all(self, *, but: Collection[str] = ()) -> None:
-        """End every process of the lab at once, supervisord first: nobody restarts the others.
+        """Kill all processes of the lab, supervisord first so that it restarts none.
 
-        With services in `but`, these go on, and supervisord too.
+        Services in `but` keep running; if there are any, so does supervisord.
         """
         ours = self.processes()
         if but:
@@ -242,7 +243,7 @@ class ProcessSupervisor:
             self._wait_until_noticed(but)
 
     def _processes_of(self, services: Collection[str]) -> set[int]:
-        """Of `services`, and supervisord's own."""
+        """Return the ids of the processes of `services` and of supervisord itself."""
         entries: list[dict[str, Any]] = self._call("getAllProcessInfo")
         wanted = [e["pid"] for e in entries if e["name"] in (*services, *_LISTENERS)]
         supervisor = int(self._call("getPID"))
@@ -250,13 +251,13 @@ class ProcessSupervisor:
         return {supervisor, *(process.pid for family in families.values() for process in family)}
 
     def _expect_the_end(self, but: Collection[str]) -> None:
-        """Have supervisord start none again of the services other than `but`."""
+        """Prevent supervisord from restarting services other than `but`."""
         for name in self.states().keys() - set(but):
             self._command("stopProcess", name, False, unless="NOT_RUNNING")
 
     def processes(self) -> list[psutil.Process]:
-        """Every process of the lab, the oldest first: that is supervisord."""
-        # PostgreSQL's processes write their titles where their environment was.
+        """Return all processes of the lab, the oldest (supervisord) first."""
+        # Descendants too: PostgreSQL's processes overwrite their environment with their titles.
         ours = with_descendants(p for p in psutil.process_iter() if self._is_ours(p))
         return sorted(ours, key=lambda process: process.create_time())
 
@@ -286,7 +287,7 @@ class ProcessSupervisor:
             raise ConnectionError(f"the supervisor does not answer; see {self._state.logs}")
 
     def _wait_until_noticed(self, but: Collection[str]) -> None:
-        """Wait until supervisord knows that services other than `but` are gone."""
+        """Wait until supervisord knows that the services other than `but` have ended."""
         deadline = time.monotonic() + _ANSWER_SECONDS
         while any(one.running for name, one in self.states().items() if name not in but):
             if time.monotonic() > deadline:
@@ -294,7 +295,7 @@ class ProcessSupervisor:
             time.sleep(_POLL_SECONDS)
 
     def _command(self, method: str, name: str, wait: bool, *, unless: str) -> None:
-        """Have supervisord start or stop `name`; a refusal called `unless` is as good as done."""
+        """Have supervisord start or stop `name`; accept a refusal that begins with `unless`."""
         try:
             self._call(method, name, wait, seconds=_STOP_SECONDS if wait else None)
         except xmlrpc.client.Fault as fault:
@@ -311,10 +312,10 @@ class ProcessSupervisor:
         seconds: float | None = None,
         namespace: str = "supervisor",
     ) -> Any:
-        """One call of supervisord's API, over a connection of its own.
+        """Call supervisord's API over a new connection.
 
-        Raises OSError when it does not run, SilentSupervisorError when it takes longer than
-        `seconds`.
+        Raises OSError if supervisord does not run, and SilentSupervisorError if the answer takes
+        longer than `seconds`.
         """
         limit = self._answer_seconds if seconds is None else seconds
         transport = _Transport(self._state.supervisor_socket, limit)
@@ -332,7 +333,7 @@ class ProcessSupervisor:
 
 
 class _Connection(UnixStreamHTTPConnection):  # type: ignore[misc]
-    """The library's own connection, which would wait for ever."""
+    """The library's connection with a timeout; the original would wait indefinitely."""
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -341,7 +342,7 @@ class _Connection(UnixStreamHTTPConnection):  # type: ignore[misc]
 
 
 class _Transport(SupervisorTransport):  # type: ignore[misc]
-    """XML-RPC over a socket, an answer of which may take `seconds`."""
+    """XML-RPC over a unix socket, with a timeout of `seconds` per answer."""
 
     def __init__(self, path: Path, seconds: float) -> None:
         super().__init__(None, None, serverurl=f"unix://{path}")

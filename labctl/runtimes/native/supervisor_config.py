@@ -1,4 +1,4 @@
-"""What supervisord is told: its configuration file, and a private file for each process.
+"""supervisord's configuration file, and a private description file for each process.
 
 https://supervisord.org/configuration.html
 """
@@ -22,11 +22,11 @@ __all__ = ["KEEPER", "configuration"]
 KEEPER = "ports"
 """Namespace of the methods of labctl/home/keeper.py in supervisord's API."""
 STEADY_SECONDS = 3
-"""How long a process runs before a death of it is not one of its start: then it may die again."""
+"""Seconds after which a process counts as started, so that its next death restarts the count."""
 
 
 def configuration(state: LabState, processes: Mapping[str, Process]) -> str:
-    """The configuration file's text; %(here)s is the lab's folder."""
+    """Return the configuration file's text, in which %(here)s is the lab's folder."""
     sections = [
         _section(
             "supervisord",
@@ -61,7 +61,7 @@ def configuration(state: LabState, processes: Mapping[str, Process]) -> str:
                     f'{_script("events.py")} "%(here)s/{state.deaths.name}" {FULL_BELOW} '
                     f'"{OUT_OF_MEMORY}" {_quoted(*chain(*LAST_WORDS.items()))}'
                 ),
-                # BACKOFF: it died before it was counted as running. TICK: every five seconds.
+                # BACKOFF: it died before it counted as running. TICK_5: every five seconds.
                 "events": ("PROCESS_STATE_EXITED,PROCESS_STATE_BACKOFF,PROCESS_STATE_FATAL,TICK_5"),
                 "stderr_logfile": "%(here)s/logs/supervisor-events.log",
                 "stderr_logfile_maxbytes": "1MB",
@@ -101,7 +101,7 @@ def configuration(state: LabState, processes: Mapping[str, Process]) -> str:
 
 
 def _describe(state: LabState, name: str, process: Process) -> str:
-    """Write what `name` runs; the file's name, which changes with its content."""
+    """Write the description of process `name`; return its file name, which has a digest."""
     text = json.dumps(
         {
             "argv": process.argv,
@@ -126,8 +126,8 @@ def _section(title: str, values: Mapping[str, object]) -> str:
 
 
 def _script(name: str) -> str:
-    """The command that runs a script beside this module, as supervisord reads commands."""
-    # -P: a script's folder is searched before everything else, and has a `supervisor.py`.
+    """Return the command for a script in this folder, quoted for supervisord."""
+    # -P: otherwise the script's folder, which has a `supervisor.py`, would come first in sys.path.
     return _quoted(sys.executable, "-P", str(Path(__file__).with_name(name)))
 
 

@@ -1,4 +1,4 @@
-"""Reads process ids until its input ends, then has those processes go on. Run by `freezing`."""
+"""Script of `freezing`: reads process ids until its input ends, then resumes the processes."""
 
 import os
 import signal

@@ -1,1 +1,1 @@
-"""PostgreSQL: connections, results as they come, and what their columns are."""
+"""PostgreSQL: connections, streamed results and the types of their columns."""

@@ -1,4 +1,4 @@
-"""What a PostgreSQL result column is in SQL Server's terms."""
+"""SQL Server's description of PostgreSQL result columns."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _UNSIZED_NAMES = {"bpchar": "varchar", "mssql.nchar": "nvarchar", "mssql.binary"
 
 
 class TypeMap:
-    """PostgreSQL's type numbers in this database."""
+    """The names of PostgreSQL's types by OID in this database."""
 
     def __init__(self, names: dict[int, str]) -> None:
         self.names = names
@@ -71,7 +71,7 @@ class TypeMap:
         return cls({int(oid or 0): name or "" for oid, name in rows})
 
     def describe(self, oid: int, typmod: int) -> SqlType:
-        """The SQL Server type; a decimal of unknown scale has scale -1."""
+        """Return the SQL Server type; a decimal of unknown scale has scale -1."""
         name = self.names.get(oid, "")
         if name in _PLAIN:
             return _PLAIN[name]
@@ -94,7 +94,7 @@ def _unsized_length(name: str) -> int:
 
 
 class RowSource(Protocol):
-    """Anything that answers small queries."""
+    """An object that answers small queries."""
 
     async def rows(
         self, sql: Composable, parameters: Sequence[str | None] = ()
@@ -103,7 +103,7 @@ class RowSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """A table column as declared."""
+    """The declaration of a table column."""
 
     name: str
     nullable: bool
@@ -111,7 +111,7 @@ class ColumnFacts:
 
 
 class Catalog:
-    """Declared names of table columns, looked up once; forgotten after every definition."""
+    """A cache of table columns' declarations, cleared after every DDL statement."""
 
     def __init__(self, backend: RowSource) -> None:
         self.backend = backend
@@ -124,7 +124,7 @@ class Catalog:
         self._identities.clear()
 
     async def has_identity(self, backend: Backend, schema: str, name: str) -> bool:
-        """Whether a table, seen through the session's own connection, has an identity column."""
+        """Return whether a table has an identity column; query the session's connection."""
         key = (schema, name)
         if key not in self._identities:
             rows = await backend.rows(
@@ -139,7 +139,7 @@ class Catalog:
         return self._identities[key]
 
     async def learn(self, result: PGresult) -> None:
-        """Look up the tables a result's columns come from."""
+        """Load the declarations of the tables that a result's columns come from."""
         wanted = {result.ftable(i) for i in range(result.nfields)} - {0} - self._tables.keys()
         for table in wanted:
             async with self._lock:

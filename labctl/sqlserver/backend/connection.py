@@ -1,4 +1,4 @@
-"""One PostgreSQL connection, used at libpq's level: results are streamed, values stay binary."""
+"""A PostgreSQL connection at libpq's level, with streamed results and binary values."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _SESSION = SQL(
     "SET search_path = mssql, pg_catalog; SET timezone = 'UTC'; SET datestyle = 'ISO, MDY'; "
     "SET client_min_messages = error; SET standard_conforming_strings = on; SET jit = off; "
     "SET lock_timeout = 0; "
-    # A statement whose client has left ends, too.
+    # PostgreSQL also ends a statement whose client has disconnected.
     "SET client_connection_check_interval = '5s'"
 )
 
 
 class PgError(Exception):
-    """A statement PostgreSQL refused: SQLSTATE and the fields of its report."""
+    """PostgreSQL's error for a statement: SQLSTATE and the fields of its report."""
 
     def __init__(self, result: PGresult) -> None:
         def field(code: pq.DiagnosticField) -> str:
@@ -48,9 +48,9 @@ class PgError(Exception):
 
 
 class Backend:
-    """A session's own PostgreSQL connection; raises `ConnectionLost` once it is gone.
+    """A session's own PostgreSQL connection; methods raise `ConnectionLost` once it is gone.
 
-    It is unusable after a MemoryError, too: a result was not read to its end.
+    It is also unusable after a MemoryError, because a result was not read to its end.
     """
 
     def __init__(self, connection: psycopg.AsyncConnection[object]) -> None:
@@ -59,7 +59,7 @@ class Backend:
 
     @classmethod
     async def open(cls, dsn: str, application: str) -> Backend:
-        """Connect and set the session up; raises `psycopg.OperationalError` when it cannot."""
+        """Connect and set up the session. Raises `psycopg.OperationalError` if it fails."""
         connection = await psycopg.AsyncConnection.connect(
             dsn, autocommit=True, application_name=f"sqlserver:{application}"[:63]
         )
@@ -76,7 +76,7 @@ class Backend:
         return self._pg.transaction_status == pq.TransactionStatus.INERROR
 
     def verifier(self, role: str, password: str) -> str:
-        """What PostgreSQL keeps of a password, as this server wants it: not the password."""
+        """Return the password verifier that PostgreSQL stores for `role`."""
         return self._pg.encrypt_password(password.encode(), role.encode(), None).decode()
 
     async def simple(self, sql: Composable) -> list[PGresult]:
@@ -94,7 +94,7 @@ class Backend:
     async def stream(
         self, sql: Composable, parameters: Sequence[str | None] = (), *, whole: bool = False
     ) -> AsyncIterator[PGresult]:
-        """Run one statement; yields results of some rows each, the last one possibly empty.
+        """Run one statement; yield results of some rows each, the last one possibly empty.
 
         `whole` asks for all rows in one result. The iterator must be read to its end.
         """
@@ -107,7 +107,7 @@ class Backend:
             )
             if not whole:
                 self._pg.set_chunked_rows_mode(_CHUNK_ROWS)
-            # What the socket does not take at once goes out while we wait, not before.
+            # Bytes that the socket does not accept at once are sent only during this wait.
             await self._connection.wait(generators.send(self._pg))
             failure: PgError | None = None
             while True:
@@ -126,7 +126,7 @@ class Backend:
     async def rows(
         self, sql: Composable, parameters: Sequence[str | None] = ()
     ) -> list[tuple[str | None, ...]]:
-        """All rows of a small query, as text."""
+        """Return all rows of a small query as text."""
         text, values = sent(sql), _values(parameters)
         try:
             self._pg.send_query_params(
@@ -146,7 +146,7 @@ class Backend:
         return found
 
     async def cancel(self) -> None:
-        """Ask PostgreSQL to stop what is running."""
+        """Ask PostgreSQL to cancel the running statement."""
         try:
             await self._connection.cancel_safe(timeout=5)
         except psycopg.Error:
@@ -168,12 +168,12 @@ class Backend:
 
 
 def _lost(why: str) -> ConnectionLost | MemoryError:
-    """Return the error of a connection that cannot go on; of a result that memory does not hold."""
+    """Return the error for a lost connection; MemoryError if libpq ran out of memory."""
     return MemoryError(why) if "out of memory" in why else ConnectionLost(why)
 
 
 def sent(sql: Composable) -> bytes:
-    """Composed SQL as PostgreSQL gets it; raises the unsupported-construct error for U+0000."""
+    """Return composed SQL as bytes. Raise the unsupported-construct error for U+0000."""
     return _whole(sql.as_bytes(None))
 
 
@@ -182,7 +182,7 @@ def _values(parameters: Sequence[str | None]) -> list[bytes | None]:
 
 
 def _whole(text: bytes) -> bytes:
-    """libpq ends a text at its first zero byte, so the rest would be left out unseen."""
+    """Return `text`; raise the unsupported-construct error for U+0000, where libpq would cut it."""
     if b"\0" in text:
         raise unsupported("the character U+0000 in a text")
     return text

@@ -1,4 +1,4 @@
-"""PostgreSQL's errors as SQL Server's: number, severity, state and wording."""
+"""Conversion of PostgreSQL's errors to SQL Server's number, severity, state and wording."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _SIMPLE: dict[str, tuple[int, int, str]] = {
 
 
 def as_sql_error(error: PgError, *, verb: str = "") -> SqlError:
-    """The SQL Server error a client expects for what PostgreSQL reported."""
+    """Return the SQL Server error that corresponds to PostgreSQL's error."""
     state, message = error.sqlstate, error.message
     if state == "MSSQL":
         number, severity, at = (int(n) for n in error.detail.split(","))
@@ -77,7 +77,7 @@ def as_sql_error(error: PgError, *, verb: str = "") -> SqlError:
 
 
 def _shown(name: str) -> str:
-    """`shop.crm.user` of PostgreSQL's message, as SQL Server names it."""
+    """Return SQL Server's name for a name such as `shop.crm.user` in PostgreSQL's message."""
     parts = name.split(".")
     if len(parts) == 3:
         parts = parts[1:]

@@ -1,8 +1,8 @@
-"""Installing the SQL this server keeps in PostgreSQL, and the role that clients are served by.
+"""Installation of this server's SQL in PostgreSQL, and of the role that serves clients.
 
-What is installed has two parts. The foundation, types and tables, holds data or carries it: it has
-a number, and `catalog/migrations/<number>.sql` brings the one before to it. Functions and views
-hold no data: they are replaced when their text has changed.
+The installation has two parts. The foundation consists of types and tables, which hold data. It has
+a version number, and `catalog/migrations/<number>.sql` upgrades the previous version to it.
+Functions and views hold no data: they are replaced if their text has changed.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _PARTS = (
     ("catalog", "procedures.sql"),
     ("catalog", "rights.sql"),
 )
-"""In the order in which they need each other."""
+"""The SQL files in dependency order."""
 _FOUNDATION = {("catalog", "types.sql"), ("catalog", "tables.sql")}
 _OF_VERSION_1 = "bd06ad20968d9a66650d1d07bdd0dbe2c89655c67a0a091a2ef7a6b772c4ea87"
-"""The digest that databases of the first version have as a comment, instead of a number."""
+"""The digest that databases of the first version have as a comment instead of a number."""
 _OLDEST = 180_000
 _LOCK = 7_261_433
 _START_ANEW = "point the stand-in at a new, empty PostgreSQL database (a lab: `labctl destroy`)"
@@ -46,18 +46,18 @@ _START_ANEW = "point the stand-in at a new, empty PostgreSQL database (a lab: `l
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """Of types and tables a number, of functions and views a digest."""
+    """Version of an installation: number of types and tables, digest of functions and views."""
 
     foundation: int
     definitions: str
 
 
 async def install(backend: Backend) -> tuple[str, str]:
-    """Install into an empty PostgreSQL database, or bring what is there up to date.
+    """Install into an empty PostgreSQL database, or upgrade an existing installation.
 
-    Returns the name and the password of the role that clients are served by; the password is a new
-    one each time. Raises `LabError` when PostgreSQL is older than 18, when the role of `backend`
-    is no superuser, or when what is there cannot be brought up to date; then nothing has changed.
+    Returns the name and the password of the role that serves clients; the password is new each
+    time. Raises `LabError`, with nothing changed, if PostgreSQL is older than 18, if the role of
+    `backend` is not a superuser, or if the existing installation cannot be upgraded.
     """
     number = (await backend.rows(SQL("SELECT current_setting('server_version_num')")))[0][0]
     if int(number or 0) < _OLDEST:
@@ -89,7 +89,7 @@ async def install(backend: Backend) -> tuple[str, str]:
 
 
 async def reachable_databases(backend: Backend, role: str) -> list[str]:
-    """The other databases of this server that `role` may connect to."""
+    """Return the other databases of this PostgreSQL server that `role` may connect to."""
     rows = await backend.rows(
         SQL(
             "SELECT d.datname FROM pg_database d WHERE d.datallowconn "
@@ -106,7 +106,7 @@ def _text(part: tuple[str, ...]) -> str:
 
 
 def _migrations() -> dict[int, str]:
-    """The SQL that leads to each version of the foundation, from the one before."""
+    """Return the SQL that upgrades the foundation to each version from the one before."""
     folder = _PACKAGE.joinpath("catalog", "migrations")
     return {int(f.name.removesuffix(".sql")): f.read_text("utf-8") for f in folder.iterdir()}
 
@@ -157,7 +157,7 @@ async def _install(backend: Backend) -> None:
 
 
 async def _upgrade(backend: Backend, found: _Version) -> None:
-    """Bring types and tables up to date, then replace functions and views."""
+    """Upgrade types and tables, then replace functions and views."""
     migrations = _migrations()
     if found.foundation > max(migrations):
         raise LabError(
@@ -175,7 +175,7 @@ async def _upgrade(backend: Backend, found: _Version) -> None:
 
 
 async def _run(backend: Backend, text: str) -> None:
-    """Run a text of this package."""
+    """Run an SQL text of this package."""
     await backend.simple(SQL(text))
 
 
@@ -184,7 +184,7 @@ _ONCE = re.compile(r"^CREATE (?:OPERATOR|CAST) .*?;$", re.MULTILINE | re.DOTALL)
 
 
 def _replacing(definitions: str) -> str:
-    """The same definitions, for a database that has them in an earlier form."""
+    """Return the definitions changed to replace existing ones."""
     once = _ONCE.sub(
         lambda found: (
             f"DO $once$ BEGIN {found.group()} EXCEPTION "

@@ -36,7 +36,7 @@ _LEAST_ARGUMENTS = {"sp_executesql": 1, "sp_prepare": 3, "sp_prepexec": 3, "sp_e
 
 
 class Calls:
-    """What EXEC and RPC can call: dynamic SQL, system procedures, the user's procedures."""
+    """The targets of EXEC and RPC: dynamic SQL, system procedures, the user's procedures."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Calls:
         nested: Callable[[str, Scope, Reply], Awaitable[int]],
         polling_seconds: float,
     ) -> None:
-        """`nested` runs a procedure's or dynamic SQL's text and returns its status."""
+        """Take `nested`, which runs a procedure's or dynamic SQL's text and returns its status."""
         self.executor = executor
         self.session = executor.session
         self._nested = nested
@@ -53,7 +53,7 @@ class Calls:
     # ---- EXEC
 
     async def execute(self, node: Call, scope: Scope, reply: Reply) -> None:
-        """Carry out an EXEC of a batch."""
+        """Run an EXEC statement."""
         if node.dynamic is not None:
             text = await self.executor.value(node.dynamic, _TEXT, scope)
             if node.into is not None:
@@ -103,7 +103,7 @@ class Calls:
         return _TEXT, (await self.executor.fetch(statement, seen))[0][0]
 
     async def _insert_from(self, node: Call, arguments: Sequence[Parameter], reply: Reply) -> None:
-        """INSERT … EXEC of a system procedure."""
+        """Run INSERT … EXEC of a system procedure."""
         procedure = PROCEDURES.get(split_name(node.procedure)[-1].lower())
         if procedure is None or not procedure.rows:
             raise unsupported(f"INSERT … EXEC {node.procedure}")
@@ -133,7 +133,7 @@ class Calls:
     async def call(
         self, name: str, arguments: Sequence[Parameter], reply: Reply
     ) -> tuple[int, list[tuple[SqlType, str | None]]]:
-        """Call a procedure; returns its status and its arguments' values afterwards."""
+        """Call a procedure; return its status and its arguments' values afterwards."""
         unchanged = [(a.type, a.value) for a in arguments]
         parts = split_name(name)
         base = parts[-1].lower()
@@ -201,7 +201,7 @@ class Calls:
         arguments: Sequence[Parameter],
         reply: Reply,
     ) -> tuple[int, list[tuple[SqlType, str | None]]]:
-        """Run text with parameters; returns the status and the arguments' values afterwards."""
+        """Run text with parameters; return the status and the arguments' values afterwards."""
         scope = Scope()
         names = await self._bind(declared, arguments, scope)
         status = await self._nested(text, scope, reply)
@@ -210,7 +210,7 @@ class Calls:
     async def _bind(
         self, declared: Sequence[Declaration], arguments: Sequence[Parameter], scope: Scope
     ) -> list[str]:
-        """Declare the parameters with the arguments' values; returns each argument's name."""
+        """Declare the parameters with the arguments' values; return each argument's name."""
         given: dict[str, Parameter] = {}
         names = []
         for position, argument in enumerate(arguments):
@@ -302,7 +302,7 @@ class Calls:
     # ---- remote calls
 
     async def remote(self, request: RemoteCall, reply: Reply) -> None:
-        """Carry out a remote procedure call; errors are reported, not raised."""
+        """Run a remote procedure call; report errors to the client instead of raising them."""
         reply.enter_procedure()
         try:
             status, values = await self.call(request.name, request.parameters, reply)

@@ -1,4 +1,4 @@
-"""Commands of the session itself: transactions, SET, USE, PRINT, RAISERROR, THROW, WAITFOR."""
+"""Session commands: transactions, SET, USE, PRINT, RAISERROR, THROW, WAITFOR."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ _MUST_BE_ON = {"ANSI_NULLS", "CONCAT_NULL_YIELDS_NULL", "QUOTED_IDENTIFIER"}
 _ONLY = {
     "ROWCOUNT": {"0"}, "LANGUAGE": {"US_ENGLISH", "ENGLISH"},
 }  # fmt: skip
-"""Options with the one value this server works by."""
+"""Options of which this server supports only certain values."""
 _DATE_ORDERS = {"MDY", "DMY", "YMD"}
-"""The orders of SET DATEFORMAT that PostgreSQL reads; YDM, MYD and DYM it does not."""
+"""The orders of SET DATEFORMAT that PostgreSQL supports; it lacks YDM, MYD and DYM."""
 _MESSAGES = {
     15009: "The object '%s' does not exist in database '%s' or is invalid for this operation.",
 }
-"""The messages that RAISERROR knows by number."""
+"""The messages that RAISERROR supports by number."""
 _FORMAT = re.compile(r"%%|%[-+ 0#]*\d*(?:\.\d+)?(?:I64|l|h)?([diouxXs])")
 
 
 class Commands:
-    """What a `Command` does."""
+    """The implementation of `Command` statements."""
 
     def __init__(self, executor: Executor) -> None:
         self.executor = executor
@@ -55,7 +55,7 @@ class Commands:
         self.transactions = executor.transactions
 
     async def run(self, node: Command, scope: Scope, reply: Reply) -> None:
-        """Carry out a command."""
+        """Run a command."""
         handler = {
             "BEGIN": self._begin, "COMMIT": self._commit, "ROLLBACK": self._rollback,
             "SAVE": self._save, "SET": self._set, "USE": self._use, "PRINT": self._print,
@@ -79,7 +79,7 @@ class Commands:
         reply.statement_done(None)
 
     def begin(self, reply: Reply) -> None:
-        """BEGIN TRANSACTION."""
+        """Run BEGIN TRANSACTION."""
         if self.transactions.begin():
             reply.token(environment(Environment.BEGIN, _DESCRIPTOR))
 
@@ -88,7 +88,7 @@ class Commands:
         reply.statement_done(None)
 
     async def commit(self, reply: Reply) -> None:
-        """COMMIT TRANSACTION; a refused commit has rolled back."""
+        """Run COMMIT TRANSACTION; a failed commit rolls back."""
         try:
             outermost = await self.transactions.commit()
         except PgError as error:
@@ -102,7 +102,7 @@ class Commands:
         reply.statement_done(None)
 
     async def rollback(self, name: str, reply: Reply) -> None:
-        """ROLLBACK TRANSACTION, whole or to a savepoint."""
+        """Run ROLLBACK TRANSACTION, of the whole transaction or to a savepoint."""
         if name and self.transactions.is_savepoint(name):
             await self.transactions.rollback_to(name)
             return
@@ -134,7 +134,7 @@ class Commands:
         reply.statement_done(None)
 
     async def _options(self, words: list[str], node: Command) -> None:
-        """`SET a, b ON` or `SET option value`."""
+        """Run `SET a, b ON` or `SET option value`."""
         value = words[-1]
         for option in (w for w in words[:-1] if w not in {",", "-"}):
             await self._option(option, value, node)
@@ -197,7 +197,7 @@ class Commands:
         reply.statement_done(None)
 
     async def use(self, name: str, reply: Reply) -> None:
-        """Change the database; raises `SqlError` 911."""
+        """Change the database. Raise `SqlError` 911 if it does not exist."""
         rows = await self.executor.backend.rows(
             SQL(
                 "SELECT name, database_id FROM mssql.databases WHERE lower(name::text) = lower($1)"
@@ -279,7 +279,7 @@ class Commands:
         if len(words) < 3 or words[1] != "DELAY":
             raise unsupported("WAITFOR TIME and WAITFOR with a statement")
         text = await self.executor.value(node.words[2], _TEXT, scope)
-        # SQL Server waits for less than a day.
+        # SQL Server allows delays of less than a day.
         match = re.fullmatch(
             r"([01]?\d|2[0-3]):([0-5]?\d)(?::([0-5]?\d(?:\.\d{1,7})?))?", text or "", re.ASCII
         )
@@ -295,7 +295,7 @@ class Commands:
 
 
 def _number(node: Command) -> int:
-    """The signed number a SET ends with."""
+    """Return the signed number at the end of a SET."""
     if not node.words[-1].isdecimal():
         raise SqlError(102, f"Incorrect syntax near '{node.words[-1]}'.", severity=15)
     number = int(node.words[-1])
@@ -303,7 +303,7 @@ def _number(node: Command) -> int:
 
 
 def _whole(value: str | None) -> int:
-    """An argument that must be a whole number; NULL is 0. Raises `SqlError` 245."""
+    """Convert an argument to int; NULL is 0. Raise `SqlError` 245 for other text."""
     try:
         return int(value or 0)
     except ValueError:
@@ -324,7 +324,7 @@ def _transaction_name(node: Command, scope: Scope) -> str:
 
 
 def _formatted(text: str, values: list[str | None]) -> str:
-    """RAISERROR's printf-like substitution."""
+    """Substitute values into a message like RAISERROR, which resembles printf."""
     remaining = iter(values)
 
     def put(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""One client's connection: login, then requests, one at a time, each with its reply."""
+"""One client's connection: the login, then one request and reply at a time."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _LEVELS = {1: "READ UNCOMMITTED", 2: "READ COMMITTED", 3: "REPEATABLE READ", 4: 
 
 @dataclass(slots=True)
 class ServerContext:
-    """What all connections share."""
+    """The state that all connections share."""
 
     dsn: str
     server_name: str
@@ -66,9 +66,9 @@ class ServerContext:
 async def serve_client(
     context: ServerContext, transport: Transport, spid: int, *, logged_in: Callable[[], None]
 ) -> None:
-    """Serve a client until it leaves; a broken message ends only this connection.
+    """Serve a client until it disconnects; a malformed message ends only this connection.
 
-    `logged_in` is called when the client has shown the password.
+    `logged_in` is called once the client has logged in.
     """
     backend: Backend | None = None
     try:
@@ -136,7 +136,7 @@ async def _login(
 
 
 async def _agree_on_encryption(context: ServerContext, transport: Transport, data: bytes) -> bool:
-    """Answer PRELOGIN and start TLS; true when only the login is to be encrypted."""
+    """Answer PRELOGIN and start TLS; return whether to encrypt only the login."""
     wanted = parse_prelogin(data)
     answer, login_only = Encryption.NOT_SUPPORTED, False
     if context.tls is not None:
@@ -187,7 +187,7 @@ def _refused(login: Login) -> SqlError:
 
 
 async def _open_backend(context: ServerContext, application: str) -> Backend:
-    """Connect to PostgreSQL, waiting out a restart of it: connectors give up on a failed login."""
+    """Connect to PostgreSQL; wait for a restart, since connectors give up on a failed login."""
     deadline = asyncio.get_running_loop().time() + _BACKEND_SECONDS
     while True:
         try:
@@ -226,10 +226,10 @@ class _Client:
         executor = Executor(session, backend, self.transactions, context.types, context.catalog)
         self.interpreter = Interpreter(executor, context.polling_seconds)
         self.is_spent = False
-        """Whether the connection must end, for PostgreSQL's answer was not read to its end."""
+        """Whether the connection must end because PostgreSQL's result was not read to its end."""
 
     async def run(self) -> None:
-        """Answer requests; while one runs, an attention may come in."""
+        """Answer requests; accept an attention while a request runs."""
         reading = self._read()
         working: asyncio.Task[None] | None = None
         try:
@@ -271,7 +271,7 @@ class _Client:
     async def _interrupted(
         self, reading: asyncio.Task[tuple[PacketType, bytes, bool]], reply: Reply
     ) -> bool:
-        """Handle what came in while a request runs: only an attention may."""
+        """Handle a message that arrived during a request; only an attention is allowed."""
         kind, _, _ = reading.result()
         if kind is not PacketType.ATTENTION:
             raise ProtocolError("a request came before the last one was answered")
@@ -293,7 +293,7 @@ class _Client:
         except RecursionError:
             reply.failed(too_deep())
         except MemoryError:
-            # What PostgreSQL has sent of the result is not read any more.
+            # The rest of PostgreSQL's result is never read.
             log.warning("connection %d closed: it asked for too much memory", self.session.spid)
             self.is_spent = True
             reply.failed(out_of_memory())
@@ -338,7 +338,7 @@ class _Client:
         reply.statement_done(None)
 
     async def _reset(self, reply: Reply) -> None:
-        """RESETCONNECTION: the session as it was after login."""
+        """Reset the session to its state after login, for RESETCONNECTION."""
         await self.transactions.abandon()
         session = self.session
         session.nocount = session.implicit_transactions = session.abort_on_error = False

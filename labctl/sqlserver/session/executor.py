@@ -1,4 +1,4 @@
-"""Running translated statements and sending their results."""
+"""Execution of translated statements and sending of their results."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _ROW = b"\xd1"
 
 
 class Cancelled(Exception):  # noqa: N818 - an attention is no error
-    """The client sent an attention."""
+    """Raised when the client has sent an attention."""
 
 
 class Executor:
-    """Runs statements of one session on its PostgreSQL connection."""
+    """Executor of one session's statements on its PostgreSQL connection."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Executor:
         self.catalog = catalog
 
     def values(self, names: Sequence[str], scope: Scope) -> list[str | None]:
-        """The parameters' values."""
+        """Return the values of the named parameters."""
         return [
             self.session.global_value(n) if n.startswith("@@") else scope.values.get(n)
             for n in names
@@ -69,7 +69,7 @@ class Executor:
             await self.transactions.before_statement()
 
     async def run(self, statement: Statement, scope: Scope, reply: Reply) -> None:
-        """Run a statement, send its rows if it returns any, and its DONE."""
+        """Run a statement; send its rows, if any, and its DONE."""
         await self._guard(statement)
         try:
             await self._lock(statement)
@@ -92,7 +92,7 @@ class Executor:
         reply.statement_done(None if self.session.nocount else count)
 
     async def _final_form(self, statement: Statement) -> tuple[Composable, PgName | None]:
-        """The SQL to run, and the table whose identity column gets explicit values."""
+        """Return the SQL to run, and the table whose identity column gets explicit values."""
         insertion = statement.insertion
         if insertion is None:
             return statement.sql, None
@@ -103,7 +103,7 @@ class Executor:
         return insertion.sql(await self._columns_to_fill(insertion.place)), None
 
     async def _columns_to_fill(self, place: PgName) -> Composable:
-        """The column list of an INSERT that names none: all but the identity column."""
+        """Return an INSERT's implicit column list: all columns but the identity column."""
         schema, name = place
         if schema is not None and not await self.catalog.has_identity(self.backend, schema, name):
             return SQL("")
@@ -147,7 +147,7 @@ class Executor:
                 raise
 
     async def fetch(self, statement: Statement, scope: Scope) -> list[tuple[str | None, ...]]:
-        """Run a statement for its values, as text."""
+        """Run a statement and return its rows as text."""
         await self._guard(statement)
         try:
             return await self.backend.rows(statement.sql, self.values(statement.parameters, scope))
@@ -162,7 +162,7 @@ class Executor:
         reply.failed(error)
 
     async def value(self, text: str, kind: SqlType, scope: Scope) -> str | None:
-        """An expression's value, converted to `kind`."""
+        """Return an expression's value, converted to `kind`."""
         text, seen = await self.with_literals(text, scope)
         statement = await apart(
             len(text), translate.expression, text, self.session.database, seen.types, kind
@@ -170,12 +170,12 @@ class Executor:
         return (await self.fetch(statement, seen))[0][0]
 
     async def with_literals(self, text: str, scope: Scope) -> tuple[str, Scope]:
-        """A text with variables in the place of its long literals, and a scope that has them."""
+        """Replace long literals by variables; return the text and a scope with the variables."""
         text, literals = await apart(len(text), translate.without_long_literals, text)
         return text, scope.including(literals)
 
     async def assign(self, name: str, value: str | None, scope: Scope) -> None:
-        """Give a variable a value that PostgreSQL returned as text, converted to its type."""
+        """Assign a value that PostgreSQL returned as text, converted to the variable's type."""
         if name not in scope.types:
             raise SqlError(137, f'Must declare the scalar variable "{name}".', severity=15)
         if value is not None:
@@ -190,7 +190,7 @@ class Executor:
         scope.assign(name, value)
 
     async def define(self, statements: Sequence[Composable], verb: str, reply: Reply) -> None:
-        """Run a definition's statements, all or none."""
+        """Run a definition's statements atomically."""
         if self.session.implicit_transactions and not self.session.transactions:
             self.transactions.begin()
         alone = not self.session.transactions
@@ -214,7 +214,7 @@ class Executor:
         reply.statement_done(None)
 
     async def define_quietly(self, statements: Sequence[Composable]) -> None:
-        """Run definitions of the session's own temporary objects."""
+        """Run definitions of the session's temporary objects without sending a DONE."""
         try:
             for sql in statements:
                 await self.backend.simple(sql)
@@ -244,7 +244,7 @@ class Executor:
     async def _open(
         self, result: PGresult, outputs: Sequence[Output], reply: Reply
     ) -> list[Encoder]:
-        """Send COLMETADATA for a result; returns its encoders."""
+        """Send COLMETADATA for a result; return its encoders."""
         await self.catalog.learn(result)
         columns, encoders = [], []
         for index, output in enumerate(_aligned(outputs, result.nfields)):
@@ -276,7 +276,7 @@ class Executor:
 
 
 def encode_rows(result: PGresult, encoders: Sequence[Encoder]) -> bytes:
-    """A result's rows as ROW tokens."""
+    """Encode a result's rows as ROW tokens."""
     get = result.get_value
     numbered = list(enumerate(encoders))
     out = []
@@ -287,7 +287,7 @@ def encode_rows(result: PGresult, encoders: Sequence[Encoder]) -> bytes:
 
 
 def _aligned(outputs: Sequence[Output], count: int) -> list[Output | None]:
-    """One entry per result column: `*` stands for as many as there are."""
+    """Return one output per result column; columns of `*` get None."""
     if len(outputs) == count and not any(o.star for o in outputs):
         return list(outputs)
     stars = [n for n, o in enumerate(outputs) if o.star]
@@ -299,7 +299,7 @@ def _aligned(outputs: Sequence[Output], count: int) -> list[Output | None]:
 
 
 def _more_exact(found: SqlType, declared: SqlType) -> SqlType:
-    """The translator's type where PostgreSQL only knows text, bytes or an unsized number."""
+    """Return the declared type if PostgreSQL reports only text, bytes or an unsized number."""
     if found.is_character and declared.is_character:
         return declared
     if found.is_binary and declared.is_binary:
@@ -310,7 +310,7 @@ def _more_exact(found: SqlType, declared: SqlType) -> SqlType:
 
 
 def _scale_seen(result: PGresult, index: int) -> int:
-    """The scale of a computed decimal: what the first rows show, and some more if they go on."""
+    """Return a computed decimal's scale: that of the first rows, at least 6 if more follow."""
     values = (result.get_value(row, index) for row in range(result.ntuples))
     seen = max((numeric_scale(v) for v in values if v is not None), default=0)
     if result.status == ExecStatus.TUPLES_CHUNK and result.ntuples > 1:

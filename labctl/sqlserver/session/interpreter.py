@@ -1,4 +1,4 @@
-"""Carrying out a batch, statement by statement."""
+"""The interpreter, which runs a batch statement by statement."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ __all__ = ["Interpreter", "Return"]
 _STATEMENT_ONLY = {
     2627, 2601, 547, 515, 8134, 8152, 2628, 8115, 220, 544, 512, 3902, 3903, 628, 50000, 4711, 313,
 }  # fmt: skip
-"""Errors that end their statement but let the batch go on."""
+"""Errors that end only their statement, not the batch."""
 _DEFINITIONS = {"CREATE", "ALTER", "DROP", "TRUNCATE"}
 _DEEPEST = 32
 
 
 class Return(Exception):  # noqa: N818 - control flow
-    """RETURN, with the procedure's status."""
+    """Control flow of RETURN, with the procedure's status."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -49,7 +49,7 @@ class _Continue(Exception):  # noqa: N818 - control flow
 
 
 class Interpreter:
-    """Runs scripts in a session; `calls` and `commands` know what EXEC and SET can do."""
+    """Interpreter of a session's scripts; `calls` implements EXEC, `commands` SET and others."""
 
     def __init__(self, executor: Executor, polling_seconds: float) -> None:
         self.executor = executor
@@ -70,7 +70,7 @@ class Interpreter:
         }
 
     async def batch(self, text: str, scope: Scope, reply: Reply) -> None:
-        """Run a batch; its errors are reported, not raised."""
+        """Run a batch; report errors to the client instead of raising them."""
         try:
             await self.run(await apart(len(text), parse_batch, text), scope, reply)
         except Return:
@@ -85,7 +85,7 @@ class Interpreter:
             await self.drop_tables(scope)
 
     async def drop_tables(self, scope: Scope) -> None:
-        """Table variables end with their scope."""
+        """Drop the table variables of a scope that ends."""
         for name in scope.tables:
             try:
                 await self.executor.backend.simple(_without_table(name))
@@ -94,7 +94,7 @@ class Interpreter:
         scope.tables.clear()
 
     async def run(self, nodes: Sequence[script.Node], scope: Scope, reply: Reply) -> None:
-        """Run statements; errors that only end their statement are reported and passed over."""
+        """Run statements; report errors that end only their statement and continue."""
         for node in nodes:
             try:
                 await self.node(node, scope, reply)
@@ -232,7 +232,7 @@ class Interpreter:
         raise Return(status)
 
     async def _nested(self, text: str, scope: Scope, reply: Reply) -> int:
-        """Run a procedure's or dynamic SQL's text; returns its status."""
+        """Run a procedure's or dynamic SQL's text; return its status."""
         if self.session.nesting >= _DEEPEST:
             raise SqlError(
                 217, "Maximum stored procedure, function, trigger, or view nesting level exceeded "

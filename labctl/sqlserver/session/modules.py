@@ -1,4 +1,4 @@
-"""CREATE VIEW and CREATE PROCEDURE: views are PostgreSQL's, procedures are kept as text."""
+"""CREATE VIEW and CREATE PROCEDURE: PostgreSQL holds views; procedures are stored as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KINDS = {"PROC": "P", "PROCEDURE": "P", "VIEW": "V", "TRIGGER": "TR", "FUNCTION
 
 
 def module_kind(text: str) -> str | None:
-    """P, V, TR or FN when the statement creates or alters such a module."""
+    """Return P, V, TR or FN if the statement creates or alters such a module, else None."""
     cursor = Cursor(text)
     verb = cursor.take().key
     if verb not in {"CREATE", "ALTER"}:
@@ -28,7 +28,7 @@ def module_kind(text: str) -> str | None:
 
 
 async def define_module(executor: Executor, text: str, reply: Reply) -> None:
-    """Create or change a view or procedure."""
+    """Create or alter a view or procedure."""
     kind = module_kind(text)
     if kind not in {"P", "V"}:
         raise unsupported("CREATE TRIGGER" if kind == "TR" else "CREATE FUNCTION")
@@ -87,7 +87,7 @@ async def define_module(executor: Executor, text: str, reply: Reply) -> None:
 
 
 def _view(cursor: Cursor, place: PgName, executor: Executor) -> Composable:
-    """The view's definition for PostgreSQL."""
+    """Return the view's definition for PostgreSQL."""
     columns = cursor.column_list() if cursor.key() == "(" else SQL("")
     if cursor.key() == "WITH":
         raise unsupported("WITH on a view")
@@ -100,7 +100,7 @@ def _view(cursor: Cursor, place: PgName, executor: Executor) -> Composable:
 
 
 def split_procedure(text: str) -> tuple[str, str]:
-    """A procedure's parameter list and its body."""
+    """Return a procedure's parameter list and body."""
     cursor = Cursor(text)
     cursor.take()
     cursor.skip("OR", "ALTER")

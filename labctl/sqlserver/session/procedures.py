@@ -1,4 +1,4 @@
-"""System procedures: their parameters, and the PostgreSQL function behind each."""
+"""System procedures with their parameters and PostgreSQL functions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["PROCEDURES", "SystemProcedure"]
 
 @dataclass(frozen=True, slots=True)
 class SystemProcedure:
-    """`parameters` names them with their PostgreSQL types, in the order the function takes them
-    after the database's name; `rows` tells whether it returns a result set."""
+    """A system procedure. `parameters` are names and PostgreSQL types in the order in which the
+    function takes them after the database's name. `rows` says whether it returns a result set."""
 
     function: str
     parameters: tuple[tuple[str, str], ...]
@@ -26,7 +26,7 @@ class SystemProcedure:
     def query(
         self, database: str, arguments: Sequence[Parameter], polling_seconds: float
     ) -> tuple[Composable, list[str | None]]:
-        """The call as SQL, with the values of its parameters."""
+        """Return the call as SQL, and the values of its parameters."""
         given: dict[str, str | None] = {}
         order = [name for name, _ in self.parameters]
         for position, argument in enumerate(arguments):
@@ -138,4 +138,4 @@ PROCEDURES: dict[str, SystemProcedure] = {
         rows=False,
     ),
 }  # fmt: skip
-"""The procedures clients call, by name."""
+"""The system procedures that clients may call, by name."""

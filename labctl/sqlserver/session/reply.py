@@ -1,4 +1,4 @@
-"""Building the reply to one request: a DONE is held back until it is known whether more follows."""
+"""The reply to one request. A DONE is held back until it is known whether more tokens follow."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ class Reply:
         self.token(column_metadata(columns))
 
     async def rows(self, data: bytes) -> None:
-        """Encoded rows of the open result set."""
+        """Send encoded rows of the open result set."""
         await self._writer.stream(data)
 
     def statement_done(self, rows: int | None) -> None:
-        """End a statement that worked; `rows` is None when none are counted."""
+        """End a successful statement; `rows` is None if it has no row count."""
         status = DoneStatus.FINAL if rows is None else DoneStatus.COUNT
         self._hold(Done.IN_PROCEDURE if self._procedures else Done.BATCH, status, rows or 0)
 
@@ -68,17 +68,17 @@ class Reply:
         self._held = _Held(kind, status, rows)
 
     def failed(self, problem: SqlError) -> None:
-        """Report an error and end the statement that had it."""
+        """Report an error and end its statement."""
         self.message(problem)
         kind = Done.IN_PROCEDURE if self._procedures else Done.BATCH
         self._hold(kind, DoneStatus.ERROR, 0)
 
     def refused(self) -> None:
-        """End a reply whose error was sent as a message."""
+        """End a reply whose error was already sent as a message."""
         self._hold(Done.BATCH, DoneStatus.ERROR, 0)
 
     def message(self, problem: SqlError) -> None:
-        """An error or, below severity 11, an informational message."""
+        """Send an error or, below severity 11, an informational message."""
         self.token(
             error(
                 problem.number,
@@ -95,13 +95,13 @@ class Reply:
         self._procedures += 1
 
     def abandon_procedure(self) -> None:
-        """Leave a procedure that failed: its error says the rest."""
+        """Leave a failed procedure; its error ends it without further tokens."""
         self._procedures -= 1
 
     def leave_procedure(
         self, status: int, outputs: list[tuple[int, str, SqlType, bytes]] | None = None
     ) -> None:
-        """End a procedure: its return status, its output parameters, DONEPROC."""
+        """End a procedure; send its return status, its output parameters and DONEPROC."""
         self._procedures -= 1
         self.token(return_status(status))
         for ordinal, name, kind, value in outputs or []:
@@ -109,7 +109,7 @@ class Reply:
         self._hold(Done.PROCEDURE, DoneStatus.FINAL, 0)
 
     async def finish(self) -> None:
-        """End the reply; after an attention the client is waiting for its own DONE."""
+        """End the reply; acknowledge an attention with the DONE that the client waits for."""
         if self.cancelled:
             self._release(DoneStatus.MORE)
             self._writer.write(done(Done.BATCH, DoneStatus.ATTENTION))

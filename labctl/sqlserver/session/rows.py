@@ -1,4 +1,4 @@
-"""PostgreSQL's binary values as TDS row values."""
+"""Conversion of PostgreSQL's binary values to TDS row values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from labctl.sqlserver.wire.tokens import decimal_width
 __all__ = ["Encoder", "encode_text", "encoder", "numeric_scale"]
 
 Encoder = Callable[[bytes | None], bytes]
-"""A value as PostgreSQL sends it (None for NULL), to the bytes in a TDS row."""
+"""Function that converts PostgreSQL's binary value (None for NULL) to bytes of a TDS row."""
 
 _NULL8, _NULL16, _NULL_PLP = b"\0", b"\xff\xff", b"\xff" * 8
 _DAY_MICROSECONDS = 86_400_000_000
@@ -25,7 +25,7 @@ _NAN, _NEGATIVE = 0xC000, 0x4000
 
 
 def encoder(kind: SqlType, pg_name: str) -> Encoder:
-    """The encoder of a result column of PostgreSQL's type `pg_name`, shown as `kind`."""
+    """Return the encoder that sends a column of PostgreSQL's type `pg_name` as `kind`."""
     if kind.is_character:
         return _text_encoder(kind)
     if kind.is_binary:
@@ -100,7 +100,7 @@ def _oid(value: bytes | None) -> bytes:
 
 
 def _unpack_numeric(value: bytes) -> tuple[int, int, int]:
-    """Sign flag, unscaled digits and scale (a multiple of 4) of a numeric."""
+    """Return the sign flag, unscaled digits and scale (a multiple of 4) of a numeric."""
     count, weight, sign, _ = struct.unpack_from(">HhHH", value)
     if sign == _NAN:
         raise SqlError(8115, "Arithmetic overflow error: NaN is not a decimal.")
@@ -115,7 +115,7 @@ def _unpack_numeric(value: bytes) -> tuple[int, int, int]:
 
 
 def numeric_scale(value: bytes) -> int:
-    """The digits after the point that PostgreSQL would show."""
+    """Return the digits after the decimal point that PostgreSQL would show."""
     scale: int = struct.unpack_from(">H", value, 6)[0]
     return scale
 
@@ -174,7 +174,7 @@ def _uuid(value: bytes | None) -> bytes:
 
 
 def _split(value: bytes) -> tuple[int, int]:
-    """Days since 2000-01-01 and microseconds of the day of a timestamp."""
+    """Split a timestamp into days since 2000-01-01 and microseconds of the day."""
     return divmod(int.from_bytes(value, "big", signed=True), _DAY_MICROSECONDS)
 
 
@@ -243,7 +243,7 @@ def _offset_encoder(scale: int) -> Encoder:
 
 
 def _offset(text: str, scale: int) -> bytes:
-    """A datetimeoffset from its text, which is kept as it was written."""
+    """Encode a datetimeoffset from its stored text."""
     match = _WITH_ZONE.fullmatch(text)
     try:
         local = dt.datetime.fromisoformat(match["local"] if match else text)
@@ -288,7 +288,7 @@ _FRACTIONS: dict[str, Callable[[int], Encoder]] = {
 
 
 def encode_text(kind: SqlType, value: str | None) -> bytes:
-    """A NULL, text or integer value for RETURNVALUE, from PostgreSQL's text."""
+    """Encode PostgreSQL's text for RETURNVALUE: NULL, text, bytes, an integer or a bit."""
     if value is None:
         return encoder(kind, "")(None)
     if kind.is_character:

@@ -1,4 +1,4 @@
-"""System procedures written in T-SQL, because they return several result sets."""
+"""System procedures that are written in T-SQL because they return several result sets."""
 
 from __future__ import annotations
 
@@ -61,4 +61,4 @@ WHERE @loginame IS NULL OR @loginame = s.login_name
 ORDER BY s.session_id
 """,
 }
-"""By name: each as CREATE PROCEDURE has it."""
+"""CREATE PROCEDURE statements by procedure name."""

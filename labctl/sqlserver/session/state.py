@@ -1,4 +1,4 @@
-"""What a session remembers between requests."""
+"""The state that a session keeps between requests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Scope:
     tables: list[str] = field(default_factory=list)
 
     def declare(self, name: str, kind: SqlType, value: Value = None) -> None:
-        """Add a variable; raises `SqlError` 134 when it exists."""
+        """Add a variable. Raise `SqlError` 134 if it exists."""
         if name in self.types:
             raise SqlError(
                 134,
@@ -43,7 +43,7 @@ class Scope:
         self.values[name] = value
 
     def including(self, variables: Mapping[str, tuple[SqlType, Value]]) -> Scope:
-        """This scope with further variables, for one of its statements."""
+        """Return this scope with additional variables, for one of its statements."""
         if not variables:
             return self
         return Scope(
@@ -53,7 +53,7 @@ class Scope:
         )
 
     def assign(self, name: str, value: Value) -> None:
-        """Give a declared variable its value; raises `SqlError` 137."""
+        """Assign a value to a variable. Raise `SqlError` 137 if it is not declared."""
         if name not in self.types:
             raise SqlError(137, f'Must declare the scalar variable "{name}".', severity=15)
         self.values[name] = value
@@ -69,7 +69,7 @@ class Prepared:
 
 @dataclass(slots=True)
 class Session:
-    """The state a client's requests share."""
+    """The state that a client's requests share."""
 
     spid: int
     server: str
@@ -94,14 +94,14 @@ class Session:
     caught: SqlError | None = None
     nesting: int = 0
     tries: int = 0
-    """How many TRY blocks are open, in the batch and in what it called."""
+    """Number of open TRY blocks in the batch and in the procedures it called."""
     transactions: int = 0
     doomed: bool = False
     prepared: dict[int, Prepared] = field(default_factory=dict)
     next_handle: int = 1
 
     def global_value(self, name: str) -> Value:
-        """The value of an @@ variable, or of the function it stands for."""
+        """Return the value of an @@ variable or of the function that it represents."""
         caught = self.caught
         if caught is not None and name in {"@@error_number", "@@error_severity", "@@error_state",
                                            "@@error_line", "@@error_message"}:  # fmt: skip

@@ -1,4 +1,4 @@
-"""Transactions as T-SQL counts them, over one PostgreSQL transaction."""
+"""T-SQL's nested transactions on top of one PostgreSQL transaction."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ ISOLATION_LEVELS = {
     "SNAPSHOT": SQL("REPEATABLE READ"),
     "SERIALIZABLE": SQL("SERIALIZABLE"),
 }
-"""T-SQL's isolation levels and the PostgreSQL level that gives each guarantee."""
+"""The PostgreSQL level that provides the guarantees of each T-SQL isolation level."""
 
 
 _SET = SQL("SET {} = {}")
 
 
 class Transactions:
-    """BEGIN, COMMIT, ROLLBACK and SAVE; a savepoint guards every statement.
+    """BEGIN, COMMIT, ROLLBACK and SAVE, with a savepoint before every statement.
 
     PostgreSQL's transaction begins with the first statement that needs it, so that an isolation
-    level set after BEGIN TRAN still counts. A failed statement is undone alone, as in SQL Server.
+    level set after BEGIN TRAN still applies. As in SQL Server, a failed statement is undone alone.
     """
 
     def __init__(self, backend: Backend, session: Session) -> None:
@@ -45,30 +45,30 @@ class Transactions:
         return self._began
 
     def begin(self) -> bool:
-        """Count one more; true when it is the outermost."""
+        """Begin a transaction; return whether it is the outermost one."""
         self._session.transactions += 1
         return self._session.transactions == 1
 
     async def keep(self, setting: str, value: str) -> None:
-        """Set one of PostgreSQL's settings for the session, whatever is rolled back."""
+        """Set a PostgreSQL setting for the session that survives rollbacks."""
         self._settings[setting] = value
         await self._backend.simple(_SET.format(Identifier(*setting.split(".")), Literal(value)))
 
     async def reset(self) -> None:
-        """Every setting as it was after login."""
+        """Reset all settings to their values after login."""
         self._settings.clear()
         await self._backend.simple(
             SQL("SET lock_timeout = 0; SET datestyle = 'ISO, MDY'; SET mssql.date_first = 7")
         )
 
     async def _undo(self, sql: Composable) -> None:
-        """Roll back, and set again what SET of this session has set: T-SQL keeps that."""
+        """Roll back, then restore the session's SET options, which T-SQL does not roll back."""
         await self._backend.simple(sql)
         for setting, value in self._settings.items():
             await self.keep(setting, value)
 
     async def before_statement(self) -> None:
-        """Make sure the transaction runs, and put the guard in front of the next statement."""
+        """Begin PostgreSQL's transaction if needed; set a savepoint before the next statement."""
         if not self._session.transactions:
             return
         if self._session.doomed:
@@ -89,7 +89,7 @@ class Transactions:
             self._guarded = True
 
     async def after_error(self) -> None:
-        """Undo the failed statement only."""
+        """Undo only the failed statement."""
         if self._began and self._backend.in_failed_transaction:
             if self._guarded:
                 await self._undo(SQL("ROLLBACK TO SAVEPOINT mssql_guard"))
@@ -97,7 +97,10 @@ class Transactions:
                 self._session.doomed = True
 
     async def commit(self) -> bool:
-        """Count one less; true when the outermost was committed. Raises `SqlError` 3902."""
+        """End a transaction; return whether it was the outermost, which is committed.
+
+        Raises `SqlError` 3902 outside a transaction and 3930 if it cannot be committed.
+        """
         if not self._session.transactions:
             raise SqlError(
                 3902, "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION."
@@ -115,7 +118,7 @@ class Transactions:
         return True
 
     async def rollback(self) -> None:
-        """Undo everything. Raises `SqlError` 3903 when there is nothing to undo."""
+        """Roll back the whole transaction. Raise `SqlError` 3903 if there is none."""
         if not self._session.transactions:
             raise SqlError(
                 3903, "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION."
@@ -123,7 +126,7 @@ class Transactions:
         await self.abandon()
 
     async def abandon(self) -> None:
-        """Undo whatever there is."""
+        """Roll back the whole transaction, if there is one."""
         began = self._began
         self._session.transactions = 0
         self._session.doomed = False
@@ -136,7 +139,7 @@ class Transactions:
         self._savepoints.clear()
 
     async def save(self, name: str) -> None:
-        """SAVE TRANSACTION. Raises `SqlError` 628 outside a transaction."""
+        """Run SAVE TRANSACTION. Raise `SqlError` 628 outside a transaction."""
         if not self._session.transactions:
             raise SqlError(
                 628, "Cannot issue SAVE TRANSACTION when there is no active transaction."
@@ -151,14 +154,14 @@ class Transactions:
         return name.lower() in self._savepoints
 
     async def rollback_to(self, name: str) -> None:
-        """Back to a savepoint, which stays."""
+        """Roll back to a savepoint and keep it."""
         await self._undo(SQL("ROLLBACK TO SAVEPOINT {}").format(_savepoint(name)))
         self._guarded = False
         while self._savepoints and self._savepoints[-1] != name.lower():
             self._savepoints.pop()
 
     async def doom_or_undo(self, error: Exception) -> None:
-        """After a failed statement: undo it, or with XACT_ABORT the whole transaction."""
+        """Undo a failed statement; with XACT_ABORT or a conflict, the whole transaction."""
         await self.after_error()
         if (self._session.abort_on_error and self._session.transactions) or (
             isinstance(error, PgError) and error.sqlstate in {"40001", "40P01"}

@@ -1,1 +1,1 @@
-"""T-SQL: scripts are parsed into statements, and queries rewritten for PostgreSQL with sqlglot."""
+"""T-SQL: parsing of scripts into statements, and translation to PostgreSQL with sqlglot."""

@@ -13,7 +13,7 @@ __all__ = ["AlterParser"]
 
 
 class AlterParser(TableParser):
-    """Reads ALTER TABLE, from the table's name on."""
+    """Parser of ALTER TABLE, from the table's name on."""
 
     def alter(self) -> list[Composable]:
         text = self.cursor.dotted()
@@ -98,7 +98,7 @@ class AlterParser(TableParser):
                 return statements
 
     def _regclass(self) -> str:
-        """The table as `regclass` reads it."""
+        """Return the table's name in the form that `regclass` reads."""
         return quoted(self.place[1] if self.place[0] is None else self.place)
 
     def _alter_column(self) -> list[Composable]:

@@ -1,4 +1,4 @@
-"""Where a T-SQL statement ends: at a semicolon, or before a word that begins another one."""
+"""Ends of T-SQL statements: a semicolon, or the word before the next statement begins."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _PERMISSIONS = {"GRANT", "REVOKE", "DENY"}
 
 
 def statement_end(tokens: Sequence[Token], start: int, *, condition: bool = False) -> int:
-    """The index after the last token of the statement that starts at `start`.
+    """Return the index after the last token of the statement that starts at `start`.
 
-    With `condition` the tokens from `start` are an expression (of IF, WHILE, EXEC's arguments),
+    With `condition`, the tokens from `start` are an expression (of IF, WHILE or EXEC's arguments),
     which ends before any word that begins a statement.
     """
     verb = "" if condition else tokens[start].key
@@ -62,7 +62,7 @@ def _defines_module(tokens: Sequence[Token], start: int) -> bool:
 def _continues(  # noqa: PLR0911 - one rule per word
     tokens: Sequence[Token], start: int, position: int, verb: str, key: str
 ) -> bool:
-    """Whether a word that could begin a statement belongs to the one that is open."""
+    """Return whether a word that could begin a statement belongs to the current one."""
     before = tokens[position - 1].key if position else ""
     after = tokens[position + 1].key if position + 1 < len(tokens) else ""
     if verb == "MERGE":
@@ -105,7 +105,7 @@ def _select_continues(
 
 
 def _has_source(tokens: Sequence[Token], start: int, position: int) -> bool:
-    """Whether an INSERT has its VALUES or SELECT already (outside parentheses)."""
+    """Return whether an INSERT already has its VALUES or SELECT (outside parentheses)."""
     depth = 0
     for token in tokens[start:position]:
         depth += {"(": 1, ")": -1}.get(token.key, 0)
@@ -115,7 +115,7 @@ def _has_source(tokens: Sequence[Token], start: int, position: int) -> bool:
 
 
 def _after_cte(tokens: Sequence[Token], start: int, position: int, verb: str) -> bool:
-    """Whether this is the statement that a WITH list introduces."""
+    """Return whether the word belongs to the statement that a WITH list introduces."""
     if verb != "WITH":
         return False
     depth = 0
@@ -128,7 +128,7 @@ def _after_cte(tokens: Sequence[Token], start: int, position: int, verb: str) ->
 
 
 def _begins_cte(tokens: Sequence[Token], position: int) -> bool:
-    """`WITH name AS (` or `WITH name (columns) AS (` rather than a table hint or an option."""
+    """Return whether WITH begins a CTE, `name [(columns)] AS (`, not a table hint or an option."""
     name = tokens[position + 1] if position + 1 < len(tokens) else None
     if name is None or name.kind not in {"word", "quoted"}:
         return False
@@ -150,7 +150,7 @@ def _first_set(tokens: Sequence[Token], start: int, position: int, verb: str) ->
 
 
 def _only_name_between(tokens: Sequence[Token], start: int, position: int) -> bool:
-    """`ALTER TABLE name` followed by DROP or ALTER."""
+    """Return whether only a name, as in `ALTER TABLE name`, precedes DROP or ALTER."""
     between = tokens[start + 2 : position]
     return bool(between) and all(
         (t.kind in {"word", "quoted"} and t.key not in {"DROP", "ADD", "ALTER", "SET", "WITH"})

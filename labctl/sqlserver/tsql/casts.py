@@ -1,4 +1,4 @@
-"""CAST and CONVERT: T-SQL's conversions where PostgreSQL's would differ."""
+"""CAST and CONVERT: T-SQL's conversions, where PostgreSQL's differ."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _WHOLE = {"tinyint", "smallint", "int", "bigint"}
 _DATES = {"date", "time", "datetime", "datetime2", "smalldatetime", "datetimeoffset"}
 _ISO_STYLES = {0, 20, 21, 23, 25, 100, 111, 112, 120, 121, 126, 127}
 _CAST_LENGTH = 30
-"""The length of `varchar` in CAST when none is given."""
+"""The default length of `varchar` in CAST."""
 
 
 def sql_type(node: exp.DataType) -> SqlType:
-    """The SQL Server type of a parsed data type."""
+    """Return the SQL Server type of a parsed data type."""
     return parse_type(node.sql(dialect=TSqlIn), default_length=_CAST_LENGTH)
 
 
 def pg_type(name: str) -> PgType:
-    """A PostgreSQL type name for a CAST."""
+    """Return a PostgreSQL type as a node for CAST."""
     return PgType(this=exp.DataType.Type.USERDEFINED, kind=name)
 
 
 def cast_to(value: exp.Expression, kind: SqlType) -> exp.Expression:
-    """`CAST(value AS kind)`, with T-SQL's rules."""
+    """Translate `CAST(value AS kind)` with T-SQL's rules."""
     target = pg_type(kind.pg)
     if isinstance(value, exp.Null):
         return exp.Cast(this=value, to=target)
@@ -47,7 +47,7 @@ def cast_to(value: exp.Expression, kind: SqlType) -> exp.Expression:
 
 
 def converted(value: exp.Expression, kind: SqlType, style: exp.Expression | None) -> exp.Expression:
-    """`CONVERT(kind, value, style)`."""
+    """Translate `CONVERT(kind, value, style)`."""
     if style is None:
         return cast_to(value, kind)
     if kind.is_character:
@@ -63,7 +63,7 @@ def converted(value: exp.Expression, kind: SqlType, style: exp.Expression | None
 
 
 def attempted(value: exp.Expression, kind: SqlType) -> exp.Expression:
-    """`TRY_CAST(value AS kind)`: NULL where the text is no such value."""
+    """Translate `TRY_CAST(value AS kind)`, which is NULL if the text is not such a value."""
     if kind.is_character:
         return cast_to(value, kind)
     text = call("mssql.try_input", text_of(value), exp.Literal.string(kind.pg))
@@ -71,7 +71,7 @@ def attempted(value: exp.Expression, kind: SqlType) -> exp.Expression:
 
 
 def refuse_unknown_collation(name: str) -> None:
-    """Only binary collations order and compare as this server does."""
+    """Raise `SqlError` 448 unless the collation is binary, the only kind this server has."""
     if not name.upper().endswith(("_BIN", "_BIN2", "_BIN2_UTF8", "DATABASE_DEFAULT")):
         raise SqlError(
             448, f"Invalid collation '{name}': this stand-in has binary collations only."

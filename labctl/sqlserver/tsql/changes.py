@@ -1,4 +1,4 @@
-"""INSERT, UPDATE, DELETE and MERGE: built clause by clause, because PostgreSQL's forms differ."""
+"""INSERT, UPDATE, DELETE and MERGE, built clause by clause because PostgreSQL's syntax differs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Change:
         self.into: Composable | None = None
 
     def sql(self, node: exp.Expression) -> SQL:
-        """Rewrite a part of the statement and write it."""
+        """Rewrite a part of the statement and return it as SQL."""
         parent, key = node.parent, node.arg_key
         rewritten = self.rewriter.rewrite(node)
         if rewritten is not node and parent is not None and key:
@@ -61,7 +61,7 @@ class _Change:
         )
 
     def _around(self) -> tuple[Composable, Composable]:
-        """What stands before and after the change: its CTEs, and OUTPUT's INTO."""
+        """Return the SQL before and after the change: its CTEs, and OUTPUT's INTO."""
         if self.into is None:
             return SQL("{} ").format(self.ctes) if self.ctes is not None else _NOTHING, _NOTHING
         head = SQL("{}, ").format(self.ctes) if self.ctes is not None else SQL("WITH ")
@@ -70,7 +70,7 @@ class _Change:
         )
 
     def returning(self, tree: exp.Expression) -> Composable:
-        """The OUTPUT clause as RETURNING over PostgreSQL's `new` and `old` rows."""
+        """Translate the OUTPUT clause to RETURNING with PostgreSQL's `new` and `old` rows."""
         clause = tree.args.get("returning")
         if clause is None:
             return _NOTHING
@@ -154,7 +154,7 @@ class _Change:
         return self.finish("DELETE", body, self.returning(tree))
 
     def _setting(self, item: exp.Expression) -> Composable:
-        """`column = value`, of UPDATE."""
+        """Translate `column = value` of UPDATE."""
         return SQL("{} = {}").format(
             identifier(item.this.name.lower()), self.sql(item.args["expression"])
         )
@@ -181,7 +181,7 @@ class _Change:
     def _target(
         self, target: exp.Table, from_: exp.From | None
     ) -> tuple[Composable, list[Composable], list[Composable]]:
-        """The table to change, the other tables, and the join conditions between them."""
+        """Return the table to change, the other tables, and the join conditions between them."""
         if target.name.lower() in self.rewriter.ctes and not target.args.get("db"):
             raise unsupported(f"UPDATE or DELETE of the common table expression {target.name}")
         if from_ is None:
@@ -251,13 +251,13 @@ class _Change:
 
 
 def _columns(columns: list[exp.Expression]) -> Composable:
-    """A column list in parentheses."""
+    """Return a column list in parentheses."""
     names = [identifier(c.name.lower()) for c in columns]
     return SQL(" ({})").format(SQL(", ").join(names))
 
 
 def _qualify_own(item: exp.Expression, target: str) -> None:
-    """`SET v += 1` means the target's `v`, whatever the other tables have."""
+    """Qualify `v` of `SET v += 1` with the target: other tables may have a `v` too."""
     value = item.args.get("expression")
     if isinstance(value, exp.Binary) and isinstance(value.this, exp.Column):
         column = value.this

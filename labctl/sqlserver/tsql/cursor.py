@@ -1,4 +1,4 @@
-"""Walking over a DDL statement's tokens."""
+"""A cursor over the tokens of a DDL statement."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Cursor:
         return self.tokens[self.at - 1]
 
     def skip(self, *keys: str) -> bool:
-        """Pass over these words if they come next."""
+        """Skip these words if they come next; return whether they did."""
         if any(self.key(n) != key for n, key in enumerate(keys)):
             return False
         self.at += len(keys)
@@ -57,7 +57,7 @@ class Cursor:
         return unquote(token.text)
 
     def dotted(self) -> str:
-        """A name of several parts, as written."""
+        """Take a name of several parts and return it as written."""
         start = self.at
         self.take()
         while self.key() == "." or (self.at > start and self.tokens[self.at - 1].key == "."):
@@ -70,7 +70,7 @@ class Cursor:
         return self.text[self.tokens[start].start : self.tokens[end - 1].end]
 
     def parenthesized(self) -> str:
-        """The text between the parentheses that come next."""
+        """Take the parentheses that come next and return the text between them."""
         self.expect("(")
         start, depth = self.at, 1
         while depth:
@@ -78,7 +78,7 @@ class Cursor:
         return self.slice(start, self.at - 1)
 
     def until(self, keys: set[str]) -> str:
-        """The text up to one of `keys`, a comma or the end, outside parentheses."""
+        """Take the text up to one of `keys`, a comma or the end, outside parentheses."""
         start, depth = self.at, 0
         while self.at < len(self.tokens):
             key = self.key()
@@ -89,7 +89,7 @@ class Cursor:
         return self.slice(start, self.at)
 
     def column_list(self, *, orders: bool = False) -> Composed:
-        """`(a, b DESC)` as PostgreSQL writes it; NULLs sort low as in SQL Server if `orders`."""
+        """Translate `(a, b DESC)`; with `orders`, NULLs sort low, as in SQL Server."""
         self.expect("(")
         items = []
         while True:

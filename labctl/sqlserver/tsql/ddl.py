@@ -1,4 +1,4 @@
-"""CREATE, ALTER, DROP and TRUNCATE: what each becomes, as a list of PostgreSQL statements."""
+"""Translation of CREATE, ALTER, DROP and TRUNCATE to lists of PostgreSQL statements."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["definition", "drop_view"]
 
 
 def definition(text: str, database: str) -> list[Composable]:
-    """Translate a DDL statement; the list runs in one transaction.
+    """Translate a DDL statement to statements that must run in one transaction.
 
-    Raises `SqlError` 102 where the statement is malformed and the unsupported-construct error for
-    objects this server does not have.
+    Raises `SqlError` 102 for a malformed statement and the unsupported-construct error for objects
+    that this server does not have.
     """
     cursor = Cursor(text)
     verb = cursor.take().key
@@ -122,7 +122,7 @@ def _drop_schema(cursor: Cursor, database: str) -> list[Composable]:
 
 
 def _create_database(cursor: Cursor, database: str) -> list[Composable]:
-    """Files, sizes and collation options are read and left: there are no such files here."""
+    """Translate CREATE DATABASE; ignore options for files, sizes and collation."""
     name = cursor.name()
     return [SQL("SELECT mssql.create_database({})").format(Literal(name))]
 
@@ -211,7 +211,7 @@ def _drop_index(cursor: Cursor, database: str) -> list[Composable]:
 
 
 def drop_view(place: PgName) -> list[Composable]:
-    """Drop a view if it is there, after the views that read it."""
+    """Return the SQL to drop a view, if it exists, after the views that read it."""
     return [
         _DETACH_VIEWS.format(Literal(quoted(place))),
         SQL("DROP VIEW IF EXISTS {}").format(identifier(place)),

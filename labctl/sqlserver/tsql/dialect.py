@@ -1,9 +1,9 @@
-"""sqlglot's T-SQL and PostgreSQL, adjusted, and the one way from a tree to PostgreSQL's SQL.
+"""Adjusted sqlglot dialects, and the only conversion of a tree to SQL for PostgreSQL.
 
-Reading, every function call keeps its own name, so that none is translated by guess. Writing, only
-the nodes listed here come out; names are quoted, and a function, a type or a parameter is written
-only from a node that this package made itself. T-SQL's parser cannot make these nodes: whatever a
-client sends, what it calls a name stays a name, and what was not translated is refused.
+When reading T-SQL, every function call keeps its name, so that sqlglot does not translate it by
+guess. When writing, only the nodes listed here are allowed and names are quoted. A function, type
+or parameter is written only from a node that this package made itself, which T-SQL's parser cannot
+make. So a client's names always stay names, and untranslated constructs are refused.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from labctl.sqlserver.errors import SqlError, unsupported
 
 __all__ = ["PgCall", "PgParameter", "PgType", "PostgresOut", "TSqlIn", "written"]
 
-# It reports what it does not read; the client gets that as an error.
+# sqlglot logs unsupported syntax; the client gets it as an error instead.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 _WORDS = re.compile(r'[a-z_][a-z0-9_]*(?:\.(?:[a-z_][a-z0-9_]*|"[a-z]+"))?')
-"""A function or type that the program names: with its schema, where it has one."""
+"""Pattern of a function or type that this program names, with an optional schema."""
 _SIZED = re.compile(_WORDS.pattern + r"(?:\(\d+(?:,\d+)?\))?")
 _NUMBER = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _KEYWORDS = {"DEFAULT"}
 
 
 class PgCall(exp.Anonymous):
-    """A call of PostgreSQL's function `this`; `schema` is an identifier when `this` is one too."""
+    """A call of PostgreSQL's function `this`; if `this` is an identifier, `schema` is one too."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "schema": False, "expressions": False}
 
 
 class PgType(exp.DataType):
-    """PostgreSQL's type `kind`, as `SqlType` names it."""
+    """PostgreSQL's type `kind`, named as in `SqlType`."""
 
 
 class PgParameter(exp.Expression):
-    """`$this`."""
+    """The parameter `$this`."""
 
 
 class TSqlIn(TSQL):
-    """Reads T-SQL."""
+    """The dialect for reading T-SQL."""
 
     class Parser(TSQL.Parser):  # type: ignore[misc, valid-type]
         FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
@@ -75,11 +75,11 @@ _WRITTEN: frozenset[type[exp.Expression]] = frozenset({
     exp.LT, exp.LTE, exp.Is, exp.In, exp.Between, exp.Like, exp.Escape, exp.Exists, exp.Any,
     exp.All, exp.Case, exp.If,
 })  # fmt: skip
-"""The nodes that PostgreSQL may be sent."""
+"""The nodes that may be written for PostgreSQL."""
 
 
 class PostgresOut(Postgres):
-    """Writes PostgreSQL."""
+    """The dialect for writing PostgreSQL."""
 
     class Generator(Postgres.Generator):  # type: ignore[misc, valid-type]
         TRANSFORMS: ClassVar[dict[Any, Any]] = {
@@ -107,7 +107,7 @@ class PostgresOut(Postgres):
             return str(self.func(name, *node.expressions, normalize=False))
 
         def pg_string_agg(self, node: exp.GroupConcat) -> str:
-            """STRING_AGG: WITHIN GROUP's order stands after the separator in PostgreSQL."""
+            """Write STRING_AGG; PostgreSQL has WITHIN GROUP's order after the separator."""
             value, order = node.this, ""
             if isinstance(value, exp.Order):
                 order = self.sql(exp.Order(expressions=value.expressions))
@@ -116,9 +116,9 @@ class PostgresOut(Postgres):
 
 
 def written(tree: exp.Expression) -> SQL:
-    """A rewritten tree as SQL for PostgreSQL, without its comments.
+    """Return a rewritten tree as SQL for PostgreSQL, without comments.
 
-    Raises the unsupported-construct error for what must not be written.
+    Raises the unsupported-construct error for nodes that are not allowed.
     """
     return SQL(
         tree.sql(dialect=PostgresOut, normalize_functions=False, identify=True, comments=False)

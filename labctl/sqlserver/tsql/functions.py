@@ -1,4 +1,4 @@
-"""T-SQL's functions: which there are, and what each becomes in PostgreSQL."""
+"""T-SQL's supported functions and their translation to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _DATE_PARTS = {
 }  # fmt: skip
 _WITH_PART = {"datepart", "datename", "dateadd", "datediff", "datediff_big", "datetrunc"}
 _FROM_DATE_FIRST = {("datepart", "week"), ("datepart", "weekday"), ("datename", "week")}
-"""Functions and parts that SET DATEFIRST moves."""
+"""Functions and date parts that depend on SET DATEFIRST."""
 _ALWAYS_ONE = {
     "has_dbaccess", "is_srvrolemember", "is_member", "is_rolemember", "has_perms_by_name",
     "user_id", "database_principal_id",
@@ -69,11 +69,11 @@ NILADIC = {
     "error_line": "@@error_line", "error_procedure": "@@error_procedure",
     "rowcount_big": "@@rowcount",
 }  # fmt: skip
-"""Functions whose value is the session's: they become variables."""
+"""Functions whose value belongs to the session; they become variables."""
 
 
 def call(name: str | PgName, *args: exp.Expression) -> PgCall:
-    """A PostgreSQL function call. A name that comes from a client is given as a `PgName`."""
+    """Return a PostgreSQL function call. Names from a client must be passed as `PgName`."""
     if isinstance(name, str):
         return PgCall(this=name, expressions=list(args))
     schema, function = (exp.to_identifier(part, quoted=True) for part in name)
@@ -81,7 +81,7 @@ def call(name: str | PgName, *args: exp.Expression) -> PgCall:
 
 
 def text_of(node: exp.Expression) -> exp.Expression:
-    """The value as T-SQL converts it to text."""
+    """Return the value converted to text as T-SQL converts it."""
     while isinstance(node, exp.Paren):
         node = node.this
     if isinstance(node, exp.Null | exp.National) or (
@@ -94,10 +94,10 @@ def text_of(node: exp.Expression) -> exp.Expression:
 def function(  # noqa: PLR0911 - one rule per kind
     name: str, args: Args, variable: Callable[[str], exp.Expression]
 ) -> exp.Expression:
-    """Translate one call; `variable` makes the reference to a session variable.
+    """Translate a call; `variable` returns a reference to a session variable.
 
-    Raises `SqlError` 195 for a function T-SQL or this server does not have, 174 for a wrong number
-    of arguments.
+    Raises `SqlError` 195 for an unknown function, 174 for a wrong number of arguments, and the
+    unsupported-construct error for a function that this server lacks.
     """
     low = name.lower()
     if low in NILADIC and not args:
@@ -126,7 +126,7 @@ def function(  # noqa: PLR0911 - one rule per kind
 
 
 def _of_date(name: str, args: Args) -> exp.Expression:
-    """A function whose first argument names a part of a date."""
+    """Translate a function whose first argument names a date part."""
     if len(args) < 2:
         raise SqlError(174, f"The {name} function requires 2 argument(s).", severity=15)
     given = args[0].name
@@ -134,7 +134,7 @@ def _of_date(name: str, args: Args) -> exp.Expression:
     if part is None or (name == "datetrunc" and part in _NOT_TRUNCATED):
         raise SqlError(155, f"'{given}' is not a recognized {name} option.", severity=15)
     if name == "dateadd" and not args[1].is_int:
-        count = call("mssql.to_integer", args[1])  # a fraction is cut off
+        count = call("mssql.to_integer", args[1])  # truncates a fraction
         args[1] = exp.Cast(this=count, to=exp.DataType.build("int", dialect="postgres"))
     if (name, part) in _FROM_DATE_FIRST:
         number = call("mssql.week_part", exp.Literal.string(part), *args[1:])
@@ -175,7 +175,7 @@ def _joined_with(args: Args) -> exp.Expression:
 
 
 def _random(args: Args) -> exp.Expression:
-    """RAND: one number for the whole query; a seed that is random itself makes one for each row."""
+    """Translate RAND: one number per query, or one per row if the seed itself is random."""
     if not args:
         return exp.Subquery(this=exp.select(call("random")))
     if isinstance(args[0], exp.Anonymous) and args[0].name == _RANDOM_INTEGER:
@@ -184,7 +184,7 @@ def _random(args: Args) -> exp.Expression:
 
 
 def _checksum(args: Args) -> exp.Expression:
-    """CHECKSUM(NEWID()) is any number; other values would have to equal SQL Server's."""
+    """Translate CHECKSUM(NEWID()) to a random number; other values need SQL Server's hash."""
     if len(args) == 1 and isinstance(args[0], exp.Anonymous) and args[0].name == "mssql.newid":
         return call(_RANDOM_INTEGER)
     raise unsupported("CHECKSUM of anything but NEWID() (SQL Server's own hash)")
@@ -196,7 +196,7 @@ def _switch_offset(args: Args) -> exp.Expression:
 
 
 def _is_json(args: Args) -> exp.Expression:
-    """ISJSON(text [, VALUE | ARRAY | OBJECT | SCALAR])."""
+    """Translate ISJSON(text [, VALUE | ARRAY | OBJECT | SCALAR])."""
     kinds = [arg.name.lower() for arg in args[1:]]
     if any(kind not in {"value", "array", "object", "scalar"} for kind in kinds):
         raise SqlError(102, f"Incorrect syntax near '{args[1].name}'.", severity=15)
@@ -212,7 +212,7 @@ _REFUSED = {
     "parse": "", "cursor_status": "", "openxml": "", "openquery": "", "openrowset": "",
     "grouping_id": "", "approx_count_distinct": "",
 }  # fmt: skip
-"""Functions T-SQL has and this server does not, with the reason if there is one."""
+"""T-SQL functions that this server does not support, with the reason if there is one."""
 _MANY = range(2, 255)
 _SPECIAL: dict[str, tuple[Sequence[int], Callable[[Args], exp.Expression]]] = {
     "iif": ((3,), _iif),

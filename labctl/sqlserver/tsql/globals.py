@@ -1,4 +1,4 @@
-"""The session's own variables: T-SQL's @@ functions, and those standing for functions."""
+"""Session variables: T-SQL's @@ functions, and variables that represent other functions."""
 
 from __future__ import annotations
 
@@ -45,4 +45,4 @@ GLOBALS: dict[str, SqlType] = {
     "@@error_line": _INT,
     "@@error_procedure": _NAME,
 }
-"""Their types; the session has their values."""
+"""The types of the session variables; the session has their values."""

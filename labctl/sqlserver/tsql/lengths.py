@@ -1,5 +1,5 @@
-"""How long a text of T-SQL may become: REPLICATE cuts off what is longer than its first argument's
-type allows, 8,000 bytes unless that is `(max)`."""
+"""Length limits of T-SQL texts: REPLICATE truncates its result to the limit of its first argument's
+type, 8,000 bytes unless the type is `(max)`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _SHORT = {"space", "char", "nchar", "str", "quotename", "db_name", "newid", "for
 
 
 def add_limits(tree: exp.Expression, types: Mapping[str, SqlType]) -> None:
-    """Give every REPLICATE of a statement its longest result as a third argument.
+    """Add the maximum result length as a third argument to each REPLICATE of a statement.
 
-    It is 0 where the type is `(max)`, or a column's, which is not known here. Raises `SqlError` 174
-    for another number of arguments.
+    The length is 0 if the type is `(max)` or that of a column, which is unknown here. Raises
+    `SqlError` 174 for a wrong number of arguments.
     """
-    # An argument may be one of them: inner ones have to be as the client wrote them.
+    # An argument may be a REPLICATE too: inner calls come first.
     for node in reversed(list(tree.find_all(exp.Anonymous))):
         if str(node.name).lower() == "replicate":
             if len(node.expressions) != 2:
@@ -40,7 +40,7 @@ def add_limits(tree: exp.Expression, types: Mapping[str, SqlType]) -> None:
 def _longest(  # noqa: PLR0911 - one rule per kind
     node: exp.Expression, types: Mapping[str, SqlType]
 ) -> int:
-    """Characters of the value's type at most, or _UNLIMITED."""
+    """Return the maximum characters of the value's type, or _UNLIMITED."""
     if isinstance(node, exp.Paren | exp.Collate):
         return _longest(node.this, types)
     if isinstance(node, exp.Literal):

@@ -1,4 +1,4 @@
-"""T-SQL tokens, enough to tell statements apart without knowing their grammar."""
+"""T-SQL tokens, sufficient to separate statements without knowing their grammar."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-# Possessive (`*+`): else the engine keeps a place to go back to for each repetition, 60 bytes.
+# Possessive (`*+`): otherwise the engine stores 60 bytes per repetition for backtracking.
 _WORD = re.compile(r"\w")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`kind` is string, quoted, variable, number, word or operator; `key` is the upper-case text
-    of words, variables and operators, and empty for the others."""
+    """A token. `kind` is string, quoted, variable, number, word or operator. `key` is the
+    upper-case text of words, variables and operators, and empty for the others."""
 
     kind: str
     text: str
@@ -41,10 +41,10 @@ class Token:
 
 
 def tokenize(text: str, *, most: int = MOST_TOKENS) -> list[Token]:
-    """The tokens of a script, without white space and comments.
+    """Return the tokens of a script, without white space and comments.
 
     Raises `SqlError` 105 for an unclosed quotation, 113 for an unclosed comment, 8623 for more than
-    `most` tokens, 102 otherwise.
+    `most` tokens, and 102 for other errors.
     """
     if "\0" in text:
         raise unsupported("the character U+0000 in a script")
@@ -89,7 +89,7 @@ def _broken(text: str, position: int) -> SqlError:
 
 
 def unquote(text: str) -> str:
-    """A name or string literal without its quotes."""
+    """Return a name or string literal without its quotes."""
     if text[:2] in {"N'", "n'"}:
         text = text[1:]
     if text[:1] == "[":

@@ -1,4 +1,4 @@
-"""Names: where a T-SQL object of one, two or three parts lives in PostgreSQL."""
+"""Names of T-SQL objects, of one to three parts, and their PostgreSQL counterparts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["PgName", "identifier", "locate", "quoted", "split_name"]
 _COMPATIBILITY = {"sysobjects", "systypes", "sysdatabases", "syscolumns", "sysindexes", "sysusers"}
 
 _LONGEST = 63
-"""Bytes of a name that PostgreSQL keeps."""
+"""Maximum bytes of a PostgreSQL name."""
 
 PgName = tuple[str | None, str]
-"""A PostgreSQL schema (None for a session's temporary objects) and a relation's name."""
+"""A PostgreSQL schema (None for a session's temporary objects) and a relation name."""
 
 
 def identifier(name: PgName | str) -> Identifier:
-    """A name, to be put into composed SQL."""
+    """Return a name for composed SQL."""
     if isinstance(name, str):
         return Identifier(name)
     schema, relation = name
@@ -27,7 +27,7 @@ def identifier(name: PgName | str) -> Identifier:
 
 
 def quoted(name: PgName | str) -> str:
-    """A name as the text that `regclass` reads. It is a value, never a piece of SQL."""
+    """Return a name as text for `regclass`, to be used as a value, never as SQL."""
     if isinstance(name, str):
         return '"' + name.replace('"', '""') + '"'
     schema, relation = name
@@ -35,7 +35,7 @@ def quoted(name: PgName | str) -> str:
 
 
 def split_name(text: str) -> list[str]:
-    """The parts of a dotted T-SQL name, unquoted; omitted parts are empty."""
+    """Return the unquoted parts of a dotted T-SQL name; omitted parts are empty."""
     parts = [""]
     for token in tokenize(text):
         if token.key == ".":
@@ -46,9 +46,10 @@ def split_name(text: str) -> list[str]:
 
 
 def locate(parts: list[str], current_db: str) -> PgName:
-    """The PostgreSQL place of `[[database.]schema.]object`.
+    """Return the PostgreSQL name of `[[database.]schema.]object`.
 
-    Raises `SqlError` 103 for a name that PostgreSQL would cut off: it could be another object's.
+    Raises `SqlError` 103 for a name that PostgreSQL would truncate, since the result could be
+    another object's name.
     """
     if len(parts) > 3:
         raise unsupported("a four-part name (a linked server)")

@@ -16,7 +16,7 @@ _PATH = re.compile(r"\$((?:\.[A-Za-z_][A-Za-z0-9_]*)+)")
 
 
 def open_json(node: exp.OpenJSON, alias: exp.Expression | None) -> exp.Expression:
-    """A subquery with a row for each object of the array (or for the one object)."""
+    """Return a subquery with a row per object of the array (or for a single object)."""
     if node.args.get("path") or not node.expressions:
         raise unsupported("OPENJSON without WITH, or with a path")
     rows = exp.Table(
@@ -28,7 +28,7 @@ def open_json(node: exp.OpenJSON, alias: exp.Expression | None) -> exp.Expressio
 
 
 def _column(definition: exp.OpenJSONColumnDef) -> exp.Expression:
-    """One column of the WITH clause: the value at its path, by default at its own name."""
+    """Return a column of the WITH clause: the value at its path, by default its name."""
     if definition.args.get("as_json"):
         raise unsupported("AS JSON")
     name = definition.this.name
@@ -36,7 +36,7 @@ def _column(definition: exp.OpenJSONColumnDef) -> exp.Expression:
     place = exp.Column(this=_quoted("object"), table=_quoted("json"))
     text = call("pg_catalog.jsonb_extract_path_text", place, *_steps(definition, name))
     if kind.is_binary:
-        # JSON has no bytes: SQL Server reads them from Base64.
+        # JSON has no bytes; SQL Server decodes them from Base64.
         text = call("pg_catalog.decode", text, exp.Literal.string("base64"))
     return exp.Alias(this=cast_to(text, kind), alias=_quoted(name.lower()))
 

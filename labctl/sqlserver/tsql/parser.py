@@ -1,4 +1,4 @@
-"""Parsing a batch: T-SQL needs no semicolons, so statements end where the next one can begin."""
+"""Parser of batches. T-SQL needs no semicolons: a statement ends where the next can begin."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _CURSORS = {"OPEN", "FETCH", "CLOSE", "DEALLOCATE", "GOTO", "BULK", "READTEXT", 
 
 
 LONGEST_KEPT = 20_000
-"""Characters of a batch or statement worth keeping parsed: a longer one is data, and comes once."""
+"""Maximum characters of a batch or statement to cache parsed. Longer ones are data, sent once."""
 
 
 def parse_batch(text: str) -> tuple[Node, ...]:
-    """The statements of a batch; raises `SqlError` 102 where they cannot be told apart."""
+    """Return the statements of a batch. Raise `SqlError` 102 if it cannot be parsed."""
     try:
         return _parse(text) if len(text) > LONGEST_KEPT else _parse_and_keep(text)
     except RecursionError:
@@ -64,7 +64,7 @@ def _parse(text: str) -> tuple[Node, ...]:
 
 
 def parse_declarations(text: str) -> list[Declaration]:
-    """The parameter list of `sp_executesql` or of a procedure: `@a int, @b nvarchar(10) = …`."""
+    """Parse a parameter list of a procedure or `sp_executesql`: `@a int, @b char(10) = …`."""
     parser = _Parser(text)
     found: list[Declaration] = []
     while not parser.at_end():
@@ -79,7 +79,7 @@ def parse_declarations(text: str) -> list[Declaration]:
 
 
 def parse_arguments(text: str) -> list[Argument]:
-    """The arguments of an EXEC, as written after the procedure's name."""
+    """Parse the arguments of an EXEC, as written after the procedure's name."""
     return _Parser(text).arguments(None)
 
 
@@ -127,7 +127,7 @@ class _Parser:
         return problem
 
     def slice(self, start: int, end: int) -> str:
-        """The script's text from token `start` up to, not including, token `end`."""
+        """Return the script's text from token `start` up to, not including, token `end`."""
         if start >= end:
             return ""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end]
@@ -320,7 +320,7 @@ class _Parser:
         return Call(line, procedure, self.arguments(end), result=result)
 
     def arguments(self, end: int | None) -> list[Argument]:
-        """Read `[@name =] value [OUTPUT], …` up to token `end`."""
+        """Parse `[@name =] value [OUTPUT], …` up to token `end`."""
         found: list[Argument] = []
         end = len(self.tokens) if end is None else end
         while self.at < end:

@@ -1,5 +1,4 @@
-"""What sqlglot does not read is rewritten beforehand: `SET a += 1`, `$5`, `0x`,
-`UPDATE TOP (n)`."""
+"""Rewriting of T-SQL that sqlglot does not parse: `SET a += 1`, `$5`, `0x`, `UPDATE TOP (n)`."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ _ENDS_EXPRESSION = {"FROM", "WHERE", "OUTPUT", "OPTION", "WHEN", "ORDER", "GROUP
 
 
 def prepare(text: str) -> tuple[str, str | None]:
-    """The statement in a form sqlglot reads, and the row limit of UPDATE or DELETE TOP."""
+    """Return the statement in a form that sqlglot parses, and the limit of UPDATE/DELETE TOP."""
     tokens = tokenize(text)
     top = None
     pieces: list[str] = []

@@ -1,4 +1,4 @@
-"""Rewriting one statement's tree, children before parents, for PostgreSQL."""
+"""Rewriter of a statement's tree for PostgreSQL, children before parents."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["Rewriter"]
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between)
 _LOCKING_HINTS = {"TABLOCK", "TABLOCKX"}
 _UNORDERED_NULLS = {"__$start_lsn", "__$seqval", "__$operation", "__$command_id", "start_lsn"}
-"""Columns without NULLs: ordering by them may use their index."""
+"""Columns without NULLs, so that ORDER BY may use their index."""
 _REFUSED = {
     exp.Pivot: "PIVOT", exp.AtTimeZone: "AT TIME ZONE", exp.NextValueFor: "NEXT VALUE FOR",
     exp.Concat: "adjacent strings", exp.TableSample: "TABLESAMPLE",
@@ -46,7 +46,7 @@ _TABLE_FUNCTIONS = {
 
 
 class Rewriter:
-    """Rewrites a tree and collects the parameters and table locks it needs."""
+    """Rewriter of a tree, which also collects the parameters and table locks it needs."""
 
     def __init__(self, database: str, types: Mapping[str, SqlType]) -> None:
         self.database = database
@@ -97,10 +97,10 @@ class Rewriter:
         handler = self._handlers.get(type(node))
         return handler(node) if handler is not None else node
 
-    # ---- result columns, looked at before the tree is rewritten
+    # ---- result columns, read before the tree is rewritten
 
     def output(self, item: exp.Expression) -> Output:
-        """How a select item shows in the result."""
+        """Return the result column of a select item."""
         if isinstance(item, exp.Star) or (
             isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
         ):
@@ -136,7 +136,7 @@ class Rewriter:
         return exp.to_identifier(name, quoted=True)
 
     def place(self, table: exp.Expression) -> PgName:
-        """Where a table lives, before its names are rewritten."""
+        """Return a table's PostgreSQL name; call it before the names are rewritten."""
         if isinstance(table, exp.Parameter):
             return None, _variable_name(table)
         if isinstance(table, exp.Identifier):
@@ -227,7 +227,7 @@ class Rewriter:
         return kind
 
     def variable(self, name: str, *, bare: bool = False) -> exp.Expression:
-        """A reference to a variable: `$n`, with its type unless PostgreSQL may infer it."""
+        """Return a reference to a variable: `$n`, with its type unless `bare`."""
         kind = self._type_of(name)
         self._parameters.append(name)
         place = PgParameter(this=str(len(self._parameters)))
@@ -319,7 +319,7 @@ class Rewriter:
         return _pattern(node.this, node.expression)
 
     def _case(self, node: exp.Case) -> exp.Expression:
-        """`CASE number WHEN 0 … WHEN '' …`: text compared with numbers is converted, '' to 0."""
+        """Convert '' to 0 in `CASE number WHEN 0 … WHEN '' …`, where text meets numbers."""
         tests = [branch.this for branch in node.args["ifs"]] if node.this is not None else []
         if any(isinstance(t, exp.Literal) and not t.is_string for t in tests):
             for test in tests:
@@ -357,7 +357,7 @@ class Rewriter:
         return node
 
     def _set_operation(self, node: exp.SetOperation) -> exp.Expression:
-        """ORDER BY of a UNION may name the first SELECT's tables; PostgreSQL wants bare columns."""
+        """Remove table names from ORDER BY of a UNION, where PostgreSQL requires bare columns."""
         order = node.args.get("order")
         for column in order.find_all(exp.Column) if order is not None else ():
             column.set("table", None)
@@ -383,7 +383,7 @@ def _variable_name(node: exp.Expression) -> str:
 
 
 def _compared(node: exp.Expression) -> bool:
-    """Whether a text variable is compared with something that has a type of its own."""
+    """Return whether a variable is compared with a typed expression or is in VALUES."""
     parent = node.parent
     if not isinstance(parent, _COMPARISONS):
         return isinstance(parent, exp.Tuple) and isinstance(parent.parent, exp.Values)

@@ -26,14 +26,14 @@ __all__ = [
 
 @dataclass(slots=True)
 class Node:
-    """A statement; `line` is where it starts in its batch."""
+    """A statement; `line` is its first line in the batch."""
 
     line: int
 
 
 @dataclass(slots=True)
 class Query(Node):
-    """SELECT, INSERT, UPDATE, DELETE, MERGE or DDL, as its text."""
+    """The text of a SELECT, INSERT, UPDATE, DELETE, MERGE or DDL statement."""
 
     verb: str
     text: str
@@ -41,7 +41,7 @@ class Query(Node):
 
 @dataclass(slots=True)
 class Command(Node):
-    """A statement the session itself carries out: transactions, SET options, USE, PRINT, …"""
+    """A statement that the session itself executes: transactions, SET options, USE, PRINT, …"""
 
     verb: str
     text: str
@@ -50,7 +50,7 @@ class Command(Node):
 
 @dataclass(slots=True)
 class Declaration:
-    """One variable of a DECLARE."""
+    """A variable of a DECLARE."""
 
     name: str
     type: SqlType
@@ -78,7 +78,7 @@ class SetVariable(Node):
 
 @dataclass(slots=True)
 class Argument:
-    """An argument of EXEC: a literal's or variable's text, or None for DEFAULT."""
+    """An argument of EXEC; `text` is that of a literal or variable, None for DEFAULT."""
 
     name: str | None
     text: str | None
@@ -87,7 +87,7 @@ class Argument:
 
 @dataclass(slots=True)
 class Call(Node):
-    """EXEC of a procedure, or of a string when `dynamic` is set; `into` is INSERT … EXEC's head."""
+    """EXEC of a procedure, or of a string if `dynamic` is set; `into` is INSERT … EXEC's head."""
 
     procedure: str
     arguments: list[Argument]
@@ -122,7 +122,7 @@ class TryCatch(Node):
 
 @dataclass(slots=True)
 class Jump(Node):
-    """BREAK, CONTINUE or RETURN with its expression."""
+    """BREAK, CONTINUE, or RETURN with its expression."""
 
     verb: str
     expression: str = ""

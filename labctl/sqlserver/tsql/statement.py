@@ -14,7 +14,7 @@ __all__ = ["Insertion", "Output", "Statement"]
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A result column: the name to show (None: PostgreSQL's or the table's) and a known type."""
+    """A result column: its name (None: that of PostgreSQL or the table) and its type if known."""
 
     name: str | None
     type: SqlType | None = None
@@ -23,10 +23,10 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """An INSERT in pieces: its final form depends on the table, and on SET IDENTITY_INSERT.
+    """An INSERT in parts: its final form depends on the table and on SET IDENTITY_INSERT.
 
-    `lists_columns` is false for an INSERT without a column list, which leaves an identity column
-    out: the caller looks the other columns up.
+    `lists_columns` is false for an INSERT without a column list. It omits an identity column, so
+    the caller looks up the other columns.
     """
 
     place: PgName
@@ -35,16 +35,16 @@ class Insertion:
     lists_columns: bool
 
     def sql(self, columns: Composable = SQL(""), *, explicit_identity: bool = False) -> Composed:  # noqa: B008 - a constant
-        """The statement; `columns` is a list in parentheses, or nothing."""
+        """Return the statement; `columns` is a list in parentheses, or empty."""
         overriding = SQL(" OVERRIDING SYSTEM VALUE") if explicit_identity else SQL("")
         return SQL("{}{}{} {}").format(self.before, columns, overriding, self.after)
 
 
 @dataclass(slots=True)
 class Statement:
-    """SQL for PostgreSQL with `$n` for `parameters[n-1]`.
+    """A statement for PostgreSQL with `$n` for `parameters[n-1]`.
 
-    `returns` tells whether rows go to the client; `assigns` names the variables that take the last
+    `returns` says whether rows go to the client. `assigns` names variables that receive the last
     row's values instead.
     """
 

@@ -33,7 +33,7 @@ _EVENTS = {"DELETE": SQL("DELETE"), "UPDATE": SQL("UPDATE")}
 
 
 class TableParser:
-    """Reads table definitions; the SQL that follows the main statement collects in `after`."""
+    """Parser of table definitions; `after` collects the SQL that follows the main statement."""
 
     def __init__(self, cursor: Cursor, database: str) -> None:
         self.cursor = cursor
@@ -44,11 +44,11 @@ class TableParser:
     # ---- expressions
 
     def scalar(self, text: str) -> Composable:
-        """A DEFAULT's or computed column's expression."""
+        """Translate the expression of a DEFAULT or a computed column."""
         return translate.fixed_expression(text, self.database)
 
     def boolean(self, text: str) -> Composable:
-        """A CHECK's or filtered index's condition."""
+        """Translate the condition of a CHECK or a filtered index."""
         return translate.fixed_condition(text, self.database)
 
     # ---- CREATE TABLE
@@ -75,7 +75,7 @@ class TableParser:
         return created
 
     def columns(self, text: str) -> Composable:
-        """Column and constraint definitions, as PostgreSQL's."""
+        """Translate column and constraint definitions to PostgreSQL's."""
         inner = TableParser(Cursor(text), self.database)
         inner.place, inner.after = self.place, self.after
         items = []
@@ -127,7 +127,7 @@ class TableParser:
         return sql
 
     def type(self) -> SqlType:
-        """The data type that comes next."""
+        """Parse the data type that comes next."""
         start = self.cursor.at
         self.cursor.take()
         while self.cursor.skip("."):
@@ -161,7 +161,7 @@ class TableParser:
         )
 
     def _seed_and_step(self) -> tuple[int, int]:
-        """`(seed, step)` of IDENTITY: two whole numbers, the second not 0."""
+        """Parse `(seed, step)` of IDENTITY: two whole numbers, the second not 0."""
         matches = [_WHOLE_NUMBER.fullmatch(p) for p in self.cursor.parenthesized().split(",")]
         numbers = [int(m[1] + m[2]) for m in matches if m is not None]
         if len(matches) != 2 or len(numbers) != 2 or numbers[1] == 0:
@@ -172,7 +172,7 @@ class TableParser:
         return self.cursor.name() if self.cursor.skip("CONSTRAINT") else None
 
     def _label(self, name: str | None, kind: str, columns: str) -> str:
-        """A constraint's name; an unnamed one gets a name in SQL Server's way."""
+        """Return a constraint's name; generate one in SQL Server's style if it has none."""
         if name is None:
             name = _system_name(kind, self.place, columns)
         if name != name.lower() and self.place[0] is not None:
@@ -185,7 +185,7 @@ class TableParser:
         return name.lower()
 
     def _column_constraint(self, column: str) -> tuple[Composable, bool]:
-        """One constraint of a column, and whether it is the primary key."""
+        """Translate a constraint of a column; return whether it is the primary key."""
         name, cursor = self.named(), self.cursor
         if cursor.skip("DEFAULT"):
             return SQL(" DEFAULT {}").format(self._default(column.lower(), name)), False
@@ -218,7 +218,7 @@ class TableParser:
         )
 
     def _default(self, column: str, name: str | None) -> Composable:
-        """The expression of a DEFAULT that comes next; its name is remembered."""
+        """Translate the expression of the DEFAULT that comes next, and record its name."""
         text = self.cursor.until(_AFTER_EXPRESSION)
         if not text:
             text = self.cursor.take().text
@@ -269,7 +269,7 @@ class TableParser:
         return sql
 
     def storage_options(self) -> None:
-        """`WITH (…)`, `ON filegroup`, `TEXTIMAGE_ON …`: storage SQL Server has and this has not."""
+        """Skip storage options: `WITH (…)`, `ON filegroup`, `TEXTIMAGE_ON …`."""
         while True:
             if self.cursor.key() == "WITH" and self.cursor.key(1) == "(":
                 self.cursor.take()
@@ -285,7 +285,7 @@ class TableParser:
                 return
 
     def constraint(self) -> Composable:
-        """A table constraint."""
+        """Translate a table constraint."""
         name, cursor = self.named(), self.cursor
         if cursor.skip("PRIMARY", "KEY") or cursor.skip("UNIQUE"):
             unique = cursor.tokens[cursor.at - 1].key == "UNIQUE"
@@ -312,7 +312,7 @@ class TableParser:
 
 
 def _system_name(kind: str, place: PgName, columns: str) -> str:
-    """The name of a constraint that was given none, in SQL Server's way."""
+    """Return a generated name, in SQL Server's style, for an unnamed constraint."""
     digest = hashlib.blake2b(f"{place}{kind}{columns}".encode(), digest_size=4)
     table = f"{place[1][:9]}__{columns[:5]}" if kind == "DF" else place[1]
     return f"{kind}__{table}__{digest.hexdigest().upper()}"

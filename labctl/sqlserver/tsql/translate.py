@@ -1,4 +1,4 @@
-"""Queries: T-SQL in, PostgreSQL out."""
+"""Translation of T-SQL queries to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ __all__ = [
 
 Types = Mapping[str, SqlType]
 _LARGEST_SIZED = {"varchar": 8_000, "nvarchar": 4_000}
-"""Characters beyond which a literal is of type `(max)`. Such a one is passed beside its statement:
-sqlglot reads one character at a time."""
+"""Characters above which a literal has the type `(max)`. Such literals are passed as parameters,
+because sqlglot reads one character at a time."""
 
 
 def variables_in(text: str) -> set[str]:
-    """The variables a statement mentions, in lower case. Raises `SqlError` 8623 for a long one."""
+    """Return a statement's variables in lower case. Raise `SqlError` 8623 if it is too long."""
     tokens = tokenize(text, most=MOST_TOKENS_TRANSLATED)
     return {t.text.lower() for t in tokens if t.kind == "variable"}
 
 
 def without_long_literals(text: str) -> tuple[str, dict[str, tuple[SqlType, str]]]:
-    """A statement with a variable for each of its long literals, and those variables."""
+    """Replace each long literal by a variable; return the statement and the variables."""
     if len(text) <= min(_LARGEST_SIZED.values()):
         return text, {}
     pieces: list[str] = []
@@ -65,8 +65,8 @@ def without_long_literals(text: str) -> tuple[str, dict[str, tuple[SqlType, str]
 def query(text: str, database: str, types: Types) -> Statement:
     """Translate SELECT, INSERT, UPDATE, DELETE or MERGE.
 
-    `types` holds the declared variables. Raises `SqlError` with T-SQL's number for what is wrong,
-    and the unsupported-construct error for what this server does not do.
+    `types` holds the declared variables. Raises `SqlError` with T-SQL's number for an invalid
+    statement, and the unsupported-construct error for what this server does not support.
     """
     mentioned = variables_in(text)
     known = tuple(sorted((n, t) for n, t in types.items() if n in mentioned))
@@ -89,12 +89,12 @@ def condition(text: str, database: str, types: Types) -> Statement:
 
 
 def fixed_expression(text: str, database: str) -> Composable:
-    """A scalar expression of a definition, which can use no variable."""
+    """Translate a scalar expression of a definition, which must not use variables."""
     return _fixed(f"SELECT ({text})", database, lambda item: item)
 
 
 def fixed_condition(text: str, database: str) -> Composable:
-    """A condition of a definition, which can use no variable."""
+    """Translate a condition of a definition, which must not use variables."""
 
     def of(item: exp.Expression) -> exp.Expression:
         branches = item.args.get("ifs") or []
@@ -153,7 +153,7 @@ def _query(text: str, database: str, known: tuple[tuple[str, SqlType], ...]) -> 
 def _parse(text: str) -> exp.Expression:
     try:
         trees = sqlglot.parse(text, read=TSqlIn)
-    except (ParseError, TokenError, ValueError) as error:  # ValueError: of `SELECT .5 = 1`
+    except (ParseError, TokenError, ValueError) as error:  # ValueError: for `SELECT .5 = 1`
         near = ""
         if isinstance(error, ParseError) and error.errors:
             near = str(error.errors[0].get("highlight") or "")
@@ -199,7 +199,7 @@ def _select(tree: exp.Expression, rewriter: Rewriter) -> Statement:
 
 
 def _assignments(select: exp.Select) -> tuple[str, ...]:
-    """`SELECT @a = x, @b = y`: the variables; the values stay in the select list."""
+    """Return the variables of `SELECT @a = x, @b = y`; keep the values in the select list."""
     targets: list[str] = []
     for item in select.expressions:
         if isinstance(item, exp.EQ) and isinstance(item.this, exp.Parameter):

@@ -1,1 +1,1 @@
-"""TDS 7.4 on the wire: packets, login, tokens, types and TLS. Knows nothing of SQL."""
+"""TDS 7.4 on the wire: packets, login, tokens, types and TLS, independent of SQL."""

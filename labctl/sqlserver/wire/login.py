@@ -1,4 +1,4 @@
-"""LOGIN7: who the client is, and what it wants the session to be."""
+"""LOGIN7: the client's identity and the session settings it requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SMALLEST = 94
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Login:
-    """The LOGIN7 fields in use; `integrated` marks a login without user name and password."""
+    """The LOGIN7 fields in use; `integrated` means a login without user name and password."""
 
     tds_version: int
     packet_size: int
@@ -32,7 +32,7 @@ class Login:
 
 
 def parse_login(data: bytes) -> Login:
-    """Read a LOGIN7 message; raises `ProtocolError` when an offset or length lies."""
+    """Parse a LOGIN7 message. Raise `ProtocolError` for a wrong offset or length."""
     if len(data) < _SMALLEST:
         raise ProtocolError(f"LOGIN7 of {len(data)} bytes is too short")
     head = Reader(data)

@@ -1,4 +1,4 @@
-"""TDS packets: an 8-byte header and a payload; a message is one or more of them."""
+"""TDS packets: an 8-byte header and a payload. A message consists of one or more packets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PacketType(IntEnum):
 
 
 class Header:
-    """A packet's header: its type, whether it ends the message, and its whole length."""
+    """A packet's header: its type, whether it ends the message, and its total length."""
 
     __slots__ = ("last", "length", "reset", "type")
 
@@ -47,7 +47,7 @@ class Header:
 
 
 def parse_header(raw: bytes) -> Header:
-    """Check and read the 8 bytes; raises `ProtocolError` on an unknown type or a wild length."""
+    """Parse the 8 bytes. Raise `ProtocolError` for an unknown type or invalid length."""
     if len(raw) != HEADER_SIZE:
         raise ProtocolError(f"a packet header has {HEADER_SIZE} bytes, not {len(raw)}")
     try:
@@ -63,7 +63,7 @@ def parse_header(raw: bytes) -> Header:
 
 
 class ByteSink(Protocol):
-    """Where packets go."""
+    """The destination of packets."""
 
     def write(self, data: bytes) -> None: ...
 
@@ -71,7 +71,7 @@ class ByteSink(Protocol):
 
 
 class MessageWriter:
-    """Cuts an outgoing message into packets; `drain` applies the client's back-pressure."""
+    """A writer that splits a message into packets; `drain` applies the client's back-pressure."""
 
     def __init__(self, sink: ByteSink, packet_size: int, *, spid: int = 0) -> None:
         self._sink = sink
@@ -85,13 +85,13 @@ class MessageWriter:
         self._payload = packet_size - HEADER_SIZE
 
     def write(self, data: bytes) -> None:
-        """Append to the message; whole packets leave at once, the last waits for `finish`."""
+        """Append to the message; send full packets at once and the last one in `finish`."""
         self._buffer += data
         while len(self._buffer) > self._payload:
             self._send(self._payload, last=False)
 
     async def stream(self, data: bytes) -> None:
-        """Append to the message what may be large, as the client takes it."""
+        """Append possibly large data to the message at the pace at which the client reads."""
         for start in range(0, len(data), _STREAMED):
             self.write(data[start : start + _STREAMED])
             await self._sink.drain()

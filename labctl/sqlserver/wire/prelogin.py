@@ -1,4 +1,4 @@
-"""PRELOGIN: version and encryption are agreed on before anything else is said."""
+"""PRELOGIN: the first messages, which negotiate version and encryption."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _TERMINATOR = 0xFF
 
 class Encryption(IntEnum):
     OFF = 0
-    """Only the login is encrypted."""
+    """Encryption of the login only."""
     ON = 1
     NOT_SUPPORTED = 2
     REQUIRED = 3
 
 
 def parse_prelogin(data: bytes) -> Encryption:
-    """The encryption the client asks for."""
+    """Return the encryption that the client requests."""
     reader = Reader(data)
     wanted = Encryption.NOT_SUPPORTED
     while True:
@@ -38,7 +38,7 @@ def parse_prelogin(data: bytes) -> Encryption:
 
 
 def prelogin_answer(encryption: Encryption, version: tuple[int, int, int]) -> bytes:
-    """The server's PRELOGIN: its version, the encryption it chose, no MARS."""
+    """Return the server's PRELOGIN: its version, the chosen encryption, no MARS."""
     major, minor, build = version
     options = [
         (_VERSION, bytes((major, minor)) + build.to_bytes(2, "big") + b"\0\0"),

@@ -1,4 +1,4 @@
-"""Reading fields from a TDS message, with every length checked against what is there."""
+"""A reader of TDS messages that checks every length against the available bytes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ __all__ = ["MessageTooLong", "ProtocolError", "Reader"]
 
 
 class ProtocolError(Exception):
-    """The client sent what TDS does not allow; the connection ends with a log line."""
+    """A violation of TDS by the client; the connection ends with a log line."""
 
 
-class MessageTooLong(Exception):  # noqa: N818 - the client is answered, and goes on
-    """The client sent more than a message may have. Its rest was read, and is gone."""
+class MessageTooLong(Exception):  # noqa: N818 - the client gets an answer and continues
+    """A message that exceeds the limit. Its rest was read and discarded."""
 
 
 class Reader:
@@ -28,7 +28,7 @@ class Reader:
         return self.position < len(self.data)
 
     def take(self, count: int) -> bytes:
-        """The next `count` bytes."""
+        """Return the next `count` bytes."""
         end = self.position + count
         if count < 0 or end > len(self.data):
             raise ProtocolError(
@@ -55,11 +55,11 @@ class Reader:
         return int.from_bytes(self.take(8), "little")
 
     def unpack(self, layout: str) -> tuple[object, ...]:
-        """Fields of a `struct` layout."""
+        """Return the fields of a `struct` layout."""
         return struct.unpack(layout, self.take(struct.calcsize(layout)))
 
     def text(self, characters: int) -> str:
-        """UTF-16LE text of that many code units."""
+        """Return UTF-16LE text of that many code units."""
         return decode_utf16(self.take(characters * 2))
 
     def b_varchar(self) -> str:
@@ -70,7 +70,7 @@ class Reader:
 
 
 def decode_utf16(raw: bytes) -> str:
-    """UTF-16LE to text; broken surrogates end the connection rather than change the data."""
+    """Decode UTF-16LE. Raise `ProtocolError` for broken surrogates rather than change data."""
     try:
         return raw.decode("utf-16-le")
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""What a client asks: a SQL batch, an RPC, a transaction request."""
+"""Requests of a client: SQL batch, RPC and transaction request."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _OUTPUT = 0x01
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument of a call; `value` is PostgreSQL's text for the type, None for NULL."""
+    """An argument of a call; `value` is PostgreSQL's text for the type, None for NULL."""
 
     name: str
     type: SqlType
@@ -60,7 +60,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class TransactionRequest:
-    """A transaction-manager request: 5 begin, 7 commit, 8 roll back, 9 save."""
+    """A transaction-manager request; `kind` is 5 begin, 7 commit, 8 roll back or 9 save."""
 
     kind: int
     name: str
@@ -76,7 +76,7 @@ def _skip_headers(reader: Reader) -> None:
 
 
 def parse_batch(data: bytes) -> str:
-    """The text of a SQL batch."""
+    """Return the text of a SQL batch."""
     reader = Reader(data)
     _skip_headers(reader)
     rest = data[reader.position :]
@@ -86,7 +86,7 @@ def parse_batch(data: bytes) -> str:
 
 
 def parse_calls(data: bytes) -> list[Call]:
-    """The calls of an RPC message, in order. Raises `SqlError` 8003 for too many parameters."""
+    """Return an RPC message's calls in order. Raise `SqlError` 8003 for too many parameters."""
     reader = Reader(data)
     _skip_headers(reader)
     calls: list[Call] = []
@@ -126,7 +126,7 @@ def _parameter(reader: Reader) -> Parameter:
 
 
 def parse_transaction(data: bytes) -> TransactionRequest:
-    """Read a transaction-manager request; distributed transactions are refused."""
+    """Parse a transaction-manager request. Raise `ProtocolError` for distributed transactions."""
     reader = Reader(data)
     _skip_headers(reader)
     kind = reader.u16()

@@ -1,4 +1,4 @@
-"""TLS inside TDS: the handshake travels in PRELOGIN packets, afterwards TLS wraps the packets."""
+"""TLS inside TDS: PRELOGIN packets carry the handshake; afterwards TLS wraps the packets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CLOSE_SECONDS = 5.0
 
 
 def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
-    """A TLS context for TDS 7.4, which knows TLS up to 1.2 only."""
+    """Return a TLS context for TDS 7.4, which supports TLS only up to 1.2."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.maximum_version = ssl.TLSVersion.TLSv1_2
@@ -25,7 +25,7 @@ def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
 
 
 class Transport:
-    """A client's byte stream, in the clear or through TLS; packets are read from it."""
+    """A client's byte stream, plain or through TLS, from which packets are read."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -36,20 +36,21 @@ class Transport:
         self._plain = bytearray()
 
     async def read_packet(self) -> tuple[PacketType, bytes, bool, bool]:
-        """One packet: its type, payload, whether it ends the message, and the reset flag."""
+        """Read a packet; return its type, payload, end-of-message flag and reset flag."""
         header = parse_header(await self._exactly(HEADER_SIZE))
         payload = await self._exactly(header.length - HEADER_SIZE)
         return header.type, payload, header.last, header.reset
 
     async def read_message(self, limit: int) -> tuple[PacketType, bytes, bool]:
-        """A whole message of at most `limit` bytes, packets' headers included; its reset flag.
+        """Read a message of at most `limit` bytes, packet headers included.
 
-        Raises MessageTooLong once a longer one is over; none of it is kept.
+        Returns its type, payload and reset flag. Raises MessageTooLong at the end of a longer
+        message, which is discarded.
         """
         kind, payload, last, reset = await self.read_packet()
         if last:
             return kind, payload, reset
-        # An empty packet counts, too: a message may have as many of them as it likes.
+        # Empty packets count too: a message may have any number of them.
         pieces, size = [payload], HEADER_SIZE + len(payload)
         while not last:
             following, payload, last, _ = await self.read_packet()
@@ -94,7 +95,7 @@ class Transport:
         await self._writer.drain()
 
     async def start_tls(self, context: ssl.SSLContext) -> None:
-        """Run the handshake inside PRELOGIN packets; afterwards everything is encrypted."""
+        """Run the handshake inside PRELOGIN packets and encrypt everything afterwards."""
         tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         packets = MessageWriter(self._writer, 4096)
         while True:
@@ -118,11 +119,11 @@ class Transport:
             await packets.finish(PacketType.PRELOGIN)
 
     def stop_tls(self) -> None:
-        """Back to clear text, when only the login was to be encrypted."""
+        """Return to plain text after a login-only encryption."""
         self._tls = None
 
     async def close(self) -> None:
-        """End the connection; what a client does not take is not waited for."""
+        """Close the connection; abort it if the client does not read the rest within seconds."""
         self._writer.close()
         try:
             async with asyncio.timeout(_CLOSE_SECONDS):

@@ -1,4 +1,4 @@
-"""The token stream of a reply: acknowledgements, environment changes, errors, row metadata."""
+"""Tokens of a reply: acknowledgements, environment changes, errors, row metadata."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 _LCID, _BIN2, _UTF8, _VERSION_100 = 0x0409, 0x0200_0000, 0x0400_0000, 0x2000_0000
 COLLATION = (_LCID | _BIN2 | _UTF8 | _VERSION_100).to_bytes(4, "little") + b"\0"
-"""Latin1_General_100_BIN2_UTF8 as TDS writes it: LCID and flags in 4 bytes, then the sort id."""
+"""Latin1_General_100_BIN2_UTF8 in TDS: 4 bytes of LCID and flags, then the sort id."""
 
 _PLP = 0xFFFF
 
@@ -41,7 +41,7 @@ class Environment(IntEnum):
 
 
 class Done(IntEnum):
-    """Which DONE ends a statement: of a batch, of a procedure, or inside a procedure."""
+    """The kind of DONE token: for a batch, for a procedure, or inside a procedure."""
 
     BATCH = 0xFD
     PROCEDURE = 0xFE
@@ -71,14 +71,14 @@ def _sized(token: int, body: bytes) -> bytes:
 
 
 def login_ack(tds_version: int, program: str, version: tuple[int, int, int]) -> bytes:
-    """LOGINACK: the T-SQL interface, the TDS version and the server's name and version."""
+    """Return LOGINACK: the T-SQL interface, TDS version, and the server's name and version."""
     major, minor, build = version
     body = b"\x01" + tds_version.to_bytes(4, "big") + _b_varchar(program)
     return _sized(0xAD, body + bytes((major, minor)) + build.to_bytes(2, "big"))
 
 
 def environment(kind: Environment, new: str | bytes, old: str | bytes = "") -> bytes:
-    """ENVCHANGE: texts for the database and its like, bytes for collation and transactions."""
+    """Return ENVCHANGE; values are text (such as a database) or bytes (collation, transactions)."""
 
     def value(item: str | bytes) -> bytes:
         if isinstance(item, str):
@@ -102,7 +102,7 @@ def error(  # the fields of the token
     procedure: str = "",
     line: int = 1,
 ) -> bytes:
-    """ERROR for severity 11 and up, else INFO."""
+    """Return ERROR for severity 11 and higher, else INFO."""
     body = number.to_bytes(4, "little", signed=True) + bytes((state & 0xFF, severity & 0xFF))
     body += _us_varchar(message[:4000]) + _b_varchar(server) + _b_varchar(procedure)
     body += line.to_bytes(4, "little")
@@ -110,7 +110,7 @@ def error(  # the fields of the token
 
 
 def done(kind: Done, status: DoneStatus, rows: int = 0, command: int = 0) -> bytes:
-    """DONE, DONEPROC or DONEINPROC; `rows` counts when `status` has COUNT."""
+    """Return DONE, DONEPROC or DONEINPROC; `rows` is valid if `status` has COUNT."""
     return (
         bytes((kind,))
         + int(status).to_bytes(2, "little")
@@ -120,12 +120,12 @@ def done(kind: Done, status: DoneStatus, rows: int = 0, command: int = 0) -> byt
 
 
 def return_status(value: int) -> bytes:
-    """RETURNSTATUS: what the procedure returned."""
+    """Return RETURNSTATUS with a procedure's return value."""
     return b"\x79" + value.to_bytes(4, "little", signed=True)
 
 
 def return_value(ordinal: int, name: str, kind: SqlType, encoded: bytes) -> bytes:
-    """RETURNVALUE: an output parameter; `encoded` is the value as in a row."""
+    """Return RETURNVALUE for an output parameter; `encoded` is the value as in a row."""
     head = b"\xac" + ordinal.to_bytes(2, "little") + _b_varchar(name) + b"\x01"
     return head + b"\0\0\0\0" + b"\x01\0" + parameter_type(kind) + encoded
 
@@ -151,12 +151,12 @@ _DECIMAL_BYTES = ((9, 5), (19, 9), (28, 13), (38, 17))
 
 
 def decimal_width(precision: int) -> int:
-    """Bytes of a decimal on the wire, its sign included."""
+    """Return the bytes of a decimal on the wire, including its sign."""
     return next(width for digits, width in _DECIMAL_BYTES if precision <= digits)
 
 
 def parameter_type(kind: SqlType) -> bytes:
-    """TYPE_INFO: the type's token, size and, for text, collation."""
+    """Return TYPE_INFO: the type's token, size and, for text, collation."""
     name = kind.name
     if name in _FIXED_WIDTH:
         return bytes(_FIXED_WIDTH[name])
@@ -181,7 +181,7 @@ def parameter_type(kind: SqlType) -> bytes:
 
 
 def column_metadata(columns: list[tuple[str, SqlType, bool, bool]]) -> bytes:
-    """COLMETADATA of (name, type, nullable, identity)."""
+    """Return COLMETADATA for columns given as (name, type, nullable, identity)."""
     out = bytearray(b"\x81" + len(columns).to_bytes(2, "little"))
     for name, kind, nullable, identity in columns:
         flags = (0x01 if nullable else 0) | 0x08 | (0x10 if identity else 0)

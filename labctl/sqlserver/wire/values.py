@@ -1,7 +1,7 @@
-"""Values a client sends: TYPE_INFO and TYPE_VARBYTE of RPC parameters and bulk rows.
+"""Values that a client sends: TYPE_INFO and TYPE_VARBYTE of RPC parameters and bulk rows.
 
-A value becomes the text PostgreSQL reads for that type (`None` for NULL, `\\x…` for bytes), which
-keeps every digit and needs no type of Python's in between.
+Each value becomes PostgreSQL's text for that type (`None` for NULL, `\\x…` for bytes). This keeps
+every digit and needs no Python type in between.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ ValueReader = Callable[[Reader], Value]
 
 
 def read_type(reader: Reader) -> tuple[SqlType, ValueReader]:
-    """Read a TYPE_INFO; returns the type and the function that reads its values."""
+    """Read a TYPE_INFO; return the type and a function that reads its values."""
     token = reader.u8()
     if token in _FIXED:
         name, width = _FIXED[token]
@@ -124,7 +124,7 @@ def _bytes_text(raw: bytes) -> str:
 
 
 def read_value(reader: Reader) -> tuple[SqlType, Value]:
-    """A TYPE_INFO and the value that follows it."""
+    """Read a TYPE_INFO and the value that follows it."""
     kind, read = read_type(reader)
     return kind, read(reader)
 
