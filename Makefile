@@ -19,9 +19,9 @@ demo-api: $(VENV)/run ## switch the lake API on in the lab that runs, see a sale
 	$(BIN)/labctl api demo
 
 # Tests that fail run again, alone: in a new process, on a new lab (tests/running/second_try.py).
-suite = $(BIN)/pytest $(2) --write-failures build/$(1) --write-durations build/$(1)/durations.json || \
+suite = $(BIN)/pytest $(2) --write-failures=build/$(1) --write-durations=build/$(1)/durations.json || \
 	{ [ $$? = 1 ] && [ -e build/$(1)/failed.txt ] && \
-	$(BIN)/pytest -n 0 -m "" $(3) --time-limit 10 --second-try build/$(1) @build/$(1)/failed.txt; }
+	$(BIN)/pytest -n 0 -m "" $(3) --time-limit=10 --second-try=build/$(1) @build/$(1)/failed.txt; }
 
 # The end-to-end tests mostly wait for their lab. Beside them, others use the cores.
 WORKERS := 2
@@ -31,7 +31,7 @@ test: $(VENV)/dev ## checks and the tests of every change, on labs of their own;
 
 TIME_LIMIT :=
 test-long: $(VENV)/dev ## all other tests; TIME_LIMIT=20 begins none after 20 minutes
-	$(call suite,test-long,-n $(WORKERS) -m "long and not soak" $(addprefix --time-limit ,$(TIME_LIMIT)))
+	$(call suite,test-long,-n $(WORKERS) -m "long and not soak" $(addprefix --time-limit=,$(TIME_LIMIT)))
 
 PROFILE := compose
 TESTS := tests/e2e

@@ -119,3 +119,11 @@ def test_very_many_failures_are_not_tried_again(project: Path) -> None:
     first = run(project, "--write-failures", "build", "test_broken.py", "--tb=no", "-q")
     assert "no second try" in first.stdout
     assert not (project / "build" / "failed.txt").exists()
+
+
+def test_no_folder_of_the_makefile_is_taken_for_tests() -> None:
+    """pytest looks for `tests/conftest.py` in a folder that is there and is a word of its own."""
+    options = r"--(write-failures|write-durations|second-try|time-limit)"
+    used = re.findall(rf"{options}(.)", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    assert {follows for _, follows in used} == {"="}
+    assert len({option for option, _ in used}) == 4
