@@ -1,4 +1,4 @@
-"""What stands below an attribute or member in the source: Python keeps no such docstrings."""
+"""Docstrings of attributes and members, read from the source: Python keeps no such docstrings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What MkDocs does besides rendering `docs/`: pages made from code, and files from elsewhere.
+"""Hooks of MkDocs besides rendering `docs/`: pages made from code, and files from elsewhere.
 
 The command line's reference is made from the commands. README-like files of the repository become
 pages. Any other file that a page links to is put into the site as it is, so that no link leaves it.

@@ -18,7 +18,7 @@ HEADING = re.compile(r"^#{1,6} +(.+?)(?: +#+)?$", re.MULTILINE)
 
 
 class Link(NamedTuple):
-    """Where a page points to."""
+    """Link of a page."""
 
     line: int
     target: str

@@ -1,4 +1,4 @@
-"""Which suite runs which tests, read from their markers."""
+"""The tests of each suite, read from their markers."""
 
 from __future__ import annotations
 

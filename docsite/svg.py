@@ -12,7 +12,7 @@ INK = "#1f2933"
 FAINT = "#616e7c"
 EDGE = "#9aa5b1"
 FILLS = {"plain": "#ffffff", "source": "#e3f2fd", "stream": "#fff3e0", "lake": "#e0f2f1"}
-"""By kind of box."""
+"""Colours by kind of box."""
 
 
 class Drawing:

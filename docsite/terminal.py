@@ -13,7 +13,7 @@ from rich.text import Text
 __all__ = ["terminal_picture"]
 
 OUTPUT = Path(__file__).parents[1] / "docs" / "images" / "demo.txt"
-"""What `make demo` has printed. Replace it by what a later run prints."""
+"""Output of `make demo`. Replace it by the output of a later run."""
 WIDTH = 110
 FONTS = re.compile(r"@font-face \{\{.*?\}\}\n", re.DOTALL)
 HIGHLIGHTS = (

@@ -30,9 +30,9 @@ class Block(NamedTuple):
 
     page: Path
     line: int
-    """Where its mark is."""
+    """Line of its mark."""
     script: str
-    """For a shell: one command after the other."""
+    """Commands for a shell, one after the other."""
     exit_code: int
 
 

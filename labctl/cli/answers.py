@@ -1,4 +1,4 @@
-"""What the commands share that run statements by Athena's API."""
+"""Parts shared by the commands that run statements by Athena's API."""
 
 from __future__ import annotations
 

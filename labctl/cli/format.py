@@ -1,4 +1,4 @@
-"""How results are printed."""
+"""Formats of printed results."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ __all__ = ["Format"]
 
 
 class Format(StrEnum):
-    """What `--output` takes."""
+    """Values of `--output`."""
 
     TEXT = "text"
     JSON = "json"
     CSV = "csv"
-    """Of rows only: `labctl query`."""
+    """Format for rows only: `labctl query`."""

@@ -1,4 +1,4 @@
-"""What the commands share that become another program."""
+"""Parts shared by the commands that become another program."""
 
 from __future__ import annotations
 

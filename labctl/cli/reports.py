@@ -1,4 +1,4 @@
-"""What measuring commands share: the seed of a run, and writing its report."""
+"""Parts shared by measuring commands: the seed of a run, and writing its report."""
 
 from __future__ import annotations
 

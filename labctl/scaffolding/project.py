@@ -39,6 +39,8 @@ __all__ = [
     "write_project",
 ]
 
+_Places = dict[str, list[tuple[str | None, str]]]
+"""Database (None for the usual one) and name of each table in silver, by source."""
 _TOPICS_DIR = "topics"
 """Folder in which labctl's own sink file puts bronze."""
 _NAME_LENGTH = 30
@@ -142,11 +144,13 @@ def new_project(
             hint="give each a name of its own, and leave those of the data sets to them",
             exit_code=ExitCode.USAGE,
         )
+    database = silver_name(name)
+    places = _places(sources, database)
     if sources:
         folders.insert(0, str(PROPERTIES))
         sections += [source.section(connector_name(source.name)) for source in sources]
-        files |= _source_files(sources, silver_name(name), has_base=bool(data_sets))
-    called = _called(sources, silver_name(name))
+        files |= _source_files(sources, places, database, has_base=bool(data_sets))
+    called = _called(places, database)
     files["lab.toml"] = _lab_toml(name, sections, data_sets, list(dict.fromkeys(folders)))
     examples = [s for s in sources if [t.ref.name for t in s.tables] == [EXAMPLE_TABLE]]
     example = examples[0] if examples else None
@@ -187,12 +191,13 @@ def write_project(folder: Path, project: NewProject) -> Written:
     return Written(tuple(new), tuple(name for name in project.files if name in there))
 
 
-def _source_files(sources: Sequence[NewSource], database: str, *, has_base: bool) -> dict[str, str]:
+def _source_files(
+    sources: Sequence[NewSource], places: _Places, database: str, *, has_base: bool
+) -> dict[str, str]:
     """Return connectors, properties and SQL of the sources that belong to no data set."""
     files = {f"{CONNECTORS}/{SINK}.json": sink_text([source.name for source in sources])}
     if not has_base:
         files[f"{PROPERTIES}/{BASE}"] = base_text(database)
-    places = _places(sources, database)
     for source in sources:
         connector = source_text(
             source.name, source.engine, source.schemas, left_out=source.left_out
@@ -211,9 +216,9 @@ def _source_files(sources: Sequence[NewSource], database: str, *, has_base: bool
     return files
 
 
-def _places(sources: Sequence[NewSource], database: str) -> dict[str, list[tuple[str | None, str]]]:
+def _places(sources: Sequence[NewSource], database: str) -> _Places:
     """Return each table's database (None for the usual one) and name in silver, by source."""
-    places: dict[str, list[tuple[str | None, str]]] = {}
+    places: _Places = {}
     taken: set[str] = set()
     for source in sources:
         places[source.name] = []
@@ -225,9 +230,8 @@ def _places(sources: Sequence[NewSource], database: str) -> dict[str, list[tuple
     return places
 
 
-def _called(sources: Sequence[NewSource], database: str) -> dict[str, list[str]]:
+def _called(places: _Places, database: str) -> dict[str, list[str]]:
     """Return the tables' names in silver, by source; with the database if two share a name."""
-    places = _places(sources, database)
     count = Counter(name for tables in places.values() for _, name in tables)
     return {
         source: [

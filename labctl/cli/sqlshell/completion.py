@@ -1,4 +1,4 @@
-"""What Tab offers: commands, keywords, and the catalog's names where they can stand."""
+"""Completions of Tab: commands, keywords, and the catalog's names where they can stand."""
 
 from __future__ import annotations
 

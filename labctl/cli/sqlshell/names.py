@@ -1,4 +1,4 @@
-"""What can be completed: the catalog's names, kept for a while."""
+"""Names of the catalog for completion, kept for a while."""
 
 from __future__ import annotations
 

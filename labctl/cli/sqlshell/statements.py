@@ -28,7 +28,7 @@ class Statement:
 
     text: str
     line: int
-    """Where it begins, from 1."""
+    """Line where it begins, from 1."""
     ended: bool = True
     """Whether its `;` was there; a command needs none."""
 
