@@ -14,6 +14,7 @@ from pydantic_core import PydanticUndefined
 from docsite.docstrings import attributes
 from labctl.config.aws import AwsProfile
 from labctl.config.model import ComposeProfile, LabConfig, NativeProfile
+from labctl.config.services import Command, OwnService
 
 __all__ = ["aws_keys", "keys"]
 
@@ -48,6 +49,8 @@ def _tables(sections: Iterable[tuple[str, type[BaseModel]]]) -> str:
         if runtime is not None:
             (value,) = get_args(runtime.annotation)
             title += f' with `runtime = "{value}"`'
+        elif model is OwnService:
+            title += " of your own"
         lines += [f"### {title}", what, "", *HEADER, *rows, ""]
     return "\n".join(lines).rstrip()
 
@@ -85,6 +88,8 @@ def _models(annotation: Any) -> list[tuple[type[BaseModel], bool]]:
 
 def _values(annotation: Any) -> str:
     """Describe the values that a key may have."""
+    if annotation == Command:
+        return "text, list of text"
     within = get_args(annotation)
     match get_origin(annotation):
         case None if isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labctl.config.model import ServiceSettings
+from labctl.config.services import ServiceSettings
 
 __all__ = ["SETTINGS", "TOML"]
 

@@ -13,7 +13,7 @@ from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
 from labctl.cli.progress import ConsoleProgress
 from labctl.lab.key_remarks import remarks_on_keys
-from labctl.lab.lab import Lab
+from labctl.lab.lab import Lab, remarks_on_forms
 from labctl.lab.up import Started, up
 
 __all__ = ["up_command", "urls_table"]
@@ -28,7 +28,7 @@ def up_command(
 ) -> None:
     """Start the lab: fetch what is missing, start every service, wait until each is usable."""
     lab = invocation.lab()
-    for sentence in remarks_on_keys(lab):
+    for sentence in (*remarks_on_keys(lab), *remarks_on_forms(lab)):
         stderr.print(Text(sentence))
     with ConsoleProgress() as progress:
         started = up(lab, progress, services or ())

@@ -134,6 +134,8 @@ class Endpoints(Endpoint):
     silver: Silver = Silver()
     others: Mapping[str, Endpoint] = {}
     """Of services that the pipeline can do without, by their names."""
+    addresses: Mapping[str, Mapping[str, str]] = {}
+    """`host:port` of every endpoint, by service and endpoint; empty for managed services."""
 
     @property
     def servers(self) -> Mapping[SourceEngine, Database | None]:

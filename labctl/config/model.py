@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from labctl.config.aws import AwsProfile
 from labctl.config.reading import read_section
 from labctl.config.section import Section, SourceEngine
+from labctl.config.services import OwnService, ServiceSection, ServiceSettings
 from labctl.errors import ExitCode, LabError
 from labctl.home.changes import finish_changes
 from labctl.home.ownership import is_root_by_itself, owner_name, trusted_owners
@@ -30,7 +31,6 @@ __all__ = [
     "MetastoreSettings",
     "NativeProfile",
     "Profile",
-    "ServiceSettings",
     "SilverSettings",
     "SilverSource",
     "Source",
@@ -38,7 +38,6 @@ __all__ = [
     "ThriftServerSettings",
     "find_project",
     "lab_file",
-    "mebibytes",
 ]
 
 LAB_NAME_PATTERN = r"^[a-z][a-z0-9-]{0,29}$"
@@ -57,34 +56,6 @@ def _within_the_project(name: str) -> str:
 
 Folder = Annotated[str, AfterValidator(_within_the_project)]
 File = Folder
-Port = Annotated[int, Field(ge=1024, le=65535)]
-Memory = Annotated[str, Field(pattern=r"^[1-9][0-9]*[mg]$")]
-"""A JVM-style size: `256m`, `2g`."""
-
-
-def mebibytes(size: Memory) -> int:
-    """Return a size in MiB."""
-    return int(size[:-1]) * (1024 if size.endswith("g") else 1)
-
-
-class ServiceSettings(Section):
-    """One service, by its name (`[services.kafka]`). The section and each key are optional."""
-
-    ports: dict[str, Port] = Field(default_factory=dict)
-    """Fixed ports by endpoint. A fixed port that is taken is an error; labctl does not move it."""
-    heap: Memory | None = None
-    """Its JVM's heap, `512m` or `2g`. Without it, the service's own."""
-    memory: Memory | None = None
-    """What the kernel lets each of its processes have, natively. Without it, twice what the service
-    takes and what `heap` adds, 448 MiB, and 32 MiB for each core."""
-    start_seconds: Annotated[int, Field(ge=1, le=86_400)] | None = None
-    """How long it may take from its start until it is usable. Without it 60 s, for Connect and the
-    Spark application 120 s; up to five times longer on a machine that has more to run than it has
-    cores."""
-    quick_start: bool = False
-    """For Connect and the Spark application, natively: the JVM's first compiler alone. They are
-    usable, and a first change arrives, in four fifths of the time; a load of a million rows
-    takes one and a half times as long."""
 
 
 class Source(Section):
@@ -221,8 +192,9 @@ class LabConfig(Section):
     """By name. Several may be of one engine, and several of one database."""
     data_sets: tuple[str, ...] = ()
     """What `labctl seed` fills the sources with. `labctl seed --list` shows what there is."""
-    services: dict[str, ServiceSettings] = Field(default_factory=dict)
-    """By name. Which there are says `labctl.services`, whose `load_config` refuses others."""
+    services: dict[str, ServiceSection] = Field(default_factory=dict)
+    """By name: settings of the lab's services, which `labctl.services` knows, and services of the
+    user's own."""
     connectors: ConnectorSettings = ConnectorSettings()
     silver: SilverSettings = SilverSettings()
     gold: GoldSettings = GoldSettings()
@@ -310,7 +282,28 @@ class LabConfig(Section):
 
     def settings(self, service: str) -> ServiceSettings:
         """Return the settings of `service`, with defaults for what `lab.toml` does not set."""
-        return self.services.get(service) or ServiceSettings()
+        section = self.services.get(service)
+        if isinstance(section, OwnService):
+            return section.settings
+        return section or ServiceSettings()
+
+    @property
+    def own_services(self) -> dict[str, OwnService]:
+        """The services of the user's own, by name."""
+        return {
+            name: section
+            for name, section in self.services.items()
+            if isinstance(section, OwnService)
+        }
+
+    def for_runtime(self, runtime: str) -> LabConfig:
+        """Return a copy without the user's services that have no form for `runtime`."""
+        services = {
+            name: section
+            for name, section in self.services.items()
+            if not isinstance(section, OwnService) or section.has_form(runtime)
+        }
+        return self.model_copy(update={"services": services})
 
 
 OPTIONAL = tuple(

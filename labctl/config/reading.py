@@ -9,7 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import Tag, ValidationError
+from pydantic_core import ErrorDetails
 
 from labctl.config.section import Section
 from labctl.errors import ExitCode, LabError
@@ -54,9 +55,9 @@ def _explain(path: Path, error: ValidationError, root: type[Section], hint: str)
             suggestion = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
             lines.append(f"{key}: unknown key; {suggestion}")
         elif not key:
-            lines.append(issue["msg"].removeprefix("Value error, "))
+            lines.append(_message(issue))
         else:
-            lines.append(f"{key}: {issue['msg']} (found {_found(issue['input'])})")
+            lines.append(f"{key}: {_message(issue)} (found {_found(issue['input'])})")
     first = error.errors()[0]
     return LabError(
         f"{path}:{line_of_key(path, _location(first['loc']))} is not usable: {lines[0]}",
@@ -84,15 +85,21 @@ def line_of_key(path: Path, location: list[str]) -> int:
     return line
 
 
+def _message(issue: ErrorDetails) -> str:
+    return issue["msg"].removeprefix("Value error, ")
+
+
 def _found(value: object) -> str:
     """Return a shortened form of what was written; of a section, its keys."""
-    return f"the keys {', '.join(value)}" if isinstance(value, dict) else repr(value)
+    if not isinstance(value, dict):
+        return repr(value)
+    return f"the keys {', '.join(value)}" if value else "no keys"
 
 
 def _location(loc: tuple[int | str, ...]) -> list[str]:
-    """Keys as they are in the file: without pydantic's marks for a key and a profile's runtime."""
+    """Return the keys as in the file, without pydantic's marks for a key and for a chosen model."""
     parts = [str(part) for part in loc if part != "[key]"]
-    if parts[:1] == ["profiles"] and len(parts) > 2:
+    if parts[:1] in (["profiles"], ["services"]) and len(parts) > 2:
         del parts[2]
     return parts
 
@@ -103,25 +110,30 @@ def _known_keys(root: type[Section], location: list[str]) -> list[str]:
     Where one of several models may stand, pydantic's location names the one that was chosen.
     """
     model: Any = root
-    choices: list[Any] = []
+    choices: list[tuple[Any, str | None]] = []
     for part in location:
         field = model.model_fields.get(part)
         if field is not None:
             choices = list(_models(field.annotation))
             if len(choices) == 1:
-                model = choices[0]
-        elif chosen := [choice for choice in choices if _is_chosen_by(choice, part)]:
+                model = choices[0][0]
+        elif chosen := [choice for choice, own in choices if _is_chosen_by(choice, own, part)]:
             model = chosen[0]
     return sorted(field.alias or name for name, field in model.model_fields.items())
 
 
-def _models(annotation: Any) -> Iterator[Any]:
-    """Yield every model in a type: also in a dictionary's values and a union's members."""
+def _models(annotation: Any, tag: str | None = None) -> Iterator[tuple[Any, str | None]]:
+    """Yield every model in a type, and its tag; also in a dictionary's values and in a union."""
     if hasattr(annotation, "model_fields"):
-        yield annotation
+        yield annotation, tag
+    tags = (mark.tag for mark in getattr(annotation, "__metadata__", ()) if isinstance(mark, Tag))
+    tag = next(tags, None)
     for argument in getattr(annotation, "__args__", ()):
-        yield from _models(argument)
+        yield from _models(argument, tag)
 
 
-def _is_chosen_by(model: Any, tag: str) -> bool:
-    return any(tag in getattr(f.annotation, "__args__", ()) for f in model.model_fields.values())
+def _is_chosen_by(model: Any, own_tag: str | None, tag: str) -> bool:
+    """Return whether pydantic's `tag` chooses a model: by its own tag, or by a field's value."""
+    return tag == own_tag or any(
+        tag in getattr(f.annotation, "__args__", ()) for f in model.model_fields.values()
+    )

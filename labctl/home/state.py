@@ -136,6 +136,11 @@ class LabState:
         return self.folder / "compose.env"
 
     @property
+    def own_containers(self) -> Path:
+        """Compose file of the user's own services; it holds secrets. Exists if there are any."""
+        return self.folder / "own-services.json"
+
+    @property
     def supervisor_socket(self) -> Path:
         return self.folder / "supervisor.sock"
 

@@ -21,7 +21,7 @@ from labctl.services import PASSWORDS, Context, Service, load_config, services_o
 from labctl.sinks import Sink, sink_files, used_sinks
 from labctl.tables import LabTable, full_name, lab_tables
 
-__all__ = ["Lab"]
+__all__ = ["Lab", "remarks_on_forms"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Lab:
     config: LabConfig
     profile: str
     state: LabState
+    formless: tuple[str, ...] = ()
+    """The user's own services that have no form for the profile's runtime, and are left out."""
     even_damaged: bool = False
     """True to ignore unreadable files in the state folder, to stop and remove the lab."""
 
@@ -69,15 +71,22 @@ class Lab:
                 exit_code=ExitCode.USAGE,
             )
         config = config.switching_on(recorded.get("switched_on", ()))
-        return cls(project, config, chosen, state, even_damaged)
+        usable = config.for_runtime(config.profiles[chosen].runtime)
+        formless = tuple(name for name in config.services if name not in usable.services)
+        return cls(project, usable, chosen, state, formless, even_damaged)
 
     @property
     def name(self) -> str:
         return self.state.name
 
     @property
+    def form_key(self) -> str:
+        """The key of a service of the user's own by which it runs in the profile's runtime."""
+        return "image" if self.config.profiles[self.profile].runtime == "compose" else "command"
+
+    @property
     def services(self) -> tuple[Service, ...]:
-        """Services of its sources and the pipeline, and the optional ones that are switched on."""
+        """Services of its sources and the pipeline, optional ones that are on, and the user's."""
         return services_of(self.config)
 
     def service(self, name: str) -> Service:
@@ -86,6 +95,12 @@ class Lab:
             if service.name == name:
                 return service
         known = f"services: {', '.join(s.name for s in self.services)}"
+        if name in self.formless:
+            raise LabError(
+                f"{name} has no form for profile {self.profile!r}",
+                hint=f"name its `{self.form_key}` in lab.toml, [services.{name}]",
+                exit_code=ExitCode.USAGE,
+            )
         off = f"this lab has none: write [{name}] with enabled = true into its file; {known}"
         raise LabError(
             f"There is no service {name!r}",
@@ -231,3 +246,12 @@ class Lab:
             for ports in (other.load_if_readable() or {}).get("ports", {}).values()
             for port in ports.values()
         }
+
+
+def remarks_on_forms(lab: Lab) -> list[str]:
+    """Return a sentence about each service that the lab leaves out for lack of a form."""
+    return [
+        f"{name} is left out: [services.{name}] names no `{lab.form_key}`, which profile "
+        f"{lab.profile!r} would run"
+        for name in lab.formless
+    ]

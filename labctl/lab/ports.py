@@ -91,7 +91,7 @@ def assign_ports(
     taken = set(reserved)
     own = own_range()
     for service in services:
-        fixed = config.settings(service.name).ports
+        fixed = config.settings(service.name).ports  # empty for a service of the user's own
         if unknown := set(fixed) - set(service.ports):
             raise LabError(
                 f"lab.toml: services.{service.name}.ports.{min(unknown)}: no such endpoint",

@@ -18,6 +18,10 @@ def probe(lab: Lab, service: Service, process: ProcessState) -> str:
     lab.runtime.require_own_listeners(service.name, process.pid if process.running else None)
     if not process.running:
         raise ConnectionError("its process does not run")
+    if service.checked_by_container and process.healthy is not None:
+        if not process.healthy:
+            raise ConnectionError("its container's health check does not pass")
+        return "healthy"
     return service.probe(lab.context(service))
 
 

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Protocol
 
 from labctl.artifacts import Progress, SilentProgress
-from labctl.config.model import ServiceSettings
+from labctl.config.services import ServiceSettings
 from labctl.errors import ExitCode, LabError
 from labctl.lab.busy import when_busy
 from labctl.lab.lab import Lab
@@ -50,6 +50,8 @@ def start_services(
 
     Waits until all `wanted` services are usable.
     """
+    if not wanted:
+        return {}
     cancelled = threading.Event()
     futures: dict[str, Future[str]] = {}
 

@@ -70,7 +70,8 @@ def up(
     that this call started and that are not usable yet are stopped; usable ones stay up.
 
     Services that do not need a slow build start while it runs; if one of them fails, the others are
-    not started. `meanwhile` then receives the services that are usable already.
+    not started. `meanwhile` then receives the services that are usable already. The user's own
+    services start last, when the tables that the project describes are there and captured.
 
     Raises LabError (NOT_READY) with what failed, and why.
     """
@@ -96,19 +97,22 @@ def up(
         states = lab.runtime.states()
         running = [s for s in lab.services if s.name in states and states[s.name].running]
         idle = [s for s in wanted if s not in running]
+        own = [service for service in wanted if service.is_own]
+        pipeline = [service for service in wanted if not service.is_own]
         if not states:
             # Processes that a killed supervisor left would still hold the lab's own ports.
             lab.runtime.end_strays()
         with Reservation() as reserved:
             reserve_ports(lab, reserved, running, idle)
             with lab.runtime.fetching(wanted, reporter) as parts:
-                first = _first(wanted, parts.first())
+                first = _first(pipeline, parts.first())
                 _write_state(lab, fresh=not states)
-                versions = _start(lab, first, running, idle, reporter, reserved)
-                if rest := [service for service in wanted if service not in first]:
+                # The user's are declared first, too: a mistake in one of them ends it here.
+                versions = _start(lab, first, [*running, *own], idle, reporter, reserved)
+                if rest := [service for service in pipeline if service not in first]:
                     meanwhile(versions)
                     parts.rest()
-                    others = [*running, *first]
+                    others = [*running, *first, *own]
                     versions |= _start(lab, rest, others, idle, reporter, reserved)
         if "connect" in versions:
             client = connect_client(lab.endpoints.connect, seconds=CONNECT_SECONDS)
@@ -117,6 +121,11 @@ def up(
             restart_failed_tasks(client)
         schemas = _apply_schemas(lab, versions, reporter)
         connectors = _apply_connectors(lab, versions)
+        if own:
+            # Those whose definition has changed were stopped meanwhile.
+            states = lab.runtime.states()
+            idle = [s for s in own if s.name not in states or not states[s.name].running]
+            versions |= _start(lab, own, [*running, *pipeline], idle, reporter, reserved)
     return Started(time.monotonic() - begun, versions, tuple(schemas), tuple(connectors))
 
 

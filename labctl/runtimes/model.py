@@ -77,6 +77,8 @@ class ProcessState:
     """Process id on this machine; for a container, of its first process."""
     started_at: float | None
     """Start time in seconds since the epoch."""
+    healthy: bool | None = None
+    """Whether a container's health check passes; None if there is none."""
 
     @property
     def running(self) -> bool:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
 from labctl.config.model import ComposeProfile, LabConfig
-from labctl.config.reading import line_of_key
-from labctl.errors import ExitCode, LabError
 from labctl.services import (
     api,
     cache,
@@ -25,6 +22,8 @@ from labctl.services import (
     thriftserver,
 )
 from labctl.services.model import Context, NativeService, Process, Service
+from labctl.services.own import own_services
+from labctl.services.own_sections import check_services, refused
 
 __all__ = [
     "PASSWORDS",
@@ -53,15 +52,19 @@ SERVICES: tuple[Service, ...] = (
     cache.SERVICE,
     api.SERVICE,
 )
-"""All services; a lab has those that `services_of` returns."""
+"""The services that labctl itself brings; a lab has those that `services_of` returns."""
 
 PASSWORDS = tuple(dict.fromkeys(role for service in SERVICES for role in service.passwords))
 """Roles that have a password."""
 
 
 def services_of(config: LabConfig) -> tuple[Service, ...]:
-    """Return a lab's services: those its sources need, the pipeline, and optional ones enabled."""
-    return tuple(service for service in SERVICES if service.needed(config))
+    """Return a lab's services, each after those that it needs.
+
+    These are the services that its sources need, the pipeline, optional ones that are enabled, and
+    those of the user's own.
+    """
+    return (*(service for service in SERVICES if service.needed(config)), *own_services(config))
 
 
 def compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
@@ -74,27 +77,18 @@ def compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
 
 
 def load_config(path: Path) -> LabConfig:
-    """Read and check `lab.toml`, the names of services included.
+    """Read and check `lab.toml`, the services' names and definitions included.
 
     Raises LabError (USAGE) naming file, key and a hint.
     """
     config = LabConfig.load(path)
-    _require_known(path, "services", config.services)
-    for name, profile in config.profiles.items():
-        if isinstance(profile, ComposeProfile):
-            _require_known(path, f"profiles.{name}.image", profile.image)
-    return config
-
-
-def _require_known(path: Path, section: str, names: Iterable[str]) -> None:
     known = [service.name for service in SERVICES]
-    for name in names:
-        if name not in known:
-            close = get_close_matches(name, known, n=1)
-            meant = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
-            line = line_of_key(path, [*section.split("."), name])
-            raise LabError(
-                f"{path}:{line} is not usable: {section}.{name}: there is no such service; {meant}",
-                hint="docs/configuration.md lists every key",
-                exit_code=ExitCode.USAGE,
-            )
+    for profile_name, profile in config.profiles.items():
+        images = profile.image if isinstance(profile, ComposeProfile) else {}
+        for name in images:
+            if name not in known:
+                close = get_close_matches(name, known, n=1)
+                meant = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+                key = ["profiles", profile_name, "image", name]
+                raise refused(path, key, f"there is no such service; {meant}")
+    return check_services(path, config, known)

@@ -38,6 +38,15 @@ def endpoints_at(address: Address, config: LabConfig, passwords: Mapping[str, st
         owners[engine] = server if isinstance(server, Database) else None
         if engine in by_name and (owner := by_name[engine].owner) is not None:
             owners[engine] = owner(site)
+    addresses = {
+        name: {endpoint: address(name, endpoint) for endpoint in service.ports}
+        for name, service in by_name.items()
+    }
     return Endpoints.model_validate(
-        {**known, "sources": source_databases(config, owners), "others": others}
+        {
+            **known,
+            "sources": source_databases(config, owners),
+            "others": others,
+            "addresses": addresses,
+        }
     )

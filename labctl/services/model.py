@@ -10,7 +10,8 @@ from pydantic import SecretStr
 
 from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import Database, Endpoint, Endpoints
-from labctl.config.model import LabConfig, ServiceSettings, SourceEngine
+from labctl.config.model import LabConfig, SourceEngine
+from labctl.config.services import ServiceSettings
 
 __all__ = [
     "Address",
@@ -179,9 +180,9 @@ class Container:
     """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Service:
-    """One part of the lab.
+    """One part of the lab; its name identifies it.
 
     `probe` sends a request that only a usable service can answer and returns how the service
     describes itself (a version); any exception means that it is not usable yet. `setup` creates
@@ -192,7 +193,8 @@ class Service:
     title: str
     ports: Mapping[str, int]
     """Preferred port by endpoint name."""
-    native: NativeService
+    native: NativeService | None
+    """Its native form; None for a service of the user's own that runs in a container only."""
     probe: Callable[[Context], str]
     endpoint: Callable[[Site], Endpoint]
     """Function that returns its endpoint: its address and login."""
@@ -217,8 +219,25 @@ class Service:
     """Whether none of its data outlives its process, so that snapshots contain none of it."""
     suspension: Suspension | None = None
     """Functions to suspend and resume it, for a service that is slow to start; else None."""
+    is_own: bool = False
+    """Whether the user's `lab.toml` defines it."""
+    checked_by_container: bool = False
+    """Whether `probe` works natively only: in a container its health check decides."""
     setup: Callable[[Context], None] = lambda _: None
     urls: Callable[[Endpoints, Mapping[str, int]], Mapping[str, str]] = lambda *_: {}
     """Function that returns addresses for people to open or connect to, by label; no secrets."""
     ready_seconds: int = 60
     """Seconds from its start until it must be usable, on a machine that is not busy."""
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether `other` is the same service: records of the user's are made repeatedly."""
+        return isinstance(other, Service) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    @property
+    def native_form(self) -> NativeService:
+        """The native form of a service that runs natively, and therefore has one."""
+        assert self.native is not None  # noqa: S101 - labs leave out what has no form
+        return self.native

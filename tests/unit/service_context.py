@@ -26,6 +26,7 @@ class NamedParts(ArtifactStore):
 def context_of(
     service: Service, config: LabConfig, folder: Path, artifacts: ArtifactStore | None = None
 ) -> Context:
+    own = {name: section.ports for name, section in config.own_services.items()}
     return Context(
         service=service,
         lab="one",
@@ -37,7 +38,7 @@ def context_of(
         secrets=folder / "secrets",
         ports=service.ports,
         passwords=SECRET,
-        endpoints=loopback_endpoints(config, PORTS, SECRET),
+        endpoints=loopback_endpoints(config, PORTS | own, SECRET),
         artifacts=artifacts or ArtifactStore(),
         build=lambda: "",
     )

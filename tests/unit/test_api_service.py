@@ -58,8 +58,8 @@ def test_a_lab_has_it_only_where_it_is_switched_on() -> None:
 
 
 def test_no_secret_is_in_its_command_line_or_environment(context: Context) -> None:
-    SERVICE.native.prepare(context)
-    process = SERVICE.native.process(context)
+    SERVICE.native_form.prepare(context)
+    process = SERVICE.native_form.process(context)
     shown = [*process.argv, *process.env, *process.env.values()]
     assert not [word for word in shown if "secret-of" in word]
     for variable in ("AWS_SHARED_CREDENTIALS_FILE", "REDIS_PASSWORD_FILE"):
@@ -69,14 +69,14 @@ def test_no_secret_is_in_its_command_line_or_environment(context: Context) -> No
 
 
 def test_requests_are_signed_with_the_key_of_the_lab(context: Context) -> None:
-    SERVICE.native.prepare(context)
+    SERVICE.native_form.prepare(context)
     told = configparser.ConfigParser()
     told.read(context.conf / CREDENTIALS)
     assert dict(told["default"]) == {
         "aws_access_key_id": "labctl",
         "aws_secret_access_key": "secret-of-objectstore",
     }
-    environment = SERVICE.native.process(context).env
+    environment = SERVICE.native_form.process(context).env
     for service in ("ATHENA", "GLUE"):
         assert environment[f"AWS_ENDPOINT_URL_{service}"] == f"http://{LOOPBACK}:8085"
     # a profile of the machine's own may name other keys and addresses
@@ -86,8 +86,8 @@ def test_requests_are_signed_with_the_key_of_the_lab(context: Context) -> None:
 def test_the_service_reads_its_environment(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    SERVICE.native.prepare(context)
-    settings = settings_of(dict(SERVICE.native.process(context).env), monkeypatch)
+    SERVICE.native_form.prepare(context)
+    settings = settings_of(dict(SERVICE.native_form.process(context).env), monkeypatch)
     assert (settings.host, settings.port, settings.workers) == (LOOPBACK, 8088, 2)
     assert settings.output == "s3://tickit-lake/athena/"
     assert settings.database == "tickit"
@@ -98,7 +98,7 @@ def test_the_service_reads_its_environment(
 
 
 def test_without_a_cache_it_looks_for_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    process = SERVICE.native.process(context_of(SERVICE, ALONE, tmp_path))
+    process = SERVICE.native_form.process(context_of(SERVICE, ALONE, tmp_path))
     assert settings_of(dict(process.env), monkeypatch).cache_mode == "off"
     assert not [name for name in process.env if name.startswith("REDIS")]
 
@@ -142,7 +142,7 @@ def filled(text: str, variables: dict[str, str]) -> str:
 
 
 def test_its_container_has_the_native_settings(context: Context, container: dict[str, Any]) -> None:
-    native = SERVICE.native.process(context)
+    native = SERVICE.native_form.process(context)
     assert container["command"] == ["python", *native.argv[1:]]
     assert container["profiles"] == [SERVICE.name]
     variables = compose_variables(PROJECT, WITH)
@@ -151,8 +151,10 @@ def test_its_container_has_the_native_settings(context: Context, container: dict
     assert told == {
         name: f"{value}" for name, value in native.env.items() if name not in OF_AN_ADDRESS
     }
-    assert inside["AWS_ENDPOINT_URL_ATHENA"] == f"http://{network_address('sqlapi', 'http')}"
-    assert f"{inside['REDIS_HOST']}:{inside['REDIS_PORT']}" == network_address("cache", "redis")
+    assert inside["AWS_ENDPOINT_URL_ATHENA"] == f"http://{network_address(WITH, 'sqlapi', 'http')}"
+    assert f"{inside['REDIS_HOST']}:{inside['REDIS_PORT']}" == network_address(
+        WITH, "cache", "redis"
+    )
     assert inside["LAKEAPI_PORT"] == str(SERVICE.ports["http"])
     assert json.loads(inside["ATHENA_TABLES"]).keys() == Tables.model_fields.keys()
     assert filled(container["mem_limit"], variables) == "416m"
@@ -171,9 +173,9 @@ def test_its_containers_have_one_port_and_what_hands_on_to_them(
     (published,) = containers[front]["ports"]
     assert filled(published, {"API_HTTP_PORT": "8999"}) == "127.0.0.1:8999:8088"
     proxy = (shipped("compose") / "api" / "haproxy.cfg").read_text(encoding="utf-8")
-    assert f" {network_address('api', 'http')} check" in proxy
+    assert f" {network_address(config, 'api', 'http')} check" in proxy
     assert f"GET {ALIVE}" in proxy
-    natively = SERVICE.native.process(context_of(SERVICE, config, tmp_path))
+    natively = SERVICE.native_form.process(context_of(SERVICE, config, tmp_path))
     assert natively.env["LAKEAPI_WORKERS"] == "6"
 
 

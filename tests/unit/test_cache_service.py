@@ -43,8 +43,8 @@ def test_a_lab_has_it_only_where_it_is_switched_on() -> None:
 
 
 def test_the_password_is_in_a_private_file_and_in_no_command_line(context: Context) -> None:
-    SERVICE.native.prepare(context)
-    process = SERVICE.native.process(context)
+    SERVICE.native_form.prepare(context)
+    process = SERVICE.native_form.process(context)
     assert not [word for word in (*process.argv, *process.env.values()) if "secret-of" in word]
     file = context.conf / PASSWORD_FILE
     assert process.argv[1] == str(file)
@@ -53,7 +53,7 @@ def test_the_password_is_in_a_private_file_and_in_no_command_line(context: Conte
 
 
 def test_it_listens_on_loopback(context: Context) -> None:
-    argv = SERVICE.native.process(context).argv
+    argv = SERVICE.native_form.process(context).argv
     assert argv[argv.index("--bind") + 1] == LOOPBACK
     assert argv[argv.index("--port") + 1] == "6379"
 

@@ -79,7 +79,7 @@ def test_the_thrift_server_alone_is_refused(tmp_path: Path) -> None:
 def test_no_secret_is_in_a_command_line_or_in_the_environment(
     service: Service, store: ArtifactStore, tmp_path: Path
 ) -> None:
-    process = service.native.process(context_of(service, BOTH, tmp_path, store))
+    process = service.native_form.process(context_of(service, BOTH, tmp_path, store))
     shown = [*process.argv, *process.env, *process.env.values()]
     assert not [word for word in shown if "secret-of" in word]
 
@@ -116,7 +116,7 @@ def test_the_thrift_server_listens_on_loopback_and_asks_for_the_labs_password(
     store: ArtifactStore, tmp_path: Path
 ) -> None:
     context = context_of(thriftserver.SERVICE, BOTH, tmp_path, store)
-    thriftserver.SERVICE.native.prepare(context)
+    thriftserver.SERVICE.native_form.prepare(context)
     argv = thriftserver.process(context).argv
     given = dict(word.split("=", 1) for word in argv if word.startswith("hive."))
     assert given["hive.server2.thrift.bind.host"] == LOOPBACK

@@ -114,10 +114,10 @@ def test_the_application_is_started_with_them(tmp_path: Path) -> None:
     kept = config.model_copy(update={"gold": GoldSettings(materialised=(SALES,))})
     context = context_of(silver.SERVICE, kept, tmp_path, NamedParts())
     assert silver.SERVICE.native
-    silver.SERVICE.native.prepare(context)
+    silver.SERVICE.native_form.prepare(context)
     told_file = silver.options(context).gold
     assert told_file
     assert [one.name for one in read_definitions(Path(told_file))] == [SALES]
     wrong = config.model_copy(update={"gold": GoldSettings(materialised=("a.b",))})
     with pytest.raises(LabError, match="there is no view a"):
-        silver.SERVICE.native.prepare(context_of(silver.SERVICE, wrong, tmp_path, NamedParts()))
+        silver.SERVICE.native_form.prepare(context_of(silver.SERVICE, wrong, tmp_path, NamedParts()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labctl.config.model import ServiceSettings
+from labctl.config.services import ServiceSettings
 from labctl.runtimes.native.limits import data_limit_mib
 from labctl.services import SERVICES, Service
 from labctl.services.connect import SERVICE as CONNECT
@@ -12,7 +12,7 @@ from labctl.services.connect import SERVICE as CONNECT
 
 @pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.name)
 def test_each_has_more_than_it_takes_and_not_the_machine_s(service: Service) -> None:
-    assert service.native.memory_mib < data_limit_mib(service, ServiceSettings()) < 10 * 1024
+    assert service.native_form.memory_mib < data_limit_mib(service, ServiceSettings()) < 10 * 1024
 
 
 def test_a_larger_heap_raises_it_and_lab_toml_has_the_last_word() -> None:

@@ -27,8 +27,8 @@ def context(tmp_path: Path) -> Context:
 
 
 def test_no_secret_is_in_the_command_line_or_the_environment(context: Context) -> None:
-    SERVICE.native.prepare(context)
-    process = SERVICE.native.process(context)
+    SERVICE.native_form.prepare(context)
+    process = SERVICE.native_form.process(context)
     shown = [*process.argv, *process.env, *process.env.values()]
     assert not [word for word in shown if "secret-of" in word]
     file = Path(process.argv[process.argv.index("--secrets") + 1])
@@ -37,7 +37,7 @@ def test_no_secret_is_in_the_command_line_or_the_environment(context: Context) -
 
 
 def test_it_logs_in_as_the_owner_of_its_own_database_and_nobody_else(context: Context) -> None:
-    SERVICE.native.prepare(context)
+    SERVICE.native_form.prepare(context)
     told = json.loads((context.conf / SECRETS_FILE).read_text(encoding="utf-8"))
     login = psycopg.conninfo.conninfo_to_dict(told["dsn"])
     assert login == {
@@ -52,7 +52,7 @@ def test_it_logs_in_as_the_owner_of_its_own_database_and_nobody_else(context: Co
 
 def test_requests_are_signed_with_the_key_of_the_object_store(context: Context) -> None:
     """One key for S3, Athena and Glue: a client has one pair of them."""
-    SERVICE.native.prepare(context)
+    SERVICE.native_form.prepare(context)
     told = json.loads((context.conf / SECRETS_FILE).read_text(encoding="utf-8"))
     endpoint, store = context.endpoints.others["sqlapi"], context.endpoints.objectstore
     assert isinstance(endpoint, SqlApi)
@@ -67,7 +67,7 @@ def test_requests_are_signed_with_the_key_of_the_object_store(context: Context) 
 
 
 def test_it_is_told_where_bronze_is(context: Context) -> None:
-    argv = SERVICE.native.process(context).argv
+    argv = SERVICE.native_form.process(context).argv
     assert argv[argv.index("--bronze") + 1] == "topics"
     assert SERVICE.container.variables(PROJECT, LAB) == {"SQLAPI_BRONZE": "topics"}
 
@@ -78,7 +78,7 @@ def test_its_container_runs_the_native_command_line() -> None:
     native = serve_argv(
         python="python",
         secrets=Path("/run/secrets") / SECRETS_FILE,
-        endpoint_url=f"http://{network_address('objectstore', 's3')}",
+        endpoint_url=f"http://{network_address(LAB, 'objectstore', 's3')}",
         bucket="${LAB_BUCKET:-tickit-lake}",
         region="${LAB_REGION:-us-east-1}",
         port=SERVICE.ports["http"],

@@ -123,7 +123,7 @@ def test_a_stranger_is_named_and_the_lab_s_own_service_is_known(
     (port,) = lab.ports["server"].values()
     context = lab.context(server)
     # Nobody keeps the port: otherwise no stranger would have it.
-    runtime.supervisor.start({"server": server.native.process(context)})
+    runtime.supervisor.start({"server": server.native_form.process(context)})
     with listening(port, "127.0.0.1"):
         runtime.start(server, context)
         with pytest.raises(LabError) as raised:

@@ -42,7 +42,7 @@ def context(asked: list[str], tmp_path: Path) -> Iterator[Context]:
     there = Silver(status_url=f"http://127.0.0.1:{port}", token=made.endpoints.silver.token)
     endpoints = made.endpoints.model_copy(update={"silver": there})
     context = replace(made, project=project, endpoints=endpoints)
-    silver.SERVICE.native.prepare(context)
+    silver.SERVICE.native_form.prepare(context)
     actions = {name: partial(asked.append, name) for name in ("suspend", "resume")}
     server = StatusServer("127.0.0.1", port, dict, {}, actions, SECRET["silver"])
     server.start()

@@ -17,7 +17,7 @@ import pytest
 import labctl.lab.lab
 from labctl.artifacts.progress import SilentProgress
 from labctl.config.endpoints import Endpoint
-from labctl.config.model import ServiceSettings
+from labctl.config.services import ServiceSettings
 from labctl.errors import ExitCode, LabError
 from labctl.lab import starting as module
 from labctl.lab.lab import Lab

@@ -4,6 +4,9 @@ The fixtures come with labctl; its docs/testing.md explains them.
 """
 
 import uuid
+from decimal import Decimal
+
+import requests
 
 from labctl.lab.verification import verify_lab
 
@@ -76,3 +79,32 @@ def test_fault(lab, faults, source, silver, eventually):
         row=("purchase", {"purchase_id": bought[-1]}),
     )
     require_parity(lab)
+
+
+def test_the_shop_sells_again_after_it_was_killed(lab, faults, endpoints, silver, eventually):
+    shop = f"http://{endpoints.addresses['shop']['http']}"
+
+    def buy():
+        purchase = {"customer_id": 1, "sku": "teapot", "paid": "34.00"}
+        answer = requests.post(f"{shop}/purchases", json=purchase, timeout=10)
+        answer.raise_for_status()
+        return answer.json()["purchase_id"]
+
+    def is_open():
+        try:
+            return requests.get(f"{shop}/health", timeout=3).ok
+        except requests.ConnectionError:
+            return False
+
+    bought = [buy()]
+    faults.kill("shop")
+    eventually(is_open)
+    bought.append(buy())
+    wanted = ", ".join(map(str, bought))
+    eventually(
+        lambda: (
+            [row["paid"] for row in silver("purchase", f"purchase_id IN ({wanted})")]
+            == [Decimal("34.00")] * 2
+        ),
+        row=("purchase", {"purchase_id": bought[-1]}),
+    )

@@ -34,6 +34,7 @@ def state_of(container: Any) -> ProcessState:
         state=word,
         pid=int(state["Pid"]) or None,
         started_at=_moment_of(state["StartedAt"]) if state["Pid"] else None,
+        healthy=state["Health"]["Status"] == "healthy" if state.get("Health") else None,
     )
 
 

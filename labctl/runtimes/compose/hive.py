@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 
 from labctl.artifacts import ArtifactStore
+from labctl.config.model import LabConfig
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.runtimes.compose.silver import ANY_ADDRESS, CONF, PROJECT, SECRETS
 from labctl.services import (
@@ -18,7 +19,6 @@ from labctl.services import (
     Context,
     Process,
     Service,
-    load_config,
     metastore,
     thriftserver,
 )
@@ -33,7 +33,7 @@ _SERVICES: dict[str, tuple[Service, Callable[..., Process]]] = {
 def main(name: str) -> None:
     """Replace this process by the service."""
     service, as_process = _SERVICES[name]
-    config = load_config(PROJECT / "lab.toml")
+    config = LabConfig.load(PROJECT / "lab.toml")
     # This service does not get the other passwords.
     passwords = dict.fromkeys(PASSWORDS, "") | {
         role: (SECRETS / role).read_text(encoding="utf-8") for role in service.passwords
@@ -54,7 +54,7 @@ def main(name: str) -> None:
         artifacts=ArtifactStore(),
         build=lambda: "",
     )
-    service.native.prepare(context)
+    service.native_form.prepare(context)
     process = as_process(context, host=ANY_ADDRESS)
     os.chdir(process.cwd or context.data)
     os.execvpe(process.argv[0], process.argv, {**os.environ, **process.env})  # noqa: S606

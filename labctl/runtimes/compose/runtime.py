@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 
 from labctl.artifacts import ArtifactStore, Progress
 from labctl.config.endpoints import Endpoints
-from labctl.config.model import ComposeProfile, LabConfig, lab_file
+from labctl.config.model import ComposeProfile, LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.home.state import LabState, write_private
-from labctl.images import build, image_work, recipe_of, references, source_digest, sources
+from labctl.images import build, recipe_of
 from labctl.runtimes.compose.checks import check_engine
 from labctl.runtimes.compose.containers import (
     deaths_of,
@@ -32,8 +32,9 @@ from labctl.runtimes.compose.limits import (
     run_out_of_memory,
     volume_folder,
 )
+from labctl.runtimes.compose.own_containers import own_containers
 from labctl.runtimes.compose.secrets import write_service_secrets
-from labctl.runtimes.compose.silver import silver_digest
+from labctl.runtimes.compose.variables import lab_variables
 from labctl.runtimes.model import (
     AllFetched,
     Check,
@@ -44,15 +45,11 @@ from labctl.runtimes.model import (
     Usage,
 )
 from labctl.services import (
-    SERVICES,
     Context,
     Service,
-    compose_variables,
-    connect,
     services_of,
 )
 from labctl.services.endpoints import loopback_endpoints
-from labctl.shipped import own_or_shipped
 
 __all__ = ["ComposeRuntime"]
 
@@ -151,6 +148,7 @@ class ComposeRuntime:
         wanted = {service.name for service, _ in services}
         # Another project or source may have used the lab since (labctl/latency/twins.py).
         self.write_variables()
+        self._write_own_services()
         # One command creates network and volumes, because services are started concurrently.
         self._compose.run("create", "--no-recreate", "--no-build", *sorted(wanted))
         hashes = self._compose.hashes()
@@ -194,7 +192,7 @@ class ComposeRuntime:
 
     def _only_with(self, name: str) -> list[str]:
         """Return Compose services that exist only for this service of the lab."""
-        known = {service.name: service for service in SERVICES}
+        known = {service.name: service for service in services_of(self._config)}
         companions = known[name].container.companions
         return [one for one in companions if one in self._definitions and one not in known]
 
@@ -255,12 +253,29 @@ class ComposeRuntime:
         files = [COMPOSE_FOLDER / "compose.yaml"]
         if self._profile.images == "local":
             files.append(COMPOSE_FOLDER / "stand-in.yaml")
+        # It stays if the user's services are gone, so that `destroy` finds their volumes.
+        if self._state.own_containers.is_file():
+            files.append(self._state.own_containers)
         return files + [self._project / file for file in self._profile.files]
+
+    def _write_own_services(self) -> None:
+        if self._config.own_services:
+            text = own_containers(self._config, self._state.name, self._ports, self._passwords)
+            write_private(self._state.own_containers, text)
 
     def write_variables(self) -> Path:
         """Write the Compose file's variables for `docker compose --env-file`; return the file."""
         env_file = self._state.compose_variables
-        lines = (f"{key}={value}\n" for key, value in self._variables().items())
+        variables = lab_variables(
+            self._project,
+            self._config,
+            self._profile,
+            self._state,
+            self._ports,
+            self._passwords,
+            store=_store(),
+        )
+        lines = (f"{key}={value}\n" for key, value in variables.items())
         write_private(env_file, "".join(lines))
         return env_file
 
@@ -375,42 +390,8 @@ class ComposeRuntime:
 
     @cached_property
     def _compose(self) -> Compose:
+        self._write_own_services()
         return Compose(self.name, self.files, self.write_variables())
-
-    def _variables(self) -> dict[str, str]:
-        """Return the Compose file's variables, none of which is secret."""
-        ports = {
-            f"{service}_{endpoint}_PORT".upper(): str(port)
-            for service, endpoints in self._ports.items()
-            for endpoint, port in endpoints.items()
-        }
-        root = sources(image_work(_store()))
-        if self._profile.images == "local":
-            images = references(_store())
-        else:
-            # The tag is a digest of the code: another version of the code is another image.
-            images = {"silver": f"labctl/silver:{source_digest(root)}"}
-        images |= self._profile.image
-        return {
-            "COMPOSE_PROJECT_NAME": self.name,
-            # Each optional service has a profile of the same name in the Compose file.
-            "COMPOSE_PROFILES": ",".join(service.name for service in services_of(self._config)),
-            "LAB_NAME": self.name,
-            "LAB_PROJECT": str(self._project),
-            "LAB_SOURCES": str(root),
-            "LAB_WORKER": str(own_or_shipped(self._project, connect.WORKER_FILE)),
-            "LAB_FILE": str(lab_file(self._project, self._state.name)),
-            "LAB_SECRETS": str(self._state.secrets),
-            "LAB_BUCKET": self._config.lake.bucket,
-            "LAB_REGION": self._config.lake.region,
-            "LAB_SILVER": silver_digest(
-                self._project, self._state.name, self._config, self.endpoints(), self._passwords
-            ),
-            "LAB_SILVER_SOURCE": self._config.silver.source,
-            **compose_variables(self._project, self._config),
-            **ports,
-            **{f"{service}_IMAGE".upper(): image for service, image in images.items()},
-        }
 
 
 def _store() -> ArtifactStore:

@@ -16,7 +16,7 @@ from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
 from labctl.home.secrets import SECRET_PREFIX, load_passwords, properties_text
 from labctl.runtimes.compose.network import network_endpoints
-from labctl.services import PASSWORDS, SERVICES, Service, load_config
+from labctl.services import PASSWORDS, SERVICES, Service
 from labctl.services.model import Files
 from labctl.services.references import reference_values
 
@@ -69,7 +69,7 @@ def main() -> None:
     """Write the secrets to the folder named on the command line, without printing them."""
     folder = Path(sys.argv[1])
     folder.chmod(0o700)
-    config = load_config(PROJECT / "lab.toml")
+    config = LabConfig.load(PROJECT / "lab.toml")
     write_service_secrets(folder, config, load_passwords(folder, PASSWORDS))
     print(f"secrets of {', '.join(service.name for service in SERVICES)} are in place")
 

@@ -20,7 +20,7 @@ from labctl.config.endpoints import Connect, Endpoints
 from labctl.config.model import LabConfig, lab_file
 from labctl.home.secrets import SECRET_PREFIX
 from labctl.runtimes.compose.network import network_endpoints
-from labctl.services import PASSWORDS, Context, load_config, silver
+from labctl.services import PASSWORDS, Context, silver
 from labctl.sinks import require_readable, sink_files, used_sinks
 from labctl.tables import lab_tables
 from lakehouse.bronze.sink_keys import SINK_CONNECTOR
@@ -90,7 +90,7 @@ def silver_digest(
 
 def main() -> None:
     """Replace this process by `spark-submit`."""
-    config = load_config(PROJECT / "lab.toml").with_source(os.environ["LAB_SILVER_SOURCE"])
+    config = LabConfig.load(PROJECT / "lab.toml").with_source(os.environ["LAB_SILVER_SOURCE"])
     keys = read_properties(SECRETS / SECRET_PREFIX / "objectstore")
     # This service does not get the other passwords.
     passwords = dict.fromkeys(PASSWORDS, "") | {
@@ -104,7 +104,7 @@ def main() -> None:
     if installed and config.silver.source == "bronze":
         require_readable(sinks)
     context = silver_context(config, os.environ["LAB_NAME"], endpoints, passwords)
-    silver.SERVICE.native.prepare(context)
+    silver.SERVICE.native_form.prepare(context)
     process = silver.process(context, status_host=ANY_ADDRESS, writes_bronze=not installed)
     os.chdir(DATA)
     os.execvpe(process.argv[0], process.argv, {**os.environ, **process.env})  # noqa: S606

@@ -28,7 +28,7 @@ def check_machine(
     state: LabState, artifacts: ArtifactStore, services: Sequence[Service], *, running: bool
 ) -> list[Check]:
     """Check the machine before `up` starts `services`; a `running` lab has its memory."""
-    needed = sum(service.native.memory_mib for service in services) * 1024**2
+    needed = sum(service.native_form.memory_mib for service in services) * 1024**2
     return [
         _platform(),
         python(),
@@ -120,6 +120,6 @@ def _root() -> list[Check]:
 
 def _missing(artifacts: ArtifactStore, services: Sequence[Service]) -> list[str]:
     """Return parts that `up` would fetch, without those that only other commands need."""
-    needed = {name for service in services for name in service.native.artifacts}
+    needed = {name for service in services for name in service.native_form.artifacts}
     statuses = [artifacts.status(name) for name in artifacts.lock.artifacts if name in needed]
     return [status.name for status in statuses if status.state in ("missing", "damaged")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from labctl.config.model import ServiceSettings, mebibytes
+from labctl.config.services import ServiceSettings, mebibytes
 from labctl.services.model import Context, Process, Service
 
 __all__ = ["data_limit_mib", "limited_process"]
@@ -17,7 +17,7 @@ programs have several threads per core."""
 
 def limited_process(service: Service, context: Context) -> Process:
     """Return the process of a service, with its memory limit."""
-    process = service.native.process(context)
+    process = service.native_form.process(context)
     return replace(process, data_mib=data_limit_mib(service, context.settings))
 
 
@@ -33,4 +33,4 @@ def data_limit_mib(service: Service, settings: ServiceSettings) -> int:
     if service.heap is not None and settings.heap is not None:
         added = max(0, mebibytes(settings.heap) - mebibytes(service.heap))
     spare = _SPARE_MIB + _SPARE_MIB_PER_CORE * (os.cpu_count() or 1)
-    return 2 * (service.native.memory_mib + added) + spare
+    return 2 * (service.native_form.memory_mib + added) + spare

@@ -45,7 +45,7 @@ class PartsBeingFetched:
         if not compiled:
             self.rest()
             return list(self._services)
-        early = [s for s in self._services if not compiled.intersection(s.native.artifacts)]
+        early = [s for s in self._services if not compiled.intersection(s.native_form.artifacts)]
         self._progress.wait_for(self._store.missing(_artifacts_of(early)))
         if self._fetch.done():
             self._fetch.result()
@@ -89,4 +89,4 @@ class _Noting:
 
 
 def _artifacts_of(services: Sequence[Service]) -> list[str]:
-    return sorted({name for service in services for name in service.native.artifacts})
+    return sorted({name for service in services for name in service.native_form.artifacts})

@@ -104,7 +104,7 @@ class NativeRuntime:
 
     def _start(self, service: Service, context: Context) -> None:
         context.conf.mkdir(parents=True, exist_ok=True, mode=0o700)
-        service.native.prepare(context)
+        service.native_form.prepare(context)
         self.supervisor.start_process(service.name)
 
     def stop(self, name: str) -> None:
@@ -166,7 +166,7 @@ class NativeRuntime:
 
     def build(self, service: Service) -> str:
         """Return the version of the service's main part, the last one in its record."""
-        names = service.native.artifacts
+        names = service.native_form.artifacts
         return self._artifacts.version(names[-1]) if names else ""
 
     def log_file(self, name: str) -> Path:
@@ -217,7 +217,7 @@ class NativeRuntime:
 
     @contextmanager
     def moved(self, service: Service, own: Context, other: Context) -> Iterator[None]:
-        process = service.native.process(other)
+        process = service.native_form.process(other)
         self.stop(service.name)
         try:
             told = {"argv": process.argv, "env": dict(process.env)}

@@ -120,10 +120,10 @@ class Servers:
     @contextmanager
     def running(self, service: Service) -> Iterator[None]:
         context = self.context(service)
-        context.artifacts.fetch(service.native.artifacts)
+        context.artifacts.fetch(service.native_form.artifacts)
         context.conf.mkdir(parents=True)
-        service.native.prepare(context)
-        process = service.native.process(context)
+        service.native_form.prepare(context)
+        process = service.native_form.process(context)
         with (
             (context.conf / "log").open("wb") as log,
             subprocess.Popen(

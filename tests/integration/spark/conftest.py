@@ -285,7 +285,7 @@ class Silver:
     def run_once(self, *tables: str, source: Literal["kafka", "bronze"], target: str) -> None:
         """Run a second application over `tables` until it has taken in what there is."""
         context = self.lab.context(self.lab.service("silver"))
-        service = SERVICE.native.process(context)
+        service = SERVICE.native_form.process(context)
         chosen = replace(
             options(context),
             tables=tables,

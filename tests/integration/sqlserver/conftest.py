@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from labctl.artifacts import ArtifactStore
-from labctl.config.model import ServiceSettings
+from labctl.config.services import ServiceSettings
 from labctl.runtimes.native.limits import data_limit_mib
 from labctl.services.postgres import SERVICE, unprivileged_prefix, unprivileged_user
 from tests.ports import free_port
