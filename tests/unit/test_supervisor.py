@@ -212,7 +212,8 @@ def test_all_are_killed_but_one(state: LabState) -> None:
 
 
 def test_one_that_does_not_answer_is_told_and_can_still_be_ended(state: LabState) -> None:
-    supervisor = ProcessSupervisor(state, answer_seconds=0.5)
+    supervisor = ProcessSupervisor(state)
+    impatient = ProcessSupervisor(state, answer_seconds=0.5)
     supervisor.start({"sleeper": Process(SLEEPER)})
     supervisor.start_process("sleeper")
     wait_for(lambda: supervisor.state("sleeper").state == "RUNNING")
@@ -220,7 +221,7 @@ def test_one_that_does_not_answer_is_told_and_can_still_be_ended(state: LabState
     daemon = psutil.Process(int((state.folder / "supervisord.pid").read_text()))
     daemon.suspend()
     try:
-        for ask in (supervisor.running, supervisor.states):
+        for ask in (impatient.running, impatient.states):
             with pytest.raises(SilentSupervisorError, match="did not answer"):
                 ask()
         supervisor.shutdown()
@@ -233,7 +234,8 @@ def test_one_that_does_not_answer_is_told_and_can_still_be_ended(state: LabState
 
 
 def test_one_that_stood_still_goes_on_and_starts_what_died_meanwhile(state: LabState) -> None:
-    supervisor = ProcessSupervisor(state, answer_seconds=0.5)
+    supervisor = ProcessSupervisor(state)
+    impatient = ProcessSupervisor(state, answer_seconds=0.5)
     supervisor.start({"sleeper": Process(SLEEPER)})
     supervisor.start_process("sleeper")
     wait_for(lambda: supervisor.state("sleeper").state == "RUNNING")
@@ -242,5 +244,5 @@ def test_one_that_stood_still_goes_on_and_starts_what_died_meanwhile(state: LabS
     with supervisor.paused():
         os.kill(first, signal.SIGKILL)
         with pytest.raises(SilentSupervisorError, match="did not answer"):
-            supervisor.states()
+            impatient.states()
     wait_for(lambda: supervisor.state("sleeper").pid not in (first, None))
