@@ -15,6 +15,7 @@ from rich.text import Text
 
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result
+from labctl.config.model import lab_file
 from labctl.counted import counted
 from labctl.errors import ExitCode
 from labctl.lab.pipeline import (
@@ -25,6 +26,8 @@ from labctl.lab.pipeline import (
     read_pipeline,
 )
 from labctl.lab.status import LabStatus, ServiceStatus, read_status
+from labctl.watching.differences import drift
+from labctl.watching.places import find_places
 
 __all__ = ["status_command", "status_data", "status_text"]
 
@@ -56,27 +59,37 @@ PROBLEM_WIDTH = 500
 def status_command(invocation: Invocation) -> None:
     """Show every service, connector and table, and what keeps changes from the lake.
 
-    Exits with 3 if something does.
+    Exits with 3 if something does. Files that the lab does not run by are named, too.
     """
     lab = invocation.lab()
-    with ThreadPoolExecutor(max_workers=2) as pool:
+    with ThreadPoolExecutor(max_workers=3) as pool:
         services = pool.submit(read_status, lab)
         # What it asks answers at once, or is known not to run.
         pipeline = pool.submit(read_pipeline, lab) if lab.running else None
+        places = find_places(lab.project, lab.config, lab_file(lab.project, invocation.name))
+        differs = pool.submit(drift, lab, places) if lab.running else None
     data = status_data(
-        services.result(), pipeline.result() if pipeline else PipelineStatus([], [], None)
+        services.result(),
+        pipeline.result() if pipeline else PipelineStatus([], [], None),
+        differs.result() if differs else (),
     )
     print_result(invocation.format, data, lambda: status_text(data, invocation.addressed))
     if not data["ready"]:
         raise typer.Exit(int(ExitCode.NOT_READY))
 
 
-def status_data(status: LabStatus, pipeline: PipelineStatus) -> dict[str, Any]:
-    """Return the data of `--output json`: both, and `problems`; `ready` when there are none."""
+def status_data(
+    status: LabStatus, pipeline: PipelineStatus, differs: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the data of `--output json`: all three, and `problems`; `ready` if there are none.
+
+    `differs` has a sentence per file that the lab does not run by.
+    """
     problems = ["the lab is not running"]
     if status.running:
         problems = [*status.problems(), *pipeline.problems()]
-    return {**vars(status), **vars(pipeline), "ready": not problems, "problems": problems}
+    both = {**vars(status), **vars(pipeline), "differs": list(differs)}
+    return {**both, "ready": not problems, "problems": problems}
 
 
 def status_text(
@@ -100,6 +113,9 @@ def status_text(
         parts += [Text(f"  {_in_one_line(problem, PROBLEM_WIDTH)}") for problem in data["problems"]]
         more = "`labctl logs SERVICE` and --output json say more" if data["running"] else ""
         parts.append(Text(addressed(more or "start it with `labctl up`")))
+    if data["differs"]:
+        parts += ["", Text("not what the files say:", style="yellow")]
+        parts += [Text(f"  {addressed(sentence)}") for sentence in data["differs"]]
     return Group(*parts)
 
 

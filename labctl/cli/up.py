@@ -42,6 +42,7 @@ def up_command(
         "secrets": str(lab.state.secrets),
         "schemas": list(started.schemas),
         "connectors": list(started.connectors),
+        "tables": list(started.tables),
     }
     print_result(invocation.format, data, lambda: _render(invocation, lab, started))
 
@@ -64,6 +65,7 @@ def _urls(lab: Lab) -> dict[str, dict[str, str]]:
 def _render(invocation: Invocation, lab: Lab, started: Started) -> RenderableType:
     own = [f"{one.source}: {one.what} applied" for one in started.schemas]
     own += [f"{one.name}: {one.change}" for one in started.connectors if one.change != "unchanged"]
+    own += [f"{name}: runs by its changed properties" for name in started.tables]
     own += [sentence for one in started.connectors for sentence in one.without_table]
     seeded = "labctl seed · " if lab.config.data_sets else ""
     return Group(

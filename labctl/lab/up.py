@@ -28,11 +28,13 @@ from labctl.lab.own_schema import (
     check_schemas,
     sources_with_schema,
 )
+from labctl.lab.pipeline import silver_status
 from labctl.lab.ports import PortTakenError, Reservation
 from labctl.lab.snapshots import finish_restore
 from labctl.lab.starting import UpReporter, bring_up, start_services
+from labctl.lab.table_requests import restart_table
 from labctl.runtimes.model import Level
-from labctl.services import Service
+from labctl.services import Service, silver
 
 __all__ = ["Started", "reserve_ports", "restart_service", "up"]
 
@@ -54,6 +56,8 @@ class Started:
     """The project's own schemas that were applied."""
     connectors: tuple[Applied, ...] = ()
     """Connectors that were applied, for the sources with such a schema."""
+    tables: tuple[str, ...] = ()
+    """Silver tables that were restarted, because their properties had changed."""
 
 
 def up(
@@ -121,12 +125,14 @@ def up(
             restart_failed_tasks(client)
         schemas = _apply_schemas(lab, versions, reporter)
         connectors = _apply_connectors(lab, versions)
+        tables = _restart_changed_tables(lab, versions)
         if own:
             # Those whose definition has changed were stopped meanwhile.
             states = lab.runtime.states()
             idle = [s for s in own if s.name not in states or not states[s.name].running]
             versions |= _start(lab, own, [*running, *pipeline], idle, reporter, reserved)
-    return Started(time.monotonic() - begun, versions, tuple(schemas), tuple(connectors))
+    seconds = time.monotonic() - begun
+    return Started(seconds, versions, tuple(schemas), tuple(connectors), tuple(tables))
 
 
 def _first(wanted: Sequence[Service], complete: Sequence[Service]) -> list[Service]:
@@ -184,6 +190,22 @@ def _apply_connectors(lab: Lab, versions: Mapping[str, str]) -> list[Applied]:
         return []
     files = [file for file in lab_files(lab) if file.name in made or not file.is_source]
     return apply_and_wait(lab, files)
+
+
+def _restart_changed_tables(lab: Lab, versions: Mapping[str, str]) -> list[str]:
+    """Have each table run by its present properties; return the tables that ran by others."""
+    if silver.SERVICE.name not in versions:
+        return []
+    running = silver_status(lab)["tables"]
+    digests = {name: state.get("configuration") for name, state in running.items()}
+    changed = [
+        table.name
+        for table in lab.tables
+        if digests.get(table.name) not in (None, table.properties.digest)
+    ]
+    for name in changed:
+        restart_table(lab, name)
+    return changed
 
 
 def restart_service(lab: Lab, name: str, reporter: UpReporter) -> str:

@@ -40,6 +40,7 @@ def _up(lab: Lab, _: str) -> str:
     started = up(lab, noting)
     said = [f"{one.what} applied" for one in started.schemas]
     said += [f"{one.name} {one.change}" for one in started.connectors if one.change != "unchanged"]
+    said += [f"{name} runs by its changed properties" for name in started.tables]
     if noting.started:
         said.append(f"{', '.join(noting.started)} started")
     return "; ".join(said) or "no service had to be started for it"

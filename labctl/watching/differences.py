@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -17,12 +18,34 @@ from labctl.lab.own_schema import is_schema_applied, sources_with_schema
 from labctl.lab.pipeline import silver_status
 from labctl.watching.places import Places, Role
 
-__all__ = ["differences", "relative"]
+__all__ = ["differences", "drift", "relative"]
 
 
 def differences(lab: Lab, places: Places) -> list[str]:
-    """Return one sentence per difference, each with the command that resolves it."""
-    return [*_services(lab), *_connectors(lab), *_silver(lab, places), *_schemas(lab)]
+    """Return one sentence per difference, each with the command that resolves it.
+
+    A service that does not run or does not answer is one, too.
+    """
+    found = list(_services(lab))
+    try:
+        found += _connectors(lab)
+    except LabError as error:
+        found.append(f"connectors: {error}")
+    try:
+        found += _silver(lab, places)
+    except requests.RequestException:
+        found.append("the Spark application does not answer: labctl status")
+    return [*found, *_schemas(lab)]
+
+
+def drift(lab: Lab, places: Places) -> list[str]:
+    """Return one sentence per file that the lab does not run by, as far as services answer."""
+    found: list[str] = []
+    with suppress(LabError):
+        found += _connectors(lab)
+    with suppress(requests.RequestException):
+        found += _silver(lab, places)
+    return [*found, *_schemas(lab)]
 
 
 def relative(lab: Lab, path: Path) -> str:
@@ -38,13 +61,9 @@ def _services(lab: Lab) -> Iterator[str]:
 
 
 def _connectors(lab: Lab) -> Iterator[str]:
-    try:
-        client = connect_client(lab.endpoints.connect)
-        different = [file for file in lab_files(lab) if runs_otherwise(client, file)]
-    except LabError as error:
-        yield f"connectors: {error}"
-        return
-    for file in different:
+    """Yield a sentence per connector. Raises LabError if Kafka Connect does not answer."""
+    client = connect_client(lab.endpoints.connect)
+    for file in [file for file in lab_files(lab) if runs_otherwise(client, file)]:
         yield (
             f"{relative(lab, file.path)}: Kafka Connect runs another configuration; "
             f"labctl connectors apply {file.name}"
@@ -52,18 +71,15 @@ def _connectors(lab: Lab) -> Iterator[str]:
 
 
 def _silver(lab: Lab, places: Places) -> Iterator[str]:
-    try:
-        status = silver_status(lab)
-    except requests.RequestException:
-        yield "the Spark application does not answer: labctl status"
-        return
+    """Yield a sentence per file. Raises requests' errors if the application does not answer."""
+    status = silver_status(lab)
     for table in lab.tables:
         running = status["tables"].get(table.name)
         file = relative(lab, table.properties.file)
         if running is None:
             yield f"{file}: the Spark application does not know {table.name}: labctl up"
         elif running.get("configuration") != table.properties.digest:
-            yield f"{file}: {table.name} runs by other properties: labctl restart silver"
+            yield f"{file}: {table.name} runs by other properties: labctl up"
     began = datetime.fromisoformat(status["started_at"]).timestamp()
     for path, use in places.uses.items():
         if use.role in (Role.CODE, Role.SPARK) and path.stat().st_mtime > began:

@@ -32,9 +32,10 @@ def test_status_has_one_shape(labctl: Labctl, lab: Lab) -> None:
     done = labctl("status", "--lab", lab.name, "--output", "json")
     assert done.returncode == 0, done.stderr
     status = json.loads(done.stdout)
-    assert set(status) == {*names(LabStatus, PipelineStatus), "problems"}
+    assert set(status) == {*names(LabStatus, PipelineStatus), "differs", "problems"}
     assert (status["lab"], status["profile"]) == (lab.name, lab.profile)
     assert (status["running"], status["ready"], status["problems"]) == (True, True, [])
+    assert status["differs"] == []
     assert (status["bronze"]["writer"], status["bronze"]["state"]) == ("spark", "running")
     assert set(status["bronze"]) == names(BronzeStatus)
     assert [service["name"] for service in status["services"]] == [s.name for s in lab.services]

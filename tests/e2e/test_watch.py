@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from labctl.sources import Source
 from labctl.testing.eventually import Eventually
 from labctl.testing.plugin import SilverReader
 from labctl.watching.watcher import Outcome, Watcher
+from tests.e2e.conftest import Labctl
 from tests.e2e.fault_trial import Verify
 from tests.e2e.second_source import ORDERS, SOURCE
 from tests.e2e.second_source import SILVER as TABLES
@@ -146,4 +148,25 @@ def test_a_table_begins_again_by_its_new_properties_alone(
     properties.write_text(text)
     assert watched.next(eventually).said == f"{TABLE} runs by it"
     verify_equal(*TABLES)
+    assert silver_status(lab)["started_at"] == began, "the application itself went on"
+
+
+@pytest.mark.usefixtures("kept")
+def test_up_has_a_table_run_by_its_changed_properties(lab: Lab, labctl: Labctl) -> None:
+    """Files that were changed while nothing watched them."""
+
+    def differs() -> list[str]:
+        status = json.loads(labctl("status", "--lab", lab.name, "--output", "json").stdout)
+        return [str(sentence) for sentence in status["differs"]]
+
+    assert differs() == []
+    began = silver_status(lab)["started_at"]
+    properties: Path = lab.table(TABLE).properties.file
+    properties.write_text(f"{properties.read_text()}lab.on.bad.record=deadletter\n")
+    file = properties.relative_to(lab.project)
+    assert differs() == [f"{file}: {TABLE} runs by other properties: labctl up"]
+    done = labctl("up", "--lab", lab.name)
+    assert done.returncode == 0, done.stderr
+    assert f"{TABLE}: runs by its changed properties" in done.stdout
+    assert differs() == []
     assert silver_status(lab)["started_at"] == began, "the application itself went on"

@@ -120,4 +120,6 @@ def test_the_application_is_started_with_them(tmp_path: Path) -> None:
     assert [one.name for one in read_definitions(Path(told_file))] == [SALES]
     wrong = config.model_copy(update={"gold": GoldSettings(materialised=("a.b",))})
     with pytest.raises(LabError, match="there is no view a"):
-        silver.SERVICE.native_form.prepare(context_of(silver.SERVICE, wrong, tmp_path, NamedParts()))
+        silver.SERVICE.native_form.prepare(
+            context_of(silver.SERVICE, wrong, tmp_path, NamedParts())
+        )

@@ -210,6 +210,16 @@ def test_a_service_that_is_not_usable_is_a_problem(monkeypatch: pytest.MonkeyPat
     assert data["problems"] == ["service kafka is restarting: ConnectionError: refused"]
 
 
+def test_files_that_the_lab_does_not_run_by_are_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    sentence = "spark/properties/a.properties: a runs by other properties: labctl up"
+    data = status_data(lab_status(), ask(monkeypatch), [sentence])
+    assert (data["ready"], data["differs"]) == (True, [sentence])
+    assert as_text(status_text(data, lambda text: text.upper())).splitlines()[-2:] == [
+        "not what the files say:",
+        f"  {sentence.upper()}",
+    ]
+
+
 def test_why_a_service_died_leaves_the_table_its_room(monkeypatch: pytest.MonkeyPatch) -> None:
     cause = "the kernel killed it for lack of memory"
     connect = ServiceStatus(
