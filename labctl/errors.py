@@ -19,8 +19,8 @@ class ExitCode(IntEnum):
     USAGE = 2
     """The command line, `lab.toml` or another input is wrong. Nothing was changed."""
     NOT_READY = 3
-    """The lab, or a service that the command needs, does not run or is not usable. From `status`:
-    something keeps changes from silver or bronze right now."""
+    """The lab, or a service that the command needs, does not run or is not usable. From `status`
+    and `verify`: something keeps changes from silver or bronze right now."""
     DIFFERENT = 4
     """`verify` found rows that differ, `bronze check` found damaged files, `latency` or `soak`
     found changes that are lost, wrong or there twice, or `conformance` found a table that is

@@ -6,9 +6,10 @@ from enum import StrEnum
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from labctl.cli.app import Invocation, command, root
-from labctl.cli.output import print_result
+from labctl.cli.output import print_result, stderr
 from labctl.cli.rows import own_columns, records_of, rows_csv, rows_table
 
 __all__ = ["query_command"]
@@ -60,6 +61,7 @@ def query_command(
     """
     from labctl.lab.views import LabViews
     from labctl.lake import Lake, View
+    from labctl.lake.instants import to_datetime
 
     view = View.parse(
         as_of=as_of, begin=from_, end=to, deleted=deleted, read_optimized=read_optimized
@@ -70,7 +72,12 @@ def query_command(
         from labctl.lake.spark import SparkEngine
 
         spark = SparkEngine(lab.artifacts.spark_jars(), lab.artifacts.java())
-    answer = Lake(lab.endpoints.objectstore).query(sql, view, engine=spark, views=LabViews(lab))
+    lake = Lake(lab.endpoints.objectstore)
+    answer = lake.query(sql, view, engine=spark, views=LabViews(lab))
+    if not answer.num_rows:
+        for name, first in lake.before_history(sql, view).items():
+            when = to_datetime(first).isoformat(sep=" ", timespec="milliseconds")
+            stderr.print(Text(f"{name} had no commit at {view.at} yet: its first is of {when}"))
     if not all_columns:
         answer = own_columns(answer, sql)
     data = {

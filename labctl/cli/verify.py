@@ -14,11 +14,11 @@ from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
 from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import read_pipeline
+from labctl.lab.pipeline import HELD_UP, PipelineStatus, bronze_problems, read_pipeline
 from labctl.lab.verification import verify_lab
 from labctl.verify import State, TableDiff, TableVerdict, VerifyReport
 
-__all__ = ["verify_command", "verify_exit_code", "verify_summary"]
+__all__ = ["stopped", "verify_command", "verify_exit_code", "verify_summary"]
 
 STYLES = {
     State.EQUAL: "green",
@@ -39,7 +39,8 @@ def verify_command(
 ) -> None:
     """Compare every source table with its silver table, row by row.
 
-    Exits with 4 if a table differs, and with 7 if it could not tell.
+    Exits with 4 if a table differs, with 7 if it could not tell, and with 3 if all rows match but
+    something keeps further changes from silver or bronze.
     """
     lab = invocation.lab().require_running()
     with stderr.status("comparing sources with silver") as status:
@@ -52,19 +53,31 @@ def verify_command(
                 f"{so_far.source}: {so_far.reason or 'not the same yet'}"
             ),
         )
+    halted = stopped(read_pipeline(lab), report) if report.equal else []
+    steps = [*_unrecorded(lab, report), *_other_rows(report), *_extra_rows(lab, report), *halted]
     print_result(
         invocation.format,
         report.to_dict(),
-        lambda: Group(
-            verify_summary(report),
-            *map(
-                invocation.addressed,
-                [*_unrecorded(lab, report), *_other_rows(report), *_extra_rows(lab, report)],
-            ),
-        ),
+        lambda: Group(verify_summary(report), *map(Text, map(invocation.addressed, steps))),
     )
     if code := verify_exit_code(report):
         raise typer.Exit(int(code))
+    if halted:
+        raise typer.Exit(int(ExitCode.NOT_READY))
+
+
+def stopped(pipeline: PipelineStatus, report: VerifyReport) -> list[str]:
+    """Return what keeps further changes from the compared tables and from bronze."""
+    compared = {verdict.silver for verdict in report.tables}
+    problems = [
+        f"table {table.name} is {table.state}: {table.error}"
+        for table in pipeline.tables
+        if table.name in compared and table.state in HELD_UP
+    ]
+    problems += bronze_problems(pipeline.bronze)
+    if not problems:
+        return []
+    return ["Further changes would not arrive:", *(f"  {said}" for said in problems)]
 
 
 def _unrecorded(lab: Lab, report: VerifyReport) -> list[str]:

@@ -28,6 +28,7 @@ __all__ = [
     "PipelineStatus",
     "SilverTableStatus",
     "WrittenBy",
+    "bronze_problems",
     "bronze_writer",
     "read_pipeline",
     "silver_status",
@@ -136,7 +137,7 @@ class PipelineStatus:
                 for t in self.tables
                 if t.catalog_error
             ),
-            *_bronze_problems(self.bronze),
+            *bronze_problems(self.bronze),
             *(
                 f"{g.name}, a view kept as a table, is {g.state}: {g.error}"
                 for g in self.gold
@@ -254,7 +255,8 @@ def _lost_problems(topics: Sequence[str]) -> Iterable[str]:
         )
 
 
-def _bronze_problems(bronze: BronzeStatus | None) -> Iterable[str]:
+def bronze_problems(bronze: BronzeStatus | None) -> Iterable[str]:
+    """Yield what keeps changes from bronze, and why."""
     if bronze is None:
         return
     if bronze.state in HELD_UP:

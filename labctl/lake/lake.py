@@ -241,6 +241,21 @@ class Lake:
         tables = [self._table(name) for name in names if name in used]
         return reading(tables, lambda: _answer(query, tables, view, shown))
 
+    def before_history(self, sql: str, view: View) -> dict[str, str]:
+        """Return the first instant of each table in `sql` that had no commit yet, by its name.
+
+        Empty if `view` shows the present. It tells why a query of the past has no rows.
+        """
+        from labctl.lake.sql import SqlQuery
+
+        if view.at is None or _SHOW_TABLES.fullmatch(sql):
+            return {}
+        timelines = {
+            name: self.timeline(name) for name in SqlQuery(sql, self.table_names()).tables()
+        }
+        firsts = {name: found.first for name, found in timelines.items() if found is not None}
+        return {name: first for name, first in firsts.items() if first and first > view.at}
+
     def _shown(self) -> pa.Table:
         """Answer SHOW TABLES with the name, kind, commits and latest instant of each table."""
         infos = self.tables()

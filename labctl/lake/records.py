@@ -65,20 +65,28 @@ def _is(field: object, wanted: object) -> bool:
 
 
 def to_table(records: Sequence[Record]) -> pa.Table:
-    """Return a row per record: `_topic`, `_partition`, `_offset`, `_file`, then the value's
-    fields."""
+    """Return a row per record: `_topic`, `_partition`, `_offset`, `_file`, then the value's fields.
+
+    A value without fields, such as one that is not Avro of its schema, is in `_value`.
+    """
     rows = [
         {
             "_topic": record.topic,
             "_partition": record.partition,
             "_offset": record.offset,
             "_file": record.file,
-            **(record.value if isinstance(record.value, dict) else {}),
+            **_fields(record.value),
         }
         for record in records
     ]
     names = list(dict.fromkeys(name for row in rows for name in row))
     return pa.table({name: _column([row.get(name) for row in rows]) for name in names})
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    if value is None or isinstance(value, dict):
+        return value or {}
+    return {"_value": str(value)}
 
 
 def _column(values: Sequence[Any]) -> pa.Array[Any]:

@@ -134,6 +134,11 @@ class Timeline:
         return replace(self, instants=tuple(sorted([*kept, *others.values()])))
 
     @property
+    def first(self) -> str | None:
+        """Instant of the first completed write that the timeline still has."""
+        return self.writes[0].requested if self.writes else None
+
+    @property
     def latest(self) -> str | None:
         """Instant of the last completed write."""
         return self.writes[-1].requested if self.writes else None

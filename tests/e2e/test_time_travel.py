@@ -139,9 +139,13 @@ def test_the_command_line_travels_too(
     first, second = row.to(Decimal("4.25")), row.to(Decimal("5.50"))
     sql = "SELECT pricepaid FROM sale WHERE salesid = 204"
 
+    said = ""
+
     def answer(*options: str) -> list[Row]:
+        nonlocal said
         done = labctl("query", sql, "--lab", lab.name, "--output", "json", *options)
         assert done.returncode == 0, done.stderr
+        said = done.stderr
         rows: list[Row] = json.loads(done.stdout)["rows"]
         return rows
 
@@ -149,3 +153,7 @@ def test_the_command_line_travels_too(
     assert answer("--as-of", first) == [{"pricepaid": "4.25"}]
     assert answer("--from", first, "--to", second) == [{"pricepaid": "5.50"}]
     assert answer("--from", second) == []
+    assert "had no commit" not in said
+    # Before the table's history, an empty answer is explained, or the past is gone.
+    done = labctl("query", sql, "--lab", lab.name, "--as-of", "2001-01-01")
+    assert "had no commit at 2001" in done.stderr or "has been cleaned" in done.stderr

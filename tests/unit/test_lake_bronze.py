@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -20,7 +21,7 @@ from labctl.lab.bronze import lab_bronze
 from labctl.lab.lab import Lab
 from labctl.lake.bronze import Bronze
 from labctl.lake.objectstore import LakeStorage
-from labctl.lake.records import AvroDecoder, to_table
+from labctl.lake.records import AvroDecoder, Record, to_table
 
 TOPIC = "tickit.ecomm.sale"
 
@@ -134,6 +135,13 @@ def test_records_make_a_table(bronze: Bronze) -> None:
     table = to_table(bronze.find(TOPIC, {"salesid": 200}, limit=5))
     assert table.column("_offset").to_pylist() == [2, 0]
     assert table.column("price").to_pylist() == [Decimal("-12.34")] * 2
+
+
+def test_a_value_that_is_not_avro_of_its_schema_is_shown() -> None:
+    undecoded = Record(TOPIC, 0, 7, None, None, "0x0001ff")
+    table = to_table([undecoded, replace(undecoded, offset=8, value={"salesid": 1})])
+    assert table.to_pylist()[0]["_value"] == "0x0001ff"
+    assert table.column("_value").to_pylist() == ["0x0001ff", None]
 
 
 def test_values_beyond_the_calendar_stay_numbers() -> None:

@@ -10,11 +10,13 @@ from typing import Any, cast
 import pytest
 
 from labctl.cli.status import status_data, status_text
+from labctl.cli.verify import stopped
 from labctl.lab import pipeline
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import PipelineStatus, read_pipeline
 from labctl.lab.slots import Slot
 from labctl.lab.status import LabStatus, ServiceStatus
+from labctl.verify import State, TableVerdict, VerifyReport
 from tests.unit.rendering import as_text
 
 CONNECTOR = "source_connector_mysql"
@@ -208,6 +210,24 @@ def test_a_refused_rebuild_is_told_and_its_table_is_no_problem(
 def test_a_service_that_is_not_usable_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     data = status_data(lab_status("restarting", "ConnectionError: refused"), ask(monkeypatch))
     assert data["problems"] == ["service kafka is restarting: ConnectionError: refused"]
+
+
+def test_verify_tells_what_keeps_further_changes_from_tables_that_match(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def report(name: str) -> VerifyReport:
+        verdict = TableVerdict("mysql ecomm.sale", name, State.EQUAL, None, None, 0, 1, 0.1)
+        return VerifyReport((verdict,), 0.1)
+
+    assert stopped(ask(monkeypatch), report("sale")) == []
+    failed = ask(monkeypatch, sale=table(state="failed", error="record 7 does not fit"))
+    assert stopped(failed, report("sale")) == [
+        "Further changes would not arrive:",
+        "  table sale is failed: record 7 does not fit",
+    ]
+    assert stopped(failed, report("listing")) == [], "it was not asked for"
+    halted = ask(monkeypatch, bronze_said=bronze(stopped_topics={TOPIC: "no schema"}))
+    assert stopped(halted, report("sale"))[1:] == [f"  bronze has stopped for {TOPIC}: no schema"]
 
 
 def test_files_that_the_lab_does_not_run_by_are_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
