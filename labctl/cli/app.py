@@ -77,13 +77,18 @@ _PASSING_ON = {"allow_interspersed_args": False, "ignore_unknown_options": True}
 def _print_version(wanted: bool) -> None:
     """Print what a report of a fault begins with, and end the command."""
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(
-            f"labctl {version('labctl')}, Python {platform.python_version()}, "
-            f"{platform.system()} {platform.machine()}"
-        )
+        typer.echo(version_line())
         raise typer.Exit
+
+
+def version_line() -> str:
+    """Return the versions of labctl and Python, and the machine's kind."""
+    from importlib.metadata import version
+
+    return (
+        f"labctl {version('labctl')}, Python {platform.python_version()}, "
+        f"{platform.system()} {platform.machine()}"
+    )
 
 
 @root.callback()

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated
 
+import psutil
 import typer
 from rich.console import Group
 from rich.text import Text
 
-from labctl.cli.app import Invocation, command, root
+from labctl.cli.app import Invocation, command, root, version_line
 from labctl.cli.output import print_result
+from labctl.cli.status import status_of
 from labctl.errors import ExitCode
 from labctl.lab.doctor import diagnose
+from labctl.lab.lab import Lab
 from labctl.runtimes.model import Check, Level
 
 __all__ = ["doctor_command"]
@@ -20,16 +27,50 @@ STYLES = {Level.OK: "green", Level.WARN: "yellow", Level.FAIL: "bold red"}
 
 
 @command(root, "doctor", example="labctl doctor")
-def doctor_command(invocation: Invocation) -> None:
-    """Look for what would keep the lab from running. Exits with 5 if it finds something."""
-    checks = diagnose(invocation.lab())
-    print_result(
-        invocation.format,
-        {"checks": checks},
-        lambda: Group(*(_line(check, invocation.addressed) for check in checks)),
-    )
+def doctor_command(
+    invocation: Invocation,
+    report: Annotated[
+        bool, typer.Option("--report", help="Print all that a report of a fault needs.")
+    ] = False,
+) -> None:
+    """Look for what would keep the lab from running. Exits with 5 if it finds something.
+
+    The text of --report holds neither passwords nor rows, and your home folder is called ~.
+    """
+    lab = invocation.lab()
+    checks = diagnose(lab)
+    if report:
+        typer.echo(report_text(lab, checks))
+    else:
+        print_result(
+            invocation.format,
+            {"checks": checks},
+            lambda: Group(*(_line(check, invocation.addressed) for check in checks)),
+        )
     if any(check.level is Level.FAIL for check in checks):
         raise typer.Exit(int(ExitCode.ENVIRONMENT))
+
+
+def report_text(lab: Lab, checks: Sequence[Check]) -> str:
+    """Return a report in Markdown: versions, the machine, checks, and what is not ready."""
+    profile = lab.config.profiles[lab.profile]
+    sources = Counter(source.engine for source in lab.config.sources.values())
+    status = status_of(lab)
+    lines = [
+        version_line(),
+        f"{os.cpu_count()} cores, {psutil.virtual_memory().total / 1024**3:.1f} GiB",
+        f"profile {lab.profile} ({profile.runtime})",
+        f"sources: {', '.join(f'{count} {engine}' for engine, count in sources.items())}; "
+        f"tables: {len(lab.tables)}",
+        f"services: {', '.join(service.name for service in lab.services)}",
+        "",
+        *(f"{check.level:<5}{check.name}: {check.detail}" for check in checks),
+    ]
+    for title, sentences in (("not ready", "problems"), ("not what the files say", "differs")):
+        if status[sentences]:
+            lines += ["", f"{title}:", *(f"  {sentence}" for sentence in status[sentences])]
+    text = "\n".join(lines).replace(str(Path.home()), "~")
+    return f"```\n{text}\n```"
 
 
 def _line(check: Check, addressed: Callable[[str], str]) -> Text:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Group, RenderableType
@@ -15,9 +15,11 @@ from rich.text import Text
 
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result
+from labctl.cli.up import urls_table
 from labctl.config.model import lab_file
 from labctl.counted import counted
 from labctl.errors import ExitCode
+from labctl.lab.lab import Lab
 from labctl.lab.pipeline import (
     BronzeStatus,
     ConnectorStatus,
@@ -29,7 +31,7 @@ from labctl.lab.status import LabStatus, ServiceStatus, read_status
 from labctl.watching.differences import drift
 from labctl.watching.places import find_places
 
-__all__ = ["status_command", "status_data", "status_text"]
+__all__ = ["status_command", "status_data", "status_of", "status_text"]
 
 STYLES = {
     "ready": "green",
@@ -56,26 +58,41 @@ PROBLEM_WIDTH = 500
 
 
 @command(root, "status", example="labctl status --output json")
-def status_command(invocation: Invocation) -> None:
+def status_command(
+    invocation: Invocation,
+    addresses: Annotated[
+        bool, typer.Option("--addresses", help="Show the services' addresses, too.")
+    ] = False,
+) -> None:
     """Show every service, connector and table, and what keeps changes from the lake.
 
     Exits with 3 if something does. Files that the lab does not run by are named, too.
     """
     lab = invocation.lab()
+    data = status_of(lab)
+
+    def shown() -> RenderableType:
+        text = status_text(data, invocation.addressed)
+        return Group(urls_table(lab), "", text) if addresses else text
+
+    print_result(invocation.format, data, shown)
+    if not data["ready"]:
+        raise typer.Exit(int(ExitCode.NOT_READY))
+
+
+def status_of(lab: Lab) -> dict[str, Any]:
+    """Return `status_data` of a lab, running or not."""
     with ThreadPoolExecutor(max_workers=3) as pool:
         services = pool.submit(read_status, lab)
         # What it asks answers at once, or is known not to run.
         pipeline = pool.submit(read_pipeline, lab) if lab.running else None
-        places = find_places(lab.project, lab.config, lab_file(lab.project, invocation.name))
+        places = find_places(lab.project, lab.config, lab_file(lab.project, lab.name))
         differs = pool.submit(drift, lab, places) if lab.running else None
-    data = status_data(
+    return status_data(
         services.result(),
         pipeline.result() if pipeline else PipelineStatus([], [], None),
         differs.result() if differs else (),
     )
-    print_result(invocation.format, data, lambda: status_text(data, invocation.addressed))
-    if not data["ready"]:
-        raise typer.Exit(int(ExitCode.NOT_READY))
 
 
 def status_data(
@@ -99,7 +116,11 @@ def status_text(
 
     Each error takes one line; `addressed` writes commands for the user's lab.
     """
-    parts: list[RenderableType] = [_services(data["services"]), *_deaths(data["services"])]
+    parts: list[RenderableType] = [
+        *_problems(data, addressed),
+        _services(data["services"]),
+        *_deaths(data["services"]),
+    ]
     if data["connectors"]:
         parts += ["", _connectors(data["connectors"])]
     if data["tables"]:
@@ -108,15 +129,21 @@ def status_text(
         parts += ["", Text(_bronze(data["bronze"]))]
     total = sum(service.memory_bytes for service in data["services"])
     parts += ["", f"lab {data['lab']} · profile {data['profile']} · {total / 1024**3:.2f} GiB"]
+    return Group(*parts)
+
+
+def _problems(data: Mapping[str, Any], addressed: Callable[[str], str]) -> list[RenderableType]:
+    """Show what is not as it should be, which comes first; nothing if all is well."""
+    parts: list[RenderableType] = []
     if data["problems"]:
-        parts += ["", Text("not ready:", style="bold red")]
+        parts += [Text("not ready:", style="bold red")]
         parts += [Text(f"  {_in_one_line(problem, PROBLEM_WIDTH)}") for problem in data["problems"]]
         more = "`labctl logs SERVICE` and --output json say more" if data["running"] else ""
-        parts.append(Text(addressed(more or "start it with `labctl up`")))
+        parts += [Text(addressed(more or "start it with `labctl up`")), ""]
     if data["differs"]:
-        parts += ["", Text("not what the files say:", style="yellow")]
-        parts += [Text(f"  {addressed(sentence)}") for sentence in data["differs"]]
-    return Group(*parts)
+        parts += [Text("not what the files say:", style="yellow")]
+        parts += [*(Text(f"  {addressed(sentence)}") for sentence in data["differs"]), ""]
+    return parts
 
 
 def _services(services: Sequence[ServiceStatus]) -> Table:

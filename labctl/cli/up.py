@@ -43,6 +43,7 @@ def up_command(
         "schemas": list(started.schemas),
         "connectors": list(started.connectors),
         "tables": list(started.tables),
+        "started": list(started.started),
     }
     print_result(invocation.format, data, lambda: _render(invocation, lab, started))
 
@@ -67,13 +68,16 @@ def _render(invocation: Invocation, lab: Lab, started: Started) -> RenderableTyp
     own += [f"{one.name}: {one.change}" for one in started.connectors if one.change != "unchanged"]
     own += [f"{name}: runs by its changed properties" for name in started.tables]
     own += [sentence for one in started.connectors for sentence in one.without_table]
+    if started.is_unchanged:
+        said = f"Lab {lab.name!r} is up; nothing had to be started. labctl status --addresses"
+        return Group(*own, invocation.addressed(said))
     seeded = "labctl seed · " if lab.config.data_sets else ""
     return Group(
         urls_table(lab),
         "",
         *own,
-        f"Lab {lab.name!r} is up after {started.seconds:.1f} s. "
-        f"Credentials: {lab.state.secrets} "
-        + invocation.addressed("(`labctl env` points clients at them)."),
+        f"Lab {lab.name!r} is up after {started.seconds:.1f} s.",
+        f"Credentials: {lab.state.secrets}",
+        invocation.addressed('Clients: eval "$(labctl env)"'),
         invocation.addressed(f"Next: {seeded}labctl status · labctl down"),
     )

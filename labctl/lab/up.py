@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from labctl.config.model import lab_file
@@ -58,6 +59,14 @@ class Started:
     """Connectors that were applied, for the sources with such a schema."""
     tables: tuple[str, ...] = ()
     """Silver tables that were restarted, because their properties had changed."""
+    started: tuple[str, ...] = ()
+    """Services that were started, or started again."""
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether everything ran already, and by the project's files."""
+        applied = any(connector.change != "unchanged" for connector in self.connectors)
+        return not (self.started or self.schemas or self.tables or applied)
 
 
 def up(
@@ -112,12 +121,14 @@ def up(
                 first = _first(pipeline, parts.first())
                 _write_state(lab, fresh=not states)
                 # The user's are declared first, too: a mistake in one of them ends it here.
-                versions = _start(lab, first, [*running, *own], idle, reporter, reserved)
+                begun_now: list[str] = []
+                start = partial(_start, lab, reporter=reporter, reserved=reserved, begun=begun_now)
+                versions = start(first, [*running, *own], idle)
                 if rest := [service for service in pipeline if service not in first]:
                     meanwhile(versions)
                     parts.rest()
                     others = [*running, *first, *own]
-                    versions |= _start(lab, rest, others, idle, reporter, reserved)
+                    versions |= start(rest, others, idle)
         if "connect" in versions:
             client = connect_client(lab.endpoints.connect, seconds=CONNECT_SECONDS)
             give_logins(client)
@@ -130,9 +141,11 @@ def up(
             # Those whose definition has changed were stopped meanwhile.
             states = lab.runtime.states()
             idle = [s for s in own if s.name not in states or not states[s.name].running]
-            versions |= _start(lab, own, [*running, *pipeline], idle, reporter, reserved)
+            versions |= start(own, [*running, *pipeline], idle)
     seconds = time.monotonic() - begun
-    return Started(seconds, versions, tuple(schemas), tuple(connectors), tuple(tables))
+    return Started(
+        seconds, versions, tuple(schemas), tuple(connectors), tuple(tables), tuple(begun_now)
+    )
 
 
 def _first(wanted: Sequence[Service], complete: Sequence[Service]) -> list[Service]:
@@ -154,16 +167,23 @@ def _start(
     wanted: Sequence[Service],
     running: Sequence[Service],
     idle: Sequence[Service],
+    *,
     reporter: UpReporter,
     reserved: Reservation,
+    begun: list[str],
 ) -> dict[str, str]:
-    """Start those of `wanted` that are `idle` or must be restarted; return their versions."""
+    """Start those of `wanted` that are `idle` or must be restarted; return all their versions.
+
+    Adds the names of the started ones to `begun`.
+    """
     with _no_idle_runtime_left(lab):
         known = [s for s in lab.services if s in wanted or s in running]
         changed = lab.runtime.declare([(s, lab.context(s)) for s in known])
         reserved.release([service.name for service in known])
         again = [s for s in running if s.name in changed]
-        return start_services(lab, list(wanted), [*idle, *again], reporter)
+        versions = start_services(lab, list(wanted), [*idle, *again], reporter)
+        begun += [service.name for service in wanted if service in (*idle, *again)]
+        return versions
 
 
 def _apply_schemas(

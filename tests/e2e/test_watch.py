@@ -170,3 +170,5 @@ def test_up_has_a_table_run_by_its_changed_properties(lab: Lab, labctl: Labctl) 
     assert f"{TABLE}: runs by its changed properties" in done.stdout
     assert differs() == []
     assert silver_status(lab)["started_at"] == began, "the application itself went on"
+    again = labctl("up", "--lab", lab.name)
+    assert "nothing had to be started" in again.stdout

@@ -1,4 +1,4 @@
-"""The example of docs/testing.md, run as its reader does: its five tests on a lab of their own."""
+"""The example of docs/testing.md, run as its reader does: its six tests on a lab of their own."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_example_passes_on_a_lab_that_it_makes_and_removes(tmp_path: Path) -
             text=True,
             check=False,
         )
-        assert re.search(r"\b5 passed in ", done.stdout), done.stdout + done.stderr
+        assert re.search(r"\b6 passed in ", done.stdout), done.stdout + done.stderr
         assert "skipped" not in done.stdout
         assert lab_names() == []
         assert snapshots() == []
