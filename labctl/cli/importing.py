@@ -82,7 +82,8 @@ def _render(
         where = f"{toml}, written" if new_project and write else f"To be added to {toml}"
         if new_project and not write:
             where = f"{toml} would be"
-        parts += [Text(f"{where}:", "bold"), Text(found.lab_toml)]
+        text = found.new_lab_toml(toml.parent) if new_project else found.lab_toml
+        parts += [Text(f"{where}:", "bold"), Text(text)]
     if found.problems:
         parts.append(Text("To be decided first; nothing is written until then:", "bold red"))
         parts += [Text(f"  {problem}") for problem in found.problems]

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.importing import FolderArgument, ForceOption, WriteOption, finish
+from labctl.errors import ExitCode, LabError
 from labctl.importing import import_tables, open_project
+from lakehouse.properties import TableType
 
 __all__ = ["app"]
 
 app = group("tables")
-
-
-class _TableType(StrEnum):
-    COPY_ON_WRITE = "COPY_ON_WRITE"
-    MERGE_ON_READ = "MERGE_ON_READ"
 
 
 @command(app, "import", example="labctl tables import ~/hudi_deltastreamer --write")
@@ -26,10 +22,11 @@ def import_command(
     invocation: Invocation,
     folder: FolderArgument,
     table_type: Annotated[
-        _TableType | None,
+        list[str] | None,
         typer.Option(
-            help="Type of the tables whose files do not say it: DeltaStreamer's command line did.",
-            case_sensitive=False,
+            metavar="[PATTERN=]TYPE",
+            help="COPY_ON_WRITE or MERGE_ON_READ, for files that do not say it, as DeltaStreamer's "
+            "command line did; repeatable, with a pattern of file names such as '*_cow*'.",
         ),
     ] = None,
     write: WriteOption = False,
@@ -41,5 +38,18 @@ def import_command(
     --write, and nothing with it while something is left to decide.
     """
     project = open_project()
-    found = import_tables(folder, project, None if table_type is None else table_type.value)
+    found = import_tables(folder, project, [_type_of(text) for text in table_type or ()])
     finish(invocation, found, project, write=write, force=force)
+
+
+def _type_of(text: str) -> tuple[str, TableType]:
+    """Return a pattern of file names and a table type. Raises LabError (USAGE)."""
+    pattern, _, kind = text.rpartition("=")
+    for known in get_args(TableType):
+        if kind.upper() == known:
+            return pattern or "*", known
+    raise LabError(
+        f"--table-type {text}: {kind!r} is no table type",
+        hint=f"write {' or '.join(get_args(TableType))}, or PATTERN=TYPE",
+        exit_code=ExitCode.USAGE,
+    )

@@ -11,6 +11,7 @@ from pathlib import Path
 from labctl.errors import ExitCode, LabError
 from labctl.home.changes import change_files
 from labctl.kafkaconnect.redaction import HIDDEN, is_secret
+from labctl.scaffolding.project import lab_name
 
 __all__ = ["UNFILLED", "Change", "Import", "ImportedFile", "is_unfilled"]
 
@@ -102,8 +103,19 @@ class Import:
             if file.change is not Change.UNCHANGED
         }
         if self.lab_toml and not (toml := project / "lab.toml").exists():
-            written[toml] = self.lab_toml.encode()
+            written[toml] = self.new_lab_toml(project).encode()
         change_files(project, written)
+
+    def new_lab_toml(self, project: Path) -> str:
+        """Return the text of a new lab.toml: its lab has the folder's name, if a lab can have it.
+
+        Two labs of one name would be the same lab.
+        """
+        try:
+            name = f'name = "{lab_name(project.resolve().name)}"\n\n'
+        except LabError:
+            name = ""
+        return f"{name}{self.lab_toml}"
 
 
 _JSON_PAIR = re.compile(r'(\s*"([^"]+)"\s*:\s*)"(.*)"(,?\s*)$')

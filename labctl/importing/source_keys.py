@@ -42,6 +42,13 @@ _TRUST = {
 }
 _SERVERS = "schema.history.internal.kafka.bootstrap.servers"
 _CLIENTS = ("schema.history.internal.producer.", "schema.history.internal.consumer.")
+_DECIMALS = {
+    "double": "is double: a decimal number can lose digits on its way, and `labctl verify` cannot "
+    "compare it; precise keeps them",
+    "string": "is string: decimal numbers are text in silver, which is neither added nor sorted as "
+    "numbers are; precise keeps the type",
+}
+"""What becomes of decimal numbers, by the mode."""
 _LISTS = ("table.include.list", "schema.include.list")
 _PLAIN = re.compile(r"[\w$-]+")
 
@@ -98,12 +105,8 @@ def complete_source(
         edits.set_all(truncate_keys(edits.config, unwrap), "silver follows a TRUNCATE, too")
     edits.set_all(converter_keys(edits.config), "values arrive as they are, or are told apart")
     _references(edits, offered)
-    if edits.config.get("decimal.handling.mode") == "double":
-        edits.note(
-            "decimal.handling.mode",
-            "is double: a decimal number can lose digits on its way, and `labctl verify` cannot "
-            "compare it; precise keeps them",
-        )
+    if loss := _DECIMALS.get(edits.config.get("decimal.handling.mode", "")):
+        edits.note("decimal.handling.mode", loss)
 
 
 def _trust(edits: Edits, engine: SourceEngine) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
@@ -45,6 +46,12 @@ class _Table:
     added: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Keys that the files lack, each with its value and the reason."""
     problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def place(self, key: str) -> str:
+        """Return the file and line of the key, or of the older key that is read as it."""
+        older = (old for old, edit in self.edits.items() if key in edit.becomes)
+        return self.places.get(next(older, key), f"{self.path}:1")
 
     def now(self) -> dict[str, str]:
         """Return the table's keys after all edits."""
@@ -70,10 +77,13 @@ class _Table:
         return (*edits, *added)
 
 
-def import_tables(folder: Path, project: Project, table_type: TableType | None = None) -> Import:
+def import_tables(
+    folder: Path, project: Project, table_types: Sequence[tuple[str, TableType]] = ()
+) -> Import:
     """Return the import that lets a lab of `project` create the tables of `folder`.
 
-    `table_type` is for tables whose files do not set it, because the streamer's command line did.
+    `table_types` are for tables whose files do not set the type, because the streamer's command
+    line did: a pattern of file names, and the type. The last one that matches counts.
     Raises LabError (USAGE) if the folder has no file of a table, or if a file cannot be read.
     """
     result = Import()
@@ -82,9 +92,11 @@ def import_tables(folder: Path, project: Project, table_type: TableType | None =
     shared = read_properties(base)
     seen: dict[str, Path] = {}
     for table in _read(folder, result):
-        _edit(table, shared, table_type)
+        matching = [kind for pattern, kind in table_types if fnmatchcase(table.path.name, pattern)]
+        _edit(table, shared, matching[-1] if matching else None)
         name = _file_name(table.now(), seen)
         result.problems += table.problems
+        result.notes += table.notes
         if name is None:
             continue
         if (other := seen.setdefault(name, table.path)) != table.path:
@@ -152,7 +164,13 @@ def _edit(table: _Table, shared: Mapping[str, str], table_type: TableType | None
         table.refuse(
             _TYPE,
             "missing: the streamer was told the type on its command line; import with --table-type "
-            "COPY_ON_WRITE or MERGE_ON_READ, or write the key",
+            "COPY_ON_WRITE or MERGE_ON_READ (some of the files: PATTERN=TYPE), or write the key",
+        )
+    ordering = {**shared, **now}.get(ORDERING, "")
+    if ordering and not ordering.startswith("__"):
+        table.notes.append(
+            f"{table.place(ORDERING)}: rows are ordered by {ordering}: a change that sets it back, "
+            "or to NULL, never arrives. Without this key, the order is that of the topic"
         )
     if ORDERING not in {**shared, **now}:
         table.added[ORDERING] = ("__kafka_offset", "the order of a key's changes in their topic")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,21 @@ def said(engine: str, **changes: str | None) -> list[str]:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_the_projects_files_have_only_keys_that_are_read(file: ConnectorFile) -> None:
     assert list(wrong_keys(file.config)) == []
+
+
+@pytest.mark.parametrize("engine", BY_ENGINE.keys() & {"postgres", "mysql", "mssql"})
+def test_envelopes_that_nothing_turns_into_rows_are_refused(engine: str) -> None:
+    kept = {
+        key: value for key, value in BY_ENGINE[engine].items() if not key.startswith("transforms")
+    }
+    (problem,) = (one for one in wrong_keys(kept) if one.startswith("transforms"))
+    written = dict(re.findall(r'"(transforms[^"]*)": "([^"]*)"', problem))
+    # Further sentences ask for what every such transform needs.
+    assert not [one for one in wrong_keys(kept | written) if "envelopes" in one]
+    assert written["transforms"] == "unwrap"
+    # A transform of the user's own may do it.
+    own = {"transforms": "own", "transforms.own.type": "com.example.Flatten"}
+    assert not [one for one in wrong_keys(kept | own) if "envelopes" in one]
 
 
 def test_the_table_is_of_the_plugins_that_are_locked() -> None:

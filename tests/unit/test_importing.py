@@ -246,6 +246,39 @@ def test_what_a_connector_leaves_to_decide_is_told_and_nothing_written(
     assert contents(project) == {}
 
 
+def test_the_lab_is_called_as_the_folder_is(project: Path, older: Path) -> None:
+    """Two labs of one name would be the same lab."""
+    import_all(older)
+    assert LabConfig.load(project / "lab.toml").name == "project"
+
+
+def test_a_type_for_some_of_the_files(project: Path, older: Path) -> None:
+    folder = older / "deltastreamer"
+    run("connectors", "import", older / "kafka_connect", "--write")
+    some = ("--table-type", "*.ecomm.*=copy_on_write")
+    run("tables", "import", folder, *TYPE, *some, "--write")
+    tables = lab_tables(project, LabConfig.load(project / "lab.toml"))
+    types = {table.topic: table.properties.table_type for table in tables}
+    assert types["tickit.ecomm.sale"] == "COPY_ON_WRITE"
+    assert types["tickit.ems.event"] == "MERGE_ON_READ"
+    said = run("tables", "import", folder, "--table-type", "*=both", code=ExitCode.USAGE)
+    assert "'both' is no table type" in said
+
+
+def test_an_ordering_of_ones_own_and_decimals_as_text_are_pointed_out(older: Path) -> None:
+    table = older / "deltastreamer" / "tickit.ecomm.sale.properties"
+    table.write_text(table.read_text() + "hoodie.datasource.write.precombine.field=saletime\n")
+    shown = json.loads(run("tables", "import", table.parent, *TYPE, "-o", "json"))
+    (note,) = (note for note in shown["notes"] if "ordered by saletime" in note)
+    assert re.search(r"tickit\.ecomm\.sale\.properties:\d+: .* never arrives", note)
+    file = older / "kafka_connect" / "source_connector_mysql_kafka_avro_tickit.json"
+    content = json.loads(file.read_text())
+    content["config"]["decimal.handling.mode"] = "string"
+    file.write_text(json.dumps(content))
+    shown = json.loads(run("connectors", "import", file.parent, "-o", "json"))
+    assert any("decimal numbers are text in silver" in note for note in shown["notes"])
+
+
 def test_passwords_are_shown_nowhere(project: Path, older: Path) -> None:
     path = older / "kafka_connect" / "source_connector_mysql_kafka_avro_tickit.json"
     text = path.read_text().replace("${secretManager:demo/mysql:password}", "hunter2")

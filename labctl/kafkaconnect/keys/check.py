@@ -80,7 +80,7 @@ def wrong_keys(config: Mapping[str, str], allowed: Collection[str] = ()) -> Iter
         else:
             yield f"{key}: unknown key; nothing would read it"
     if table.side(connector) == "source":
-        for problem in (*_missing(config), *_other_ids(config)):
+        for problem in (*_not_rows(config, table), *_missing(config), *_other_ids(config)):
             if problem.partition(":")[0] not in allowed:
                 yield problem
 
@@ -88,6 +88,28 @@ def wrong_keys(config: Mapping[str, str], allowed: Collection[str] = ()) -> Iter
 def _other_owner(key: str, table: KeyTable) -> str | None:
     """Return the class of another connector that has the key; None if there is none."""
     return next((name for name, keys in table.connectors.items() if key in keys), None)
+
+
+def _not_rows(config: Mapping[str, str], table: KeyTable) -> Iterator[str]:
+    """Yield a sentence if no transform turns changes into rows, which silver reads.
+
+    A transform that the table does not know may do so.
+    """
+    types = [config.get(f"transforms.{alias}.type") for alias in names(config.get("transforms"))]
+    if _UNWRAP in types or any(kind not in table.parts for kind in types):
+        return
+    chain = ",".join([*names(config.get("transforms")), "unwrap"])
+    wanted = {
+        "transforms": chain,
+        "transforms.unwrap.type": _UNWRAP,
+        f"transforms.unwrap.{_DELETES}": "rewrite",
+        "transforms.unwrap.add.fields": "op,db,table,source.ts_us:source_ts_us",
+    }
+    written = ", ".join(f'"{key}": "{value}"' for key, value in wanted.items())
+    yield (
+        "transforms: none turns Debezium's envelopes (before, after, source) into rows, and silver "
+        f"reads rows; write {written}"
+    )
 
 
 def _missing(config: Mapping[str, str]) -> Iterator[str]:
