@@ -174,6 +174,13 @@ def read_placed(path: Path) -> tuple[dict[str, str], dict[str, str]]:
 
 
 _MOST_INCLUDES = 1000
+_REFUSED = {
+    ("hoodie.metadata.index.async", "true"): (
+        "indexes are part of each commit here; one that is made beside them is never finished, and "
+        "no commit succeeds"
+    ),
+}
+"""Settings with which a table would never commit, with the reason."""
 
 
 def _read(
@@ -315,6 +322,11 @@ def _table(path: Path, properties: Mapping[str, str], places: Mapping[str, str])
     lab = {key: values[0] for key, values in LAB_KEYS.items()}
     hoodie: dict[str, str] = {}
     for key, value in properties.items():
+        if (key, value.lower()) in _REFUSED:
+            raise ConfigurationError(
+                f"{place(key)}: {key}={value} is not allowed: {_REFUSED[key, value.lower()]}",
+                hint="Remove the line",
+            )
         if key.startswith("hoodie."):
             hoodie[key] = value
         elif key in _COUNTS:

@@ -78,6 +78,7 @@ def test_records_between_compactions_are_counted_by_bucket(folder: Path) -> None
     [
         ("lab.delete=hard", "unknown key `lab.delete`"),
         ("hodie.table.name=x", "unknown key `hodie.table.name`"),
+        ("hoodie.metadata.index.async=TRUE", r"async=TRUE is not allowed: .*no commit succeeds"),
         ("lab.deletes=maybe", r"lab.deletes=maybe is not allowed.*soft or hard"),
         ("hoodie.datasource.write.table.type=COW", "table type COW is unknown"),
         ("hoodie.table.name=Sale!", r"properties:8: hoodie.table.name=Sale! is no name"),
