@@ -13,6 +13,7 @@ from rich.text import Text
 
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.backfill import backfill_command
+from labctl.cli.confirming import YesOption, confirm
 from labctl.cli.importing import FolderArgument, ForceOption, WriteOption, finish
 from labctl.cli.output import print_result, stderr
 from labctl.errors import ExitCode, LabError
@@ -194,7 +195,7 @@ def restart_command(invocation: Invocation, name: Name) -> None:
 
 
 @command(app, "delete", example="labctl connectors delete source_connector_mysql_kafka_avro_tickit")
-def delete_command(invocation: Invocation, name: Name) -> None:
+def delete_command(invocation: Invocation, name: Name, yes: YesOption = False) -> None:
     """Remove a connector from Connect. Its file and topics stay.
 
     Its stored position stays too. PostgreSQL's does not, because the replication slot is dropped:
@@ -202,6 +203,7 @@ def delete_command(invocation: Invocation, name: Name) -> None:
     """
     lab, client = _open(invocation)
     _require(client, name)
+    confirm(f"Delete connector {name!r} and end its capture?", yes=yes)
     gone = delete_connector(lab, name)
     print_result(
         invocation.format,

@@ -12,6 +12,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from labctl.cli.app import Invocation, command, group
+from labctl.cli.confirming import YesOption, confirm
 from labctl.cli.output import print_result, stderr
 from labctl.config.aws import AwsProfile
 from labctl.config.model import LabConfig, find_project, lab_file
@@ -102,7 +103,7 @@ def apply_command(
     until: Annotated[
         StageName, typer.Option("--until", help="The last stage to make.")
     ] = StageName.API,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: YesOption = False,
 ) -> None:
     """Make the lab on AWS what the plan says. Shows what will change first; safe to repeat."""
     from labctl.aws.session import Aws, aws_errors
@@ -117,10 +118,10 @@ def apply_command(
             changes = applying.preview()
         if changes:
             stderr.print(_render_changes(changes))
-            _confirm(
+            confirm(
                 f"Make these {len(changes)} changes in account {promotion.profile.account}, "
                 f"region {promotion.profile.region}?",
-                yes,
+                yes=yes,
             )
             write_plan(plan, default_folder(promotion))
         applying.carry_out()
@@ -150,7 +151,7 @@ def destroy_command(
         bool,
         typer.Option("--data", help="Databases, topics, buckets and secrets too."),
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: YesOption = False,
 ) -> None:
     """Remove what runs (Spark, connectors). What holds data stays unless --data is given."""
     from labctl.aws.session import Aws, aws_errors
@@ -158,7 +159,7 @@ def destroy_command(
 
     promotion = open_promotion(invocation)
     what = "everything, with all its data" if data else "what runs; what holds data stays"
-    _confirm(f"Remove {what}, in account {promotion.profile.account}?", yes)
+    confirm(f"Remove {what}, in account {promotion.profile.account}?", yes=yes)
     with aws_errors():
         left = destroy(Aws(promotion.profile.region), promotion, _tell, data=data)
     print_result(
@@ -189,19 +190,6 @@ def schemas_command(
 
 def _tell(words: str) -> None:
     stderr.print(words, highlight=False)
-
-
-def _confirm(question: str, yes: bool) -> None:
-    """Ask, unless told not to. Raises LabError (USAGE) where nobody can be asked."""
-    if yes:
-        return
-    if not stderr.is_terminal:
-        raise LabError(
-            "Nobody is here to confirm this",
-            hint="say --yes to do it without being asked; nothing was changed",
-            exit_code=ExitCode.USAGE,
-        )
-    typer.confirm(question, abort=True, err=True)
 
 
 def _render_changes(changes: list[Change]) -> RenderableType:

@@ -44,7 +44,7 @@ def run(deployment: Deployment, project: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_apply_shows_asks_and_makes(run: Run, project: Path) -> None:
     unasked = run("apply")
     assert unasked.exit_code == 2, unasked.output
-    assert "Nobody is here to confirm this" in unasked.stderr
+    assert "Nobody is here to confirm it" in unasked.stderr
     assert "KafkaConnect::CustomPlugin" in unasked.stderr
     assert {part["state"] for part in parts(run)} == {"absent"}
 
