@@ -13,8 +13,9 @@ from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 
 import typer
+from typer.core import TyperGroup
 
-from labctl.cli import COMMANDS
+from labctl.cli import COMMANDS, SECTIONS
 from labctl.cli.format import Format
 from labctl.cli.hints import addressed
 from labctl.errors import ExitCode, LabError
@@ -26,7 +27,19 @@ __all__ = ["Invocation", "announce", "command", "group", "root"]
 
 P = ParamSpec("P")
 
+
+class _Sections(TyperGroup):
+    """The root, whose help lists the commands under headings."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write one list of commands per section."""
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, command.summary) for name, command in commands.items()])
+
+
 root = typer.Typer(
+    cls=_Sections,
     name="labctl",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

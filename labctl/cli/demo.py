@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from rich.console import Group
 
+from labctl.cli.addresses import addresses_table
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
 from labctl.cli.progress import ConsoleProgress
 from labctl.cli.rows import rows_table
 from labctl.cli.seed import seed_summary
-from labctl.cli.up import urls_table
 from labctl.cli.verify import verify_exit_code, verify_summary
 from labctl.counted import counted
 from labctl.errors import LabError
@@ -89,7 +89,7 @@ def demo_command(invocation: Invocation) -> None:
             "",
             rows_table(found),
             "",
-            urls_table(lab),
+            addresses_table(lab),
             "",
             f"In {changed.table} {row.value}, {row.column} went from {changed.before} to "
             f"{changed.after} at the source and was read back from Hudi "

@@ -13,9 +13,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from labctl.cli.addresses import addresses_table
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result
-from labctl.cli.up import urls_table
 from labctl.config.model import lab_file
 from labctl.counted import counted
 from labctl.errors import ExitCode
@@ -73,7 +73,7 @@ def status_command(
 
     def shown() -> RenderableType:
         text = status_text(data, invocation.addressed)
-        return Group(urls_table(lab), "", text) if addresses else text
+        return Group(addresses_table(lab), "", text) if addresses else text
 
     print_result(invocation.format, data, shown)
     if not data["ready"]:

@@ -12,6 +12,7 @@ from rich.text import Text
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
 from labctl.cli.progress import ConsoleProgress
+from labctl.cli.table_import import import_command
 from labctl.counted import counted
 from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
@@ -181,3 +182,6 @@ def _checks(invocation: Invocation, checks: list[TableCheck]) -> RenderableType:
 
 def _count(number: int | None) -> str:
     return "-" if number is None else f"{number:,}"
+
+
+command(app, "import", example="labctl table import ~/hudi_deltastreamer --write")(import_command)

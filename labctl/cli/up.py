@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from labctl.cli.addresses import addresses, addresses_table
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
 from labctl.cli.progress import ConsoleProgress
@@ -16,7 +16,7 @@ from labctl.lab.key_remarks import remarks_on_keys
 from labctl.lab.lab import Lab, remarks_on_forms
 from labctl.lab.up import Started, up
 
-__all__ = ["up_command", "urls_table"]
+__all__ = ["up_command"]
 
 
 @command(root, "up", example="labctl up --lab second")
@@ -36,7 +36,7 @@ def up_command(
         "lab": lab.name,
         "seconds": round(started.seconds, 1),
         "services": {
-            name: {"version": version, "urls": _urls(lab)[name]}
+            name: {"version": version, "urls": addresses(lab)[name]}
             for name, version in started.versions.items()
         },
         "secrets": str(lab.state.secrets),
@@ -46,21 +46,6 @@ def up_command(
         "started": list(started.started),
     }
     print_result(invocation.format, data, lambda: _render(invocation, lab, started))
-
-
-def urls_table(lab: Lab) -> Table:
-    """Show the address of every endpoint."""
-    table = Table(box=None, pad_edge=False)
-    for title in ("service", "endpoint", "address"):
-        table.add_column(title)
-    for name, urls in _urls(lab).items():
-        for label, url in urls.items():
-            table.add_row(name, label, url)
-    return table
-
-
-def _urls(lab: Lab) -> dict[str, dict[str, str]]:
-    return {s.name: dict(s.urls(lab.endpoints, lab.ports[s.name])) for s in lab.services}
 
 
 def _render(invocation: Invocation, lab: Lab, started: Started) -> RenderableType:
@@ -73,7 +58,7 @@ def _render(invocation: Invocation, lab: Lab, started: Started) -> RenderableTyp
         return Group(*own, invocation.addressed(said))
     seeded = "labctl seed · " if lab.config.data_sets else ""
     return Group(
-        urls_table(lab),
+        addresses_table(lab),
         "",
         *own,
         f"Lab {lab.name!r} is up after {started.seconds:.1f} s.",

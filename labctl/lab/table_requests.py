@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import requests
 
@@ -13,9 +13,10 @@ from labctl.errors import ExitCode, LabError
 from labctl.kafka.offsets import end_offsets
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import HELD_UP, silver_status
-from labctl.lake.deadletters import DeadLetters
-from labctl.lake.objectstore import LakeStorage, s3_client
 from labctl.services import silver
+
+if TYPE_CHECKING:
+    from labctl.lake.deadletters import DeadLetters
 
 __all__ = [
     "lab_dead_letters",
@@ -180,6 +181,10 @@ def _is_registered(lab: Lab, name: str) -> bool:
 
 def lab_dead_letters(lab: Lab) -> DeadLetters:
     """Return the dead letters of `lab`."""
+    # Imported here: `labctl status` uses this module, and Arrow is slow to load.
+    from labctl.lake.deadletters import DeadLetters
+    from labctl.lake.objectstore import LakeStorage
+
     store = lab.endpoints.objectstore
     options = silver.options(lab.context(lab.service(silver.SERVICE.name)))
     folder = options.dead_letter_base_path.removeprefix(f"s3a://{store.bucket}/")
@@ -187,6 +192,8 @@ def lab_dead_letters(lab: Lab) -> DeadLetters:
 
 
 def _exists(lab: Lab, path: str) -> bool:
+    from labctl.lake.objectstore import s3_client
+
     store = lab.endpoints.objectstore
     key = path.removeprefix(f"s3a://{store.bucket}/")
     listed = s3_client(store).list_objects_v2(Bucket=store.bucket, Prefix=key)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from importlib.metadata import version
 
-from labctl.cli import COMMANDS
+from labctl.cli import COMMANDS, SECTIONS
 
 SCRIPT = """
 import sys
@@ -52,8 +52,11 @@ def test_every_command_is_named_and_none_imported() -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True
     )
-    *lines, imported = done.stdout.split("Commands:")[1].splitlines()
-    assert [line.split()[0] for line in lines if line] == [*COMMANDS]
+    first, *_ = SECTIONS
+    *lines, imported = done.stdout.split(f"{first}:")[1].splitlines()
+    listed = [line for line in lines if line.startswith("  ")]
+    assert [line.split()[0] for line in listed] == [*COMMANDS]
+    assert [line.rstrip(":") for line in lines if line and line not in listed] == [*SECTIONS][1:]
     assert not [line for line in lines if line.endswith("...")]
     assert imported == "imported []"
 

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import labctl.cli.connectors
-import labctl.cli.tables  # noqa: F401 - both register their commands
+import labctl.cli.table  # noqa: F401 - both register their commands
 from labctl.cli.app import root
 from labctl.config.model import LabConfig
 from labctl.errors import ExitCode
@@ -59,7 +59,7 @@ def run(*arguments: object, code: ExitCode = ExitCode.OK) -> str:
 
 def import_all(older: Path, *options: str) -> None:
     run("connectors", "import", older / "kafka_connect", "--write", *options)
-    run("tables", "import", older / "deltastreamer", *TYPE, "--write", *options)
+    run("table", "import", older / "deltastreamer", *TYPE, "--write", *options)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -68,7 +68,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_a_whole_pipeline_becomes_a_project_that_a_lab_can_run(project: Path, older: Path) -> None:
     run("connectors", "import", older / "kafka_connect")
-    run("tables", "import", older / "deltastreamer", code=ExitCode.USAGE)
+    run("table", "import", older / "deltastreamer", code=ExitCode.USAGE)
     assert contents(project) == {}, "shown, and nothing written"
     import_all(older)
     config = LabConfig.load(project / "lab.toml")
@@ -154,7 +154,7 @@ def test_a_pipeline_without_a_sink_gets_one_for_its_own_topics(project: Path, ol
 
 
 def test_every_edit_is_told_with_its_line_and_shown(project: Path) -> None:
-    shown = json.loads(run("tables", "import", OLDER / "deltastreamer", *TYPE, "-o", "json"))
+    shown = json.loads(run("table", "import", OLDER / "deltastreamer", *TYPE, "-o", "json"))
     (sale,) = (f for f in shown["files"] if f["to"].endswith("tickit.ecomm.sale.properties"))
     lines = read_properties(OLDER / "deltastreamer" / "tickit.ecomm.sale.properties")
     after = {line[1:].split("=")[0] for line in sale["diff"].splitlines() if line[:1] in "+ "}
@@ -174,7 +174,7 @@ def test_a_file_with_other_content_is_replaced_by_force_alone(project: Path, old
     path = project / "spark" / "properties" / "tickit.ecomm.sale.properties"
     path.write_text(path.read_text() + "lab.deletes=hard\n")
     before = contents(project)
-    options = ("tables", "import", older / "deltastreamer", *TYPE, "--write")
+    options = ("table", "import", older / "deltastreamer", *TYPE, "--write")
     (older / "deltastreamer" / "tickit.ems.venue.properties").write_text("hoodie.x=1\n")
     run(*options, code=ExitCode.USAGE)
     shutil.copy(OLDER / "deltastreamer" / "tickit.ems.venue.properties", older / "deltastreamer")
@@ -211,7 +211,7 @@ def test_what_a_table_leaves_to_decide_is_told_and_nothing_written(
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
-    assert said in run("tables", "import", path.parent, *TYPE, "--write", code=ExitCode.USAGE)
+    assert said in run("table", "import", path.parent, *TYPE, "--write", code=ExitCode.USAGE)
     assert contents(project) == {}
 
 
@@ -256,19 +256,19 @@ def test_a_type_for_some_of_the_files(project: Path, older: Path) -> None:
     folder = older / "deltastreamer"
     run("connectors", "import", older / "kafka_connect", "--write")
     some = ("--table-type", "*.ecomm.*=copy_on_write")
-    run("tables", "import", folder, *TYPE, *some, "--write")
+    run("table", "import", folder, *TYPE, *some, "--write")
     tables = lab_tables(project, LabConfig.load(project / "lab.toml"))
     types = {table.topic: table.properties.table_type for table in tables}
     assert types["tickit.ecomm.sale"] == "COPY_ON_WRITE"
     assert types["tickit.ems.event"] == "MERGE_ON_READ"
-    said = run("tables", "import", folder, "--table-type", "*=both", code=ExitCode.USAGE)
+    said = run("table", "import", folder, "--table-type", "*=both", code=ExitCode.USAGE)
     assert "'both' is no table type" in said
 
 
 def test_an_ordering_of_ones_own_and_decimals_as_text_are_pointed_out(older: Path) -> None:
     table = older / "deltastreamer" / "tickit.ecomm.sale.properties"
     table.write_text(table.read_text() + "hoodie.datasource.write.precombine.field=saletime\n")
-    shown = json.loads(run("tables", "import", table.parent, *TYPE, "-o", "json"))
+    shown = json.loads(run("table", "import", table.parent, *TYPE, "-o", "json"))
     (note,) = (note for note in shown["notes"] if "ordered by saletime" in note)
     assert re.search(r"tickit\.ecomm\.sale\.properties:\d+: .* never arrives", note)
     file = older / "kafka_connect" / "source_connector_mysql_kafka_avro_tickit.json"
@@ -290,9 +290,7 @@ def test_passwords_are_shown_nowhere(project: Path, older: Path) -> None:
     )
     for output in ("text", "json"):
         shown = run("connectors", "import", path.parent, "-o", output)
-        shown += run(
-            "tables", "import", table.parent, "--table-type", "MERGE_ON_READ", "-o", output
-        )
+        shown += run("table", "import", table.parent, "--table-type", "MERGE_ON_READ", "-o", output)
         assert "hunter2" not in shown
 
 
@@ -333,7 +331,7 @@ def test_a_project_that_has_sources_is_told_what_to_add(project: Path, older: Pa
 
 
 def test_folders_without_such_files_are_refused(project: Path, tmp_path: Path) -> None:
-    for kind in ("connectors", "tables"):
+    for kind in ("connectors", "table"):
         assert "is no folder" in run_error(kind, "import", tmp_path / "nowhere")
         assert "holds no *." in run_error(kind, "import", project)
 
@@ -421,11 +419,11 @@ def _link(older: Path) -> None:
     ("spoil", "command", "message"),
     [
         (_name_outside, "connectors", "no file can be called '../../outside'"),
-        (_topic_outside, "tables", "no file can be called"),
-        (_device, "tables", "/dev/zero cannot be read: it is a pipe, a device or a socket"),
+        (_topic_outside, "table", "no file can be called"),
+        (_device, "table", "/dev/zero cannot be read: it is a pipe, a device or a socket"),
         (_large, "connectors", "has 5,242,880 bytes"),
-        (_large, "tables", "has 5,242,880 bytes"),
-        (_bomb, "tables", "includes more than 1000 files"),
+        (_large, "table", "has 5,242,880 bytes"),
+        (_bomb, "table", "includes more than 1000 files"),
         (_link, "connectors", "is a link to"),
     ],
 )
@@ -437,7 +435,7 @@ def test_someone_elses_folder_writes_and_reads_nothing_outside(
     message: str,
 ) -> None:
     spoil(older)
-    folder = {"connectors": "kafka_connect", "tables": "deltastreamer"}[command]
+    folder = {"connectors": "kafka_connect", "table": "deltastreamer"}[command]
     before = contents(project.parent)
     said = run(command, "import", older / folder, "--write", code=ExitCode.USAGE)
     assert message in " ".join(said.split())

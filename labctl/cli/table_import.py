@@ -1,4 +1,4 @@
-"""`labctl tables`."""
+"""`labctl table import`."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ from typing import Annotated, get_args
 
 import typer
 
-from labctl.cli.app import Invocation, command, group
+from labctl.cli.app import Invocation
 from labctl.cli.importing import FolderArgument, ForceOption, WriteOption, finish
 from labctl.errors import ExitCode, LabError
 from labctl.importing import import_tables, open_project
 from lakehouse.properties import TableType
 
-__all__ = ["app"]
-
-app = group("tables")
+__all__ = ["import_command"]
 
 
-@command(app, "import", example="labctl tables import ~/hudi_deltastreamer --write")
 def import_command(
     invocation: Invocation,
     folder: FolderArgument,
