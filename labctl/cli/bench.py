@@ -14,6 +14,7 @@ from rich.table import Table
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.latency_live import LiveView
 from labctl.cli.output import print_result, stderr, to_json
+from labctl.cli.reports import write_file
 from labctl.errors import ExitCode
 from labctl.floor.report import FloorReport, read_report, worse_than
 from labctl.latency.pipeline import PipelineFigures, measure_pipeline
@@ -75,8 +76,7 @@ def bench_command(
                 lab, view, stderr.print, rounds=rounds, changes=changes
             )
     if write is not None:
-        write.parent.mkdir(parents=True, exist_ok=True)
-        write.write_text(to_json(figures) + "\n", encoding="utf-8")
+        write_file(write, to_json(figures) + "\n")
     print_result(invocation.format, figures, lambda: _render(figures))
     if before is not None and isinstance(figures, FloorReport):
         if found := worse_than(before, figures):

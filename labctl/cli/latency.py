@@ -11,7 +11,7 @@ from rich.table import Table
 
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result
-from labctl.cli.reports import chosen_seed, write_file
+from labctl.cli.reports import chosen_seed, write_file, write_report
 from labctl.config.model import SilverSource
 from labctl.errors import ExitCode, LabError
 from labctl.extras import require_extra
@@ -76,12 +76,13 @@ def run_command(
     chosen = chosen_seed(seed)
     with LiveView() as view:
         report = run_scenario(lab, name, found, seed=chosen, observer=view)
-    if write is not None:
-        write_file(write, report.to_json())
-    if html is not None:
+
+    def page() -> str:
         from labctl.latency.html import render_html
 
-        write_file(html, render_html(report))
+        return render_html(report)
+
+    write_report(report, page, write=write, html=html)
     print_result(invocation.format, report.model_dump(mode="json"), lambda: run_summary(report))
     if not report.sound:
         raise typer.Exit(int(ExitCode.DIFFERENT))

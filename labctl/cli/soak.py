@@ -11,7 +11,7 @@ from rich.table import Table
 
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
-from labctl.cli.reports import chosen_seed, write_file
+from labctl.cli.reports import chosen_seed, write_file, write_report
 from labctl.counted import counted
 from labctl.errors import ExitCode, LabError
 from labctl.extras import require_extra
@@ -69,12 +69,13 @@ def run_command(
         report = run_soak(
             invocation.lab(), plan, steps, say=lambda line: stderr.print(line, highlight=False)
         )
-    if write is not None:
-        write_file(write, report.to_json())
-    if html is not None:
+
+    def page() -> str:
         from labctl.soak.html import render_soak
 
-        write_file(html, render_soak(report))
+        return render_soak(report)
+
+    write_report(report, page, write=write, html=html)
     print_result(invocation.format, report.model_dump(mode="json"), lambda: _summary(report))
     if not report.sound:
         raise typer.Exit(int(ExitCode.DIFFERENT))
