@@ -25,13 +25,13 @@ def logs_command(
     lab = invocation.lab()
     lab.require_here().state.require()
     name = lab.service(service).name
-    file, last = lab.runtime.log_file(name), lab.runtime.tail(name, lines)
+    file, last = lab.runtime.logs.file(name), lab.runtime.logs.tail(name, lines)
     print_result(
         invocation.format,
         {"service": service, "file": str(file) if file else None, "lines": last},
         lambda: Text("\n".join(last)),
     )
     if follow_:
-        for line in lab.runtime.follow(name):
+        for line in lab.runtime.logs.follow(name):
             sys.stdout.write(line + "\n")
             sys.stdout.flush()

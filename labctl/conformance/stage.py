@@ -134,7 +134,7 @@ class Stage:
         """Kill a service of the lab, unless it is still down after an earlier kill."""
         state = self.lab.runtime.states().get(part)
         if state is not None and state.running:
-            self.lab.runtime.kill(part)
+            self.lab.runtime.faults.kill(part)
 
     def wait_ready(self) -> None:
         """Wait until all services are usable after faults. Raises LabError (NOT_READY)."""

@@ -25,7 +25,7 @@ def down(lab: Lab) -> bool:
 def destroy(lab: Lab) -> None:
     """Stop the lab and delete its data, secrets and logs. Its lab.json may be damaged."""
     with lab.require_here().state.changing(existing=True):
-        if lab.runtime.owns_supervisor:
+        if lab.runtime.faults.owns_supervisor:
             _kill(lab)
         _stop(lab)
         for profile in _profiles(lab):
@@ -50,7 +50,7 @@ def _profiles(lab: Lab) -> list[str]:
 def _stop(lab: Lab) -> bool:
     """Stop each service before those it needs; all at once if the supervisor does not answer."""
     try:
-        was_running = lab.runtime.running()
+        was_running = bool(lab.runtime.states())
         if was_running:
             _stop_services(lab)
     except SilentSupervisorError:
@@ -64,7 +64,7 @@ def _kill(lab: Lab) -> None:
     # A killed PostgreSQL would leave shared memory behind.
     with suppress(SilentSupervisorError):
         lab.runtime.stop(postgres.SERVICE.name)
-    lab.runtime.kill_all()
+    lab.runtime.faults.kill_all()
 
 
 def _stop_services(lab: Lab) -> None:

@@ -190,7 +190,7 @@ class Lab:
 
     @property
     def running(self) -> bool:
-        return self.state.exists and self.runtime.running()
+        return self.state.exists and bool(self.runtime.states())
 
     def require_running(self) -> Lab:
         """Return this lab; raise LabError, which says how to start it, if it does not run.
@@ -224,7 +224,7 @@ class Lab:
             passwords=self.passwords,
             endpoints=self.endpoints,
             artifacts=self.artifacts,
-            build=lambda: self.runtime.build(service),
+            build=lambda: self.runtime.inspector.build(service),
         )
 
     def require_here(self) -> Lab:

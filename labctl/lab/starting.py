@@ -175,12 +175,12 @@ def start_seconds(service: Service, settings: ServiceSettings) -> float:
 
 
 def _failure(lab: Lab, service: Service, what: str, *hints: str) -> LabError:
-    log = lab.runtime.log_file(service.name) or f"labctl logs {service.name}"
+    log = lab.runtime.logs.file(service.name) or f"labctl logs {service.name}"
     return LabError(
         f"{service.title} {what}",
         hint="; ".join(
             (f"whole log: {log}", *hints, "what is up stays up: `labctl up` goes on from there")
         ),
-        details=tuple(lab.runtime.tail(service.name, 12)),
+        details=tuple(lab.runtime.logs.tail(service.name, 12)),
         exit_code=ExitCode.NOT_READY,
     )

@@ -59,7 +59,7 @@ def read_status(lab: Lab) -> LabStatus:
     """Ask the runtime and every service. Raises LabError when the lab does not exist."""
     lab.require_here().state.require()
     states = lab.runtime.states()
-    deaths = lab.runtime.deaths()
+    deaths = lab.runtime.inspector.deaths()
 
     def of(service: Service) -> ServiceStatus:
         name = service.name
@@ -67,7 +67,7 @@ def read_status(lab: Lab) -> LabStatus:
 
     # One more thread than services, for the usages: each of the others waits for them at its end.
     with ThreadPoolExecutor(max_workers=len(lab.services) + 1) as pool:
-        usages = pool.submit(lab.runtime.usages)
+        usages = pool.submit(lab.runtime.inspector.usages)
         services = list(pool.map(of, lab.services))
     return LabStatus(
         lab=lab.name,
@@ -95,7 +95,7 @@ def _unusable(service: Service, process: ProcessState, deaths: list[Death]) -> s
 
 def _full_disk(lab: Lab, name: str) -> str | None:
     """Return a message for a service whose data has no disk space left; else None."""
-    space = lab.runtime.space(name)
+    space = lab.runtime.inspector.space(name)
     if space is None or not space.is_full:
         return None
     return (

@@ -78,7 +78,7 @@ def _recover(lab: Lab, topics: Topics, service: str, column: TextColumn) -> Reco
     mark = secrets.token_hex(2)
     _change(lab, column, f"{mark}b")
     _await(lab, topics, column, f"{mark}b")  # streams before the kill
-    lab.runtime.kill(service)
+    lab.runtime.faults.kill(service)
     killed = time.monotonic()
     mark = f"{mark}a"
     while True:

@@ -59,7 +59,7 @@ class ServiceSampler:
             self._sample(count=True)
 
     def _sample(self, *, count: bool) -> None:
-        usages = self._lab.runtime.usages()
+        usages = self._lab.runtime.inspector.usages()
         for name in (service.name for service in self._lab.services):
             if (usage := usages.get(name)) is None:
                 continue

@@ -23,13 +23,18 @@ __all__ = [
     "RESTARTS_AT_MOST",
     "AllFetched",
     "Check",
+    "DataFiles",
     "Death",
     "DiskSpace",
+    "FaultInjector",
     "Fetching",
+    "Inspector",
     "Level",
     "ProcessState",
     "Runtime",
+    "ServiceLogs",
     "SilentSupervisorError",
+    "Usage",
 ]
 
 RESTARTS_AT_MOST = 5
@@ -163,11 +168,53 @@ class AllFetched:
     def rest(self) -> None: ...
 
 
-class Runtime(Protocol):
-    """The runtime that starts a lab's services, watches them and reports their state.
+class ServiceLogs(Protocol):
+    """The logs of the services."""
 
-    It knows services by their records and names. It does not decide whether a service is ready.
-    Any method but `shutdown` may raise SilentSupervisorError.
+    def file(self, name: str) -> Path | None:
+        """Return the file a service logs to, if there is one."""
+
+    def tail(self, name: str, lines: int) -> list[str]:
+        """Return the last `lines` lines that a service logged."""
+
+    def follow(self, name: str) -> Iterator[str]:
+        """Yield the lines that a service logs from now on, without end."""
+
+
+class Inspector(Protocol):
+    """The facts about services beyond their state."""
+
+    def usages(self) -> dict[str, Usage]:
+        """Return the usage of each running service, by name."""
+
+    def deaths(self) -> dict[str, list[Death]]:
+        """Return all deaths by service, in order, since the lab was started."""
+
+    def space(self, name: str) -> DiskSpace | None:
+        """Return the space left for a service's data; None if it has none or it is unknown."""
+
+    def build(self, service: Service) -> str:
+        """Return the build of a service, for services that do not report their version."""
+
+
+class DataFiles(Protocol):
+    """The files in which services keep their data."""
+
+    def folder(self, name: str) -> Path:
+        """Return the folder of a service's data on this machine. Raise LabError (USAGE) if it has
+        none or the folder cannot be accessed."""
+
+    def require(self) -> None:
+        """Raise LabError (USAGE) unless all services keep their data in the lab's folder."""
+
+    def frozen(self) -> AbstractContextManager[None]:
+        """Pause all processes of the lab, including the supervisor, so that no file changes."""
+
+
+class FaultInjector(Protocol):
+    """Faults that a runtime can make. A block's fault has ended when the block has.
+
+    A method raises LabError (USAGE) for a fault that the runtime cannot make.
     """
 
     owns_supervisor: ClassVar[bool]
@@ -175,6 +222,62 @@ class Runtime(Protocol):
     work."""
     cuts_off: ClassVar[bool]
     """Whether a service can be disconnected from its network, so that `cut_off` works."""
+
+    def kill(self, name: str) -> None:
+        """Kill a service's processes (`kill -9`); the runtime starts the service again."""
+
+    def kill_all(self, *, but: Collection[str] = ()) -> None:
+        """Kill all services and their supervisor at once, and wait until they have ended.
+
+        Services in `but` keep running; if there are any, so does the supervisor.
+        """
+
+    def kill_supervisor(self) -> None:
+        """Kill the supervisor and nothing else."""
+
+    def out_of_memory(self, name: str) -> None:
+        """Have the kernel kill a service for lack of memory; the runtime starts it again."""
+
+    def with_environment(self, name: str, env: Mapping[str, str]) -> AbstractContextManager[None]:
+        """Restart a service with `env` added to its environment, and restart it without `env`
+        afterwards."""
+
+    def moved(self, service: Service, own: Context, other: Context) -> AbstractContextManager[None]:
+        """Restart a service with the context `other`, which may have other ports, and restart it
+        with its `own` context afterwards."""
+
+    def paused_supervisor(self) -> AbstractContextManager[None]:
+        """Pause the supervisor while the services keep running."""
+
+    def paused(self, name: str) -> AbstractContextManager[None]:
+        """Pause a service: its connections stay open but nothing answers."""
+
+    def cut_off(self, name: str) -> AbstractContextManager[None]:
+        """Disconnect a running service from the network."""
+
+
+class Runtime(Protocol):
+    """The runtime that starts a lab's services, watches them and reports their state.
+
+    It knows services by their records and names. It does not decide whether a service is ready.
+    Any method but `shutdown` may raise SilentSupervisorError.
+    """
+
+    @property
+    def logs(self) -> ServiceLogs:
+        """The services' logs."""
+
+    @property
+    def inspector(self) -> Inspector:
+        """Facts about the services: usage, deaths, space, builds."""
+
+    @property
+    def files(self) -> DataFiles:
+        """The services' data."""
+
+    @property
+    def faults(self) -> FaultInjector:
+        """Faults on purpose."""
 
     def endpoints(self) -> Endpoints:
         """Return the services' addresses as seen from this machine."""
@@ -184,15 +287,6 @@ class Runtime(Protocol):
 
     def parts(self) -> list[Check]:
         """Check whether the services' parts are there or `up` would have to fetch them."""
-
-    def running(self) -> bool:
-        """Return whether any part of the lab runs."""
-
-    def states(self) -> dict[str, ProcessState]:
-        """Return the process states by service name; empty if no part of the lab runs."""
-
-    def state(self, name: str) -> ProcessState:
-        """Return the state of a service's process; STOPPED if there is none."""
 
     def fetching(
         self, services: Sequence[Service], progress: Progress
@@ -211,6 +305,12 @@ class Runtime(Protocol):
     def stop(self, name: str) -> None:
         """Stop a service and wait until it has ended."""
 
+    def states(self) -> dict[str, ProcessState]:
+        """Return the process states by service name; empty if no part of the lab runs."""
+
+    def state(self, name: str) -> ProcessState:
+        """Return the state of a service's process; STOPPED if there is none."""
+
     def own_ports(self) -> set[int]:
         """Return the ports that the lab itself holds, whether or not their services run."""
 
@@ -228,71 +328,3 @@ class Runtime(Protocol):
 
     def remove(self) -> None:
         """Delete data outside the lab's state folder. No service may be running."""
-
-    def usages(self) -> dict[str, Usage]:
-        """Return the usage of each running service, by name."""
-
-    def deaths(self) -> dict[str, list[Death]]:
-        """Return all deaths by service, in order, since the lab was started."""
-
-    def space(self, name: str) -> DiskSpace | None:
-        """Return the space left for a service's data; None if it has none or it is unknown."""
-
-    def build(self, service: Service) -> str:
-        """Return the build of a service, for services that do not report their version."""
-
-    def log_file(self, name: str) -> Path | None:
-        """Return the file a service logs to, if there is one."""
-
-    def tail(self, name: str, lines: int) -> list[str]:
-        """Return the last `lines` lines that a service logged."""
-
-    def follow(self, name: str) -> Iterator[str]:
-        """Yield the lines that a service logs from now on, without end."""
-
-    def kill(self, name: str) -> None:
-        """Kill a service's processes (`kill -9`); the runtime starts the service again."""
-
-    def kill_all(self, *, but: Collection[str] = ()) -> None:
-        """Kill all services and their supervisor at once, and wait until they have ended.
-
-        Services in `but` keep running; if there are any, so does the supervisor.
-        """
-
-    def kill_supervisor(self) -> None:
-        """Kill the supervisor and nothing else. Raise LabError if the lab does not have its
-        own."""
-
-    def out_of_memory(self, name: str) -> None:
-        """Have the kernel kill a service for lack of memory; the runtime starts it again.
-
-        Raises LabError (USAGE) if that is not possible.
-        """
-
-    def data_folder(self, name: str) -> Path:
-        """Return the folder of a service's data on this machine. Raise LabError (USAGE) if it has
-        none or the folder cannot be accessed."""
-
-    def require_files(self) -> None:
-        """Raise LabError (USAGE) unless all services keep their data in the lab's folder."""
-
-    def frozen(self) -> AbstractContextManager[None]:
-        """Pause all processes of the lab, including the supervisor, so that no file changes."""
-
-    def with_environment(self, name: str, env: Mapping[str, str]) -> AbstractContextManager[None]:
-        """Restart a service with `env` added to its environment, and restart it without `env`
-        afterwards. Raise LabError (USAGE) if that is not possible."""
-
-    def moved(self, service: Service, own: Context, other: Context) -> AbstractContextManager[None]:
-        """Restart a service with the context `other`, which may have other ports, and restart it
-        with its `own` context afterwards. Raise LabError (USAGE) if that is not possible."""
-
-    def paused_supervisor(self) -> AbstractContextManager[None]:
-        """Pause the supervisor while the services keep running. Raise LabError if the lab does
-        not have its own."""
-
-    def paused(self, name: str) -> AbstractContextManager[None]:
-        """Pause a service: its connections stay open but nothing answers."""
-
-    def cut_off(self, name: str) -> AbstractContextManager[None]:
-        """Disconnect a running service from the network. Raise LabError if not possible."""

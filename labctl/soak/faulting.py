@@ -55,8 +55,8 @@ class PlannedFault:
 
 def fitting_kinds(lab: Lab, wanted: Sequence[FaultKind]) -> list[FaultKind]:
     """Return the kinds of `wanted` that the lab's runtime supports."""
-    impossible = set() if lab.runtime.cuts_off else {FaultKind.CUT_OFF}
-    if not lab.runtime.owns_supervisor:
+    impossible = set() if lab.runtime.faults.cuts_off else {FaultKind.CUT_OFF}
+    if not lab.runtime.faults.owns_supervisor:
         impossible |= {FaultKind.STALL, FaultKind.SUPERVISOR}
     return [kind for kind in wanted if kind not in impossible]
 

@@ -73,7 +73,7 @@ class ResourceSampler(Background):
 
     def _sample(self) -> None:
         runtime = self._lab.runtime
-        usages = runtime.usages()
+        usages = runtime.inspector.usages()
         for name, state in runtime.states().items():
             if not state.running:
                 continue

@@ -18,7 +18,7 @@ def start_stack(runtime: ComposeRuntime) -> None:
     runtime.write_secrets()
     stack = DockerCompose(
         context=COMPOSE_FOLDER,
-        compose_file_name=[str(file) for file in runtime.files],
+        compose_file_name=[str(file) for file in runtime.compose_files],
         env_file=str(runtime.write_variables()),
         wait=True,
     )

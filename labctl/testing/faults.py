@@ -33,11 +33,11 @@ class Faults:
 
     def kill(self, service: str) -> None:
         """Kill the service with `kill -9`; its runtime starts it again."""
-        self.lab.runtime.kill(service)
+        self.lab.runtime.faults.kill(service)
 
     def kill_supervisor(self) -> None:
         """Kill the supervisor. The services keep running; `labctl up` repairs the lab."""
-        self.lab.runtime.kill_supervisor()
+        self.lab.runtime.faults.kill_supervisor()
 
     def paused_supervisor(self) -> AbstractContextManager[None]:
         """Pause the supervisor while the block runs; the services keep running.
@@ -45,18 +45,18 @@ class Faults:
         Commands raise SilentSupervisorError meanwhile, except `labctl down`, which ends the
         supervisor.
         """
-        return self.lab.runtime.paused_supervisor()
+        return self.lab.runtime.faults.paused_supervisor()
 
     def power_cut(self) -> None:
         """Kill everything at once, including what would start it again.
 
         The container engine is not the lab's and keeps running: it starts its containers again.
         """
-        self.lab.runtime.kill_all()
+        self.lab.runtime.faults.kill_all()
 
     def paused(self, service: str) -> AbstractContextManager[None]:
         """Pause the service while the block runs: connections stay open, nothing answers."""
-        return self.lab.runtime.paused(service)
+        return self.lab.runtime.faults.paused(service)
 
     def pause(self, service: str, seconds: float) -> None:
         """Pause the service for so many seconds."""
@@ -77,7 +77,7 @@ class Faults:
     def lose_data(self, service: str) -> None:
         """Delete all that the service has stored, and start it as a new one."""
         found, runtime = self.lab.service(service), self.lab.runtime
-        folder = runtime.data_folder(service)
+        folder = runtime.files.folder(service)
         runtime.stop(service)
         try:
             for entry in folder.iterdir():
@@ -94,7 +94,7 @@ class Faults:
 
     def out_of_memory(self, service: str) -> None:
         """Have the kernel kill the service for lack of memory; its runtime starts it again."""
-        self.lab.runtime.out_of_memory(service)
+        self.lab.runtime.faults.out_of_memory(service)
 
     @contextmanager
     def small_disk(self, service: str) -> Iterator[SmallDisk]:
@@ -103,7 +103,7 @@ class Faults:
         The service is restarted for that, and again when the block ends and its data is moved back.
         """
         found, runtime = self.lab.service(service), self.lab.runtime
-        folder = runtime.data_folder(service)
+        folder = runtime.files.folder(service)
 
         @contextmanager
         def stopped() -> Iterator[None]:
@@ -127,7 +127,7 @@ class Faults:
             # PostgreSQL runs as another user when this one is root.
             Path(folder).chmod(0o755)
             clock = Clock(Path(folder) / "offset")
-            with self.lab.runtime.with_environment(service, clock.environment()):
+            with self.lab.runtime.faults.with_environment(service, clock.environment()):
                 yield clock
 
     @contextmanager
@@ -152,7 +152,7 @@ class Faults:
             seed=seed,
         )
         try:
-            with runtime.moved(found, own, other), hop.open():
+            with runtime.faults.moved(found, own, other), hop.open():
                 wait_until_usable(self.lab, found)
                 yield hop
         finally:
@@ -160,4 +160,4 @@ class Faults:
 
     def cut_off(self, service: str) -> AbstractContextManager[None]:
         """Keep all packets from the running service while the block runs. In containers only."""
-        return self.lab.runtime.cut_off(service)
+        return self.lab.runtime.faults.cut_off(service)

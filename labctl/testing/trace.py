@@ -39,7 +39,7 @@ def trace_row(lab: Lab, row: tuple[str, Mapping[str, object]] | None) -> list[st
 def end_of_log(lab: Lab, service: str, count: int) -> list[str]:
     """Return the last lines that a service logged, or the error if they cannot be read."""
     try:
-        return lab.runtime.tail(service, count)
+        return lab.runtime.logs.tail(service, count)
     except Exception as error:
         return [f"{type(error).__name__}: {error}"]
 

@@ -87,7 +87,7 @@ def _once(lab: Lab, url: str, paths: Sequence[str]) -> dict[str, Any]:
 
     cold = seconds(lambda: clear(lab))
     warm = seconds(lambda: None)
-    with lab.runtime.with_environment(SERVICE.name, {"CACHE_MODE": "off"}):
+    with lab.runtime.faults.with_environment(SERVICE.name, {"CACHE_MODE": "off"}):
         wait_until_usable(lab, SERVICE)
         load(url, paths, requests=len(paths))
         without = seconds(lambda: None)
@@ -112,7 +112,7 @@ def _users(lab: Lab, url: str) -> dict[str, Any]:
 
 def _mix(lab: Lab, url: str, paths: Sequence[str]) -> dict[str, Any]:
     cached = load(url, paths, requests=_SUSTAINED, clients=_CLIENTS)
-    with lab.runtime.with_environment(SERVICE.name, {"CACHE_MODE": "off"}):
+    with lab.runtime.faults.with_environment(SERVICE.name, {"CACHE_MODE": "off"}):
         wait_until_usable(lab, SERVICE)
         load(url, paths, requests=len(paths))
         without = load(url, paths, requests=_REQUESTS, clients=_CLIENTS)
@@ -145,7 +145,7 @@ def _modes(lab: Lab, url: str) -> dict[str, Any]:
     late = {"CACHE_SECONDS": str(_TTL_SECONDS)}
     found: dict[str, Any] = {}
     for mode, environment in (("off", {}), ("commit", {}), ("ttl", late)):
-        with lab.runtime.with_environment(SERVICE.name, {"CACHE_MODE": mode, **environment}):
+        with lab.runtime.faults.with_environment(SERVICE.name, {"CACHE_MODE": mode, **environment}):
             wait_until_usable(lab, SERVICE)
             load(url, ["/users"], requests=_CLIENTS)
             users = load(url, ["/users"], requests=_REQUESTS, clients=_CLIENTS)
@@ -173,7 +173,7 @@ def _figures(one: Round) -> dict[str, Any]:
 
 
 def _mib(lab: Lab) -> dict[str, float]:
-    usages = lab.runtime.usages()
+    usages = lab.runtime.inspector.usages()
     return {
         service.name: round(usages[service.name].memory_bytes / 1024**2, 1)
         for service in (SERVICE, CACHE)

@@ -212,7 +212,7 @@ def _client(lab: Lab) -> Any:
 
 
 def _mib(lab: Lab) -> float:
-    return round(lab.runtime.usages()[SERVICE.name].memory_bytes / 1024**2, 1)
+    return round(lab.runtime.inspector.usages()[SERVICE.name].memory_bytes / 1024**2, 1)
 
 
 def _percentiles(seconds: Sequence[float]) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def test_kafka_is_away_for_longer_than_connect_keeps_its_tasks(trial: Trial) -> 
     since = datetime.now(UTC).isoformat(" ", "milliseconds")
 
     def gives_up_its_tasks() -> bool:
-        lines = trial.lab.runtime.tail("connect", LOG_LINES)
+        lines = trial.lab.runtime.logs.tail("connect", LOG_LINES)
         return any(REVOKED in line and line > since for line in lines)
 
     with trial.faults.away("kafka"):

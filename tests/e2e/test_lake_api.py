@@ -334,7 +334,7 @@ def test_one_of_two_containers_is_killed_and_only_what_it_was_sending_is_cut_off
 
     def is_back(deaths: int, answered: int) -> bool:
         """Whether the killed one runs again, and requests were answered meanwhile."""
-        counted = len(lab.runtime.deaths().get("api", ()))
+        counted = len(lab.runtime.inspector.deaths().get("api", ()))
         runs = counted > deaths and lab.runtime.states()["api"].running
         return runs and len(statuses) >= answered + ANSWERS
 
@@ -345,7 +345,7 @@ def test_one_of_two_containers_is_killed_and_only_what_it_was_sending_is_cut_off
         clients = [pool.submit(ask) for _ in range(CLIENTS)]
         try:
             for _ in range(KILLS):
-                deaths, answered = len(lab.runtime.deaths().get("api", ())), len(statuses)
+                deaths, answered = len(lab.runtime.inspector.deaths().get("api", ())), len(statuses)
                 faults.kill("api")
                 eventually(partial(is_back, deaths, answered))
         finally:

@@ -148,7 +148,7 @@ def test_the_password_of_kafka_is_shown_nowhere(lab: Lab, labctl: Labctl) -> Non
         with suppress(psutil.Error):
             assert not any(password in word for word in process.cmdline()), process.name()
     for service in lab.services:
-        assert not any(password in line for line in lab.runtime.tail(service.name, LINES)), (
+        assert not any(password in line for line in lab.runtime.logs.tail(service.name, LINES)), (
             service.name
         )
     topics = Topics(lab.endpoints.kafka, lab.endpoints.registry)

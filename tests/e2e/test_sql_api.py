@@ -404,7 +404,7 @@ def test_a_stranger_is_refused(lab: Lab, athena: Athena) -> None:
         except psutil.Error:
             continue
         assert not [word for word in words if any(secret in word for secret in secrets)]
-    logged = lab.runtime.tail("sqlapi", 100_000)
+    logged = lab.runtime.logs.tail("sqlapi", 100_000)
     assert not [line for line in logged if any(secret in line for secret in secrets)]
 
 

@@ -38,7 +38,7 @@ def test_a_torn_line_hides_no_other(
     whole = json.dumps(WHOLE).encode()
     state.deaths.write_bytes(b"\n".join((whole, torn, whole, b"")))
     unused = cast(Any, None)
-    assert NativeRuntime(unused, state, unused, {}, {}).deaths() == {
+    assert NativeRuntime(unused, state, unused, {}, {}).inspector.deaths() == {
         "kafka": [Death(5.0), Death(5.0)]
     }
 
@@ -56,7 +56,9 @@ def test_deaths_since_the_lab_was_started_count_whatever_the_clock_says(
     with state.deaths.open("ab") as file:
         file.write(json.dumps(WHOLE | {"at": 1.0}).encode() + b"\n")
     unused = cast(Any, None)
-    assert NativeRuntime(unused, state, unused, {}, {}).deaths() == {"kafka": [Death(1.0)]}
+    assert NativeRuntime(unused, state, unused, {}, {}).inspector.deaths() == {
+        "kafka": [Death(1.0)]
+    }
 
 
 ROOM = 0

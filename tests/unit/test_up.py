@@ -10,20 +10,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 import labctl.lab.lab
+from labctl.artifacts import Progress
 from labctl.artifacts.progress import SilentProgress
-from labctl.config.endpoints import Endpoint
+from labctl.config.endpoints import Endpoint, Endpoints
 from labctl.config.services import ServiceSettings
 from labctl.errors import ExitCode, LabError
 from labctl.lab import starting as module
 from labctl.lab.lab import Lab
 from labctl.lab.starting import start_seconds
 from labctl.lab.up import up
-from labctl.runtimes.model import ProcessState
+from labctl.runtimes.model import Check, ProcessState, Runtime
 from labctl.services.model import Context, NativeService, Process, Service, Site, Suspension
 
 PROJECT = Path(__file__).parents[2]
@@ -38,21 +39,50 @@ class Reporter(SilentProgress):
         self.told[name] = state
 
 
+class Logs:
+    """The logs of services that say one line each."""
+
+    def file(self, name: str) -> None:
+        del name
+
+    def tail(self, name: str, lines: int) -> list[str]:
+        return [f"last line of {name}"][:lines]
+
+    def follow(self, name: str) -> Iterator[str]:
+        return iter(self.tail(name, 1))
+
+
 class Machine:
-    """A runtime whose services run as soon as they are started."""
+    """A runtime whose services run as soon as they are started. It has no faults and no data."""
 
     def __init__(self) -> None:
         self.up: set[str] = set()
-        self.supervised = False
         self.started: list[str] = []
+        self.declared = False
         self.slow: set[str] = set()
         """Services of which a part is still being made."""
+        self.logs = Logs()
 
-    def checks(self) -> list[Any]:
+    @property
+    def inspector(self) -> NoReturn:
+        raise NotImplementedError
+
+    @property
+    def files(self) -> NoReturn:
+        raise NotImplementedError
+
+    @property
+    def faults(self) -> NoReturn:
+        raise NotImplementedError
+
+    def endpoints(self) -> Endpoints:
+        return Endpoints.model_construct()
+
+    def checks(self) -> list[Check]:
         return []
 
-    def endpoints(self) -> None:
-        return None
+    def parts(self) -> list[Check]:
+        return []
 
     def states(self) -> dict[str, ProcessState]:
         return {name: ProcessState("RUNNING", 1, 0.0) for name in self.up}
@@ -60,12 +90,11 @@ class Machine:
     def state(self, name: str) -> ProcessState:
         return self.states().get(name, ProcessState("STOPPED", None, None))
 
-    def running(self) -> bool:
-        return self.supervised
+    def write_secrets(self) -> None: ...
 
-    def declare(self, services: object) -> set[str]:
+    def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:
         del services
-        self.supervised = True
+        self.declared = True
         return set()
 
     def start(self, service: Service, context: Context) -> None:
@@ -78,16 +107,13 @@ class Machine:
 
     def shutdown(self) -> None:
         self.up.clear()
-        self.supervised = False
+        self.declared = False
 
-    def tail(self, name: str, lines: int) -> list[str]:
-        return [f"last line of {name}"][:lines]
-
-    def log_file(self, name: str) -> None:
-        del name
+    def remove(self) -> None: ...
 
     @contextmanager
-    def fetching(self, services: Sequence[Service], _: object) -> Iterator[Machine]:
+    def fetching(self, services: Sequence[Service], progress: Progress) -> Iterator[Machine]:
+        del progress
         self.wanted = services
         yield self
 
@@ -101,8 +127,8 @@ class Machine:
         return set()
 
     def require_own_listeners(self, name: str, pid: int | None) -> None: ...
+
     def end_strays(self) -> None: ...
-    def write_secrets(self) -> None: ...
 
 
 def usable(context: Context) -> str:
@@ -139,10 +165,12 @@ def machine() -> Machine:
 
 
 @pytest.fixture
-def lab(state_home: Path, machine: Machine) -> Lab:
-    lab = Lab.find(name="one", profile="native", project=PROJECT)
-    vars(lab)["runtime"] = machine
-    return lab
+def lab(state_home: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Lab:
+    def opened(*_: object) -> Runtime:
+        return machine
+
+    monkeypatch.setattr(labctl.lab.lab, "open_runtime", opened)
+    return Lab.find(name="one", profile="native", project=PROJECT)
 
 
 @pytest.fixture
@@ -208,7 +236,7 @@ def test_a_service_that_runs_is_resumed_once_what_it_needs_is_usable(
     resumed: list[set[str]] = []
     suspension = Suspension(lambda _: None, lambda _: resumed.append(set(machine.up)))
     serve(BASE, replace(ABOVE, suspension=suspension))
-    machine.up, machine.supervised = {"above"}, True
+    machine.up, machine.declared = {"above"}, True
     up(lab, Reporter())
     assert machine.started == ["base"]
     assert resumed == [{"base", "above"}]
@@ -235,7 +263,7 @@ def test_an_interrupt_stops_what_is_not_usable_yet(
     with pytest.raises(KeyboardInterrupt):
         up(lab, Reporter())
     assert machine.up == {"alone"}
-    assert machine.supervised
+    assert machine.declared
 
 
 def test_nothing_stays_when_nothing_was_started(lab: Lab, machine: Machine, serve: Any) -> None:
@@ -246,7 +274,7 @@ def test_nothing_stays_when_nothing_was_started(lab: Lab, machine: Machine, serv
     machine.start = lambda service, context: cannot(context)  # type: ignore[method-assign]
     with pytest.raises(LabError, match="base cannot be prepared"):
         up(lab, Reporter())
-    assert not machine.supervised
+    assert not machine.declared
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def restore_snapshot(lab: Lab, snapshot: Snapshot, *, trusted: bool = False) -> 
     was written by another version of a service, or if it lacks this user's signature. A `trusted`
     snapshot gets that signature.
     """
-    lab.require_here().runtime.require_files()
+    lab.require_here().runtime.files.require()
     remove_leftovers()
     if not (trusted or snapshot.is_own):
         raise LabError(
@@ -82,7 +82,7 @@ def restore_snapshot(lab: Lab, snapshot: Snapshot, *, trusted: bool = False) -> 
             if lab.running:
                 kept = _suspended(lab)
                 # What the services would still write is deleted anyway.
-                lab.runtime.kill_all(but=kept)
+                lab.runtime.faults.kill_all(but=kept)
             if not kept:
                 lab.runtime.shutdown()
             if not snapshot.is_own:
@@ -152,7 +152,7 @@ def finish_restore(state: LabState) -> bool:
 
 def builds(lab: Lab) -> dict[str, str]:
     """Return the version that this labctl runs, for each service that stores data."""
-    return {s.name: lab.runtime.build(s) for s in lab.services if not s.forgets}
+    return {s.name: lab.runtime.inspector.build(s) for s in lab.services if not s.forgets}
 
 
 def check_versions(snapshot: Snapshot, present: dict[str, str]) -> None:

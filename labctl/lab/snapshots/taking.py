@@ -45,7 +45,7 @@ def save_snapshot(lab: Lab, name: str, *, replace: bool = False) -> Snapshot:
     check_name(name)
     folder = snapshot_home() / name
     with lab.require_here().state.changing(existing=True):
-        lab.runtime.require_files()
+        lab.runtime.files.require()
         finish_restore(lab.state)
         if folder.exists() and not replace:
             raise LabError(
@@ -54,7 +54,7 @@ def save_snapshot(lab: Lab, name: str, *, replace: bool = False) -> Snapshot:
                 exit_code=ExitCode.USAGE,
             )
         with _staged(name) as staged:
-            frozen = lab.runtime.frozen() if lab.running else nullcontext()
+            frozen = lab.runtime.files.frozen() if lab.running else nullcontext()
             with frozen:
                 made_at = datetime.now(UTC)
                 for part in SAVED:

@@ -7,9 +7,27 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["follow", "tail"]
+from labctl.home.state import LabState
+
+__all__ = ["NativeLogs", "follow", "tail"]
 
 POLL_SECONDS = 0.2
+
+
+class NativeLogs:
+    """The log files in a lab's folder."""
+
+    def __init__(self, state: LabState) -> None:
+        self._state = state
+
+    def file(self, name: str) -> Path:
+        return self._state.log(name)
+
+    def tail(self, name: str, lines: int) -> list[str]:
+        return tail(self._state.log(name), lines)
+
+    def follow(self, name: str) -> Iterator[str]:
+        return follow(self._state.log(name))
 
 
 def tail(path: Path, lines: int) -> list[str]:
