@@ -293,7 +293,7 @@ class Batches:
         )
         # The reasons for records put aside matter only if the table is not equal.
         letters = [] if equal_but_for(verdict) is not None else letters_of(lab, table.silver)
-        return judged([*table.script.names.values()], verdict, other, state, letters)
+        return judged(sorted(table.script.ever_called), verdict, other, state, letters)
 
     def _stopped_connectors(self) -> dict[SourceEngine, str]:
         found: dict[SourceEngine, str] = {}

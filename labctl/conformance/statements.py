@@ -40,6 +40,8 @@ class Script:
         self._columns = {column.name: column for column in case.columns}
         self.names = {column.name: column.name for column in case.columns}
         """Current names of the columns, by original name."""
+        self.ever_called = set(self.names.values())
+        """Every name that a column has or had: a value is put aside under the name of its time."""
         self._where: dict[int, Row] = {}
         self.forms = {column.name: column.kind.form for column in case.columns}
         """Forms of the columns' values, by original name; None for a type that is not compared."""
@@ -138,6 +140,7 @@ class Script:
             self.needs_backfill = True
         if change.what == "add":
             self.names[column.name] = column.name
+            self.ever_called.add(column.name)
             self._columns[column.name] = column
             self.forms[column.name] = column.kind.form
             word = "" if self.case.engine == "sqlserver" else "COLUMN "
@@ -148,6 +151,7 @@ class Script:
             clause = f"DROP COLUMN {name}"
         elif change.what == "rename":
             self.names[column.name] = change.text
+            self.ever_called.add(change.text)
             clause = f"RENAME COLUMN {name} TO {self._quote(change.text)}"
         elif change.what == "default":
             clause = f"ALTER COLUMN {name} SET DEFAULT ({change.text})"
