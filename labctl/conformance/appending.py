@@ -13,7 +13,7 @@ from labctl.conformance.run import Plan
 from labctl.errors import ExitCode, LabError
 from labctl.latency.environment import Environment
 
-__all__ = ["continued", "joined", "require_same"]
+__all__ = ["added", "continued", "joined", "require_same"]
 
 
 def continued(plan: Plan, report: ConformanceReport) -> Plan:
@@ -60,6 +60,11 @@ def joined(kept: ConformanceReport, run: ConformanceReport) -> ConformanceReport
     require_same(kept.environment, run.environment)
     if run.first_seed != kept.next_seed:
         raise _refused(f"it ends before seed {kept.next_seed}, not {run.first_seed}")
+    return added(kept, run)
+
+
+def added(kept: ConformanceReport, run: ConformanceReport) -> ConformanceReport:
+    """Return the findings of both, with the environment of the first."""
     tables = kept.tables + run.tables
     minutes = kept.tables / kept.tables_per_minute + run.tables / run.tables_per_minute
     return kept.model_copy(
@@ -69,7 +74,7 @@ def joined(kept: ConformanceReport, run: ConformanceReport) -> ConformanceReport
             "seconds": round(kept.seconds + run.seconds, 1),
             "tables_per_minute": round(tables / minutes, 1),
             "engines": {
-                engine: _added(kept.engines.get(engine), run.engines.get(engine))
+                engine: _added_counts(kept.engines.get(engine), run.engines.get(engine))
                 for engine in {**kept.engines, **run.engines}
             },
             "failures": (*kept.failures, *run.failures),
@@ -79,7 +84,7 @@ def joined(kept: ConformanceReport, run: ConformanceReport) -> ConformanceReport
     )
 
 
-def _added(first: Counts | None, second: Counts | None) -> Counts:
+def _added_counts(first: Counts | None, second: Counts | None) -> Counts:
     numbers = [(one or Counts()).model_dump() for one in (first, second)]
     return Counts(**{name: sum(one[name] for one in numbers) for name in numbers[0]})
 

@@ -3,20 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import reduce
 from pathlib import Path
 
 from labctl.config.model import SourceEngine
+from labctl.conformance.appending import added
 from labctl.conformance.judging import End, Phase
 from labctl.conformance.matrix import MatrixCell
 from labctl.conformance.model import ValueClass
 from labctl.conformance.report import ConformanceReport
 from labctl.sources import ENGINES
 
-__all__ = ["REPORT", "kept_report", "render"]
+__all__ = ["kept_reports", "render"]
 
-REPORT = Path("docs", "benchmarks", "conformance.json")
-"""Report of the run that the page shows."""
+_REPORTS = Path("docs", "benchmarks")
+_NAMES_OF_REPORTS = "conformance*.json"
+"""Reports that the page shows: of successive seeds, perhaps of several commits."""
 _MARKS = {
     End.EQUAL: "=",
     End.UNCOMPARED: "~",
@@ -60,30 +63,41 @@ _NAMES = {
 }
 
 
-def render(report: ConformanceReport | None) -> str:
-    """Return the whole page; without a report, only the introduction."""
-    if report is None:
+def render(reports: Mapping[str, ConformanceReport]) -> str:
+    """Return the whole page of reports by file name; without any, only the introduction."""
+    if not reports:
         return _INTRODUCTION
-    return "\n".join([_INTRODUCTION, *_run(report), *_matrices(report), *_failures(report)])
+    whole = reduce(added, reports.values())
+    parts = (_INTRODUCTION, *_runs(reports, whole), *_matrices(whole), *_failures(whole))
+    return "\n".join(parts)
 
 
-def kept_report() -> ConformanceReport | None:
-    """Return the report of the run that the page shows; None if no report is kept."""
-    return ConformanceReport.load(REPORT) if REPORT.is_file() else None
+def kept_reports() -> dict[str, ConformanceReport]:
+    """Return the reports that the page shows, by file name in docs/benchmarks."""
+    paths = sorted(_REPORTS.glob(_NAMES_OF_REPORTS))
+    return {path.name: ConformanceReport.load(path) for path in paths}
 
 
-def _run(report: ConformanceReport) -> Iterator[str]:
-    where = report.environment
-    commit = "" if where.commit.startswith("unknown") else f" commit {where.commit},"
-    runs = f", in {report.runs} runs" if report.runs > 1 else ""
-    yield "## The run that this page shows\n"
+def _runs(reports: Mapping[str, ConformanceReport], whole: ConformanceReport) -> Iterator[str]:
+    yield "## The runs that this page shows\n"
     yield (
-        f"Made by `python -m labctl.conformance.document > docs/conformance.md` from\n"
-        f"[conformance.json](benchmarks/conformance.json): {report.tables} tables from seed "
-        f"{report.first_seed} on{runs}, {where.at[:10]},{commit}\n{where.cores} cores, "
-        f"load {where.load_1_5_15[0]:.0f} before. {report.tables_per_minute:.0f} tables per minute."
-        "\n"
+        f"Made by `python -m labctl.conformance.document > docs/conformance.md`: {whole.tables:,} "
+        f"tables,\n{whole.tables_per_minute:.0f} per minute.\n"
     )
+    for name, report in reports.items():
+        where = report.environment
+        commit = "" if where.commit.startswith("unknown") else f" commit {where.commit},"
+        runs = f", in {report.runs} runs" if report.runs > 1 else ""
+        yield (
+            f"- [{name}](benchmarks/{name}): {report.tables:,} tables from seed "
+            f"{report.first_seed} on{runs}, {where.at[:10]},{commit} {where.cores} cores, load "
+            f"{where.load_1_5_15[0]:.0f} before"
+        )
+    yield ""
+    yield from _counts(whole)
+
+
+def _counts(report: ConformanceReport) -> Iterator[str]:
     yield "| engine | equal | uncompared | refused | put aside | failed |"
     yield "| --- | --: | --: | --: | --: | --: |"
     for engine, counts in report.engines.items():
@@ -140,4 +154,4 @@ def _failures(report: ConformanceReport) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print(render(kept_report()), end="")
+    print(render(kept_reports()), end="")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from labctl.config.model import SourceEngine
 from labctl.conformance.appending import continued, joined
+from labctl.conformance.document import render
 from labctl.conformance.generate import generate
 from labctl.conformance.judging import End, Phase, Result
 from labctl.conformance.matrix import matrix_of
@@ -102,3 +104,12 @@ def test_other_seeds_engines_or_faults_are_refused() -> None:
     uneven = report(0, 1).model_copy(update={"tables": 1})
     with pytest.raises(LabError, match="the same seeds of each engine"):
         continued(Plan(), uneven)
+
+
+def test_the_page_shows_all_reports_and_their_sum() -> None:
+    later = report(2, 1, End.PUT_ASIDE, replace(HERE, commit="def"))
+    page = render({"conformance.json": report(0, 2), "conformance-2.json": later})
+    assert "6 tables" in page
+    assert re.search(r"conformance\.json\).*: 4 tables from seed 0 on.* commit abc", page)
+    assert re.search(r"conformance-2\.json\).*: 2 tables from seed 2 on.* commit def", page)
+    assert "| MySQL | 2 | 0 | 0 | 1 | 0 |" in page

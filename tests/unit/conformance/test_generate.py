@@ -126,3 +126,18 @@ def test_what_no_row_says_is_to_be_loaded_again() -> None:
         script = Script(case, TableRef("conformance", "t"))
         assert script.change(change)
         assert script.needs_backfill is needed, change
+
+
+def test_a_column_that_is_dropped_or_renamed_is_known_by_its_names() -> None:
+    """A value is put aside under the name that its column had then."""
+    case = generate("postgres", 463)
+    script = Script(case, TableRef("public", "t"))
+    assert script.ever_called == {column.name for column in case.columns}
+    for change in case.history:
+        script.change(change)
+    assert "eq=ual" in script.ever_called
+    assert "eq=ual" not in script.names.values()
+    kept = next(name for name in script.names if name not in case.keys)
+    column = next(column for column in case.columns if column.name == kept)
+    script.change(Change("rename", column=column, text="later"))
+    assert {kept, "later"} <= script.ever_called
