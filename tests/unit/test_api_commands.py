@@ -51,7 +51,6 @@ def running(state_home: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         return Started(1.0, dict.fromkeys(names, ""))
 
     monkeypatch.setattr(module, "up", started)
-    monkeypatch.setattr(NativeRuntime, "running", lambda _: True)
     monkeypatch.setattr(NativeRuntime, "states", lambda _: dict.fromkeys(services, RUNNING))
     monkeypatch.setattr(NativeRuntime, "stop", lambda _, name: services.discard(name))
     return services

@@ -18,6 +18,7 @@ from labctl.errors import ExitCode
 from labctl.home.state import LabState
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.lab import connectors
+from labctl.runtimes.model import ProcessState
 from labctl.runtimes.native.runtime import NativeRuntime
 from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.project import new_project, write_project
@@ -96,7 +97,8 @@ def run(state_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ru
     state = LabState("moma")
     state.create()
     state.save(name="moma", profile="native", project=str(PROJECT))
-    monkeypatch.setattr(NativeRuntime, "running", lambda _: True)
+    running = {"connect": ProcessState("RUNNING", 1, 0.0)}
+    monkeypatch.setattr(NativeRuntime, "states", lambda _: running)
     monkeypatch.setattr(connectors, "bronze_writer", lambda _lab: "spark")
     monkeypatch.setattr(connectors, "set_up_capture", lambda *_: {})  # there is no database
     monkeypatch.setenv("LABCTL_PROJECT", str(PROJECT))

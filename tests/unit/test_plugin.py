@@ -193,7 +193,8 @@ def failed_report(error: BaseException) -> pytest.TestReport:
         when="call",
     )
     service = SimpleNamespace(name="kafka")
-    runtime = SimpleNamespace(tail=lambda _name, _lines: ["<last line>"])
+    logs = SimpleNamespace(tail=lambda _name, _lines: ["<last line>"])
+    runtime = SimpleNamespace(logs=logs)
     lab: Any = SimpleNamespace(name="shop", services=[service], runtime=runtime)
     add_account(report, lab, error)
     return report

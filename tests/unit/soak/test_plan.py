@@ -9,9 +9,9 @@ from typing import cast
 import pytest
 
 from labctl.lab.lab import Lab
-from labctl.runtimes.compose.runtime import ComposeRuntime
-from labctl.runtimes.model import Runtime
-from labctl.runtimes.native.runtime import NativeRuntime
+from labctl.runtimes.compose.faults import ComposeFaults
+from labctl.runtimes.model import FaultInjector
+from labctl.runtimes.native.faults import NativeFaults
 from labctl.soak.faulting import FaultKind, fitting_kinds, plan_faults
 from labctl.soak.plan import Kind, Operation, Transaction, plan_transactions
 
@@ -64,16 +64,16 @@ def test_a_transaction_that_is_repeated_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("runtime", "impossible"),
+    ("faults", "impossible"),
     [
-        (NativeRuntime, {FaultKind.CUT_OFF}),
-        (ComposeRuntime, {FaultKind.STALL, FaultKind.SUPERVISOR}),
+        (NativeFaults, {FaultKind.CUT_OFF}),
+        (ComposeFaults, {FaultKind.STALL, FaultKind.SUPERVISOR}),
     ],
 )
 def test_a_runtime_says_which_faults_it_can_make(
-    runtime: type[Runtime], impossible: set[FaultKind]
+    faults: type[FaultInjector], impossible: set[FaultKind]
 ) -> None:
-    lab = cast("Lab", SimpleNamespace(runtime=runtime))
+    lab = cast("Lab", SimpleNamespace(runtime=SimpleNamespace(faults=faults)))
     assert set(FaultKind) - set(fitting_kinds(lab, list(FaultKind))) == impossible
 
 

@@ -22,7 +22,7 @@ class Samples(ResourceSampler):
         told = iter(memory)
         runtime = SimpleNamespace(
             states=lambda: {"kafka": ProcessState("RUNNING", None, 0.0)},
-            usages=lambda: {"kafka": Usage(next(told), {})},
+            inspector=SimpleNamespace(usages=lambda: {"kafka": Usage(next(told), {})}),
         )
         super().__init__(cast("Lab", SimpleNamespace(runtime=runtime)), cast("Lake", None), [])
         for _ in memory:
