@@ -85,9 +85,11 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
 def main() -> None:
     """Run the console script. It imports the command that was typed, and only names the others."""
     from labctl.cli.app import announce, root
+    from labctl.home.proxies import leave_loopback_out
     from sqlapi.pandas_left_out import leave_pandas_out
 
     leave_pandas_out()
+    leave_loopback_out()
     if sys.argv[1:2] == ["tables"]:
         sys.exit("error: `labctl tables` is `labctl table` now\nnext:  labctl table import --help")
     typed = {COMMANDS[word].module for word in sys.argv[1:] if word in COMMANDS}

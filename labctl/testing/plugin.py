@@ -14,6 +14,7 @@ import pytest
 
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import find_project
+from labctl.home.proxies import leave_loopback_out
 from labctl.lab.lab import Lab
 from labctl.lake import LATEST, Lake, View
 from labctl.lake.table_copies import TableCopies
@@ -78,6 +79,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    leave_loopback_out()
     if config.getoption("--lab") and config.getoption("--lab-snapshot"):
         raise pytest.UsageError(
             "--lab-snapshot is for a lab of the session's own: "
