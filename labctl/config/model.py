@@ -296,6 +296,10 @@ class LabConfig(Section):
             if isinstance(section, OwnService)
         }
 
+    def without_own_services(self) -> LabConfig:
+        """Return a copy without the user's services."""
+        return self.for_runtime("none")
+
     def for_runtime(self, runtime: str) -> LabConfig:
         """Return a copy without the user's services that have no form for `runtime`."""
         services = {

@@ -132,18 +132,27 @@ class OwnService(Section):
     """How long it may take from its start until it is usable. Without it 60 s, up to five times
     longer on a busy machine."""
 
-    @model_validator(mode="after")
-    def _endpoints_exist(self) -> Self:
-        named = set(self.container_ports)
+    def problem(self) -> tuple[str, str] | None:
+        """Return a key that does not go with the others, and why; None if all go together.
+
+        A section may lack keys that a package's definition has, so only the whole is checked.
+        """
+        named = dict.fromkeys(self.container_ports, "container_ports")
         if self.ready is not None and self.ready.tcp is not None:
-            named.add(self.ready.tcp)
-        if unknown := sorted(named.difference(self.ports)):
-            raise ValueError(f"`ports` has no endpoint {unknown[0]!r}")
+            named[self.ready.tcp] = "ready"
+        unknown = next((name for name in named if name not in self.ports), None)
+        if unknown is not None:
+            return named[unknown], f"`ports` has no endpoint {unknown!r}"
         if self.ready is not None and self.ready.http is not None and not self.ports:
-            raise ValueError("`ready.http` needs a port: write ports = { http = 8000 }")
+            return "ready", "`http` needs a port: write ports = { http = 8000 }"
         if self.image_command is not None and self.image is None:
-            raise ValueError("`image_command` is for a container: name its `image`")
-        return self
+            return "image_command", "it is for a container: name its `image`"
+        if self.command is None and self.image is None:
+            return "command", (
+                "name its `command`, which runs it natively, or its `image`, which runs it in a "
+                "container"
+            )
+        return None
 
     @property
     def settings(self) -> ServiceSettings:

@@ -27,9 +27,15 @@ from labctl.errors import LabError
 from labctl.home.changes import change_files
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.traces import cause
-from labctl.lab.backfill import backfill_table
-from labctl.lab.connectors import check_files, check_sink_files, restart_failed_tasks
+from labctl.lab.backfill import ReloadRefusedError, backfill_table
+from labctl.lab.connectors import (
+    check_files,
+    check_sink_files,
+    restart_failed_tasks,
+    snapshot_again,
+)
 from labctl.lab.lab import Lab
+from labctl.scaffolding.connectors import connector_name
 from labctl.scaffolding.tables import new_files
 from labctl.sources import Source, connect
 from labctl.sources.base import TableRef
@@ -231,8 +237,12 @@ class Batches:
         """Backfill the table, as docs/schema-changes.md requires after such a schema change."""
         assert table.silver is not None  # noqa: S101 - only such tables are judged
         table.result.reason = ""
+        lab = replace(self._stage.lab)
         try:
-            backfill_table(replace(self._stage.lab), table.silver.name)
+            try:
+                backfill_table(lab, table.silver.name)
+            except ReloadRefusedError:
+                snapshot_again(lab, connector_name(Stage.source(table.engine)))
         except LabError as error:
             table.result.reason = f"it is not loaded again: {error}"
 

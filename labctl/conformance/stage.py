@@ -238,7 +238,8 @@ def _with_sources(lab: Lab, folder: Path, engines: Sequence[SourceEngine]) -> La
     )
     # The application starts for each batch, and ends before C2's compiled code would pay off.
     quick = lab.config.settings("silver").model_copy(update={"quick_start": True})
-    services = {**lab.config.services, "silver": quick}
+    # The user's own services run in the project's folder, so they stop meanwhile.
+    services = {**lab.config.without_own_services().services, "silver": quick}
     config = lab.config.model_copy(
         update={"sources": sources, "silver": silver, "services": services}
     )

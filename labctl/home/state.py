@@ -81,6 +81,7 @@ class _Recorded(BaseModel):
     ports: dict[str, dict[str, Annotated[int, Field(ge=1, le=65535)]]] = {}
     started_at: float | None = None
     deaths_before: int | None = Field(default=None, ge=0)
+    wished_ports: dict[str, dict[str, int]] = {}
     seeded: dict[str, Any] = {}
     switched_on: list[str] = []
 

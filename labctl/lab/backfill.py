@@ -33,7 +33,14 @@ from labctl.sources import ENGINES, Source, TableRef, connect
 from labctl.sources.signal_table import send_signal
 from labctl.tables import LabTable
 
-__all__ = ["Backfilled", "asked_rows", "backfill_table", "hold_connector", "rows_condition"]
+__all__ = [
+    "Backfilled",
+    "ReloadRefusedError",
+    "asked_rows",
+    "backfill_table",
+    "hold_connector",
+    "rows_condition",
+]
 
 Offsets = Mapping[int, int]
 """Offsets by partition of a topic."""
@@ -54,6 +61,10 @@ _WHY = {
     "SKIPPED": "the connector left it out",
 }
 """Reasons by Debezium's status of a table that it did not read."""
+
+
+class ReloadRefusedError(LabError):
+    """The table cannot be backfilled; its connector can load all its tables again."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +102,7 @@ def backfill_table(
     begun = time.monotonic()
     with hold_connector(lab, file.name, table.name), connect(lab.endpoints, table.source) as source:
         _check_recorded(source, ref, file, table.name)
+        _check_readable(source, ref, file, table.name)
         condition = rows_condition(source, ref, where, columns)
         rows = _count(source, ref, condition)
         starts = _ends(lab, table)
@@ -149,6 +161,16 @@ def _check_recorded(source: Source, ref: TableRef, file: ConnectorFile, table: s
             details=(unrecorded[ref],),
             hint=f"once that is done, labctl connectors backfill {table}",
             exit_code=ExitCode.NOT_READY,
+        )
+
+
+def _check_readable(source: Source, ref: TableRef, file: ConnectorFile, table: str) -> None:
+    """Raise ReloadRefusedError for a table that Debezium would not read as it is."""
+    if reason := ENGINES[source.engine].reload_refused(source, ref):
+        raise ReloadRefusedError(
+            f"{table} cannot be loaded again while its changes go on: {reason}",
+            hint=f"labctl connectors snapshot {file.name} loads every table of the connector again",
+            exit_code=ExitCode.USAGE,
         )
 
 

@@ -80,9 +80,13 @@ class Lab:
         return self.state.name
 
     @property
-    def form_key(self) -> str:
-        """The key of a service of the user's own by which it runs in the profile's runtime."""
-        return "image" if self.config.profiles[self.profile].runtime == "compose" else "command"
+    def form_key(self) -> str | None:
+        """The key of a service of the user's own by which it runs in the profile's runtime.
+
+        None for a profile on AWS, which runs no such service.
+        """
+        forms = {"native": "command", "compose": "image"}
+        return forms.get(self.config.profiles[self.profile].runtime)
 
     @property
     def services(self) -> tuple[Service, ...]:
@@ -98,7 +102,9 @@ class Lab:
         if name in self.formless:
             raise LabError(
                 f"{name} has no form for profile {self.profile!r}",
-                hint=f"name its `{self.form_key}` in lab.toml, [services.{name}]",
+                hint=known
+                if self.form_key is None
+                else f"name its `{self.form_key}` in lab.toml, [services.{name}]",
                 exit_code=ExitCode.USAGE,
             )
         off = f"this lab has none: write [{name}] with enabled = true into its file; {known}"
@@ -142,7 +148,11 @@ class Lab:
         self.require_here()
         recorded = self.state.load_if_readable() or {}
         return assign_ports(
-            self.services, self.config, recorded.get("ports", {}), self._others_ports()
+            self.services,
+            self.config,
+            recorded.get("ports", {}),
+            self._others_ports(),
+            recorded.get("wished_ports", {}),
         )
 
     def forget_ports(self) -> None:
@@ -250,6 +260,8 @@ class Lab:
 
 def remarks_on_forms(lab: Lab) -> list[str]:
     """Return a sentence about each service that the lab leaves out for lack of a form."""
+    if lab.form_key is None:
+        return []
     return [
         f"{name} is left out: [services.{name}] names no `{lab.form_key}`, which profile "
         f"{lab.profile!r} would run"

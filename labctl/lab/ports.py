@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 from labctl.config.model import LabConfig
@@ -79,15 +79,21 @@ class Reservation:
 
 
 def assign_ports(
-    services: Iterable[Service], config: LabConfig, kept: Ports, reserved: set[int]
+    services: Iterable[Service],
+    config: LabConfig,
+    kept: Ports,
+    reserved: set[int],
+    wished: Ports = MappingProxyType({}),
 ) -> dict[str, dict[str, int]]:
     """Return ports by service and endpoint name.
 
     A port that `lab.toml` fixes is used as it is, else one that this lab held before. Otherwise the
     preferred port is used, unless another lab (`reserved`) or a listener has it or it is outside of
-    $LABCTL_PORTS; then a free port is used.
+    $LABCTL_PORTS; then a free port is used. A service of the user's own gets another port when
+    lab.toml prefers another one than in `wished`.
     """
     ports: dict[str, dict[str, int]] = {}
+    assigned: set[int] = set()
     taken = set(reserved)
     own = own_range()
     for service in services:
@@ -101,6 +107,10 @@ def assign_ports(
         ports[service.name] = {}
         for endpoint, preferred in service.ports.items():
             held = kept.get(service.name, {}).get(endpoint)
+            if held in assigned:
+                held = None  # a service that the lab did not have then has it now
+            if service.is_own and wished.get(service.name, {}).get(endpoint) != preferred:
+                held = None
             port = fixed.get(endpoint) or held
             if port is None:
                 allowed = preferred not in taken and (own is None or preferred in own)
@@ -108,5 +118,6 @@ def assign_ports(
             if port is None:
                 port = free_port(taken)
             taken.add(port)
+            assigned.add(port)
             ports[service.name][endpoint] = port
     return ports

@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+import requests
 
 from labctl.config.model import lab_file
 from labctl.errors import ExitCode, LabError
@@ -110,7 +113,7 @@ def up(
         states = lab.runtime.states()
         running = [s for s in lab.services if s.name in states and states[s.name].running]
         idle = [s for s in wanted if s not in running]
-        own = [service for service in wanted if service.is_own]
+        own = [s for s in lab.services if s.is_own and (s in wanted or s in running)]
         pipeline = [service for service in wanted if not service.is_own]
         if not states:
             # Processes that a killed supervisor left would still hold the lab's own ports.
@@ -123,12 +126,12 @@ def up(
                 # The user's are declared first, too: a mistake in one of them ends it here.
                 begun_now: list[str] = []
                 start = partial(_start, lab, reporter=reporter, reserved=reserved, begun=begun_now)
-                versions = start(first, [*running, *own], idle)
+                versions = start(first, running, idle, declared=own)
                 if rest := [service for service in pipeline if service not in first]:
                     meanwhile(versions)
                     parts.rest()
-                    others = [*running, *first, *own]
-                    versions |= start(rest, others, idle)
+                    others = [*running, *first]
+                    versions |= start(rest, others, idle, declared=own)
         if "connect" in versions:
             client = connect_client(lab.endpoints.connect, seconds=CONNECT_SECONDS)
             give_logins(client)
@@ -168,21 +171,25 @@ def _start(
     running: Sequence[Service],
     idle: Sequence[Service],
     *,
+    declared: Sequence[Service] = (),
     reporter: UpReporter,
     reserved: Reservation,
     begun: list[str],
 ) -> dict[str, str]:
-    """Start those of `wanted` that are `idle` or must be restarted; return all their versions.
+    """Start those of `wanted` that are `idle`, and those of `running` that have changed.
 
-    Adds the names of the started ones to `begun`.
+    The runtime stops a running service whose definition has changed, wanted or not. `declared` are
+    declared, too, and started later. Returns the versions of all wanted and started services, and
+    adds the names of the started ones to `begun`.
     """
     with _no_idle_runtime_left(lab):
-        known = [s for s in lab.services if s in wanted or s in running]
+        known = [s for s in lab.services if s in wanted or s in running or s in declared]
         changed = lab.runtime.declare([(s, lab.context(s)) for s in known])
         reserved.release([service.name for service in known])
-        again = [s for s in running if s.name in changed]
-        versions = start_services(lab, list(wanted), [*idle, *again], reporter)
-        begun += [service.name for service in wanted if service in (*idle, *again)]
+        again = [s for s in running if s.name in changed and s not in declared]
+        now = [s for s in _with_dependencies(lab, ()) if s in wanted or s in again]
+        versions = start_services(lab, now, [*idle, *again], reporter)
+        begun += [service.name for service in now if service in (*idle, *again)]
         return versions
 
 
@@ -216,7 +223,10 @@ def _restart_changed_tables(lab: Lab, versions: Mapping[str, str]) -> list[str]:
     """Have each table run by its present properties; return the tables that ran by others."""
     if silver.SERVICE.name not in versions:
         return []
-    running = silver_status(lab)["tables"]
+    try:
+        running = silver_status(lab)["tables"]
+    except requests.RequestException:
+        return []  # it is busy; `labctl status` names what differs
     digests = {name: state.get("configuration") for name, state in running.items()}
     changed = [
         table.name
@@ -271,6 +281,7 @@ def _write_state(lab: Lab, *, fresh: bool) -> None:
         "profile": lab.profile,
         "profiles": sorted({*lab.state.load().get("profiles", []), lab.profile}),
         "ports": lab.ports,
+        "wished_ports": {s.name: dict(s.ports) for s in lab.services if s.is_own},
     }
     if fresh:
         values["started_at"] = time.time()
@@ -300,6 +311,11 @@ def reserve_ports(
             is_kept = taken.endpoint in recorded.get(taken.service, {})
             is_fixed = taken.endpoint in lab.config.settings(taken.service).ports
             choices += 1
+            if is_kept and taken.service in lab.config.own_services:
+                # The port of a service of the user's own is a wish.
+                recorded = _without_port(recorded, taken.service, taken.endpoint)
+                lab.state.save(ports=recorded)
+                is_kept = False
             if choices < CHOICES and not (is_kept or is_fixed):
                 lab.forget_ports()
             elif taken.service in needed:
@@ -308,6 +324,11 @@ def reserve_ports(
                 own.add(taken.port)
         else:
             return
+
+
+def _without_port(ports: Mapping[str, Any], service: str, endpoint: str) -> dict[str, Any]:
+    of_service = {name: port for name, port in ports[service].items() if name != endpoint}
+    return {**ports, service: of_service}
 
 
 @contextmanager

@@ -91,8 +91,11 @@ def changed(
 
 
 def config_meanwhile(lab: Lab, source: SilverSource | None) -> LabConfig:
-    """Return the lab's configuration with another source, usable from any project folder."""
-    config = lab.config
+    """Return the lab's configuration with another source, usable from any project folder.
+
+    The user's own services, which run in the project's folder, stop meanwhile.
+    """
+    config = lab.config.without_own_services()
     profile = config.profiles[lab.profile]
     if isinstance(profile, ComposeProfile):
         files = [str(lab.project / file) for file in profile.files]

@@ -14,6 +14,7 @@ from labctl.config.model import LabConfig, SourceEngine
 from labctl.config.services import ServiceSettings
 
 __all__ = [
+    "PASSED_ON",
     "Address",
     "Container",
     "Context",
@@ -28,6 +29,10 @@ __all__ = [
 
 Address = Callable[[str, str], str]
 """Function that returns `host:port` of a service's endpoint: `address("kafka", "broker")`."""
+
+
+PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
+"""Variables of the command that every native process gets."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,8 @@ class Process:
     """Variables added to a minimal environment. They may hold secrets: they are kept in a private
     file."""
     cwd: Path | None = None
+    programs: Path | None = None
+    """Folder whose programs come first in PATH."""
     stop_signal: str = "TERM"
     stop_seconds: int = 15
     """Seconds it may take to stop before it is killed."""

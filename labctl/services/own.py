@@ -17,8 +17,8 @@ from labctl.config.model import LabConfig
 from labctl.config.services import Command, OwnService, mebibytes
 from labctl.errors import ExitCode, LabError
 from labctl.home.sockets import LOOPBACK
-from labctl.services.model import Context, NativeService, Process, Service, Site
-from labctl.services.placeholders import Values, endpoint_values, fill, lab_values
+from labctl.services.model import PASSED_ON, Context, NativeService, Process, Service, Site
+from labctl.services.placeholders import Values, endpoint_values, fill, lab_values, uses
 
 __all__ = [
     "OwnEndpoint",
@@ -29,6 +29,7 @@ __all__ = [
     "own_words",
 ]
 
+_PROGRAMS = Path(sys.executable).parent
 _TIMEOUT_SECONDS = 5.0
 _ESTIMATE_MIB = 256
 """Memory that a service of the user's own is expected to take, unless it may have less."""
@@ -92,15 +93,21 @@ def _endpoint(name: str, section: OwnService, site: Site) -> OwnEndpoint:
 
 def _urls(section: OwnService, _: Endpoints, ports: Mapping[str, int]) -> dict[str, str]:
     return {
-        endpoint: f"{'http://' if endpoint.startswith('http') else ''}{LOOPBACK}:{ports[endpoint]}"
-        for endpoint in section.ports
+        endpoint: f"{_scheme(endpoint)}{LOOPBACK}:{ports[endpoint]}" for endpoint in section.ports
     }
+
+
+def _scheme(endpoint: str) -> str:
+    """Return the scheme of an address for people, by the endpoint's name; empty if unknown."""
+    return f"{endpoint}://" if endpoint in ("http", "https") else ""
 
 
 def keeps_data(section: OwnService) -> bool:
     """Return whether a service uses its data folder, `{self.data}`."""
-    words = (*(section.command or ()), *(section.image_command or ()))
-    return any("{self.data}" in text for text in (*words, *section.environment.values()))
+    ready = (section.ready.command if section.ready else None) or ()
+    words = (*(section.command or ()), *(section.image_command or ()), *ready)
+    texts = (*words, *section.environment.values())
+    return any(uses(text, "self.data") for text in texts)
 
 
 def container_port(section: OwnService, endpoint: str) -> int:
@@ -130,9 +137,8 @@ def _values(context: Context) -> Values:
 
 
 def _environment(section: OwnService, context: Context) -> dict[str, str]:
-    """Return the native environment. Programs beside labctl are found, then those of the shell."""
+    """Return the variables of the native process, without those that every process has."""
     return {
-        "PATH": _path(),
         # What a Python program prints is in its log at once.
         "PYTHONUNBUFFERED": "1",
         **own_environment(context.service.name, section, _values(context)),
@@ -140,7 +146,8 @@ def _environment(section: OwnService, context: Context) -> dict[str, str]:
 
 
 def _path() -> str:
-    return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    """Return the folders of programs: labctl's own, which an inactive environment hides, first."""
+    return os.pathsep.join([str(_PROGRAMS), os.environ.get("PATH", os.defpath)])
 
 
 def _prepare(section: OwnService, context: Context) -> None:
@@ -156,6 +163,7 @@ def _process(section: OwnService, context: Context) -> Process:
         argv=(_program(context, argv[0]), *argv[1:]),
         env=_environment(section, context),
         cwd=context.project,
+        programs=_PROGRAMS,
     )
 
 
@@ -205,13 +213,18 @@ def _takes_connections(port: int) -> str:
     return f"takes connections on port {port}"
 
 
+def _inherited() -> dict[str, str]:
+    """Return the variables of this process that the supervisor passes on, too."""
+    return {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+
+
 def _ends_well(section: OwnService, command: Command, context: Context) -> str:
     name = context.service.name
     argv = own_words(name, "ready.command", command, _values(context))
     done = subprocess.run(
         [_program(context, argv[0]), *argv[1:]],
         cwd=context.project,
-        env={**os.environ, **_environment(section, context)},
+        env={**_inherited(), "PATH": _path(), **_environment(section, context)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -26,6 +26,7 @@ _TAKEN = {
     *("front", "kafka-ui", "registry-ui", "secrets"),  # the Compose file's own
     *("events", "mending"),  # the supervisor's own
     *("lab", "self"),  # placeholders
+    *("addresses", "others", "sources"),  # of the lab's endpoints
 }
 _TAKEN_PREFIX = "supervisor"
 """Prefix of the supervisor's own log files."""
@@ -46,6 +47,8 @@ def check_services(path: Path, config: LabConfig, known: Collection[str]) -> Lab
                 path, ["services", name], "this service is the lab's: give yours another name"
             )
     complete = config.model_copy(update={"services": services})
+    if complete.own_services:
+        _check_sources(path, config, known)
     _check_dependencies(path, complete, known)
     return complete
 
@@ -68,7 +71,7 @@ def _own(
 ) -> OwnService:
     """Return the definition of a service that is not the lab's."""
     key = ["services", name]
-    packaged = _packaged(name)
+    packaged = _packaged(path, key)
     if packaged is None and isinstance(section, ServiceSettings):
         close = get_close_matches(name, known, n=1)
         meant = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
@@ -94,28 +97,35 @@ def _own(
         first = error.errors()[0]
         at = [*key, *map(str, first["loc"])]
         raise refused(path, at, f"{first['msg']}, with the package's {GROUP}") from None
-    if definition.command is None and definition.image is None:
-        raise refused(
-            path,
-            key,
-            "name its `command`, which runs it natively, or its `image`, which runs it in a "
-            "container",
-        )
+    if (problem := definition.problem()) is not None:
+        raise refused(path, [*key, problem[0]], problem[1])
     return definition
 
 
-def _packaged(name: str) -> Mapping[str, Any] | None:
+def _packaged(path: Path, key: list[str]) -> Mapping[str, Any] | None:
     """Return the definition that an installed package brings; None without one."""
-    found = next(iter(entry_points(group=GROUP, name=name)), None)
+    found = next(iter(entry_points(group=GROUP, name=key[-1])), None)
     if found is None:
         return None
-    definition = found.load()
+    try:
+        definition = found.load()
+    except Exception as error:
+        raise refused(path, key, f"{found.value} cannot be loaded: {error}") from error
     if not isinstance(definition, Mapping):
-        raise LabError(
-            f"{found.value} is no mapping with the keys of a section [services.{name}]",
-            exit_code=ExitCode.USAGE,
-        )
+        raise refused(path, key, f"{found.value} is no mapping with the keys of such a section")
     return definition
+
+
+def _check_sources(path: Path, config: LabConfig, known: Collection[str]) -> None:
+    """Refuse a source whose values would be those of a service that is not its engine's."""
+    for name, source in config.sources.items():
+        if name in known and name != source.engine:
+            raise refused(
+                path,
+                ["sources", name],
+                f"services of your own would get its values for those of the service {name}: "
+                "rename the source",
+            )
 
 
 def _check_dependencies(path: Path, config: LabConfig, known: Collection[str]) -> None:

@@ -13,13 +13,15 @@ from labctl.config.endpoints import Database, Endpoint, Endpoints
 from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
 
-__all__ = ["Values", "endpoint_values", "fill", "lab_values"]
+__all__ = ["Values", "endpoint_values", "fill", "lab_values", "uses"]
 
 Values = Mapping[str, str | SecretStr]
 """A lab's values by placeholder, without braces. What is secret is a SecretStr."""
 
 _PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}|\{([a-z][a-z0-9_-]*(?:\.[a-z0-9_-]+)+)\}")
 """A placeholder; or double braces, which stand for single ones."""
+_INTERNAL = ("name",)
+"""Fields that are no values of the lab."""
 _SCHEMES: Mapping[SourceEngine, str] = {
     "postgres": "postgresql",
     "mysql": "mysql",
@@ -64,7 +66,7 @@ def _fields(model: Endpoint) -> Iterator[tuple[str, str | SecretStr]]:
     """Yield a model's fields that are one value, by name."""
     for name in type(model).model_fields:
         match getattr(model, name):
-            case str() | int() as value:
+            case str() | int() as value if name not in _INTERNAL:
                 yield name, str(value)
             case SecretStr() as value:
                 yield name, value
@@ -76,6 +78,11 @@ def _database(name: str, scheme: str, database: Database) -> dict[str, str | Sec
     url = f"{scheme}://{user}:{password}@{database.host}:{database.port}/{path}"
     values = dict(_fields(database)) | {"url": SecretStr(url)}
     return {f"{name}.{key}": value for key, value in values.items()}
+
+
+def uses(text: str, name: str) -> bool:
+    """Return whether a text has the placeholder `name`."""
+    return any(match[1] == name for match in _PLACEHOLDER.finditer(text))
 
 
 def fill(text: str, values: Values, *, place: str, secrets: bool = True) -> str:
@@ -93,7 +100,8 @@ def fill(text: str, values: Values, *, place: str, secrets: bool = True) -> str:
             close = get_close_matches(name, values, n=1, cutoff=0.5)
             raise LabError(
                 f"lab.toml: {place}: the lab has no value {match[0]}",
-                hint=f"did you mean {{{close[0]}}}?" if close else "docs/services.md has them all",
+                hint=(f"did you mean {{{close[0]}}}? " if close else "")
+                + f"docs/services.md has them all; {{{match[0]}}} stands for {match[0]} itself",
                 exit_code=ExitCode.USAGE,
             )
         if isinstance(value, str):

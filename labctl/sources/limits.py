@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from labctl.sources.base import Source, TableRef
 
-__all__ = ["NO_LIMITS", "Limits", "mysql_limits", "postgres_limits", "sqlserver_limits"]
+__all__ = [
+    "NO_LIMITS",
+    "Limits",
+    "mysql_limits",
+    "postgres_limits",
+    "postgres_reload_refused",
+    "sqlserver_limits",
+]
 
 _UNLOGGED = (
     "generated, of which the database's log has no value: it would be NULL after the first change"
@@ -135,6 +142,12 @@ FROM pg_class c WHERE c.oid = to_regclass(%s)
 """
 
 
+_STORED = """
+SELECT attname FROM pg_attribute
+WHERE attrelid = to_regclass(%s) AND attgenerated = 's' AND NOT attisdropped ORDER BY attnum
+"""
+
+
 def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits:
     """Return the limits of a table that is to be added to `publication`."""
     from labctl.sources.publication import read_publication, readded, shown_of
@@ -197,6 +210,19 @@ def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits
     if not in_part and kind != "p":
         return limits
     return replace(limits, unsent=tuple(unsent), needs_reselect=has_large)
+
+
+def postgres_reload_refused(database: Source, ref: TableRef) -> str | None:
+    """Return why Debezium cannot read a table again while it streams; None if it can.
+
+    An incremental snapshot of Debezium 3.3.1 reads a table without its stored generated columns:
+    each becomes NULL in every row, and the next change ends the connector.
+    """
+    stored = database.execute(_STORED, (database.qualified(ref),))
+    if not stored:
+        return None
+    names = ", ".join(str(name) for (name,) in stored)
+    return f"Debezium would write NULL for {names}, which PostgreSQL generates and stores"
 
 
 def mysql_limits(database: Source, ref: TableRef, _publication: str) -> Limits:

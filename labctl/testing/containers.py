@@ -13,7 +13,8 @@ __all__ = ["start_stack"]
 def start_stack(runtime: ComposeRuntime) -> None:
     """Start a lab's Compose project with Compose itself, and wait until it is healthy.
 
-    `docker compose up` starts everything, so `labctl up` finds the project running.
+    `docker compose up` starts everything but the user's own services, so `labctl up` finds the
+    project running. It starts the user's own after it has made the tables that they need.
     """
     runtime.write_secrets()
     stack = DockerCompose(
@@ -21,5 +22,6 @@ def start_stack(runtime: ComposeRuntime) -> None:
         compose_file_name=[str(file) for file in runtime.compose_files],
         env_file=str(runtime.write_variables()),
         wait=True,
+        services=runtime.lab_services(),
     )
     stack.start()

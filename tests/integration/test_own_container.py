@@ -11,19 +11,22 @@ import pytest
 import requests
 
 from labctl.artifacts import ArtifactStore
+from labctl.errors import LabError
 from labctl.images import references
-from labctl.lab.down import destroy
+from labctl.lab.down import destroy, down
 from labctl.lab.lab import Lab
 from labctl.lab.starting import SilentReporter, wait_until_usable
 from labctl.lab.status import read_status
-from labctl.lab.up import up
-from labctl.runtimes.compose.engine import Engine, EngineMissingError
+from labctl.lab.up import restart_service, up
+from labctl.runtimes.compose.engine import PROJECT_LABEL, Engine, EngineMissingError
 from labctl.runtimes.model import Level
 from labctl.sources import connect
 from labctl.testing.faults import Faults
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "orders"
 IMAGE = "labctl-test/shop:1"
+LAB = "own-container"
+PROJECT = f"labctl-{LAB}"
 
 
 @pytest.fixture
@@ -53,18 +56,21 @@ def lab(shop_image: str, tmp_path: Path) -> Iterator[Lab]:
     project = shutil.copytree(EXAMPLE, tmp_path / "orders")
     file = project / "lab.toml"
     text = file.read_text().replace('"shop:dev"', f'"{shop_image}"')
+    text = text.replace("environment = {", 'environment = { FILES = "{self.data}",')
     file.write_text(text.replace('runtime = "compose"', 'runtime = "compose"\nimages = "local"'))
-    lab = Lab.find(name="own-container", project=project, profile="compose")
+    lab = Lab.find(name=LAB, project=project, profile="compose")
     if failed := [check for check in lab.runtime.checks() if check.level is Level.FAIL]:
         pytest.skip(failed[0].detail)
     try:
         yield lab
     finally:
         destroy(lab)
+        label = f"{PROJECT_LABEL}={PROJECT}"
+        assert Engine().client.volumes.list(filters={"label": label}) == []
 
 
 @pytest.mark.usefixtures("state_home")
-def test_the_shop_sells_in_a_container_and_again_after_it_was_killed(lab: Lab) -> None:
+def test_the_shop_sells_in_a_container_until_its_section_is_gone(lab: Lab) -> None:
     up(lab, SilentReporter(), ["shop"])
     shop = f"http://{lab.endpoints.addresses['shop']['http']}"
 
@@ -85,3 +91,22 @@ def test_the_shop_sells_in_a_container_and_again_after_it_was_killed(lab: Lab) -
     assert sorted(row[0] for row in rows) == bought
     (status,) = (service for service in read_status(lab).services if service.name == "shop")
     assert (status.state, status.restarts) == ("ready", 1)
+
+    # With a mistake in its section it cannot be started, but stopped.
+    file = lab.project / "lab.toml"
+    text = file.read_text()
+    file.write_text(text.replace("{orders.url}", "{ordres.url}"))
+    mistaken = Lab.find(name=LAB, project=lab.project, profile="compose")
+    with pytest.raises(LabError, match=r"ordres\.url"):
+        up(mistaken, SilentReporter(), ["postgres"])
+    restart_service(mistaken, "shop", SilentReporter())
+    assert down(mistaken)
+    up(lab, SilentReporter(), ["shop"])
+
+    # Without its section it is removed; its volume stays until the lab is destroyed.
+    begin, end = text.index("[services.shop]"), text.index("# Usable sooner")
+    file.write_text(text[:begin] + text[end:])
+    former = Lab.find(name=LAB, project=lab.project, profile="compose")
+    up(former, SilentReporter(), ["postgres"])
+    assert not Engine().container(PROJECT, "shop")
+    assert Engine().client.volumes.get(f"{PROJECT}_shop")

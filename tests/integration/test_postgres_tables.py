@@ -104,6 +104,12 @@ def test_generated_columns_and_partitions_are_equal_or_left_out_by_name(project:
         assert found["shop.half"]["columns_uncaptured"] == ["doubled"]
         assert found["shop.line"]["columns_uncaptured"] == []
         assert found["shop.event"]["source_rows"] == 5
+        # Debezium would write NULL for the stored column of every row.
+        said = done(project, "connectors", "backfill", "line", code=ExitCode.USAGE)
+        assert "which PostgreSQL generates and stores" in said
+        assert "labctl connectors snapshot source_connector_shop" in said
+        done(project, "connectors", "backfill", "half")
+        verified(project)
         source.execute("DROP TABLE event_2")
         assert verified(project, ExitCode.DIFFERENT)["shop.event"]["extra"] == 2
         # A file that no longer leaves the column out is refused, and nothing is changed.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import socket
 import sys
@@ -14,7 +13,7 @@ from textwrap import dedent
 import pytest
 from pydantic import SecretStr
 
-from labctl.config.model import LabConfig
+from labctl.config.model import OPTIONAL, LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.runtimes.compose.own_containers import own_containers
@@ -97,11 +96,16 @@ def probe(tmp_path: Path, port: int, ready: str) -> str:
             "a circle: ",
         ),
         ('[services.a]\ncommand = "x"\ncontainer_ports = { http = 80 }', "no endpoint 'http'"),
-        ('[services.a]\ncommand = "x"\nready = { http = "/" }', "`ready.http` needs a port"),
+        ('[services.a]\ncommand = "x"\nready = { http = "/" }', "a.ready: `http` needs a port"),
         ('[services.a]\ncommand = "x"\nready = {}', 'name one of http = "/path"'),
         ('[services.a]\ncommand = "x"\nready = { htp = "/" }', "did you mean 'http'?"),
         ('[services.a]\ncommand = "x"\nimage_command = "y"', "name its `image`"),
         ('[services.a]\ncommand = "x\\u0000"', "a NUL character"),
+        (
+            '[sources.cache]\nengine = "mysql"\nschemas = ["x"]\nconnector = "c"\n'
+            '[services.a]\ncommand = "x"',
+            "sources.cache: services of your own would get its values",
+        ),
     ],
 )
 def test_a_section_that_cannot_be_used_is_named_with_its_line(
@@ -157,7 +161,9 @@ def test_the_process_has_the_labs_values(tmp_path: Path) -> None:
     assert process.env["ADMIN"] == "127.0.0.1:8001"
     assert process.env["JSON"] == '{"a": {"b": 1}} {kafka.broker} $HOME'
     assert process.env["FILES"] == str(tmp_path / "data")
-    assert process.env["PATH"].startswith(str(Path(sys.executable).parent) + os.pathsep)
+    # Another shell's PATH is no other process.
+    assert "PATH" not in process.env
+    assert process.programs == Path(sys.executable).parent
     context.service.native_form.prepare(context)
     assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
     assert not context.service.forgets
@@ -180,7 +186,7 @@ def test_the_container_has_the_labs_values(tmp_path: Path) -> None:
     }
     assert container["mem_limit"] == "300m"
     assert container["healthcheck"]["test"] == ["CMD", "test", "-e", "/data"]
-    assert container["volumes"] == ["shop:/data"]
+    assert container["volumes"] == [{"type": "volume", "source": "shop", "target": "/data"}]
     assert text["volumes"] == {"shop": {}}
     assert network_endpoints(config, SECRET).addresses["shop"] == {
         "http": "shop:80",
@@ -225,7 +231,13 @@ def test_what_is_no_placeholder_stays() -> None:
 
 
 def test_the_page_names_every_value(tmp_path: Path) -> None:
-    config = load(tmp_path, "[cache]\nenabled = true\n[api]\nenabled = true\ndatabase = 'x'")
+    optional = "".join(f"[{name}]\nenabled = true\n" for name in OPTIONAL)
+    others = "".join(
+        f'[sources.{name}]\nengine = "{name}"\nschemas = ["x"]\nconnector = "{name}"\n'
+        + ('database = "x"\n' if name == "sqlserver" else "")
+        for name in ("mysql", "sqlserver")
+    )
+    config = load(tmp_path, optional + others)
     values = lab_values(loopback_endpoints(config, PORTS, SECRET))
     page = (PROJECT / "docs" / "services.md").read_text()
     written = set(re.findall(r"`\{([a-z0-9_.]+)\}`", page))
@@ -233,7 +245,8 @@ def test_the_page_names_every_value(tmp_path: Path) -> None:
     assert {
         name
         for name in values
-        if not name.startswith("postgres.") and not (name.count(".") > 1 and name.endswith(parts))
+        if not name.startswith(("postgres.", "mysql.", "sqlserver."))
+        and not (name.count(".") > 1 and name.endswith(parts))
     } <= written
     elsewhere = ("self.", "shop.", "lab.")
     assert {name for name in written if not name.startswith(elsewhere)} <= set(values)
@@ -263,9 +276,10 @@ def test_a_package_brings_a_service_which_the_project_switches_on(
     (site / "brings-1.dist-info" / "METADATA").write_text("Name: brings\nVersion: 1\n")
     (site / "brings-1.dist-info" / "entry_points.txt").write_text(
         "[labctl.services]\nbrought = brings:SERVICE\nodd = brings:ODD\nlist = brings:LIST\n"
+        "gone = brings.nowhere:SERVICE\n"
     )
     (site / "brings.py").write_text(
-        "SERVICE = {'command': 'python -m brings', 'ports': {'http': 8000}}\n"
+        "SERVICE = {'command': 'python -m brings', 'ports': {'http': 8000, 'smtp': 8025}}\n"
         "ODD = {'comand': 'x'}\nLIST = []\n"
     )
     monkeypatch.syspath_prepend(site)
@@ -274,6 +288,10 @@ def test_a_package_brings_a_service_which_the_project_switches_on(
     section = config.own_services["brought"]
     assert section.command == ("python", "-m", "brings")
     assert (section.ports, section.memory) == ({"http": 8100}, "2g")
+    # A key may belong to one that only the package has.
+    assert load(tmp_path, '[services.brought]\nready = { tcp = "smtp" }').own_services
+    with pytest.raises(LabError, match=r"services\.gone: brings\.nowhere:SERVICE cannot be loaded"):
+        load(tmp_path, "[services.gone]")
     with pytest.raises(LabError, match=r"services\.odd\.comand: .*labctl\.services"):
         load(tmp_path, "[services.odd]")
     with pytest.raises(LabError, match="brings:LIST is no mapping"):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,7 +24,7 @@ from labctl.home.sockets import EPHEMERAL_RANGE, LOOPBACK, RANGE_VARIABLE, is_fr
 from labctl.lab.lab import Lab
 from labctl.lab.ports import PortTakenError, Reservation, assign_ports
 from labctl.lab.up import reserve_ports
-from labctl.services import SERVICES
+from labctl.services import SERVICES, Service
 from tests.ports import free_port, listening
 
 BASE = {"sources": {"mysql": {"engine": "mysql", "schemas": ["ecomm"], "connector": "c"}}}
@@ -293,3 +294,26 @@ def test_the_process_that_listens_is_known() -> None:
 def test_services_prefer_ports_of_their_own() -> None:
     preferred = [port for service in SERVICES for port in service.ports.values()]
     assert len(preferred) == len(set(preferred))
+
+
+def own(**ports: int) -> Service:
+    return replace(MYSQL[0], name="shop", ports=ports, is_own=True)
+
+
+def test_another_port_in_a_service_of_the_users_is_another_port() -> None:
+    first, second = free_port(), free_port()
+    kept, wished = {"shop": {"http": first}}, {"shop": {"http": first}}
+    same = assign_ports([own(http=first)], config(), kept, set(), wished)
+    assert same == {"shop": {"http": first}}
+    changed = assign_ports([own(http=second)], config(), kept, set(), wished)
+    assert changed == {"shop": {"http": second}}
+
+
+def test_a_port_that_a_service_of_the_users_had_is_given_to_one_service() -> None:
+    """A service that the lab has only now prefers it."""
+    port = free_port()
+    cache = replace(MYSQL[0], name="cache", ports={"redis": port})
+    kept, wished = {"shop": {"http": port}}, {"shop": {"http": port}}
+    found = assign_ports([cache, own(http=port)], config(), kept, set(), wished)
+    assert found["cache"]["redis"] == port
+    assert found["shop"]["http"] != port

@@ -59,6 +59,8 @@ class Machine:
         self.up: set[str] = set()
         self.started: list[str] = []
         self.declared = False
+        self.changed: set[str] = set()
+        """Services whose definition is another one since they were started."""
         self.slow: set[str] = set()
         """Services of which a part is still being made."""
         self.logs = Logs()
@@ -93,9 +95,11 @@ class Machine:
     def write_secrets(self) -> None: ...
 
     def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:
-        del services
         self.declared = True
-        return set()
+        changed = self.changed.intersection(service.name for service, _ in services)
+        self.changed -= changed
+        self.up -= changed
+        return changed
 
     def start(self, service: Service, context: Context) -> None:
         del context
@@ -307,3 +311,36 @@ def test_a_running_lab_is_not_taken_over_by_another_checkout(
     machine.shutdown()
     up(other, Reporter())
     assert lab.state.load()["project"] == str(tmp_path)
+
+
+OWN = replace(service("own"), is_own=True)
+
+
+def test_services_of_the_users_start_last(lab: Lab, machine: Machine, serve: Any) -> None:
+    serve(ABOVE, BASE, ALONE, OWN)
+    started = up(lab, Reporter())
+    assert machine.started[-1] == "own"
+    assert set(started.started) == {"above", "base", "alone", "own"}
+    assert up(lab, Reporter()).is_unchanged
+
+
+@pytest.mark.parametrize("changed", [OWN, ALONE], ids=lambda one: str(one.name))
+def test_a_running_service_that_has_changed_is_started_again_though_not_asked_for(
+    changed: Service, lab: Lab, machine: Machine, serve: Any
+) -> None:
+    """The runtime has stopped it."""
+    serve(BASE, ALONE, OWN)
+    up(lab, Reporter())
+    machine.changed = {changed.name}
+    started = up(lab, Reporter(), ["base"])
+    assert machine.up == {"base", "alone", "own"}
+    assert started.started == (changed.name,)
+
+
+def test_a_service_of_the_users_that_cannot_be_used_leaves_the_pipeline(
+    lab: Lab, machine: Machine, serve: Any
+) -> None:
+    serve(BASE, replace(OWN, probe=unusable, ready_seconds=0))
+    with pytest.raises(LabError, match="Own was not usable"):
+        up(lab, Reporter())
+    assert machine.up == {"base", "own"}

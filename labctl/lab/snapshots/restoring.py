@@ -151,8 +151,9 @@ def finish_restore(state: LabState) -> bool:
 
 
 def builds(lab: Lab) -> dict[str, str]:
-    """Return the version that this labctl runs, for each service that stores data."""
-    return {s.name: lab.runtime.inspector.build(s) for s in lab.services if not s.forgets}
+    """Return the version that this labctl runs, for each of its services that stores data."""
+    stored = (s for s in lab.services if not (s.forgets or s.is_own))
+    return {service.name: lab.runtime.inspector.build(service) for service in stored}
 
 
 def check_versions(snapshot: Snapshot, present: dict[str, str]) -> None:

@@ -12,6 +12,7 @@ import docker.errors
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from labctl.runtimes.compose.limits import cause_of_death
+from labctl.runtimes.compose.shell import run_in_shell
 from labctl.runtimes.model import RESTARTS_AT_MOST, Death, ProcessState, Usage
 
 __all__ = ["deaths_of", "is_running", "kill", "pause", "published_ports", "state_of", "usages_of"]
@@ -114,6 +115,6 @@ def kill(container: Any) -> None:
     """Run `kill -9` on all of a container's processes; retry while the container restarts.
 
     The engine would treat a container killed through its API as stopped by hand, and would not
-    restart it.
+    restart it. Raises LabError (USAGE) if the image has no shell.
     """
-    container.exec_run(["sh", "-c", "kill -9 -1"], user="0")
+    run_in_shell(container, "kill -9 -1")

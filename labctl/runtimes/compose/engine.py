@@ -80,6 +80,20 @@ class Engine:
         )
         return found[0] if found else None
 
+    def remove_volumes(self, project: str) -> None:
+        """Delete all volumes of a Compose project, also those that its files no longer define."""
+        filters = {"label": f"{PROJECT_LABEL}={project}"}
+        for volume in self.client.volumes.list(filters=filters):
+            try:
+                volume.remove()
+            except docker.errors.NotFound:
+                pass
+            except docker.errors.APIError as error:
+                raise LabError(
+                    f"Volume {volume.name} cannot be deleted: {error.explanation or error}",
+                    hint="remove the container that uses it, then repeat the command",
+                ) from None
+
     @staticmethod
     def _context_host() -> str:
         template = "{{.Endpoints.docker.Host}}"

@@ -37,6 +37,6 @@ class ComposeInspector:
         return free_space_of(container) if container else None
 
     def build(self, service: Service) -> str:
-        """Return the tag of the service's image."""
-        image = str(self._definitions()[service.name].get("image", ""))
+        """Return the tag of the service's image; "" if the Compose files lack the service."""
+        image = str(self._definitions().get(service.name, {}).get("image", ""))
         return image.partition("@")[0].rpartition(":")[2]

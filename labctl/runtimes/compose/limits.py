@@ -9,6 +9,7 @@ from typing import Any
 import docker.errors
 
 from labctl.errors import ExitCode, LabError
+from labctl.runtimes.compose.shell import run_in_shell
 from labctl.runtimes.model import LAST_WORDS, OUT_OF_MEMORY, DiskSpace
 
 __all__ = ["cause_of_death", "free_space_of", "run_out_of_memory", "volume_folder"]
@@ -50,7 +51,8 @@ def free_space_of(container: Any) -> DiskSpace | None:
 def run_out_of_memory(container: Any) -> None:
     """Fill a container's memory limit with a process that the kernel kills last.
 
-    The process ends with the container. Raises LabError (USAGE) if the container has no limit.
+    The process ends with the container. Raises LabError (USAGE) if the container has no limit or
+    no shell.
     """
     if not container.attrs["HostConfig"]["Memory"]:
         raise LabError(
@@ -59,7 +61,7 @@ def run_out_of_memory(container: Any) -> None:
             exit_code=ExitCode.USAGE,
         )
     first = "for p in /proc/[0-9]*; do [ $p = /proc/$$ ] || echo 1000 > $p/oom_score_adj; done"
-    container.exec_run(["sh", "-c", f"{first}; exec tail /dev/zero"], user="0")
+    run_in_shell(container, f"{first}; exec tail /dev/zero")
 
 
 def volume_folder(container: Any) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,10 +14,15 @@ from labctl.runtimes.compose.network import network_endpoints
 from labctl.services.own import container_port, keeps_data, own_environment, own_words
 from labctl.services.placeholders import Values, endpoint_values, lab_values
 
-__all__ = ["own_containers"]
+__all__ = ["OWN_LABEL", "own_containers"]
+
+OWN_LABEL = "labctl.own-service"
+"""Label of the containers that are made from sections of `lab.toml`."""
 
 _DATA = "/data"
 """Folder of the service's volume in its container."""
+_REFUSED = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+"""Characters that JSON strings may hold, and that YAML refuses or takes for the end of a line."""
 _ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - of the container, published on the host's loopback
 
 
@@ -38,7 +44,10 @@ def own_containers(
     volumes: dict[str, Any] = {
         name: {} for name, section in sections.items() if keeps_data(section)
     }
-    return json.dumps(_escaped({"services": services, "volumes": volumes}), indent=1)
+    definition = _escaped({"services": services, "volumes": volumes})
+    # YAML refuses the pairs of escapes with which JSON can write a character such as an emoji.
+    text = json.dumps(definition, indent=1, ensure_ascii=False)
+    return _REFUSED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _container(
@@ -52,6 +61,7 @@ def _container(
         "image": section.image,
         # An init process of its own lets a fault kill the service from inside.
         "init": True,
+        "labels": {OWN_LABEL: "true"},
         "restart": "always",
         "logging": {"driver": "json-file", "options": {"max-size": "10m", "max-file": "3"}},
         "environment": own_environment(name, section, values),
@@ -71,7 +81,8 @@ def _container(
             "retries": 3,
         }
     if keeps_data(section):
-        container["volumes"] = [f"{name}:{_DATA}"]
+        # The short syntax would take `a:/data` for a path of Windows.
+        container["volumes"] = [{"type": "volume", "source": name, "target": _DATA}]
     return container
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from labctl.artifacts import ArtifactStore, Progress
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import ComposeProfile, LabConfig
+from labctl.errors import ExitCode, LabError
 from labctl.home.state import LabState, write_private
 from labctl.images import build, recipe_of
 from labctl.runtimes.compose.checks import check_engine
@@ -23,7 +24,7 @@ from labctl.runtimes.compose.faults import ComposeFaults
 from labctl.runtimes.compose.inspector import ComposeInspector
 from labctl.runtimes.compose.lab_containers import LabContainers
 from labctl.runtimes.compose.logs import ComposeLogs
-from labctl.runtimes.compose.own_containers import own_containers
+from labctl.runtimes.compose.own_containers import OWN_LABEL, own_containers
 from labctl.runtimes.compose.secrets import write_service_secrets
 from labctl.runtimes.compose.variables import lab_variables
 from labctl.runtimes.model import AllFetched, Check, Level, ProcessState
@@ -73,9 +74,17 @@ class ComposeRuntime:
         return check_engine(self.engine, self._profile, running=lambda: bool(self.states()))
 
     def parts(self) -> list[Check]:
-        missing = self._missing(services_of(self._config))
+        # The file of the user's services is as the last `up` wrote it; lab.toml is newer.
+        missing = self._missing([s for s in services_of(self._config) if not s.is_own])
+        sections = self._config.own_services.values()
+        images = {section.image for section in sections if section.image is not None}
+        own = sorted(image for image in images if not self.engine.image_id(image))
+        checks = [*self._lab_images(missing), *map(_not_pulled, own)]
+        return checks or [Check("images", Level.OK, "all here")]
+
+    def _lab_images(self, missing: Mapping[str, str]) -> list[Check]:
         if not missing:
-            return [Check("images", Level.OK, "all here")]
+            return []
         names = ", ".join(sorted(set(missing.values())))
         how = "`labctl up` builds them"
         if self._profile.images == "official":
@@ -91,7 +100,11 @@ class ComposeRuntime:
         return state_of(container) if container else ProcessState("STOPPED", None, None)
 
     def fetch(self, services: Sequence[Service], progress: Progress) -> None:
-        """Build or pull the missing images of `services`."""
+        """Build or pull the missing images of `services`.
+
+        Raises LabError (USAGE) for a mistake in a section of the user's, before anything is pulled.
+        """
+        self._write_own_services()
         if self._profile.images == "local":
             names = {
                 name for image in self._images(services).values() if (name := recipe_of(image))
@@ -101,7 +114,12 @@ class ComposeRuntime:
         for service, image in missing.items():
             verb = "build" if self._definitions[service].get("build") else "pull"
             progress.begin(image, f"{verb}ing", None, "packages")
-            self._compose.run(verb, service)
+            try:
+                self._compose.run(verb, service)
+            except LabError as error:
+                if verb == "pull" and service in self._config.own_services:
+                    raise _no_image(service, image, error) from None
+                raise
             progress.finish(image)
 
     @contextmanager
@@ -117,6 +135,7 @@ class ComposeRuntime:
         # Another project or source may have used the lab since (labctl/latency/twins.py).
         self.write_variables()
         self._write_own_services()
+        self._remove_former_services()
         # One command creates network and volumes, because services are started concurrently.
         self._compose.run("create", "--no-recreate", "--no-build", *sorted(wanted))
         hashes = self._compose.hashes()
@@ -131,6 +150,19 @@ class ComposeRuntime:
             )
         }
 
+    def _remove_former_services(self) -> None:
+        """Remove the containers of the user's services that have no section or image any more.
+
+        Their volumes stay until the lab is destroyed.
+        """
+        for name, containers in self.engine.containers(self.name).items():
+            if name in self._config.own_services:
+                continue
+            for container in containers:
+                if OWN_LABEL in container.labels:
+                    container.stop()
+                    container.remove(v=True, force=True)
+
     def _is_outdated(self, container: Any, config_hash: str | None) -> bool:
         """Return whether a container differs from the current Compose file or image."""
         image = self.engine.image_id(container.attrs["Config"]["Image"])
@@ -143,6 +175,12 @@ class ComposeRuntime:
 
     def start(self, service: Service, context: Context) -> None:
         del context
+        if service.name not in self._definitions:
+            raise LabError(
+                f"{service.name} has no container yet",
+                hint="labctl up",
+                exit_code=ExitCode.NOT_READY,
+            )
         beside = (name for name in service.container.companions if name in self._definitions)
         names = sorted([service.name, *beside])
         with ExitStack() as held:
@@ -179,6 +217,8 @@ class ComposeRuntime:
 
     def remove(self) -> None:
         self._compose.run("down", "--remove-orphans", "--volumes", profiles=EVERY_PROFILE)
+        # Compose knows only the volumes that its present files define.
+        self.engine.remove_volumes(self.name)
 
     @property
     def compose_files(self) -> list[Path]:
@@ -186,15 +226,34 @@ class ComposeRuntime:
         files = [COMPOSE_FOLDER / "compose.yaml"]
         if self._profile.images == "local":
             files.append(COMPOSE_FOLDER / "stand-in.yaml")
-        # It stays if the user's services are gone, so that `destroy` finds their volumes.
         if self._state.own_containers.is_file():
             files.append(self._state.own_containers)
         return files + [self._project / file for file in self._profile.files]
 
+    def lab_services(self) -> list[str]:
+        """Return the services that Compose runs, companions included, without the user's own."""
+        return [name for name in self._definitions if name not in self._config.own_services]
+
     def _write_own_services(self) -> None:
+        """Write the Compose file of the user's services, or remove it if there are none.
+
+        Raises LabError (USAGE) for a mistake in one of their sections. Only `up` calls this:
+        every other command uses the file that is there, whatever lab.toml says now.
+        """
+        file = self._state.own_containers
+        before = file.read_text(encoding="utf-8") if file.is_file() else None
+        text = None
         if self._config.own_services:
             text = own_containers(self._config, self._state.name, self._ports, self._passwords)
-            write_private(self._state.own_containers, text)
+        if text == before:
+            return
+        if text is None:
+            file.unlink()
+        else:
+            write_private(file, text)
+        # Both have read the file.
+        for cached in ("_compose", "_definitions"):
+            self.__dict__.pop(cached, None)
 
     def write_variables(self) -> Path:
         """Write the Compose file's variables for `docker compose --env-file`; return the file."""
@@ -235,8 +294,26 @@ class ComposeRuntime:
 
     @cached_property
     def _compose(self) -> Compose:
-        self._write_own_services()
         return Compose(self.name, self.compose_files, self.write_variables())
+
+
+def _not_pulled(image: str) -> Check:
+    return Check(
+        "images",
+        Level.WARN,
+        f"not here yet: {image}, of a service of your own",
+        f"`labctl up` pulls it; if no registry has it, build it: docker build -t {image} FOLDER",
+    )
+
+
+def _no_image(service: str, image: str, error: LabError) -> LabError:
+    """Return the error for an image of a service of the user's own that cannot be pulled."""
+    return LabError(
+        f"{service}: the engine has no image {image}, and cannot pull it",
+        details=(*error.details, error.what),
+        hint=f"build or pull {image} yourself, or correct [services.{service}] image in lab.toml",
+        exit_code=ExitCode.ENVIRONMENT,
+    )
 
 
 def _store() -> ArtifactStore:

@@ -7,8 +7,10 @@ The command line is the native one (`labctl/services/silver.py`).
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import time
+import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +22,7 @@ from labctl.config.endpoints import Connect, Endpoints
 from labctl.config.model import LabConfig, lab_file
 from labctl.home.secrets import SECRET_PREFIX
 from labctl.runtimes.compose.network import network_endpoints
-from labctl.services import PASSWORDS, Context, silver
+from labctl.services import PASSWORDS, SERVICES, Context, silver
 from labctl.sinks import require_readable, sink_files, used_sinks
 from labctl.tables import lab_tables
 from lakehouse.bronze.sink_keys import SINK_CONNECTOR
@@ -80,12 +82,25 @@ def silver_context(
 def silver_digest(
     project: Path, lab: str, config: LabConfig, endpoints: Endpoints, passwords: Mapping[str, str]
 ) -> str:
-    """Return a digest of lab.toml, the application's command line and materialised views."""
+    """Return a digest of lab.toml, the application's command line and materialised views.
+
+    The user's own services do not count: an edit of theirs must not restart the application.
+    """
     context = replace(silver_context(config, lab, endpoints, passwords), project=project)
-    texts = [lab_file(project, lab).read_text(encoding="utf-8"), *silver.options(context).argv()]
+    settings = _settings(lab_file(project, lab).read_text(encoding="utf-8"))
+    texts = [settings, *silver.options(context).argv()]
     if config.gold.materialised:
         texts.append(silver.gold_text(project, config))
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:12]
+
+
+def _settings(text: str) -> str:
+    """Return lab.toml's settings as JSON, without the sections of the user's own services."""
+    settings = tomllib.loads(text)
+    sections = settings.get("services", {})
+    known = {service.name for service in SERVICES}
+    services = {name: section for name, section in sections.items() if name in known}
+    return json.dumps(settings | {"services": services}, sort_keys=True, default=str)
 
 
 def main() -> None:

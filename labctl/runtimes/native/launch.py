@@ -1,4 +1,4 @@
-"""Script that becomes the process of a JSON file: `argv`, `env`, `cwd`, `temp`, `data_bytes`.
+"""Script that becomes the process of a JSON file, such as the supervisor's configuration writes.
 
 supervisord starts services through this script. Arguments and values then bypass supervisord's
 quoting and expansion rules, and secrets stay in one private file. It imports nothing of labctl.
@@ -39,6 +39,8 @@ def launch(description: Path) -> None:
         "JDK_JAVA_OPTIONS": f'-Djava.io.tmpdir="{process["temp"]}"',
         **process["env"],
     }
+    if process.get("programs") is not None:
+        env["PATH"] = os.pathsep.join([process["programs"], env.get("PATH", os.defpath)])
     added = description.with_name(ADDED_ENVIRONMENT)
     if added.is_file():
         env |= json.loads(added.read_text(encoding="utf-8"))

@@ -86,8 +86,13 @@ class NativeRuntime:
     def declare(self, services: Sequence[tuple[Service, Context]]) -> set[str]:
         return self.supervisor.start(
             {service.name: limited_process(service, context) for service, context in services},
-            # All ports, so that no other lab takes those of a service that starts later.
-            {name: ports.values() for name, ports in self._ports.items()},
+            # All ports, so that no other lab takes those of a service that starts later. A kept
+            # port can be used at 127.0.0.1 alone, and an application may listen elsewhere.
+            {
+                name: ports.values()
+                for name, ports in self._ports.items()
+                if name not in self._config.own_services
+            },
         )
 
     def start(self, service: Service, context: Context) -> None:

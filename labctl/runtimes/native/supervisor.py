@@ -27,7 +27,7 @@ from labctl.home.state import LabState, write_private
 from labctl.runtimes.model import ProcessState, SilentSupervisorError
 from labctl.runtimes.native.families import families_below, still_there, with_descendants
 from labctl.runtimes.native.supervisor_config import KEEPER, configuration
-from labctl.services.model import Process
+from labctl.services.model import PASSED_ON, Process
 
 __all__ = ["LAB_MARK", "ProcessSupervisor"]
 
@@ -49,8 +49,6 @@ _STOP_SECONDS = 120.0
 
 _LISTENERS = ("events", "mending")
 """The supervisor's own processes: one records deaths, one restarts Connect's failed tasks."""
-
-PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 class ProcessSupervisor:

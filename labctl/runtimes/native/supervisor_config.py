@@ -107,6 +107,7 @@ def _describe(state: LabState, name: str, process: Process) -> str:
             "argv": process.argv,
             "env": dict(process.env),
             "cwd": str(process.cwd) if process.cwd else None,
+            "programs": str(process.programs) if process.programs else None,
             "data_bytes": process.data_mib and process.data_mib * 1024**2,
             "temp": str(state.temp(name)),
         }

@@ -13,7 +13,7 @@ from labctl.kafkaconnect.files import POSTGRES as CONNECTOR
 from labctl.sources.base import Source, TableRef, quoted
 from labctl.sources.change_log import PostgresLog
 from labctl.sources.engine import Engine, Preparation, Rds
-from labctl.sources.limits import postgres_limits
+from labctl.sources.limits import postgres_limits, postgres_reload_refused
 from labctl.sources.publication import OPTIONS, OPTIONS_OF_18, postgres_unrecorded
 from labctl.sources.replica_identity import identity_statement
 from labctl.sources.signal_table import SIGNAL_COLUMNS
@@ -143,5 +143,6 @@ ENGINE = Engine(
     ),
     limits=postgres_limits,
     unrecorded=postgres_unrecorded,
+    reload_refused=postgres_reload_refused,
     beside_sources="postgres",
 )
