@@ -73,9 +73,10 @@ def render(reports: Mapping[str, ConformanceReport]) -> str:
 
 
 def kept_reports() -> dict[str, ConformanceReport]:
-    """Return the reports that the page shows, by file name in docs/benchmarks."""
+    """Return the reports that the page shows, by file name in docs/benchmarks, by their seeds."""
     paths = sorted(_REPORTS.glob(_NAMES_OF_REPORTS))
-    return {path.name: ConformanceReport.load(path) for path in paths}
+    reports = {path.name: ConformanceReport.load(path) for path in paths}
+    return dict(sorted(reports.items(), key=lambda item: item[1].first_seed))
 
 
 def _runs(reports: Mapping[str, ConformanceReport], whole: ConformanceReport) -> Iterator[str]:
@@ -143,6 +144,9 @@ def _failures(report: ConformanceReport) -> Iterator[str]:
     for failure in report.failures:
         counts.setdefault((failure.engine, failure.reason), []).append(failure.seed)
     yield "## Failures\n"
+    yield (
+        "Of the commits above. The [changelog](../CHANGELOG.md) says what has been corrected since.\n"
+    )
     if not counts:
         yield "None.\n"
         return
