@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
 from typing import NamedTuple
@@ -90,8 +90,12 @@ def main() -> None:
 
     leave_pandas_out()
     leave_loopback_out()
-    if sys.argv[1:2] == ["tables"]:
-        sys.exit("error: `labctl tables` is `labctl table` now\nnext:  labctl table import --help")
+    if _first_word(sys.argv[1:]) == "tables":
+        print(
+            "error: `labctl tables` is `labctl table` now\nnext:  labctl table import --help",
+            file=sys.stderr,
+        )
+        sys.exit(2)
     typed = {COMMANDS[word].module for word in sys.argv[1:] if word in COMMANDS}
     for name, command in COMMANDS.items():
         if command.module in typed:
@@ -99,3 +103,14 @@ def main() -> None:
         else:
             announce(name, command.summary)
     root()
+
+
+def _first_word(arguments: Sequence[str]) -> str | None:
+    """Return the command that was typed; the options before it have values."""
+    words = iter(arguments)
+    for word in words:
+        if not word.startswith("-"):
+            return word
+        if "=" not in word:
+            next(words, None)
+    return None

@@ -16,7 +16,7 @@ from rich.text import Text
 from labctl.cli.app import Invocation, command, root, version_line
 from labctl.cli.output import print_result
 from labctl.cli.status import status_of
-from labctl.errors import ExitCode
+from labctl.errors import ExitCode, LabError
 from labctl.lab.doctor import diagnose
 from labctl.lab.lab import Lab
 from labctl.runtimes.model import Check, Level
@@ -35,12 +35,14 @@ def doctor_command(
 ) -> None:
     """Look for what would keep the lab from running. Exits with 5 if it finds something.
 
-    The text of --report holds neither passwords nor rows, and your home folder is called ~.
+    In the text of --report your home folder is called ~. It has no passwords of the lab, but an
+    error message may quote a value: read it before you send it.
     """
     lab = invocation.lab()
     checks = diagnose(lab)
     if report:
-        typer.echo(report_text(lab, checks))
+        text = report_text(lab, checks)
+        print_result(invocation.format, {"report": text}, lambda: Text(text))
     else:
         print_result(
             invocation.format,
@@ -55,22 +57,39 @@ def report_text(lab: Lab, checks: Sequence[Check]) -> str:
     """Return a report in Markdown: versions, the machine, checks, and what is not ready."""
     profile = lab.config.profiles[lab.profile]
     sources = Counter(source.engine for source in lab.config.sources.values())
-    status = status_of(lab)
     lines = [
         version_line(),
         f"{os.cpu_count()} cores, {psutil.virtual_memory().total / 1024**3:.1f} GiB",
         f"profile {lab.profile} ({profile.runtime})",
         f"sources: {', '.join(f'{count} {engine}' for engine, count in sources.items())}; "
-        f"tables: {len(lab.tables)}",
+        f"tables: {_number_of_tables(lab)}",
         f"services: {', '.join(service.name for service in lab.services)}",
         "",
         *(f"{check.level:<5}{check.name}: {check.detail}" for check in checks),
     ]
-    for title, sentences in (("not ready", "problems"), ("not what the files say", "differs")):
-        if status[sentences]:
-            lines += ["", f"{title}:", *(f"  {sentence}" for sentence in status[sentences])]
-    text = "\n".join(lines).replace(str(Path.home()), "~")
+    try:
+        status = status_of(lab)
+    except LabError as error:  # it was never started, or a file of it cannot be used
+        lines += ["", f"no status: {error}"]
+    else:
+        for title, sentences in (("not ready", "problems"), ("not what the files say", "differs")):
+            if status[sentences]:
+                lines += ["", f"{title}:", *(f"  {sentence}" for sentence in status[sentences])]
+    text = _without_home("\n".join(lines))
     return f"```\n{text}\n```"
+
+
+def _number_of_tables(lab: Lab) -> str:
+    try:
+        return str(len(lab.tables))
+    except LabError as error:
+        return f"unknown, {error}"
+
+
+def _without_home(text: str) -> str:
+    """Return a text in which the user's home folder is called ~."""
+    home = Path.home()
+    return text if len(home.parts) < 2 else text.replace(str(home), "~")
 
 
 def _line(check: Check, addressed: Callable[[str], str]) -> Text:

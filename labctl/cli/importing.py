@@ -56,7 +56,7 @@ def finish(
         ],
         "problems": found.problems,
         "notes": found.notes,
-        "lab_toml": found.lab_toml,
+        "lab_toml": found.new_lab_toml(project.folder) if new_project else found.lab_toml,
         "written": write and not found.problems,
     }
     print_result(invocation.format, data, lambda: _render(found, changes, toml, write, new_project))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -14,11 +14,11 @@ from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
 from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import HELD_UP, PipelineStatus, bronze_problems, read_pipeline
+from labctl.lab.pipeline import read_pipeline
 from labctl.lab.verification import verify_lab
 from labctl.verify import State, TableDiff, TableVerdict, VerifyReport
 
-__all__ = ["stopped", "verify_command", "verify_exit_code", "verify_summary"]
+__all__ = ["verify_command", "verify_exit_code", "verify_summary"]
 
 STYLES = {
     State.EQUAL: "green",
@@ -53,11 +53,16 @@ def verify_command(
                 f"{so_far.source}: {so_far.reason or 'not the same yet'}"
             ),
         )
-    halted = stopped(read_pipeline(lab), report) if report.equal else []
-    steps = [*_unrecorded(lab, report), *_other_rows(report), *_extra_rows(lab, report), *halted]
+    halted = _halted(lab, report) if report.equal else []
+    steps = [
+        *_unrecorded(lab, report),
+        *_other_rows(report),
+        *_extra_rows(lab, report),
+        *_with_title(halted),
+    ]
     print_result(
         invocation.format,
-        report.to_dict(),
+        {**report.to_dict(), "stopped": halted},
         lambda: Group(verify_summary(report), *map(Text, map(invocation.addressed, steps))),
     )
     if code := verify_exit_code(report):
@@ -66,22 +71,22 @@ def verify_command(
         raise typer.Exit(int(ExitCode.NOT_READY))
 
 
-def stopped(pipeline: PipelineStatus, report: VerifyReport) -> list[str]:
+def _halted(lab: Lab, report: VerifyReport) -> list[str]:
     """Return what keeps further changes from the compared tables and from bronze."""
     compared = {verdict.silver for verdict in report.tables}
-    problems = [
-        f"table {table.name} is {table.state}: {table.error}"
-        for table in pipeline.tables
-        if table.name in compared and table.state in HELD_UP
-    ]
-    problems += bronze_problems(pipeline.bronze)
-    if not problems:
+    sources = {table.source for table in lab.tables if table.name in compared}
+    connectors = {lab.config.sources[source].connector for source in sources}
+    return read_pipeline(lab).halts(compared, connectors)
+
+
+def _with_title(halted: Sequence[str]) -> list[str]:
+    if not halted:
         return []
-    return ["Further changes would not arrive:", *(f"  {said}" for said in problems)]
+    return ["Further changes would not arrive:", *(f"  {sentence}" for sentence in halted)]
 
 
 def _unrecorded(lab: Lab, report: VerifyReport) -> list[str]:
-    """Why changes of differing tables do not come: it is to be put right before all else."""
+    """Return why changes of differing tables do not come, which has to be corrected first."""
     differing = {v.silver for v in report.tables if v.state is State.DIFFERENT}
     if not differing:
         return []

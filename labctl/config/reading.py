@@ -20,6 +20,7 @@ __all__ = ["line_of_key", "read_section"]
 
 S = TypeVar("S", bound=Section)
 
+_ENVIRONMENT = "environment"
 _HEADER = re.compile(r"\s*\[+([^\[\]]+)\]+\s*(?:#.*)?$")
 _KEY = re.compile(r"\s*([A-Za-z0-9_.\"' -]+?)\s*=")
 
@@ -56,6 +57,8 @@ def _explain(path: Path, error: ValidationError, root: type[Section], hint: str)
             lines.append(f"{key}: unknown key; {suggestion}")
         elif not key:
             lines.append(_message(issue))
+        elif _ENVIRONMENT in location:  # its values may be passwords
+            lines.append(f"{key}: {_message(issue)}")
         else:
             lines.append(f"{key}: {_message(issue)} (found {_found(issue['input'])})")
     first = error.errors()[0]

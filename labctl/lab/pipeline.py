@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -28,7 +28,6 @@ __all__ = [
     "PipelineStatus",
     "SilverTableStatus",
     "WrittenBy",
-    "bronze_problems",
     "bronze_writer",
     "read_pipeline",
     "silver_status",
@@ -114,17 +113,31 @@ class PipelineStatus:
     """Topics that tables were written from and that Kafka no longer has."""
     gold: list[GoldStatus] = field(default_factory=list)
 
+    def halts(
+        self, tables: Collection[str] | None = None, connectors: Collection[str] | None = None
+    ) -> list[str]:
+        """Return what keeps changes from silver or bronze, and why.
+
+        Of `tables` and `connectors` alone, unless they are None.
+        """
+        own = [t for t in self.tables if tables is None or t.name in tables]
+        asked = [c for c in self.connectors if connectors is None or c.name in connectors]
+        return [
+            *_lost_problems(self.lost_topics),
+            *(_connector_problem(c) for c in asked if not _is_sound(c)),
+            *(
+                f"table {t.name} is {t.state}: {t.error or 'it does not say why'}"
+                for t in own
+                if t.state in HELD_UP
+            ),
+            *(f"table {t.name}: {t.source_problem}" for t in own if t.source_problem),
+            *_bronze_problems(self.bronze),
+        ]
+
     def problems(self) -> list[str]:
         """Return what keeps changes from silver or bronze, or a table from maintenance, and why."""
         return [
-            *_lost_problems(self.lost_topics),
-            *(_connector_problem(c) for c in self.connectors if not _is_sound(c)),
-            *(
-                f"table {t.name} is {t.state}: {t.error or 'it does not say why'}"
-                for t in self.tables
-                if t.state in HELD_UP
-            ),
-            *(f"table {t.name}: {t.source_problem}" for t in self.tables if t.source_problem),
+            *self.halts(),
             *(
                 f"table {t.name} is not compacted, and grows: {t.maintenance_error}; it is tried "
                 "again until it succeeds (labctl logs silver)"
@@ -137,7 +150,6 @@ class PipelineStatus:
                 for t in self.tables
                 if t.catalog_error
             ),
-            *bronze_problems(self.bronze),
             *(
                 f"{g.name}, a view kept as a table, is {g.state}: {g.error}"
                 for g in self.gold
@@ -255,8 +267,7 @@ def _lost_problems(topics: Sequence[str]) -> Iterable[str]:
         )
 
 
-def bronze_problems(bronze: BronzeStatus | None) -> Iterable[str]:
-    """Yield what keeps changes from bronze, and why."""
+def _bronze_problems(bronze: BronzeStatus | None) -> Iterable[str]:
     if bronze is None:
         return
     if bronze.state in HELD_UP:

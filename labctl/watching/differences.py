@@ -9,7 +9,7 @@ from pathlib import Path
 
 import requests
 
-from labctl.errors import LabError
+from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apply import runs_otherwise
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors import lab_files
@@ -19,6 +19,10 @@ from labctl.lab.pipeline import silver_status
 from labctl.watching.places import Places, Role
 
 __all__ = ["differences", "drift", "relative"]
+
+
+_SECONDS = 5.0
+"""Seconds that Connect may take to answer a request."""
 
 
 def differences(lab: Lab, places: Places) -> list[str]:
@@ -41,8 +45,11 @@ def differences(lab: Lab, places: Places) -> list[str]:
 def drift(lab: Lab, places: Places) -> list[str]:
     """Return one sentence per file that the lab does not run by, as far as services answer."""
     found: list[str] = []
-    with suppress(LabError):
+    try:
         found += _connectors(lab)
+    except LabError as error:
+        if error.exit_code is not ExitCode.NOT_READY:  # a file that cannot be used
+            found.append(f"{error}: labctl connectors validate")
     with suppress(requests.RequestException):
         found += _silver(lab, places)
     return [*found, *_schemas(lab)]
@@ -62,7 +69,7 @@ def _services(lab: Lab) -> Iterator[str]:
 
 def _connectors(lab: Lab) -> Iterator[str]:
     """Yield a sentence per connector. Raises LabError if Kafka Connect does not answer."""
-    client = connect_client(lab.endpoints.connect)
+    client = connect_client(lab.endpoints.connect, seconds=_SECONDS)
     for file in [file for file in lab_files(lab) if runs_otherwise(client, file)]:
         yield (
             f"{relative(lab, file.path)}: Kafka Connect runs another configuration; "

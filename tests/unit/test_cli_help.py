@@ -6,7 +6,10 @@ import subprocess
 import sys
 from importlib.metadata import version
 
-from labctl.cli import COMMANDS, SECTIONS
+import pytest
+
+from labctl.cli import COMMANDS, SECTIONS, _first_word
+from labctl.errors import ExitCode
 
 SCRIPT = """
 import sys
@@ -59,6 +62,24 @@ def test_every_command_is_named_and_none_imported() -> None:
     assert [line.rstrip(":") for line in lines if line and line not in listed] == [*SECTIONS][1:]
     assert not [line for line in lines if line.endswith("...")]
     assert imported == "imported []"
+
+
+@pytest.mark.parametrize("before", [[], ["--lab", "a"]])
+def test_the_old_name_of_a_command_is_answered_with_the_new_one(before: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "labctl", *before, "tables", "import", "x"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == ExitCode.USAGE
+    assert "labctl table import" in done.stderr
+
+
+def test_a_lab_may_be_called_as_a_command_was() -> None:
+    assert _first_word(["--lab", "tables", "up"]) == "up"
+    assert _first_word(["--lab=a", "tables", "import"]) == "tables"
+    assert _first_word(["--help"]) is None
 
 
 def test_the_version_is_printed_with_pythons() -> None:

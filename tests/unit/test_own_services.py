@@ -118,6 +118,12 @@ def test_a_section_that_cannot_be_used_is_named_with_its_line(
     assert raised.value.exit_code is ExitCode.USAGE
 
 
+def test_a_value_of_the_environment_is_in_no_message(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"services\.shop\.environment\.PASSWORD") as raised:
+        load(tmp_path, '[services.shop]\ncommand = "x"\nenvironment = { PASSWORD = ["hunter2"] }')
+    assert "hunter2" not in str(raised.value)
+
+
 @pytest.mark.parametrize("name", RESERVED.split())
 def test_a_name_that_the_lab_needs_itself_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(LabError, match="cannot be called so"):

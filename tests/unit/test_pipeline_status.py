@@ -10,13 +10,11 @@ from typing import Any, cast
 import pytest
 
 from labctl.cli.status import status_data, status_text
-from labctl.cli.verify import stopped
 from labctl.lab import pipeline
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import PipelineStatus, read_pipeline
 from labctl.lab.slots import Slot
 from labctl.lab.status import LabStatus, ServiceStatus
-from labctl.verify import State, TableVerdict, VerifyReport
 from tests.unit.rendering import as_text
 
 CONNECTOR = "source_connector_mysql"
@@ -212,22 +210,22 @@ def test_a_service_that_is_not_usable_is_a_problem(monkeypatch: pytest.MonkeyPat
     assert data["problems"] == ["service kafka is restarting: ConnectionError: refused"]
 
 
-def test_verify_tells_what_keeps_further_changes_from_tables_that_match(
+def test_what_keeps_changes_from_some_tables_is_told_of_these(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def report(name: str) -> VerifyReport:
-        verdict = TableVerdict("mysql ecomm.sale", name, State.EQUAL, None, None, 0, 1, 0.1)
-        return VerifyReport((verdict,), 0.1)
-
-    assert stopped(ask(monkeypatch), report("sale")) == []
-    failed = ask(monkeypatch, sale=table(state="failed", error="record 7 does not fit"))
-    assert stopped(failed, report("sale")) == [
-        "Further changes would not arrive:",
-        "  table sale is failed: record 7 does not fit",
-    ]
-    assert stopped(failed, report("listing")) == [], "it was not asked for"
-    halted = ask(monkeypatch, bronze_said=bronze(stopped_topics={TOPIC: "no schema"}))
-    assert stopped(halted, report("sale"))[1:] == [f"  bronze has stopped for {TOPIC}: no schema"]
+    assert ask(monkeypatch).halts() == []
+    failed = ask(
+        monkeypatch,
+        sale=table(state="failed", error="record 7 does not fit"),
+        bronze_said=bronze(stopped_topics={TOPIC: "no schema"}),
+        connectors={CONNECTOR: RUNNING | {"connector": {"state": "PAUSED"}}},
+    )
+    said = "table sale is failed: record 7 does not fit"
+    halted = f"bronze has stopped for {TOPIC}: no schema"
+    paused = f"connector {CONNECTOR} is PAUSED"
+    assert failed.halts({"sale"}, {CONNECTOR}) == [paused, said, halted]
+    assert failed.halts({"listing"}, {"other"}) == [halted], "they were not asked for"
+    assert set(failed.halts()) <= set(failed.problems())
 
 
 def test_files_that_the_lab_does_not_run_by_are_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
