@@ -250,9 +250,11 @@ class Lake:
 
         if view.at is None or _SHOW_TABLES.fullmatch(sql):
             return {}
-        timelines = {
-            name: self.timeline(name) for name in SqlQuery(sql, self.table_names()).tables()
-        }
+        try:
+            used = SqlQuery(sql, self.table_names()).tables()
+        except LabError:
+            return {}  # another engine's SQL
+        timelines = {name: self.timeline(name) for name in used}
         firsts = {name: found.first for name, found in timelines.items() if found is not None}
         return {name: first for name, first in firsts.items() if first and first > view.at}
 
