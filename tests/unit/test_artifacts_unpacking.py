@@ -62,13 +62,24 @@ def test_files_belong_to_this_user_and_have_plain_modes(tmp_path: Path) -> None:
     assert {path.stat().st_uid for path in target.rglob("*")} == {os.geteuid()}
 
 
+def test_a_hard_link_is_a_second_name_of_a_file(tmp_path: Path) -> None:
+    """Trino's archive has each jar that several plugins share once, and links to it."""
+    target = tmp_path / "tree"
+    unpack(tar(tmp_path, type=tarfile.LNKTYPE, linkname="lib/one.jar"), target, check=none)
+    assert (target / "bin" / "run").samefile(target / "lib" / "one.jar")
+    assert (target / "bin" / "run").read_bytes() == b"abc"
+
+
 @pytest.mark.parametrize(
     "spoilt",
     [
         {"name": "../outside"},
         {"name": "/tmp/outside"},  # noqa: S108
         {"type": tarfile.SYMTYPE, "linkname": "/etc"},
-        {"type": tarfile.LNKTYPE, "linkname": "lib/one.jar"},
+        {"type": tarfile.LNKTYPE, "linkname": "/etc/passwd"},
+        {"type": tarfile.LNKTYPE, "linkname": "../outside"},
+        {"type": tarfile.LNKTYPE, "linkname": "lib/two.jar"},
+        {"type": tarfile.LNKTYPE, "linkname": "lib/one.jar", "name": "../outside"},
         {"type": tarfile.FIFOTYPE},
         {"type": tarfile.CHRTYPE},
     ],
