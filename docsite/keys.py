@@ -15,6 +15,8 @@ from docsite.docstrings import attributes
 from labctl.config.aws import AwsProfile
 from labctl.config.model import ComposeProfile, LabConfig, NativeProfile
 from labctl.config.services import Command, OwnService
+from labctl.engine_names import INSTALLED
+from labctl.sources import ENGINES
 
 __all__ = ["aws_keys", "keys"]
 
@@ -71,8 +73,14 @@ def _rows(model: type[BaseModel]) -> Iterator[str]:
             continue
         key = field.alias or name
         meaning = " ".join(said.get(name, "").split())
-        cells = (f"`{key}`", _values(field.annotation), _default(field), meaning)
+        is_engine = any(rule == INSTALLED for rule in field.metadata)
+        values = _names(ENGINES) if is_engine else _values(field.annotation)
+        cells = (f"`{key}`", values, _default(field), meaning)
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _names(values: Iterable[Any]) -> str:
+    return ", ".join(f"`{json.dumps(value)}`" for value in values)
 
 
 def _models(annotation: Any) -> list[tuple[type[BaseModel], bool]]:
@@ -99,7 +107,7 @@ def _values(annotation: Any) -> str:
         case origin if origin is Annotated:
             words = _values(within[0])
         case origin if origin is Literal:
-            words = ", ".join(f"`{json.dumps(value)}`" for value in within)
+            words = _names(within)
         case origin if origin in (list, tuple):
             words = f"list of {_values(within[0])}"
         case origin if origin is dict:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from labctl.config.model import LabConfig, Source, SourceEngine
+from labctl.config.model import LabConfig, Source
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError, did_you_mean
 from labctl.kafkaconnect.files import read_connector
 from labctl.kafkaconnect.topic_names import table_of, topic_of
@@ -30,7 +31,7 @@ class LabTable:
 
     source: str
     """Name of the source in `lab.toml`."""
-    engine: SourceEngine
+    engine: EngineName
     """The source's engine."""
     db_schema: str
     """The table's schema in the source; for MySQL, its database."""

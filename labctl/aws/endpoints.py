@@ -18,7 +18,7 @@ from labctl.config.endpoints import (
     Silver,
     source_databases,
 )
-from labctl.config.model import LabConfig, SourceEngine
+from labctl.config.model import LabConfig
 from labctl.config.promoted import PromotedDatabase, PromotedEndpoints, PromotedKafka, PromotedStore
 from labctl.errors import ExitCode, LabError
 
@@ -37,15 +37,9 @@ def aws_endpoints(config: LabConfig, profile: AwsProfile, written: PromotedEndpo
     secrets = _Secrets(profile.region)
     kafka = _known(promoted.kafka, "kafka")
     store = _known(promoted.objectstore, "the object store")
-    servers: dict[SourceEngine, Database | None] = {
-        "postgres": secrets.database(promoted.postgres),
-        "mysql": secrets.database(promoted.mysql),
-        "sqlserver": secrets.database(promoted.sqlserver),
-    }
+    servers = {name: secrets.database(server) for name, server in promoted.servers.items()}
     return Endpoints(
-        postgres=servers["postgres"],
-        mysql=servers["mysql"],
-        sqlserver=servers["sqlserver"],
+        servers=servers,
         sources=source_databases(config, servers),
         kafka=secrets.kafka(kafka, profile.region),
         connect=secrets.connect(promoted, profile.region),
@@ -72,9 +66,7 @@ class _Secrets:
         self._region = region
         self._client: Any = None
 
-    def database(self, promoted: PromotedDatabase | None) -> Database | None:
-        if promoted is None:
-            return None
+    def database(self, promoted: PromotedDatabase) -> Database:
         values = self._read(promoted.secret)
         return Database(
             host=promoted.host,

@@ -13,8 +13,8 @@ from rich.text import Text
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
 from labctl.cli.reports import write_file
-from labctl.config.model import SourceEngine
 from labctl.counted import counted
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def conformance_command(
         raise typer.Exit(int(ExitCode.DIFFERENT))
 
 
-def _engine(text: str) -> SourceEngine:
+def _engine(text: str) -> EngineName:
     from labctl.scaffolding.model import ENGINE_NAMES
 
     if text not in ENGINE_NAMES:

@@ -86,7 +86,7 @@ def diff_command(
 ) -> None:
     """Show every value that differs between two profiles, or since a plan, and its origin."""
     from labctl.promote.diff import differences
-    from labctl.services import load_config
+    from labctl.services.lab_services import load_config
 
     project = find_project()
     config = load_config(lab_file(project, invocation.name))
@@ -219,7 +219,7 @@ def _table(titles: tuple[str, ...], rows: list[tuple[str, ...]]) -> RenderableTy
 def open_promotion(invocation: Invocation) -> Promotion:
     """Return the promotion of the chosen profile, or of the only AWS profile."""
     from labctl.promote import load_promotion
-    from labctl.services import load_config
+    from labctl.services.lab_services import load_config
 
     project = find_project()
     config = load_config(lab_file(project, invocation.name))

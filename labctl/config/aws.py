@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from labctl.config.promoted import PromotedEndpoints
-from labctl.config.section import Section, SourceEngine
+from labctl.config.section import Section
+from labctl.engine_names import EngineName
 
 __all__ = [
     "CATALOG",
@@ -327,7 +328,7 @@ class AwsProfile(Section):
     tags: dict[str, str] = Field(default_factory=dict)
     """Tags on everything, beside the tag that marks it as labctl's."""
     network: NetworkSettings
-    rds: dict[SourceEngine, RdsSettings]
+    rds: dict[EngineName, RdsSettings]
     msk: MskSettings
     connect: ConnectSettings
     registry: RegistrySettings

@@ -11,7 +11,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, SecretStr
 
-from labctl.config.model import LabConfig, SourceEngine
+from labctl.config.model import LabConfig
+from labctl.engine_names import EngineName
 
 __all__ = [
     "Connect",
@@ -56,7 +57,7 @@ class Database(Endpoint):
 class SourceDatabase(Database):
     """A source of the lab: its database, as the database's owner, and what is captured of it."""
 
-    engine: SourceEngine
+    engine: EngineName
     schemas: tuple[str, ...]
 
 
@@ -121,10 +122,8 @@ class Silver(Endpoint):
 
 
 class Endpoints(Endpoint):
-    postgres: Database | None = None
-    """The server, as its administrator; likewise the two below. None: the lab has none."""
-    mysql: Database | None = None
-    sqlserver: Database | None = None
+    servers: Mapping[EngineName, Database] = {}
+    """Database servers of the lab by engine, with the administrator's login."""
     sources: Mapping[str, SourceDatabase] = {}
     """By the name that `lab.toml` gives them."""
     kafka: Kafka
@@ -137,27 +136,22 @@ class Endpoints(Endpoint):
     addresses: Mapping[str, Mapping[str, str]] = {}
     """`host:port` of every endpoint, by service and endpoint; empty for managed services."""
 
-    @property
-    def servers(self) -> Mapping[SourceEngine, Database | None]:
-        """The databases' servers, by engine."""
-        return {"postgres": self.postgres, "mysql": self.mysql, "sqlserver": self.sqlserver}
-
-    def client_of(self, engine: SourceEngine) -> Database | None:
+    def client_of(self, engine: EngineName) -> Database | None:
         """Return the database and the login of a person's clients of the engine.
 
         It is the first source's, as its owner. A server without a source has its administrator
         alone.
         """
         own = (source for source in self.sources.values() if source.engine == engine)
-        return next(own, self.servers[engine])
+        return next(own, self.servers.get(engine))
 
 
 def source_databases(
-    config: LabConfig, servers: Mapping[SourceEngine, Database | None]
+    config: LabConfig, servers: Mapping[EngineName, Database]
 ) -> dict[str, SourceDatabase]:
     """Return the lab's sources on their servers, without those whose server is not known.
 
-    `servers` are as whom sources are asked: their owner.
+    `servers` have the login of the sources' owner.
     """
     return {
         name: SourceDatabase(

@@ -7,14 +7,15 @@ import re
 import stat
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from labctl.config.aws import AwsProfile
 from labctl.config.reading import read_section
-from labctl.config.section import Section, SourceEngine
+from labctl.config.section import Section
 from labctl.config.services import OwnService, ServiceSection, ServiceSettings
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.home.changes import finish_changes
 from labctl.home.ownership import is_root_by_itself, owner_name, trusted_owners
@@ -34,7 +35,6 @@ __all__ = [
     "SilverSettings",
     "SilverSource",
     "Source",
-    "SourceEngine",
     "ThriftServerSettings",
     "find_project",
     "lab_file",
@@ -61,10 +61,10 @@ File = Folder
 class Source(Section):
     """A source database and its connector, under a name of yours: `[sources.orders]`."""
 
-    engine: SourceEngine
+    engine: EngineName
     """The kind of database."""
     database: str | None = Field(default=None, min_length=1)
-    """Its database in the server. Leave it out for MySQL, whose databases are its `schemas`."""
+    """Its database in the server. Leave it out for an engine whose databases are its `schemas`."""
     schemas: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
     """The schemas whose tables are captured (MySQL: its databases)."""
     connector: str
@@ -82,14 +82,6 @@ class Source(Section):
     def makes_tables(self) -> bool:
         """Whether the project says how its tables are made: then `up` makes and captures them."""
         return any((self.schema_file, self.migrate, self.rows_file))
-
-    @model_validator(mode="after")
-    def _fits_engine(self) -> Self:
-        if self.engine == "mysql" and self.database is not None:
-            raise ValueError("MySQL has no databases beside its schemas: leave `database` out")
-        if self.engine != "mysql" and self.database is None:
-            raise ValueError('name the database that holds the schemas: database = "…"')
-        return self
 
 
 class ConnectorSettings(Section):
@@ -205,15 +197,6 @@ class LabConfig(Section):
     thriftserver: ThriftServerSettings = ThriftServerSettings()
     profiles: dict[str, Profile] = Field(default_factory=lambda: dict(_DEFAULT_PROFILES))
 
-    @model_validator(mode="before")
-    @classmethod
-    def _sources_have_engines(cls, data: Any) -> Any:
-        sections = data.get("sources") if isinstance(data, dict) else None
-        for name, section in sections.items() if isinstance(sections, dict) else ():
-            if isinstance(section, dict) and "schema" in section and "engine" not in section:
-                raise ValueError(_in_new_words(str(name), section))
-        return data
-
     @model_validator(mode="after")
     def _sources_differ(self) -> Self:
         if taken := next((name for name in self.sources if name in NOT_SOURCES), None):
@@ -236,7 +219,7 @@ class LabConfig(Section):
             )
         return self
 
-    def sources_of(self, engine: SourceEngine) -> dict[str, Source]:
+    def sources_of(self, engine: EngineName) -> dict[str, Source]:
         """Return the sources of an engine, by name."""
         return {name: source for name, source in self.sources.items() if source.engine == engine}
 
@@ -316,20 +299,6 @@ OPTIONAL = tuple(
     if isinstance(field.default, OptionalService)
 )
 """Services that a lab may be without: each has a section of its name, with `enabled`."""
-
-
-def _in_new_words(name: str, section: dict[str, Any]) -> str:
-    """Return the new form of a source that was named by its engine in earlier versions."""
-    lines = [
-        f'engine = "{name}"',
-        *(['database = "…"'] if name in ("postgres", "sqlserver") else []),
-        f'schemas = ["{section["schema"]}"]',
-        f'connector = "{section.get("connector", "…")}"',
-    ]
-    return (
-        f"sources.{name}: this is how earlier versions wrote it. Write [sources.{name}] with "
-        + (", ".join(lines))
-    )
 
 
 def lab_file(project: Path, lab: str | None) -> Path:

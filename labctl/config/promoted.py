@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError
 
 from labctl.config.section import Section
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 
 __all__ = [
@@ -66,9 +67,8 @@ class PromotedEndpoints(Section):
     """Other addresses than those that `promote apply` wrote down, each of them optional: for a
     tunnel, or a lab on this machine."""
 
-    postgres: PromotedDatabase | None = None
-    mysql: PromotedDatabase | None = None
-    sqlserver: PromotedDatabase | None = None
+    servers: dict[EngineName, PromotedDatabase] = Field(default_factory=dict)
+    """Where the database servers answer, by engine."""
     kafka: PromotedKafka | None = None
     connect_url: str | None = None
     """Address of Kafka Connect's REST interface. Without it: MSK Connect, through AWS's API."""
@@ -81,9 +81,10 @@ class PromotedEndpoints(Section):
     """Address of the Spark application's status."""
 
     def over(self, below: PromotedEndpoints) -> PromotedEndpoints:
-        """These, with what is not set here taken from `below`."""
-        given = {name: getattr(self, name) for name in type(self).model_fields}
-        return below.model_copy(update={k: v for k, v in given.items() if v is not None})
+        """Return these endpoints, with those of `below` where none is set here."""
+        own = {name: getattr(self, name) for name in type(self).model_fields}
+        set_here = {name: value for name, value in own.items() if value is not None}
+        return below.model_copy(update={**set_here, "servers": {**below.servers, **self.servers}})
 
     def save(self, project: Path, profile: str) -> Path:
         """Write them down for `profile`, replacing what was there; the file."""

@@ -1,14 +1,10 @@
-"""What sections of `lab.toml` share: they are frozen, without keys nobody knows, name engines."""
+"""What sections of `lab.toml` share: they are frozen, and have no unknown keys."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["Section", "SourceEngine"]
-
-SourceEngine = Literal["postgres", "mysql", "sqlserver"]
+__all__ = ["Section"]
 
 
 class Section(BaseModel):

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
-from labctl.config.model import SourceEngine
 from labctl.conformance.comparing import (
     independent_differences,
     letters_of,
@@ -19,10 +18,10 @@ from labctl.conformance.comparing import (
 )
 from labctl.conformance.engines import for_each_engine
 from labctl.conformance.judging import End, Phase, Result, equal_but_for, judged
-from labctl.conformance.kinds import KINDS
 from labctl.conformance.model import Case
 from labctl.conformance.stage import Stage
 from labctl.conformance.statements import Script, table_name
+from labctl.engine_names import EngineName
 from labctl.errors import LabError
 from labctl.home.changes import change_files
 from labctl.kafkaconnect.opening import connect_client
@@ -37,7 +36,7 @@ from labctl.lab.connectors import (
 from labctl.lab.lab import Lab
 from labctl.scaffolding.connectors import connector_name
 from labctl.scaffolding.tables import new_files
-from labctl.sources import Source, connect
+from labctl.sources import ENGINES, Source, connect
 from labctl.sources.base import TableRef
 from labctl.tables import LabTable
 from labctl.verify import TableVerdict
@@ -61,7 +60,7 @@ class _Table:
     silver: LabTable | None = None
 
     @property
-    def engine(self) -> SourceEngine:
+    def engine(self) -> EngineName:
         return self.case.engine
 
 
@@ -75,8 +74,8 @@ class Batches:
         run = f"{int(time.time()) % 0x10000000:x}"
         self._tokens = (f"t{run}_{number}" for number in count())
         self._open = ExitStack()
-        self._sources: dict[SourceEngine, Source] = {}
-        self.missing_kinds: dict[SourceEngine, list[str]] = {}
+        self._sources: dict[EngineName, Source] = {}
+        self.missing_kinds: dict[EngineName, list[str]] = {}
         """Types that a server of the lab lacks, by engine."""
 
     def __enter__(self) -> Batches:
@@ -254,7 +253,7 @@ class Batches:
                 self._execute(table, statement)
 
     def _judge(
-        self, tables: Sequence[_Table], phase: Phase, failed: Mapping[SourceEngine, LabError]
+        self, tables: Sequence[_Table], phase: Phase, failed: Mapping[EngineName, LabError]
     ) -> None:
         """Set each table's end and reason, from all information that the product gives."""
         if not tables:
@@ -305,8 +304,8 @@ class Batches:
         letters = [] if equal_but_for(verdict) is not None else letters_of(lab, table.silver)
         return judged(sorted(table.script.ever_called), verdict, other, state, letters)
 
-    def _stopped_connectors(self) -> dict[SourceEngine, str]:
-        found: dict[SourceEngine, str] = {}
+    def _stopped_connectors(self) -> dict[EngineName, str]:
+        found: dict[EngineName, str] = {}
         statuses = connect_client(self._stage.lab.endpoints.connect).statuses()
         for engine in self._stage.engines:
             name = f"source_connector_{Stage.source(engine)}"
@@ -326,11 +325,11 @@ def _refused(table: _Table, error: LabError) -> None:
         table.result.reason = f"refused without the table's name: {error}"
 
 
-def missing_kinds(source: Source, engine: SourceEngine, schema: str) -> list[str]:
+def missing_kinds(source: Source, engine: EngineName, schema: str) -> list[str]:
     """Create the types that need setup statements, and return the types that this server lacks."""
     missing = []
     table = source.qualified(TableRef(schema, "probe"))
-    for kind in KINDS[engine]:
+    for kind in ENGINES[engine].column_types():
         try:
             for statement in kind.setup:
                 with suppress(LabError):

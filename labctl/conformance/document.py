@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from functools import reduce
 from pathlib import Path
 
-from labctl.config.model import SourceEngine
 from labctl.conformance.appending import added
 from labctl.conformance.judging import End, Phase
 from labctl.conformance.matrix import MatrixCell
 from labctl.conformance.model import ValueClass
 from labctl.conformance.report import ConformanceReport
+from labctl.engine_names import EngineName
 from labctl.sources import ENGINES
 
 __all__ = ["kept_reports", "render"]
@@ -140,7 +140,7 @@ def _pair(
 
 
 def _failures(report: ConformanceReport) -> Iterator[str]:
-    counts: dict[tuple[SourceEngine, str], list[int]] = {}
+    counts: dict[tuple[EngineName, str], list[int]] = {}
     for failure in report.failures:
         counts.setdefault((failure.engine, failure.reason), []).append(failure.seed)
     yield "## Failures\n"

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Protocol, TypeVar
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 
 __all__ = ["for_each_engine"]
 
 
 class _OfEngine(Protocol):
     @property
-    def engine(self) -> SourceEngine: ...
+    def engine(self) -> EngineName: ...
 
 
 _T = TypeVar("_T", bound=_OfEngine)
@@ -26,7 +26,7 @@ def for_each_engine(tables: Iterable[_T], act: Callable[[_T], None]) -> None:
     Only one thread at a time uses a connection. The threads take no further table after an error
     or an interrupt.
     """
-    groups: dict[SourceEngine, list[_T]] = {}
+    groups: dict[EngineName, list[_T]] = {}
     for table in tables:
         groups.setdefault(table.engine, []).append(table)
     if not groups:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 
 __all__ = ["FORMS", "silver_value", "source_field", "source_value"]
 
@@ -30,7 +30,7 @@ _DATED = ("date", "timestamp", "instant")
 _EPOCH = dt.datetime(1970, 1, 1)
 
 
-def source_field(engine: SourceEngine, form: str | None, quoted: str) -> str:
+def source_field(engine: EngineName, form: str | None, quoted: str) -> str:
     """Return the SQL that reads a column as text."""
     if engine == "postgres":
         casts = {"bytes": "encode({0}, 'hex')", "padded": "textin(bpcharout({0}))"}

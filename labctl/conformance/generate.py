@@ -7,10 +7,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from labctl.config.model import SourceEngine
-from labctl.conformance.kinds import KINDS
 from labctl.conformance.model import Case, Cell, Change, Column, Kind, Row, ValueClass
 from labctl.conformance.names import COLUMN_NAMES, TABLE_NAMES
+from labctl.engine_names import EngineName
+from labctl.sources import ENGINES
 
 __all__ = ["WIDTH", "generate"]
 
@@ -23,19 +23,19 @@ _DDL = 0.15
 _TRUNCATE = 0.05
 _KEYLESS = 0.03
 _COMPUTED = 0.2
-_TWICE: dict[SourceEngine, str] = {"postgres": '"id" * 2', "mysql": "`id` * 2"}
+_TWICE: dict[EngineName, str] = {"postgres": '"id" * 2', "mysql": "`id` * 2"}
 """Expressions of generated columns, by engine; the stand-in for SQL Server has none."""
 _MOST_CHANGES = 12
 _STRUCTURED = (ValueClass.NULL, ValueClass.DEFAULT, ValueClass.EXTREME, ValueClass.SPECIAL)
 
 
-def generate(engine: SourceEngine, seed: int, *, faults: bool = False) -> Case:
+def generate(engine: EngineName, seed: int, *, faults: bool = False) -> Case:
     """Return the table of a seed. With `faults`, its history kills a part of the lab."""
     return _Generator(engine, seed).case(faults=faults)
 
 
 class _Generator:
-    def __init__(self, engine: SourceEngine, seed: int) -> None:
+    def __init__(self, engine: EngineName, seed: int) -> None:
         self._engine = engine
         self._seed = seed
         self._chance = random.Random(f"{engine}:{seed}")
@@ -70,7 +70,7 @@ class _Generator:
 
     def _kinds(self) -> list[Kind]:
         """Return the types whose turn it is, and a random one."""
-        every = list(KINDS[self._engine])
+        every = list(ENGINES[self._engine].column_types())
         random.Random(self._engine).shuffle(every)
         start = self._seed * WIDTH
         turn = [every[(start + place) % len(every)] for place in range(WIDTH)]
@@ -80,7 +80,7 @@ class _Generator:
         """Return the key columns: a number, a column of another type, or both."""
         chance = self._chance
         number = Column("id", _NUMBER[self._engine], nullable=False)
-        keyable = [kind for kind in KINDS[self._engine] if kind.keys]
+        keyable = [kind for kind in ENGINES[self._engine].column_types() if kind.keys]
         choice = chance.random()
         if choice < 0.6:
             return [number]
@@ -225,7 +225,7 @@ class _Generator:
         others = self._changeable()
         column = chance.choice(others)
         if what == "add":
-            kind = chance.choice(KINDS[self._engine])
+            kind = chance.choice(ENGINES[self._engine].column_types())
             default = kind.has_default and chance.random() < 0.5
             nullable = not default or chance.random() < 0.5
             added = Column(f"added{place}", kind, nullable=nullable, default=default)
@@ -242,7 +242,7 @@ class _Generator:
 
 
 _NUMBER = {
-    engine: next(kind for kind in KINDS[engine] if kind.declared in ("integer", "int"))
-    for engine in KINDS
+    name: next(kind for kind in engine.column_types() if kind.declared in ("integer", "int"))
+    for name, engine in ENGINES.items()
 }
 """Type of the plain key, by engine."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import BaseModel, ConfigDict
 
-from labctl.config.model import SourceEngine
 from labctl.conformance.judging import End, Phase, Result
 from labctl.conformance.model import Case, Column, Row, ValueClass
+from labctl.engine_names import EngineName
 
 __all__ = ["WORST", "MatrixCell", "matrix_of"]
 
@@ -21,7 +21,7 @@ class MatrixCell(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    engine: SourceEngine
+    engine: EngineName
     type: str
     values: ValueClass
     phase: Phase
@@ -36,7 +36,7 @@ def matrix_of(results: Iterable[Result], shrunk: Iterable[Result]) -> list[Matri
 
     A type therefore does not count as failed because of another column of its table.
     """
-    ends: dict[tuple[SourceEngine, str, ValueClass, Phase], list[End]] = {}
+    ends: dict[tuple[EngineName, str, ValueClass, Phase], list[End]] = {}
     for result in [*(r for r in results if r.end is not End.FAILED), *shrunk]:
         for column, values, phase in _seen(result.case):
             if (end := _end(result, column, phase)) is not None:

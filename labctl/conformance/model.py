@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 
 __all__ = ["Case", "Cell", "Change", "Column", "Kind", "Row", "ValueClass"]
 
@@ -92,7 +92,7 @@ class Change:
 class Case:
     """A table with its rows and its history. The same engine and seed give the same one."""
 
-    engine: SourceEngine
+    engine: EngineName
     seed: int
     name: str
     columns: tuple[Column, ...]

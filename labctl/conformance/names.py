@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 
 __all__ = ["COLUMN_NAMES", "LONGEST", "TABLE_NAMES"]
 
@@ -58,6 +58,6 @@ TABLE_NAMES = (
 )
 """Names for tables: `{0}` makes them unique. They are cut to the engine's longest name."""
 
-LONGEST: dict[SourceEngine, int] = {"postgres": 63, "mysql": 64, "sqlserver": 63}
+LONGEST: dict[EngineName, int] = {"postgres": 63, "mysql": 64, "sqlserver": 63}
 """Longest name in characters; in bytes for PostgreSQL and the stand-in for SQL Server, which itself
 takes 128 characters."""

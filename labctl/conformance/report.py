@@ -7,11 +7,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from labctl.config.model import SourceEngine
 from labctl.conformance.judging import End, Phase, Result
 from labctl.conformance.matrix import MatrixCell
 from labctl.conformance.stage import Stage
 from labctl.conformance.statements import Script
+from labctl.engine_names import EngineName
 from labctl.latency.environment import Environment
 
 __all__ = ["ConformanceReport", "Counts", "Failure", "Named", "counts_of", "failure_of", "named_of"]
@@ -39,7 +39,7 @@ class Named(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    engine: SourceEngine
+    engine: EngineName
     seed: int
     end: End
     reason: str
@@ -50,7 +50,7 @@ class Failure(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    engine: SourceEngine
+    engine: EngineName
     seed: int
     phase: Phase | None
     reason: str
@@ -76,8 +76,8 @@ class ConformanceReport(BaseModel):
     """Duration of the run, including shrinking."""
     tables_per_minute: float
     """Tables per minute, without the time for shrinking."""
-    engines: dict[SourceEngine, Counts]
-    missing_types: dict[SourceEngine, list[str]]
+    engines: dict[EngineName, Counts]
+    missing_types: dict[EngineName, list[str]]
     """Types that the generator knows but the server lacks, by engine."""
     failures: tuple[Failure, ...]
     named: tuple[Named, ...]
@@ -103,9 +103,9 @@ class ConformanceReport(BaseModel):
         return self.model_dump_json(indent=2) + "\n"
 
 
-def counts_of(results: Iterable[Result]) -> dict[SourceEngine, Counts]:
+def counts_of(results: Iterable[Result]) -> dict[EngineName, Counts]:
     """Count the ends by engine."""
-    ends: dict[SourceEngine, dict[str, int]] = {}
+    ends: dict[EngineName, dict[str, int]] = {}
     for result in results:
         of_engine = ends.setdefault(result.case.engine, {})
         name = result.end.replace(" ", "_")

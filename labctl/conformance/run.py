@@ -13,7 +13,6 @@ from types import FrameType
 
 import psutil
 
-from labctl.config.model import SourceEngine
 from labctl.conformance.batch import Batches
 from labctl.conformance.generate import generate
 from labctl.conformance.judging import End, Result
@@ -22,6 +21,7 @@ from labctl.conformance.model import Case
 from labctl.conformance.report import ConformanceReport, counts_of, failure_of, named_of
 from labctl.conformance.shrink import shrink
 from labctl.conformance.stage import staged
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.lab.status import service_versions
@@ -45,7 +45,7 @@ _SAID = 300
 class Plan:
     """The settings of a run."""
 
-    engines: tuple[SourceEngine, ...] = ()
+    engines: tuple[EngineName, ...] = ()
     """Engines to test; empty: all engines of the lab's sources."""
     first_seed: int = 0
     tables: int = 60
@@ -58,7 +58,7 @@ class Plan:
     """Highest number of failures that are shrunk."""
 
 
-def planned_cases(plan: Plan, engines: Sequence[SourceEngine]) -> Iterator[Case]:
+def planned_cases(plan: Plan, engines: Sequence[EngineName]) -> Iterator[Case]:
     """Yield the tables of a run, the engines in turn, each with seeds from the first one on.
 
     With `minutes`, yield tables without end.
@@ -70,7 +70,7 @@ def planned_cases(plan: Plan, engines: Sequence[SourceEngine]) -> Iterator[Case]
 
 def planned_batches(
     plan: Plan,
-    engines: Sequence[SourceEngine],
+    engines: Sequence[EngineName],
     *,
     now: Callable[[], float] = time.monotonic,
 ) -> Iterator[list[Case]]:
@@ -161,7 +161,7 @@ def _of_each_sort(failures: Sequence[Result]) -> list[Result]:
     return [failures[place] for place in sorted(range(len(failures)), key=rank.__getitem__)]
 
 
-def _engines(lab: Lab, plan: Plan) -> list[SourceEngine]:
+def _engines(lab: Lab, plan: Plan) -> list[EngineName]:
     there = list(dict.fromkeys(source.engine for source in lab.config.sources.values()))
     for engine in plan.engines:
         if engine not in there:

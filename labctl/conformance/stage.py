@@ -22,7 +22,7 @@ from confluent_kafka.admin import AdminClient
 
 from labctl.config.kafka_clients import client_settings
 from labctl.config.model import Source as SourceSettings
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.kafkaconnect.keys import SIGNALS
@@ -56,7 +56,7 @@ _SINK = "sink_connector_conformance"
 _READY_SECONDS = 120.0
 """Seconds that services may take to return after faults, on a machine that is not busy."""
 _POLL_SECONDS = 0.5
-_SCHEMAS: dict[SourceEngine, str] = {
+_SCHEMAS: dict[EngineName, str] = {
     "postgres": "public",
     "mysql": "conformance",
     "sqlserver": "dbo",
@@ -70,17 +70,17 @@ class Stage:
     user_lab: Lab
     lab: Lab
     """Lab for the copy of the project."""
-    engines: tuple[SourceEngine, ...]
+    engines: tuple[EngineName, ...]
     topics: set[str] = field(default_factory=set)
     """Topics of the run's tables."""
 
     @staticmethod
-    def source(engine: SourceEngine) -> str:
+    def source(engine: EngineName) -> str:
         """Return the name of the suite's source with this engine."""
         return f"conformance-{engine}"
 
     @staticmethod
-    def ref(engine: SourceEngine, name: str) -> TableRef:
+    def ref(engine: EngineName, name: str) -> TableRef:
         """Return the reference of a table in the suite's schema."""
         return TableRef(_SCHEMAS[engine], name)
 
@@ -100,7 +100,7 @@ class Stage:
         tables = [table for table in self.fresh().tables if table.source in names]
         return [table for table in tables if table.source_name != _WAITING]
 
-    def capture(self, engines: Iterable[SourceEngine]) -> dict[SourceEngine, LabError]:
+    def capture(self, engines: Iterable[EngineName]) -> dict[EngineName, LabError]:
         """Start the Spark application, and start connectors with a new load of the current tables.
 
         Return the errors of connectors by engine.
@@ -114,7 +114,7 @@ class Stage:
             up(replace(lab), SilentReporter())
             return failed.result()
 
-    def _apply(self, files: Mapping[SourceEngine, ConnectorFile]) -> dict[SourceEngine, LabError]:
+    def _apply(self, files: Mapping[EngineName, ConnectorFile]) -> dict[EngineName, LabError]:
         """Apply connectors, all at once; if that fails, one by one, and return their errors."""
         lab = replace(self.lab)
         there = connect_client(lab.endpoints.connect).names()
@@ -154,7 +154,7 @@ class Stage:
             if not path.stem.endswith(f".{_WAITING}"):
                 path.unlink()
 
-    def drop_connector(self, engine: SourceEngine) -> None:
+    def drop_connector(self, engine: EngineName) -> None:
         """Remove a connector and its offsets."""
         name = connector_name(self.source(engine))
         with suppress(LabError):
@@ -165,7 +165,7 @@ class Stage:
 
 
 @contextmanager
-def staged(user_lab: Lab, engines: Sequence[SourceEngine]) -> Iterator[Stage]:
+def staged(user_lab: Lab, engines: Sequence[EngineName]) -> Iterator[Stage]:
     """Run the lab with the suite's sources until the block ends, and then restore the lab."""
     user_lab.require_here().require_running()
     _require_free(user_lab)
@@ -192,7 +192,7 @@ def _require_free(lab: Lab) -> None:
         )
 
 
-def copied(lab: Lab, folder: Path, engines: Sequence[SourceEngine]) -> Lab:
+def copied(lab: Lab, folder: Path, engines: Sequence[EngineName]) -> Lab:
     """Copy a lab's project into a folder, add the suite's sources, and return the lab for it."""
     _copy(lab, folder)
     return _with_sources(lab, folder, engines)
@@ -212,7 +212,7 @@ def _copy(lab: Lab, folder: Path) -> None:
     (properties.parent / BASE).write_text(base, encoding="utf-8")
 
 
-def _with_sources(lab: Lab, folder: Path, engines: Sequence[SourceEngine]) -> Lab:
+def _with_sources(lab: Lab, folder: Path, engines: Sequence[EngineName]) -> Lab:
     sources = dict(lab.config.sources)
     names = []
     for engine in engines:
@@ -312,7 +312,7 @@ def _delete_state(stage: Stage) -> None:
         (lab.state.secrets / "demo" / Stage.source(engine)).unlink(missing_ok=True)
 
 
-def _drop_database(lab: Lab, engine: SourceEngine) -> None:
+def _drop_database(lab: Lab, engine: EngineName) -> None:
     name = Stage.source(engine)
     if engine == "mysql":
         signals = own_signals(source_file(lab, name).config.get(SIGNALS, ""))

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from labctl.config.model import SourceEngine
 from labctl.conformance.model import Case, Change, Column, Row
 from labctl.conformance.names import LONGEST
+from labctl.engine_names import EngineName
 from labctl.sources import ENGINES, TableRef
 from labctl.sources.base import quoted
 
 __all__ = ["Script", "table_name"]
 
-_QUOTES: dict[SourceEngine, tuple[str, str]] = {
+_QUOTES: dict[EngineName, tuple[str, str]] = {
     "postgres": ('"', '"'),
     "mysql": ("`", "`"),
     "sqlserver": ("[", "]"),

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 
 __all__ = ["DataSet", "FollowedRow", "SeedTable", "TextColumn"]
 
@@ -87,5 +87,5 @@ class DataSet:
     """Tables that scenarios write to, the best first. Most scenarios use one table, some use one
     per source. If a lab has none of these, scenarios use other tables."""
     followed: FollowedRow | None = None
-    text_columns: Mapping[SourceEngine, TextColumn] = field(default_factory=dict)
+    text_columns: Mapping[EngineName, TextColumn] = field(default_factory=dict)
     """Columns that `labctl bench --recovery` writes to, by engine."""

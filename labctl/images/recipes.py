@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from labctl.errors import ExitCode, LabError
-from labctl.services import SERVICES
+from labctl.services.lab_services import SERVICES
 from labctl.services.model import Recipe
 
 __all__ = ["BASE", "RECIPES", "REPOSITORY", "STEPS", "with_parents"]

@@ -8,8 +8,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from labctl.config.model import LabConfig, SourceEngine
+from labctl.config.model import LabConfig
 from labctl.config.model import Source as SourceSettings
+from labctl.engine_names import EngineName
 from labctl.importing.edits import Edits
 from labctl.importing.model import UNFILLED, Import, ImportedFile, is_unfilled
 from labctl.importing.project import Project, files_of, target_of
@@ -26,7 +27,7 @@ from lakehouse.bronze.sink_keys import SINK_CONNECTOR
 
 __all__ = ["import_connectors"]
 
-_ENGINES: Mapping[str, SourceEngine] = {
+_ENGINES: Mapping[str, EngineName] = {
     engine.connector_class: name for name, engine in ENGINES.items()
 }
 
@@ -37,7 +38,7 @@ class _Source:
 
     parsed: ParsedFile
     connector: str
-    engine: SourceEngine
+    engine: EngineName
     edits: Edits
     database: str | None
     schemas: tuple[str, ...]
@@ -115,7 +116,7 @@ def _own_sink(project: Project, prefixes: Collection[str]) -> ImportedFile:
     return ImportedFile(origin, target, before, sink_text(prefixes))
 
 
-def _read_source(parsed: ParsedFile, engine: SourceEngine, result: Import) -> _Source:
+def _read_source(parsed: ParsedFile, engine: EngineName, result: Import) -> _Source:
     today = as_today(parsed.config)
     edits = Edits(parsed, today.config)
     places: dict[str, str] = {}

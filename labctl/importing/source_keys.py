@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 from labctl.importing.edits import Edits
 from labctl.importing.registry import use_registry
 from labctl.kafkaconnect.keys import (
@@ -53,7 +53,7 @@ _LISTS = ("table.include.list", "schema.include.list")
 _PLAIN = re.compile(r"[\w$-]+")
 
 
-def schemas_of(edits: Edits, engine: SourceEngine) -> tuple[str, ...]:
+def schemas_of(edits: Edits, engine: EngineName) -> tuple[str, ...]:
     """Return the schemas that a connector captures, from its include lists."""
     keys = ("database.include.list", _LISTS[0]) if engine == "mysql" else (_LISTS[1], _LISTS[0])
     for key in keys:
@@ -75,7 +75,7 @@ def schemas_of(edits: Edits, engine: SourceEngine) -> tuple[str, ...]:
 
 
 def complete_source(
-    edits: Edits, source: str, engine: SourceEngine, offered: Mapping[str, list[str]]
+    edits: Edits, source: str, engine: EngineName, offered: Mapping[str, list[str]]
 ) -> None:
     """Set the addresses of the lab's services, and the other keys that a lab needs.
 
@@ -109,7 +109,7 @@ def complete_source(
         edits.note("decimal.handling.mode", loss)
 
 
-def _trust(edits: Edits, engine: SourceEngine) -> None:
+def _trust(edits: Edits, engine: EngineName) -> None:
     """Have the driver accept the lab's databases, whose certificates no authority signed."""
     key, why = _TRUST.get(engine, ("", ""))
     if key and edits.config.get(f"driver.{key}", edits.config.get(f"database.{key}")) != "true":

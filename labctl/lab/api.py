@@ -13,9 +13,9 @@ from labctl.lab.lab import Lab
 from labctl.lab.starting import UpReporter
 from labctl.lab.status import ServiceStatus, read_status
 from labctl.lab.up import Started, up
-from labctl.services import load_config
 from labctl.services.api import PREFIX, SERVICE, Api, lake_database
 from labctl.services.cache import SERVICE as CACHE
+from labctl.services.lab_services import load_config
 
 __all__ = ["ApiStatus", "SwitchedOff", "api_of", "api_status", "switch_off", "switch_on"]
 

@@ -8,9 +8,11 @@ from contextlib import suppress
 from dataclasses import replace
 
 from labctl.config.model import ComposeProfile
+from labctl.engines.postgres import service as postgres
 from labctl.lab.lab import Lab
 from labctl.runtimes.model import SilentSupervisorError
-from labctl.services import Service, connect, postgres
+from labctl.services import connect
+from labctl.services.model import Service
 from labctl.sources import ENGINES
 
 __all__ = ["destroy", "down"]

@@ -17,7 +17,8 @@ from labctl.home.secrets import load_passwords
 from labctl.home.state import LabState, lab_names
 from labctl.lab.ports import assign_ports
 from labctl.runtimes import Runtime, open_runtime
-from labctl.services import PASSWORDS, Context, Service, load_config, services_of
+from labctl.services.lab_services import PASSWORDS, load_config, services_of
+from labctl.services.model import Context, Service
 from labctl.sinks import Sink, sink_files, used_sinks
 from labctl.tables import LabTable, full_name, lab_tables
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labctl.lab.lab import Lab
 from labctl.runtimes.model import ProcessState
-from labctl.services import Service
+from labctl.services.model import Service
 
 __all__ = ["probe", "stranger"]
 

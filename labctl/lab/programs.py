@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from labctl.artifacts import Progress
 from labctl.config.endpoints import Database
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.home.sockets import LOOPBACK
 from labctl.lab.clients import (
@@ -90,9 +90,9 @@ def mysql(
     return Program(argv, env | {"MYSQL_TEST_LOGIN_FILE": f"{env['MYSQL_HOME']}/no-login-path"})
 
 
-def _as_administrator(lab: Lab, database: Database, engine: SourceEngine) -> Database:
+def _as_administrator(lab: Lab, database: Database, engine: EngineName) -> Database:
     """Return `database` with the login of its server's administrator instead of its owner."""
-    server = lab.endpoints.servers[engine] or database
+    server = lab.endpoints.servers.get(engine, database)
     return server.model_copy(update={"database": database.database})
 
 
@@ -129,7 +129,7 @@ def aws(lab: Lab) -> Program:
     return Program([path], env, _AWS_OTHERS if mine else ())
 
 
-def begin_in(lab: Lab, engine: SourceEngine, source: str | None) -> Database:
+def begin_in(lab: Lab, engine: EngineName, source: str | None) -> Database:
     """Return the database of `source`, or the server's default, that of its first source.
 
     Raises LabError (USAGE) if the lab has no such server or source, or if the source has another

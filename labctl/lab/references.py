@@ -5,7 +5,7 @@ from __future__ import annotations
 from labctl.config.model import LabConfig
 from labctl.home.secrets import SECRET_PREFIX
 from labctl.runtimes.compose.network import network_endpoints
-from labctl.services import PASSWORDS
+from labctl.services.lab_services import PASSWORDS
 from labctl.services.references import reference_values
 
 __all__ = ["offered_keys"]

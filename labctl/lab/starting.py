@@ -15,7 +15,7 @@ from labctl.lab.busy import when_busy
 from labctl.lab.lab import Lab
 from labctl.lab.probe_errors import why_unusable
 from labctl.lab.probing import probe
-from labctl.services import Service
+from labctl.services.model import Service
 
 __all__ = [
     "SilentReporter",

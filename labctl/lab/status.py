@@ -11,7 +11,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.probe_errors import why_unusable
 from labctl.lab.probing import probe, stranger
 from labctl.runtimes.model import Death, ProcessState, Usage
-from labctl.services import Service
+from labctl.services.model import Service
 
 __all__ = ["LabStatus", "ServiceStatus", "read_status", "service_versions"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.kafkaconnect.keys.lists import names
@@ -28,7 +28,7 @@ TABLES = "table.include.list"
 EXCLUDED = "table.exclude.list"
 
 
-def _schemas(engine: SourceEngine) -> str:
+def _schemas(engine: EngineName) -> str:
     return "database.include.list" if engine == "mysql" else "schema.include.list"
 
 
@@ -47,7 +47,7 @@ def _matches(entries: list[str], name: str) -> bool:
     return False
 
 
-def refused_by(config: Mapping[str, str], engine: SourceEngine, ref: TableRef) -> str | None:
+def refused_by(config: Mapping[str, str], engine: EngineName, ref: TableRef) -> str | None:
     """Return the first key of a connector that keeps a table's changes away, or None."""
     for key, name in ((_schemas(engine), ref.schema), (TABLES, str(ref))):
         if config.get(key) and not _matches(entries_of(config, key), name):
@@ -55,12 +55,12 @@ def refused_by(config: Mapping[str, str], engine: SourceEngine, ref: TableRef) -
     return EXCLUDED if _matches(entries_of(config, EXCLUDED), str(ref)) else None
 
 
-def lets_through(config: Mapping[str, str], engine: SourceEngine, ref: TableRef) -> bool:
+def lets_through(config: Mapping[str, str], engine: EngineName, ref: TableRef) -> bool:
     """Return whether a connector writes a table's changes."""
     return refused_by(config, engine, ref) is None
 
 
-def left_out_by(file: ConnectorFile, engine: SourceEngine, ref: TableRef) -> str | None:
+def left_out_by(file: ConnectorFile, engine: EngineName, ref: TableRef) -> str | None:
     """Return the same key as `refused_by`.
 
     Returns None also if that key's list has expressions that only Java can read.

@@ -38,7 +38,8 @@ from labctl.lab.snapshots import finish_restore
 from labctl.lab.starting import UpReporter, bring_up, start_services
 from labctl.lab.table_requests import restart_table
 from labctl.runtimes.model import Level
-from labctl.services import Service, silver
+from labctl.services import silver
+from labctl.services.model import Service
 
 __all__ = ["Started", "reserve_ports", "restart_service", "up"]
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from labctl.artifacts.lock import Lock, load_lock
 from labctl.config.aws import AwsProfile, RdsSettings
 from labctl.config.endpoints import database_name
-from labctl.config.model import LabConfig, SourceEngine, lab_file
+from labctl.config.model import LabConfig, lab_file
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.files import ConnectorFile, connector_files
@@ -34,7 +35,7 @@ class PromotedConnector:
     file: ConnectorFile
     source: str | None
     """Name of the source that it captures; None for a sink."""
-    engine: SourceEngine | None
+    engine: EngineName | None
     """The source's engine; None for a sink."""
 
     @property
@@ -122,7 +123,7 @@ class Promotion:
         return tuple(used_sinks(self.files, self.tables))
 
     @cached_property
-    def rds(self) -> dict[SourceEngine, RdsSettings]:
+    def rds(self) -> dict[EngineName, RdsSettings]:
         """The instances that sources use, by engine, in the order of the sources in `lab.toml`."""
         return {
             source.engine: self.profile.rds[source.engine]

@@ -25,9 +25,11 @@ from labctl.promote.spark import application_arguments, spark_conf
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.runtimes.compose.silver import ANY_ADDRESS, silver_context
-from labctl.services import PASSWORDS, Context, Service, connect, services_of, silver
+from labctl.services import connect, silver
 from labctl.services.connect import WORKER_FILE, worker_settings
 from labctl.services.endpoints import loopback_endpoints
+from labctl.services.lab_services import PASSWORDS, services_of
+from labctl.services.model import Context, Service
 from labctl.services.references import reference_values
 from labctl.shipped import own_or_shipped
 from labctl.tables import CONNECTORS, lab_tables

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 from labctl.kafkaconnect.files import parse_connector
 from labctl.kafkaconnect.keys import NOTIFICATIONS, SIGNALS
 from labctl.shipped import shipped
@@ -31,7 +31,7 @@ def connector_name(source: str) -> str:
 
 
 def source_text(
-    source: str, engine: SourceEngine, schemas: Sequence[str], *, left_out: Sequence[str] = ()
+    source: str, engine: EngineName, schemas: Sequence[str], *, left_out: Sequence[str] = ()
 ) -> str:
     """Return the text of a source's connector file. Its topics are `<source>.<schema>.<table>`.
 
@@ -88,7 +88,7 @@ def sink_template() -> Path:
     )
 
 
-def _template(engine: SourceEngine) -> Path:
+def _template(engine: EngineName) -> Path:
     """Return labctl's own connector file for the engine that refers to the secret named after the
     engine, which a project replaces by its own."""
     its = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 from labctl.scaffolding.model import NewSource, NewTable
 from labctl.sources import TableRef
 
@@ -14,7 +14,7 @@ _HEADER = """\
 -- for a database that has some of it already. A further table:
 --   labctl table add {source}.{schema}.TABLE
 """
-_SQL: dict[SourceEngine, str] = {
+_SQL: dict[EngineName, str] = {
     "postgres": """\
 
 CREATE TABLE IF NOT EXISTS {schema}.customer (
@@ -59,7 +59,7 @@ GO
 }
 
 
-def example_source(name: str, engine: SourceEngine) -> NewSource:
+def example_source(name: str, engine: EngineName) -> NewSource:
     """Return a source with one small table and two rows."""
     database = name.replace("-", "_")
     schema = {"postgres": "public", "sqlserver": "dbo", "mysql": database}[engine]

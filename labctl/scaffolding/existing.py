@@ -10,7 +10,8 @@ from urllib.parse import unquote, urlsplit
 from pydantic import SecretStr
 
 from labctl.config.endpoints import Database
-from labctl.config.model import NOT_SOURCES, SourceEngine
+from labctl.config.model import NOT_SOURCES
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.scaffolding.connectors import source_text
 from labctl.scaffolding.foreign import label_literal, type_text, value_literal, why_left_out
@@ -22,7 +23,7 @@ from labctl.sources.limits import Limits
 
 __all__ = ["existing_source", "parse_dsn", "schema_statements"]
 
-_PORTS: dict[SourceEngine, int] = {"postgres": 5432, "mysql": 3306, "sqlserver": 1433}
+_PORTS: dict[EngineName, int] = {"postgres": 5432, "mysql": 3306, "sqlserver": 1433}
 _FORM = "engine://user:password@host:port/database, with postgresql, mysql or mssql as the engine"
 _SYSTEM = re.compile(
     r"pg_.*|information_schema|mysql|performance_schema|sys|cdc|guest|db_.*", re.IGNORECASE
@@ -34,7 +35,7 @@ _MARK = {"postgres": ";\n", "mysql": ";\n", "sqlserver": ";\nGO\n"}
 """Text that ends a statement, by engine."""
 
 
-def parse_dsn(dsn: str) -> tuple[SourceEngine, Database]:
+def parse_dsn(dsn: str) -> tuple[EngineName, Database]:
     """Return a DSN's engine and database. Raises LabError (USAGE); no message has the password."""
     try:
         parts = urlsplit(dsn)
@@ -119,7 +120,7 @@ def _named(address: str) -> tuple[str | None, str]:
     return name, dsn
 
 
-def _tables(database: Source, engine: SourceEngine, endpoint: Database) -> list[SourceTable]:
+def _tables(database: Source, engine: EngineName, endpoint: Database) -> list[SourceTable]:
     """Return all tables outside system schemas; for MySQL, those of the named database."""
     schemas = [endpoint.database] if engine == "mysql" else sorted(database.schemas())
     return [
@@ -137,7 +138,7 @@ def _source_name(database: str) -> str:
 
 def _left_out(
     source: str,
-    engine: SourceEngine,
+    engine: EngineName,
     tables: Sequence[SourceTable],
     limits: Mapping[TableRef, Limits],
 ) -> dict[TableRef, str]:
@@ -162,7 +163,7 @@ def _left_out(
 def _notes(
     tables: Sequence[SourceTable],
     left_out: Mapping[TableRef, str],
-    engine: SourceEngine,
+    engine: EngineName,
     limits: Mapping[TableRef, Limits],
 ) -> Iterator[str]:
     for table in tables:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.lab.table_filters import EXCLUDED, TABLES, entries_of, refused_by
@@ -17,7 +17,7 @@ from lakehouse.regular_files import read_text
 __all__ = ["with_table", "without_columns", "without_table"]
 
 
-def with_table(file: ConnectorFile, engine: SourceEngine, ref: TableRef) -> str | None:
+def with_table(file: ConnectorFile, engine: EngineName, ref: TableRef) -> str | None:
     """Return the connector file's text with the table added to its filters; None if it passes them.
 
     Raises LabError (USAGE) if an exclude list would have to be changed for it.

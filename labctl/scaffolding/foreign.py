@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.sources import SourceTable, TableRef
 
@@ -26,7 +26,7 @@ _SIZE = r"(?:\((?:-?\d+|max|[A-Za-z]+)(?:, ?-?\d+)*\))?"
 _NAME = rf'(?:{_WORD}|"(?:[^"]|"")+")'
 _MORE = r"(?:precision|varying|with|without|time|zone|year|month|day|hour|minute|second|to)"
 _LABEL = r"'(?:[^'\\]|''|\\.)*'"
-_TYPES: dict[SourceEngine, re.Pattern[str]] = {
+_TYPES: dict[EngineName, re.Pattern[str]] = {
     # `timestamp(3) without time zone`, `ems."Odd"[]`, `geometry(Point,4326)`
     "postgres": re.compile(rf"{_NAME}(?:\.{_NAME})?{_SIZE}(?: {_MORE}{_SIZE})*(?:\[\])*"),
     # `bigint unsigned`, `enum('a','b')`
@@ -44,14 +44,14 @@ _ESCAPED = re.compile(r"''|\\(.)", re.DOTALL)
 _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 """MySQL's escapes, by the letter after the backslash."""
 
-_LITERALS: dict[SourceEngine, re.Pattern[str]] = {
+_LITERALS: dict[EngineName, re.Pattern[str]] = {
     "postgres": re.compile(r"NULL|'(?:[^'\\]|'')*'| ?E'(?:[^'\\]|''|\\.)*'", re.DOTALL),
     "mysql": re.compile(r"NULL|'(?:[^'\\]|''|\\.)*'|x'[0-9A-Fa-f]*'", re.DOTALL),
 }
 """A value as the server writes it. For SQL Server, labctl's own client writes the values."""
 
 
-def why_left_out(table: SourceTable, engine: SourceEngine) -> str | None:
+def why_left_out(table: SourceTable, engine: EngineName) -> str | None:
     """Return why labctl writes no files for a table; None if it does."""
     return next(_problems(table, engine), None)
 
@@ -66,7 +66,7 @@ def require_plain_names(table: SourceTable) -> None:
         )
 
 
-def type_text(kind: str, engine: SourceEngine) -> str:
+def type_text(kind: str, engine: EngineName) -> str:
     """Return a type of the catalogue in labctl's form: MySQL's labels with control characters as
     hexadecimal digits."""
     match = _LABELS.fullmatch(kind) if engine == "mysql" and _CONTROL.search(kind) else None
@@ -94,7 +94,7 @@ def label_literal(label: str) -> str:
     return "E'" + _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped) + "'"
 
 
-def value_literal(text: str, engine: SourceEngine) -> str:
+def value_literal(text: str, engine: EngineName) -> str:
     """Return a value that the server wrote as one SQL literal; for MySQL, on one line.
 
     Raises LabError if it is not a single literal.
@@ -112,7 +112,7 @@ def value_literal(text: str, engine: SourceEngine) -> str:
     return text.replace("\r", "\\r").replace("\n", "\\n") if engine == "mysql" else text
 
 
-def _problems(table: SourceTable, engine: SourceEngine) -> Iterator[str]:
+def _problems(table: SourceTable, engine: EngineName) -> Iterator[str]:
     columns = [(column.name, column.declared.full) for column in table.columns]
     columns += [(column.name, column.type) for column in table.unread]
     yield from _name_problems(table.ref, [name for name, _ in columns], table.keys)

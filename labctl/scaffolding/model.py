@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from labctl.config.model import NOT_SOURCES, SourceEngine
+from labctl.config.model import NOT_SOURCES
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.sources import ENGINES, TableRef
 
@@ -20,7 +21,7 @@ __all__ = [
     "source_section",
 ]
 
-ENGINE_NAMES: dict[str, SourceEngine] = {
+ENGINE_NAMES: dict[str, EngineName] = {
     "postgres": "postgres",
     "postgresql": "postgres",
     "mysql": "mysql",
@@ -44,7 +45,7 @@ class NewSource:
     """A source database of a new project, with its tables."""
 
     name: str
-    engine: SourceEngine
+    engine: EngineName
     database: str | None
     """The database's name; None for MySQL, whose databases are its schemas."""
     schemas: tuple[str, ...]
@@ -72,7 +73,7 @@ class NewSource:
 
 
 def source_section(
-    name: str, engine: SourceEngine, database: str | None, schemas: Sequence[str], connector: str
+    name: str, engine: EngineName, database: str | None, schemas: Sequence[str], connector: str
 ) -> str:
     """Return a source's section of lab.toml."""
     lines = [f"[sources.{name}]", f'engine = "{engine}"']
@@ -94,7 +95,7 @@ def require_source_name(name: str, form: str) -> None:
         )
 
 
-def named_source(text: str) -> tuple[str, SourceEngine]:
+def named_source(text: str) -> tuple[str, EngineName]:
     """Return name and engine from text such as `orders=postgres`. Raises LabError (USAGE)."""
     name, _, engine = text.partition("=")
     require_source_name(name, "NAME=ENGINE, as in orders=postgres")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from labctl.config.endpoints import Database, Endpoint, Endpoints, source_databases
-from labctl.config.model import LabConfig, SourceEngine
+from labctl.config.endpoints import Database, Endpoints, source_databases
+from labctl.config.model import LabConfig
 from labctl.home.sockets import LOOPBACK
-from labctl.services import services_of
+from labctl.services.lab_services import services_of
 from labctl.services.model import Address, Site
 from labctl.sources import ENGINES
 
@@ -26,25 +26,24 @@ def loopback_endpoints(
 def endpoints_at(address: Address, config: LabConfig, passwords: Mapping[str, str]) -> Endpoints:
     """Return the endpoints of a lab; `address` returns the address of each service."""
     site = Site(address, config, passwords)
-    known: dict[str, Endpoint] = {}
-    others: dict[str, Endpoint] = {}
-    for service in services_of(config):
-        found = known if service.name in Endpoints.model_fields else others
-        found[service.name] = service.endpoint(site)
-    owners: dict[SourceEngine, Database | None] = {}
-    by_name = {service.name: service for service in services_of(config)}
-    for engine in ENGINES:
-        server = known.get(engine)
-        owners[engine] = server if isinstance(server, Database) else None
-        if engine in by_name and (owner := by_name[engine].owner) is not None:
-            owners[engine] = owner(site)
+    services = {service.name: service for service in services_of(config)}
+    others = {name: service.endpoint(site) for name, service in services.items()}
+    servers = {
+        name: server for name in ENGINES if isinstance(server := others.pop(name, None), Database)
+    }
+    owners = {
+        name: server if (owner := services[name].owner) is None else owner(site)
+        for name, server in servers.items()
+    }
+    known = {name: others.pop(name) for name in list(others) if name in Endpoints.model_fields}
     addresses = {
         name: {endpoint: address(name, endpoint) for endpoint in service.ports}
-        for name, service in by_name.items()
+        for name, service in services.items()
     }
     return Endpoints.model_validate(
         {
             **known,
+            "servers": servers,
             "sources": source_databases(config, owners),
             "others": others,
             "addresses": addresses,

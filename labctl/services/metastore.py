@@ -16,6 +16,7 @@ from labctl.home.sockets import LOOPBACK
 from labctl.home.state import write_private
 from labctl.services.jvm import java
 from labctl.services.model import Context, NativeService, Process, Service, Site
+from labctl.services.state_database import STATE_SERVICE, state_server
 
 __all__ = ["SERVICE", "SITE", "Metastore", "process", "settings", "site_text"]
 
@@ -67,11 +68,10 @@ def settings(database: Database, bucket: str) -> dict[str, str]:
 
 def _database(context: Context) -> Database:
     """Return the metastore's own database, with the role that owns it as the login."""
-    postgres = context.endpoints.postgres
-    assert postgres is not None  # noqa: S101 - `after` names it
+    server = state_server(context.endpoints)
     return Database(
-        host=postgres.host,
-        port=postgres.port,
+        host=server.host,
+        port=server.port,
         user=SERVICE.name,
         password=SecretStr(context.passwords[SERVICE.name]),
         database=SERVICE.name,
@@ -139,6 +139,6 @@ SERVICE = Service(
     own_database=True,
     heap="192m",
     needed=lambda config: config.metastore.enabled,
-    after=("postgres",),
+    after=(STATE_SERVICE,),
     urls=lambda _endpoints, ports: {"thrift": f"thrift://127.0.0.1:{ports['thrift']}"},
 )

@@ -10,8 +10,9 @@ from pydantic import SecretStr
 
 from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import Database, Endpoint, Endpoints
-from labctl.config.model import LabConfig, SourceEngine
+from labctl.config.model import LabConfig
 from labctl.config.services import ServiceSettings
+from labctl.engine_names import EngineName
 
 __all__ = [
     "PASSED_ON",
@@ -44,7 +45,7 @@ class Site:
     passwords: Mapping[str, str]
 
     def server(
-        self, engine: SourceEngine, endpoint: str, user: str, role: str, without: str
+        self, engine: EngineName, endpoint: str, user: str, role: str, without: str
     ) -> Database:
         """Return a source database's server with the login `user` and the password of `role`.
 

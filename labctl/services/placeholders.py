@@ -10,7 +10,7 @@ from urllib.parse import quote
 from pydantic import SecretStr
 
 from labctl.config.endpoints import Database, Endpoint, Endpoints
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 
 __all__ = ["Values", "endpoint_values", "fill", "lab_values", "uses"]
@@ -22,7 +22,7 @@ _PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}|\{([a-z][a-z0-9_-]*(?:\.[a-z0-9_-]+)+
 """A placeholder; or double braces, which stand for single ones."""
 _INTERNAL = ("name",)
 """Fields that are no values of the lab."""
-_SCHEMES: Mapping[SourceEngine, str] = {
+_SCHEMES: Mapping[EngineName, str] = {
     "postgres": "postgresql",
     "mysql": "mysql",
     "sqlserver": "mssql",

@@ -17,6 +17,7 @@ from labctl.services.model import (
     Service,
     Suspension,
 )
+from labctl.services.state_database import STATE_SERVICE, state_server
 
 __all__ = ["ENVIRONMENT", "SERVICE"]
 
@@ -38,8 +39,7 @@ ENVIRONMENT = {
 
 
 def _process(context: Context) -> Process:
-    postgres = context.endpoints.postgres
-    assert postgres is not None  # noqa: S101 - `after` names it
+    server = state_server(context.endpoints)
     folder = context.artifacts.path("apicurio-registry")
     jar = next(folder.rglob("apicurio-registry-app-*-runner.jar"))
     return Process(
@@ -49,7 +49,7 @@ def _process(context: Context) -> Process:
             "QUARKUS_HTTP_PORT": str(context.ports["http"]),
             **ENVIRONMENT,
             "APICURIO_DATASOURCE_URL": (
-                f"jdbc:postgresql://{postgres.host}:{postgres.port}/{SERVICE.name}"
+                f"jdbc:postgresql://{server.host}:{server.port}/{SERVICE.name}"
             ),
             "APICURIO_DATASOURCE_PASSWORD": context.passwords["registry"],
         },
@@ -102,7 +102,7 @@ SERVICE = Service(
             }
         },
     ),
-    after=("postgres",),
+    after=(STATE_SERVICE,),
     # It keeps no data itself, and checks each connection to PostgreSQL before it uses it, so that
     # the data there may be replaced while it runs.
     suspension=Suspension(suspend=lambda _: None, resume=lambda _: None),

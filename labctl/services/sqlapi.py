@@ -15,6 +15,7 @@ from labctl.config.model import LabConfig
 from labctl.home.state import write_private
 from labctl.services.model import Container, Context, NativeService, Process, Service, Site
 from labctl.services.objectstore import ADMIN
+from labctl.services.state_database import STATE_SERVICE, state_server
 from labctl.tables import lab_tables
 
 __all__ = ["SECRETS_FILE", "SERVICE", "SqlApi", "api_client", "serve_argv"]
@@ -48,14 +49,13 @@ def _prepare(context: Context) -> None:
 
 def secrets_text(endpoints: Endpoints, passwords: Mapping[str, str]) -> str:
     """Return the service's secrets as JSON: its login to PostgreSQL, and the object store's key."""
-    postgres, store = endpoints.postgres, endpoints.objectstore
-    assert postgres is not None  # noqa: S101 - every lab has one
+    server, store = state_server(endpoints), endpoints.objectstore
     assert store.access_key is not None  # noqa: S101 - the lab's own object store has keys
     assert store.secret_key is not None  # noqa: S101
     return json.dumps(
         {
             "dsn": (
-                f"host={postgres.host} port={postgres.port} dbname={SERVICE.name} "
+                f"host={server.host} port={server.port} dbname={SERVICE.name} "
                 f"user={SERVICE.name} password={passwords[SERVICE.name]}"
             ),
             "access_key": store.access_key.get_secret_value(),
@@ -188,6 +188,6 @@ SERVICE = Service(
         },
         variables=_compose_variables,
     ),
-    after=("postgres", "objectstore"),
+    after=(STATE_SERVICE, "objectstore"),
     urls=lambda _endpoints, ports: {"athena, glue": f"http://127.0.0.1:{ports['http']}"},
 )

@@ -5,11 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from labctl.config.endpoints import Endpoints, SourceDatabase
-from labctl.config.model import SourceEngine
 from labctl.errors import ExitCode, LabError
 from labctl.sources.base import (
     Rollback,
@@ -21,7 +17,7 @@ from labctl.sources.base import (
     UnreadColumn,
 )
 from labctl.sources.engine import CDC_USER, Engine, Preparation
-from labctl.sources.engines import mysql, postgres, sqlserver
+from labctl.sources.registry import ENGINES
 
 __all__ = [
     "CDC_USER",
@@ -40,11 +36,6 @@ __all__ = [
     "endpoint_of",
     "ensure_database",
 ]
-
-ENGINES: Mapping[SourceEngine, Engine] = MappingProxyType(
-    {engine.name: engine for engine in (postgres.ENGINE, mysql.ENGINE, sqlserver.ENGINE)}
-)
-"""Database engines that a lab may have as sources, by name."""
 
 
 def endpoint_of(endpoints: Endpoints, name: str) -> SourceDatabase:
@@ -79,7 +70,7 @@ def connect_server(endpoints: Endpoints, name: str) -> Source:
     engine = ENGINES[endpoint.engine]
     if engine.beside_sources is None:
         return engine.client(endpoint)
-    server = endpoints.servers[endpoint.engine] or endpoint
+    server = endpoints.servers.get(endpoint.engine, endpoint)
     return engine.client(server.model_copy(update={"database": engine.beside_sources}))
 
 
@@ -87,6 +78,6 @@ def ensure_database(endpoints: Endpoints, name: str) -> None:
     """Create the databases of a source that its server does not have yet."""
     endpoint = endpoint_of(endpoints, name)
     engine = ENGINES[endpoint.engine]
-    server = endpoints.servers[endpoint.engine] or endpoint
+    server = endpoints.servers.get(endpoint.engine, endpoint)
     for database in engine.databases(endpoint):
         engine.ensure_database(server, database, endpoint.user)

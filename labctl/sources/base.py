@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 from labctl.errors import LabError
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Source(ABC):
     Errors of the database reach the caller as `LabError` with the statement that failed.
     """
 
-    engine: ClassVar[SourceEngine]
+    engine: ClassVar[EngineName]
     """The server's engine: `postgres`, `mysql`, …"""
     _quotes: ClassVar[tuple[str, str]] = ('"', '"')
     """Opening and closing quote of a name; a closing quote inside the name is doubled."""

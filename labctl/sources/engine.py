@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database, SourceDatabase
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 from labctl.sources.base import Source, TableRef
 from labctl.sources.change_log import ChangeLog
 from labctl.sources.limits import NO_LIMITS, Limits
 
 if TYPE_CHECKING:
+    from labctl.conformance.model import Kind
     from labctl.kafkaconnect.files import ConnectorFile
+    from labctl.services.model import Service
     from labctl.sources.types import TypeRule
 
 __all__ = ["CDC_USER", "Engine", "Preparation", "Rds"]
@@ -62,7 +64,7 @@ Unrecorded = Callable[[Source, Collection[TableRef], "ConnectorFile"], Mapping[T
 class Engine:
     """A kind of source database."""
 
-    name: SourceEngine
+    name: EngineName
     title: str
     client: Callable[[Database], Source]
     """Function that opens a connection."""
@@ -85,6 +87,10 @@ class Engine:
     """Command that runs `{file}`. It reads the connector's password from the environment variable
     `CDC_PASSWORD`: on a command line everybody on the machine could read it."""
     rds: Rds
+    service: Callable[[], Service]
+    """Its server in a lab on this machine."""
+    column_types: Callable[[], tuple[Kind, ...]]
+    """Column types from which `labctl conformance` makes tables."""
     limits: Callable[[Source, TableRef, str], Limits] = lambda *_: NO_LIMITS
     """Limits of a table if it were in the publication of that name."""
     unrecorded: Unrecorded = lambda *_: {}
@@ -94,9 +100,15 @@ class Engine:
     beside_sources: str | None = None
     """A database on every server that belongs to no source; "" selects none at login. None:
     server-wide state is read from a source's own database."""
+    schemas_are_databases: bool = False
+    """Whether what other engines call a schema is a database, so that a source names no other."""
+    default_schema: str | None = None
+    """Schema of a table whose name has none; None if there is none."""
     databases: Callable[[SourceDatabase], tuple[str, ...]] = lambda source: (source.database,)
     """Databases that the server must have for a source."""
     capture_user: str = CDC_USER
     """Login of its connectors, in a lab on this machine."""
+    holds_state: bool = False
+    """Whether other services keep their state in it."""
     capture_role: str = "cdc"
     """Role whose password among the lab's secrets that login uses."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 from labctl.kafkaconnect.keys.check import unwrapping
 from labctl.kafkaconnect.keys.lists import names
 from labctl.sources.base import SourceColumn, SourceTable, TableRef
@@ -60,7 +60,7 @@ def silver_column(name: str) -> str:
 
 def table_findings(
     table: SourceTable,
-    engine: SourceEngine,
+    engine: EngineName,
     config: Mapping[str, str],
     beside: Sequence[TableRef] = (),
     limits: Limits = NO_LIMITS,
@@ -154,9 +154,7 @@ def _topic(ref: TableRef) -> str:
     return re.sub(r"[^A-Za-z0-9-]", "_", str(ref))
 
 
-def _key_problems(
-    table: SourceTable, engine: SourceEngine, left_out: set[str]
-) -> Iterator[Finding]:
+def _key_problems(table: SourceTable, engine: EngineName, left_out: set[str]) -> Iterator[Finding]:
     unread = {column.name: column.type for column in table.unread}
     for key in table.keys:
         lost = key in unread and arrival(engine, unread[key])[0] == "not captured"

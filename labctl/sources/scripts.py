@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.sources.base import Source
 from labctl.sources.refusals import is_not_allowed
@@ -43,7 +43,7 @@ class Statement:
     """Line on which it begins, counted from 1."""
 
 
-def read_script(path: Path, engine: SourceEngine) -> list[Statement]:
+def read_script(path: Path, engine: EngineName) -> list[Statement]:
     """Return the statements of a file. Raises LabError (USAGE) if it cannot be read or split."""
     try:
         # Reading bytes keeps line breaks within values as they are.
@@ -62,7 +62,7 @@ def read_script(path: Path, engine: SourceEngine) -> list[Statement]:
         ) from None
 
 
-def split_script(text: str, engine: SourceEngine) -> Iterator[Statement]:
+def split_script(text: str, engine: EngineName) -> Iterator[Statement]:
     """Yield the statements of a script. A semicolon ends one; for SQL Server, a line `GO` does.
 
     Semicolons in quotes, comments and PostgreSQL's `$$ … $$` do not count. In MySQL, a line like

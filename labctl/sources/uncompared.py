@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 
 __all__ = ["arrival"]
 
@@ -16,7 +16,7 @@ _UNSEEN: tuple[_Verdict, str] = (
 )
 _NOT_COMPARED = "; `labctl verify` cannot compare it"
 
-_ARRIVALS: dict[SourceEngine, tuple[tuple[str, _Verdict, str], ...]] = {
+_ARRIVALS: dict[EngineName, tuple[tuple[str, _Verdict, str], ...]] = {
     "postgres": (
         (r".*multirange", "not captured", "Debezium leaves multiranges out"),
         (r"(?:pg_lsn|polygon|circle|path|line|lseg|box|jsonpath|tsquery|txid_snapshot)(?:\[\])?",
@@ -47,7 +47,7 @@ _ARRIVALS: dict[SourceEngine, tuple[tuple[str, _Verdict, str], ...]] = {
 """Regular expressions for the catalogue's type names, by engine; the first match counts."""
 
 
-def arrival(engine: SourceEngine, type_text: str) -> tuple[_Verdict, str]:
+def arrival(engine: EngineName, type_text: str) -> tuple[_Verdict, str]:
     """Return the verdict on a column whose type has no rule, and how its values arrive."""
     # PostgreSQL names the schema of an extension's type if it is not in the search path.
     plain = type_text.lower().rpartition(".")[2]

@@ -22,6 +22,7 @@ from labctl.lake import Lake
 from labctl.lake.lost_files import last_files
 from labctl.lake.objectstore import s3_client
 from labctl.services import objectstore, registry
+from labctl.services.state_database import STATE_SERVICE
 from labctl.tables import LabTable
 
 __all__ = ["Damage", "corrupt"]
@@ -95,14 +96,14 @@ def _flip_byte(lab: Lab, table: LabTable) -> str:
 
 def _delete_schemas(lab: Lab, table: LabTable) -> str:
     """Delete schemas from the registry's database: its own interface is set to delete nothing."""
-    postgres, artifact = lab.endpoints.postgres, f"{table.topic}-value"
-    if postgres is None:
+    server, artifact = lab.endpoints.servers.get(STATE_SERVICE), f"{table.topic}-value"
+    if server is None:
         raise _nothing("registry's database", table)
     connection = psycopg2.connect(
-        host=postgres.host,
-        port=postgres.port,
-        user=postgres.user,
-        password=postgres.password.get_secret_value(),
+        host=server.host,
+        port=server.port,
+        user=server.user,
+        password=server.password.get_secret_value(),
         dbname=registry.SERVICE.name,
     )
     try:

@@ -25,7 +25,7 @@ from labctl.lab.verification import verify_lab
 from labctl.runtimes.compose.engine import Engine, EngineMissingError
 from labctl.runtimes.compose.runtime import ComposeRuntime
 from labctl.runtimes.model import Level
-from labctl.services import load_config
+from labctl.services.lab_services import load_config
 from labctl.testing.reporter import TerminalReporter
 from labctl.testing.workers import worker_name
 

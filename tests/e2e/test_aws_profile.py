@@ -68,7 +68,7 @@ def aws_project(lab: Lab, secrets_manager: str, tmp_path_factory: pytest.TempPat
     )
     databases = {}
     for engine in ENGINES:
-        database = getattr(lab.endpoints, engine)
+        database = lab.endpoints.servers[engine]
         login = {"username": database.user, "password": database.password.get_secret_value()}
         client.create_secret(Name=f"lab-{engine}", SecretString=json.dumps(login))
         databases[engine] = PromotedDatabase(
@@ -97,7 +97,7 @@ def aws_project(lab: Lab, secrets_manager: str, tmp_path_factory: pytest.TempPat
             Name=name, SecretString=json.dumps({"username": user, "password": password})
         )
     PromotedEndpoints(
-        **databases,
+        servers=databases,
         kafka=PromotedKafka(
             bootstrap_servers=lab.endpoints.kafka.bootstrap_servers,
             authentication="plain",
@@ -182,9 +182,7 @@ def test_the_lab_on_this_machine_is_not_stopped_by_the_profile(
 
 
 def test_no_login_is_printed(aws_labctl: AwsCommand, lab: Lab) -> None:
-    mysql = lab.endpoints.mysql
-    assert mysql is not None
-    secret = mysql.password.get_secret_value()
+    secret = lab.endpoints.servers["mysql"].password.get_secret_value()
     for words in (["env"], ["connectors", "status"], ["query", "SELECT nothing FROM nowhere"]):
         answer = aws_labctl(*words)
         assert secret not in answer.stdout + answer.stderr

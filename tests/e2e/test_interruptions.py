@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from labctl.runtimes.native.runtime import NativeRuntime
-from labctl.services import SERVICES
+from labctl.services.lab_services import SERVICES
 from tests.e2e.fault_trial import RECOVERY_SECONDS, Trial
 
 pytestmark = pytest.mark.long

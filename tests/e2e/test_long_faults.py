@@ -14,7 +14,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.slots import read_slots
 from labctl.lab.status import read_status
 from labctl.runtimes.native.runtime import NativeRuntime
-from labctl.services import SERVICES
+from labctl.services.lab_services import SERVICES
 from tests.e2e.fault_trial import Trial
 
 pytestmark = pytest.mark.soak

@@ -9,8 +9,11 @@ from functools import partial
 
 import pytest
 
+from labctl.engines.mysql.types import MYSQL
+from labctl.engines.postgres.types import POSTGRES
+from labctl.engines.sqlserver.types import SQLSERVER
 from labctl.sources import Source
-from labctl.sources.types import MYSQL, POSTGRES, SQLSERVER, TypeRule
+from labctl.sources.types import TypeRule
 from labctl.testing.eventually import Eventually
 from labctl.testing.plugin import SilverReader
 from tests.e2e.wide_tables import ROWS, WIDE, insert_row

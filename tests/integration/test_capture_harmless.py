@@ -11,9 +11,11 @@ import psycopg2
 import pytest
 
 from labctl.config.endpoints import Endpoints
+from labctl.engines.postgres.client import PostgresSource
+from labctl.engines.postgres.limits import UNDECODED, UNSENT, UNUSUAL
 from labctl.errors import LabError
 from labctl.sources import ENGINES, Preparation, Source, TableRef, connect
-from labctl.sources.postgres import PostgresSource
+from labctl.sources.limits import UNLOGGED
 from tests.integration.test_owner import administrator
 
 pytestmark = pytest.mark.long
@@ -267,10 +269,9 @@ def test_what_is_refused_is_known_before_anything_is_changed(
     make(endpoints, source, kind, schema)
     found = ENGINES["postgres"].limits(source, TableRef(schema, "t"), "its_own")
     assert (found.refused is not None) == (kind.identity is None or name == "inherited")
-    assert found.unlogged == (("g",) if "virtual" in name else ())
+    assert found.columns() == ({"g": UNLOGGED} if "virtual" in name else {})
     in_part = kind.identity != "f" and name != "unlogged"
     assert found.needs_reselect == (in_part or name == "partitioned")
-    assert found.unsent == ()
 
 
 def test_what_no_change_would_have_is_named(
@@ -293,7 +294,7 @@ def test_what_no_change_would_have_is_named(
         " hours tsrange)"
     )
     found = limits(source, TableRef(schema, "large"), "p")
-    assert (found.unlogged, found.unsent) == (("g",), ("sums", "hours"))
+    assert found.columns() == {"g": UNLOGGED, "sums": UNSENT, "hours": UNSENT}
     assert limits(source, TableRef(schema, "gone"), "p") == limits(source, TableRef("x", "y"), "p")
 
 
@@ -310,14 +311,14 @@ def test_columns_of_the_type_name_are_known_beneath_domains_and_in_keys(
     )
     limits = ENGINES["postgres"].limits
     found = limits(source, TableRef(schema, "named"), "p")
-    assert (found.undecoded, found.refused) == (("n", "d"), None)
+    assert (found.columns(), found.refused) == (dict.fromkeys("nd", UNDECODED), None)
     source.execute(f"CREATE DOMAIN {schema}.tiny AS numeric(2,5)")
     source.execute(
         f"CREATE TABLE {schema}.sized (id int PRIMARY KEY, a numeric(2,5), b numeric(3,-2),"
         f" c numeric(2,5)[], d {schema}.tiny, e numeric, f numeric(5), g numeric(5,5), h numeric[])"
     )
-    unusual = limits(source, TableRef(schema, "sized"), "p").unusual
-    assert unusual == ("a", "b", "c", "d")
+    sized = limits(source, TableRef(schema, "sized"), "p")
+    assert sized.columns() == dict.fromkeys("abcd", UNUSUAL)
     source.execute(f"CREATE TABLE {schema}.by_name (n name PRIMARY KEY)")
     refused = limits(source, TableRef(schema, "by_name"), "p").refused or ""
     assert "its key column n is of the type name" in refused

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 import pytest
 
 from labctl.config.endpoints import Endpoints
-from labctl.config.model import SourceEngine
 from labctl.conformance.batch import missing_kinds
 from labctl.conformance.generate import WIDTH, generate
-from labctl.conformance.kinds import KINDS
 from labctl.conformance.statements import Script, table_name
+from labctl.engine_names import EngineName
 from labctl.errors import LabError
-from labctl.sources import Source, TableRef, connect, connect_server, ensure_database
+from labctl.sources import ENGINES, Source, TableRef, connect, connect_server, ensure_database
 
-SCHEMAS: dict[SourceEngine, str] = {
+SCHEMAS: dict[EngineName, str] = {
     "postgres": "public",
     "mysql": "generated_tables",
     "sqlserver": "dbo",
@@ -27,7 +26,7 @@ NEARLY_ALL = 0.9
 @pytest.fixture(params=["postgres", "mysql", "sqlserver"])
 def database(endpoints: Endpoints, request: pytest.FixtureRequest) -> Iterator[Source]:
     """A database of the test's own."""
-    engine: SourceEngine = request.param
+    engine: EngineName = request.param
     own = endpoints.sources[engine].model_copy(
         update={"schemas": (SCHEMAS[engine],)}
         | ({} if engine == "mysql" else {"database": DATABASE})
@@ -52,7 +51,7 @@ def test_a_server_takes_the_tables_and_nearly_all_of_their_rows_and_steps(
     engine = database.engine
     missing = missing_kinds(database, engine, SCHEMAS[engine])
     accepted, declined = 0, []
-    for seed in range(-(-len(KINDS[engine]) // WIDTH) + 10):
+    for seed in range(-(-len(ENGINES[engine].column_types()) // WIDTH) + 10):
         case = generate(engine, seed)
         case = case.with_columns([c.name for c in case.columns if c.kind.declared not in missing])
         script = Script(case, TableRef(SCHEMAS[engine], table_name(case, f"t{seed}")))

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from labctl.config.endpoints import Database, Endpoints
+from labctl.engines.mysql import service as mysql
+from labctl.engines.postgres import service as postgres
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
-from labctl.services import mysql, postgres
 from labctl.services.handing_over import hand_over
 from labctl.sources import (
     CDC_USER,

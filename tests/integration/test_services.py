@@ -35,8 +35,8 @@ from labctl.lake.objectstore import s3_client
 from labctl.runtimes.compose.engine import COMPOSE_FOLDER
 from labctl.runtimes.native.families import family_of, still_there
 from labctl.runtimes.native.runtime import NativeRuntime
-from labctl.services import SERVICES
 from labctl.services.cache import PASSWORD_FILE, Cache, ask
+from labctl.services.lab_services import SERVICES
 from labctl.sources import connect
 from labctl.testing.disk import DiskUnavailableError, LoopDisk, loop_disk
 from tests.integration.conftest import NewLab, Up

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from labctl.artifacts import ArtifactStore
 from labctl.config.model import LabConfig
-from labctl.services import PASSWORDS, SERVICES, Context, Service
 from labctl.services.endpoints import loopback_endpoints
+from labctl.services.lab_services import PASSWORDS, SERVICES
+from labctl.services.model import Context, Service
 
 __all__ = ["PORTS", "PROJECT", "SECRET", "NamedParts", "context_of"]
 

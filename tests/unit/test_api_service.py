@@ -20,9 +20,10 @@ from labctl.lab.snapshots.restoring import builds
 from labctl.lab.up import _with_dependencies
 from labctl.runtimes.compose.network import network_address
 from labctl.runtimes.compose.secrets import write_service_secrets
-from labctl.services import Context, compose_variables, services_of
 from labctl.services.api import ALIVE, CREDENTIALS, PASSWORD_FILE, SERVICE
 from labctl.services.endpoints import loopback_endpoints
+from labctl.services.lab_services import compose_variables, services_of
+from labctl.services.model import Context
 from labctl.shipped import shipped
 from lakeapi.settings import Settings, of_environment
 from lakeapi.tables import Tables

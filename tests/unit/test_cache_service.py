@@ -14,9 +14,10 @@ from labctl.lab.clients import client_environment
 from labctl.lab.lab import Lab
 from labctl.lab.snapshots.restoring import builds
 from labctl.runtimes.compose.secrets import write_service_secrets
-from labctl.services import Context, services_of
 from labctl.services.cache import OPTIONS, PASSWORD_FILE, SERVICE
 from labctl.services.endpoints import loopback_endpoints
+from labctl.services.lab_services import services_of
+from labctl.services.model import Context
 from labctl.shipped import shipped
 from tests.unit.service_context import PORTS, PROJECT, SECRET, context_of
 

@@ -8,13 +8,14 @@ from typing import Any, cast
 
 import pytest
 
+from labctl.engines.mysql.change_log import MySqlLog
+from labctl.engines.sqlserver.change_log import SqlServerLog
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.client import ConnectClient
 from labctl.kafkaconnect.files import ConnectorFile
 from labctl.lab.capture import Capture
 from labctl.sources import Source, TableRef
 from labctl.sources.base import Row
-from labctl.sources.change_log import MySqlLog, SqlServerLog
 from labctl.verify import CaptureState, NotAnsweringError
 
 TABLE = TableRef("s", "t")

@@ -39,9 +39,11 @@ def database(user: str) -> Database:
 
 
 ENDPOINTS = Endpoints(
-    postgres=database("postgres"),
-    mysql=database("labctl"),
-    sqlserver=database("sa"),
+    servers={
+        "postgres": database("postgres"),
+        "mysql": database("labctl"),
+        "sqlserver": database("sa"),
+    },
     kafka=Kafka(bootstrap_servers="127.0.0.1:9999"),
     connect=Connect(url="http://127.0.0.1:1"),
     registry=Registry(url="http://127.0.0.1:2"),
@@ -182,7 +184,9 @@ def test_sqlcmd_trusts_the_labs_own_certificate_only(tmp_path: Path, bin_folder:
     assert program.argv == [str(bin_folder / "sqlcmd"), "-C"]
     assert program.env["SQLCMDSERVER"] == "tcp:127.0.0.1,5555"
     elsewhere = database("sa").model_copy(update={"host": "db.example"})
-    other = sqlcmd(lab(tmp_path, ENDPOINTS.model_copy(update={"sqlserver": elsewhere})))
+    other = sqlcmd(
+        lab(tmp_path, ENDPOINTS.model_copy(update={"servers": {"sqlserver": elsewhere}}))
+    )
     assert other
     assert other.argv == [str(bin_folder / "sqlcmd")]
 
@@ -219,7 +223,7 @@ def test_what_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(LabError, match="no `aws` on the PATH"):
         aws(lab(tmp_path))
     with pytest.raises(LabError, match="no PostgreSQL"):
-        psql(lab(tmp_path, ENDPOINTS.model_copy(update={"postgres": None})), NO_PROGRESS)
+        psql(lab(tmp_path, ENDPOINTS.model_copy(update={"servers": {}})), NO_PROGRESS)
     with pytest.raises(LabError, match="no tool 'nope'"):
         kafka_tool(lab(tmp_path), "nope", [], NO_PROGRESS)
 

@@ -15,11 +15,14 @@ import pytest
 import yaml
 
 from labctl.config.model import LabConfig
+from labctl.engines.mysql import service as mysql
+from labctl.engines.postgres import service as postgres
 from labctl.images.recipes import RECIPES, STEPS
 from labctl.jvm_flags import FIRST_TIER
 from labctl.runtimes.compose.secrets import write_service_secrets
-from labctl.services import PASSWORDS, connect, jvm, kafka, mysql, objectstore, postgres, registry
-from labctl.services import SERVICES as LAB_SERVICES
+from labctl.services import connect, jvm, kafka, objectstore, registry
+from labctl.services.lab_services import PASSWORDS
+from labctl.services.lab_services import SERVICES as LAB_SERVICES
 
 PROJECT = Path(__file__).parents[2]
 COMPOSE = PROJECT / "compose"

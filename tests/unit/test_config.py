@@ -11,7 +11,7 @@ import pytest
 
 from labctl.config.model import OPTIONAL, LabConfig, find_project
 from labctl.errors import ExitCode, LabError
-from labctl.services import load_config, services_of
+from labctl.services.lab_services import load_config, services_of
 from labctl.tables import CONNECTORS, PROPERTIES, LabTable, lab_tables
 
 GOOD = """
@@ -96,25 +96,16 @@ def test_names_that_cannot_name_a_lab(name: str) -> None:
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ('engine = "mysql"\ndatabase = "ecomm"\nschemas = ["ecomm"]', "leave `database` out"),
+        ('engine = "mysql"\ndatabase = "ecomm"\nschemas = ["ecomm"]', "its schemas: leave it out"),
         ('engine = "postgres"\nschemas = ["public"]', "name the database"),
         ('engine = "postgres"\ndatabase = "shop"\nschemas = []', "sources.shop.schemas"),
         ('engine = "oracle"\nschemas = ["shop"]', "sources.shop.engine"),
-        # As an earlier version wrote it: the answer is what to write.
-        ('schema = "ems"', 'engine = "shop", schemas = ["ems"]'),
     ],
 )
 def test_a_source_that_cannot_be(tmp_path: Path, source: str, said: str) -> None:
     with pytest.raises(LabError) as raised:
         load(tmp_path, f'{GOOD}[sources.shop]\n{source}\nconnector = "source_shop"\n')
     assert said in f"{raised.value.what} {raised.value.details}"
-
-
-def test_a_source_of_an_earlier_version_is_told_what_to_write(tmp_path: Path) -> None:
-    with pytest.raises(LabError) as raised:
-        load(tmp_path, '[sources.postgres]\nschema = "ems"\nconnector = "source_x"\n')
-    wanted = 'engine = "postgres", database = "…", schemas = ["ems"], connector = "source_x"'
-    assert wanted in raised.value.what
 
 
 def test_sources_that_do_not_go_together(tmp_path: Path) -> None:

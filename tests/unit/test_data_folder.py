@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from labctl.engines.mysql import service as mysql
 from labctl.errors import ExitCode, LabError
-from labctl.services import mysql
 from labctl.services.data_folder import is_made, made_whole
 
 

@@ -13,7 +13,7 @@ from labctl.cli import COMMANDS
 from labctl.config.model import LabConfig
 from labctl.conformance import document as conformance
 from labctl.runtimes.compose.network import network_endpoints
-from labctl.services import PASSWORDS, SERVICES
+from labctl.services.lab_services import PASSWORDS, SERVICES
 from labctl.services.references import reference_values
 from labctl.sources.document import render
 

@@ -17,7 +17,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.slots import Slot
 from labctl.runtimes.model import Check, Level
 from labctl.runtimes.native.checks import check_parts
-from labctl.services import SERVICES
+from labctl.services.lab_services import SERVICES
 from tests.unit.service_context import PROJECT
 
 

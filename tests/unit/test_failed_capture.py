@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from labctl.config.model import LabConfig
+from labctl.engines.postgres.types import POSTGRES
 from labctl.errors import LabError
 from labctl.home.state import LabState
 from labctl.lab import table_fitness
@@ -19,7 +20,6 @@ from labctl.scaffolding.project import new_project, write_project
 from labctl.sources import SourceTable, TableRef
 from labctl.sources.base import Declared, Row
 from labctl.sources.limits import Limits
-from labctl.sources.types import POSTGRES
 
 TRACE = (
     "org.apache.kafka.connect.errors.ConnectException: An exception\n"

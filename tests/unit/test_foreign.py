@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from pglast import parse_sql
 from pglast.ast import CreateEnumStmt, CreateSchemaStmt, CreateStmt, DoStmt
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
+from labctl.engines.mysql.client import MySqlSource
+from labctl.engines.postgres.client import PostgresSource
+from labctl.engines.postgres.types import POSTGRES
 from labctl.errors import LabError
 from labctl.scaffolding.existing import schema_statements
 from labctl.scaffolding.foreign import require_plain_names, type_text, value_literal, why_left_out
 from labctl.sources import Row, SourceTable, TableRef
 from labctl.sources.base import Declared
-from labctl.sources.mysql import MySqlSource
-from labctl.sources.postgres import PostgresSource
 from labctl.sources.scripts import split_script
-from labctl.sources.types import POSTGRES
 from tests.unit.test_inputs_fuzz import EXAMPLES, SEED
 
 HOSTILE = [
@@ -151,7 +151,7 @@ def test_each_table_is_one_statement_with_the_same_names(
         ("sqlserver", "datetimeoffset(7)"),
     ],
 )
-def test_types_of_catalogues_are_taken(engine: SourceEngine, kind: str) -> None:
+def test_types_of_catalogues_are_taken(engine: EngineName, kind: str) -> None:
     assert why_left_out(table(TableRef("s", "t"), [("c", kind)]), engine) is None
 
 
@@ -190,7 +190,7 @@ def test_a_label_with_control_characters_is_written_without_them(kind: str, writ
         '"line\nbreak"',
     ],
 )
-def test_what_is_no_type_leaves_its_table_out(engine: SourceEngine, kind: str) -> None:
+def test_what_is_no_type_leaves_its_table_out(engine: EngineName, kind: str) -> None:
     assert "is not one that labctl can write" in (
         why_left_out(table(TableRef("s", "t"), [("c", kind)]), engine) or ""
     )
@@ -225,7 +225,7 @@ def test_names_that_files_cannot_have_are_refused(ref: TableRef, key: str, why: 
         ("mysql", "x'00FF'", "x'00FF'"),
     ],
 )
-def test_a_value_is_one_literal(engine: SourceEngine, text: str, written: str) -> None:
+def test_a_value_is_one_literal(engine: EngineName, text: str, written: str) -> None:
     assert value_literal(text, engine) == written
 
 
@@ -239,6 +239,6 @@ def test_a_value_is_one_literal(engine: SourceEngine, text: str, written: str) -
         ("mysql", "load_file('/etc/passwd')"),
     ],
 )
-def test_anything_else_is_no_value(engine: SourceEngine, text: str) -> None:
+def test_anything_else_is_no_value(engine: EngineName, text: str) -> None:
     with pytest.raises(LabError, match="no single literal"):
         value_literal(text, engine)

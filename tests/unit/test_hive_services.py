@@ -13,13 +13,15 @@ from pydantic import SecretStr
 from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import Database
 from labctl.config.model import LabConfig, MetastoreSettings, ThriftServerSettings
+from labctl.engines.postgres.service import own_databases
 from labctl.errors import LabError
 from labctl.hive import jars
 from labctl.home.sockets import LOOPBACK
 from labctl.runtimes.compose.secrets import write_service_secrets
-from labctl.services import Service, jvm, metastore, services_of, silver, thriftserver
+from labctl.services import jvm, metastore, silver, thriftserver
+from labctl.services.lab_services import services_of
 from labctl.services.metastore import settings
-from labctl.services.postgres import own_databases
+from labctl.services.model import Service
 from labctl.shipped import shipped
 from lakehouse.options import Options
 from tests.unit.jdk import needs_jdk_17

@@ -6,8 +6,9 @@ import pytest
 
 from labctl.config.services import ServiceSettings
 from labctl.runtimes.native.limits import data_limit_mib
-from labctl.services import SERVICES, Service
 from labctl.services.connect import SERVICE as CONNECT
+from labctl.services.lab_services import SERVICES
+from labctl.services.model import Service
 
 
 @pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.name)

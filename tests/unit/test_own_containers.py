@@ -20,8 +20,8 @@ from labctl.runtimes.compose.limits import run_out_of_memory
 from labctl.runtimes.compose.own_containers import OWN_LABEL, own_containers
 from labctl.runtimes.compose.runtime import ComposeRuntime
 from labctl.runtimes.compose.silver import silver_digest
-from labctl.services import load_config, services_of
 from labctl.services.endpoints import loopback_endpoints
+from labctl.services.lab_services import load_config, services_of
 from tests.unit.service_context import PORTS, PROJECT, SECRET
 
 LAB = (PROJECT / "lab.toml").read_text(encoding="utf-8")

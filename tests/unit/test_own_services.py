@@ -17,8 +17,9 @@ from labctl.config.model import OPTIONAL, LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.runtimes.compose.own_containers import own_containers
-from labctl.services import SERVICES, Context, Service, load_config, services_of
 from labctl.services.endpoints import loopback_endpoints
+from labctl.services.lab_services import SERVICES, load_config, services_of
+from labctl.services.model import Context, Service
 from labctl.services.placeholders import fill, lab_values
 from tests.unit.service_context import PORTS, PROJECT, SECRET, context_of
 

@@ -13,7 +13,7 @@ from labctl.artifacts import ArtifactStore, Progress, SilentProgress
 from labctl.artifacts.job import CancelledError
 from labctl.errors import LabError
 from labctl.runtimes.native.parts import PartsBeingFetched, fetching_parts
-from labctl.services import SERVICES
+from labctl.services.lab_services import SERVICES
 from labctl.services.model import Service
 
 QUICK, SLOW = "postgres", "minio"

@@ -24,7 +24,8 @@ from labctl.home.sockets import EPHEMERAL_RANGE, LOOPBACK, RANGE_VARIABLE, is_fr
 from labctl.lab.lab import Lab
 from labctl.lab.ports import PortTakenError, Reservation, assign_ports
 from labctl.lab.up import reserve_ports
-from labctl.services import SERVICES, Service
+from labctl.services.lab_services import SERVICES
+from labctl.services.model import Service
 from tests.ports import free_port, listening
 
 BASE = {"sources": {"mysql": {"engine": "mysql", "schemas": ["ecomm"], "connector": "c"}}}

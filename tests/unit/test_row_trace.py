@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from labctl.cli.trace import trace_text
+from labctl.engines.postgres.types import POSTGRES
 from labctl.lab.pipeline import BronzeStatus, PipelineStatus, SilverTableStatus
 from labctl.lab.row_trace import (
     RowTrace,
@@ -26,7 +27,7 @@ from labctl.lake.deadletters import DeadLetter
 from labctl.lake.records import Record
 from labctl.sources import SourceColumn
 from labctl.sources.base import Declared
-from labctl.sources.types import POSTGRES, rule_for
+from labctl.sources.types import rule_for
 from tests.unit.rendering import as_text
 
 TOPIC = "tickit.ecomm.sale"

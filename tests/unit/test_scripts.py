@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.sources import Source
 from labctl.sources.scripts import read_script, run_statements, split_script
@@ -50,7 +50,7 @@ go 2
     ],
 )
 def test_statements_end_where_their_engine_ends_them(
-    engine: SourceEngine, script: str, found: list[tuple[str, int]]
+    engine: EngineName, script: str, found: list[tuple[str, int]]
 ) -> None:
     statements = list(split_script(script, engine))
     assert [s.line for s in statements] == [line for _, line in found]
@@ -73,7 +73,7 @@ def test_what_is_no_sql_is_refused_with_its_file(tmp_path: Path) -> None:
 class Database:
     """Refuses statements with `TABEL`, as PostgreSQL does: with the place of the mistake."""
 
-    def __init__(self, engine: SourceEngine) -> None:
+    def __init__(self, engine: EngineName) -> None:
         self.engine = engine
         self.held: list[str] = []
 
@@ -101,7 +101,7 @@ class Database:
 
 @pytest.mark.parametrize(("engine", "line", "held"), [("postgres", 3, 0), ("mysql", 2, 1)])
 def test_a_failing_statement_ends_the_file_with_its_line(
-    tmp_path: Path, engine: SourceEngine, line: int, held: int
+    tmp_path: Path, engine: EngineName, line: int, held: int
 ) -> None:
     path = tmp_path / "schema.sql"
     path.write_text("CREATE TABLE a (x int);\nCREATE\nTABEL b (x int);\nCREATE TABLE c (x int);\n")

@@ -11,8 +11,9 @@ import pytest
 from labctl import sources
 from labctl.config.endpoints import Database, Endpoints
 from labctl.config.model import LabConfig
+from labctl.engines.mysql import service as mysql
+from labctl.engines.postgres import service as postgres
 from labctl.errors import LabError
-from labctl.services import mysql, postgres
 from labctl.services.endpoints import loopback_endpoints
 from labctl.sources import ENGINES, connect, connect_server, ensure_database
 from labctl.sources.refusals import NOT_ALLOWED_HINT, not_reached, statement_failed
@@ -88,7 +89,7 @@ def test_a_database_is_made_by_the_administrator_and_is_the_owners(
 def test_a_promoted_lab_has_one_login_of_each_server(
     endpoints: Endpoints, opened: Callable[[], list[Database]]
 ) -> None:
-    connect_server(endpoints.model_copy(update={"postgres": None}), "postgres")
+    connect_server(endpoints.model_copy(update={"servers": {}}), "postgres")
     ((login),) = opened()
     assert (login.user, login.database) == (postgres.OWNER, "postgres")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from labctl.engines.postgres.types import POSTGRES
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.files import ConnectorFile, read_connector
 from labctl.lab import capture_setup, source_problems, source_refusals, table_fitness
@@ -20,9 +21,8 @@ from labctl.lab.source_files import source_files
 from labctl.lab.source_refusals import look_at_sources
 from labctl.sources import ENGINES, SourceTable, TableRef
 from labctl.sources.base import Declared, Row
-from labctl.sources.limits import Limits
+from labctl.sources.limits import UNLOGGED, Lack, Limits
 from labctl.sources.refusals import no_such_table
-from labctl.sources.types import POSTGRES
 from tests.unit.service_context import PROJECT
 
 CONNECTOR = "source_connector_moma_postgres_kafka"
@@ -178,7 +178,7 @@ def test_a_generated_column_without_a_log_is_told_with_the_key_to_write(
 ) -> None:
     database = Database(ARTISTS, ARTWORKS)
     connect_to(monkeypatch, database)
-    limits = Limits(unlogged=("age",))
+    limits = Limits(lacks=(Lack(("age",), UNLOGGED),))
     monkeypatch.setattr(source_refusals, "limits_of", lambda *_: limits)
     (file,) = files_of(lab)
     with pytest.raises(LabError, match=r"public\.artists has age, generated") as raised:

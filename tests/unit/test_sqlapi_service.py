@@ -14,7 +14,8 @@ from labctl.home.sockets import LOOPBACK
 from labctl.lab.athena import Answer
 from labctl.runtimes.compose.network import network_address, network_endpoints
 from labctl.runtimes.compose.secrets import write_service_secrets
-from labctl.services import Context, sqlapi
+from labctl.services import sqlapi
+from labctl.services.model import Context
 from labctl.services.sqlapi import SECRETS_FILE, SERVICE, SqlApi, serve_argv
 from tests.unit.service_context import PROJECT, SECRET, context_of
 

@@ -26,7 +26,8 @@ from labctl.lab.starting import wait_until_usable
 from labctl.lab.status import read_status
 from labctl.runtimes.model import ProcessState
 from labctl.runtimes.native.runtime import NativeRuntime
-from labctl.services import SERVICES, Context, NativeService, Process, Service
+from labctl.services.lab_services import SERVICES
+from labctl.services.model import Context, NativeService, Process, Service
 from tests.ports import free_port, listening
 from tests.waiting import wait_for
 

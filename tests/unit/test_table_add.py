@@ -16,6 +16,7 @@ import pytest
 
 from labctl.artifacts.progress import SilentProgress
 from labctl.config.model import LabConfig, find_project
+from labctl.engines.postgres.limits import UNDECODED, UNSENT
 from labctl.errors import ExitCode, LabError
 from labctl.home.state import LabState
 from labctl.kafkaconnect.files import ConnectorFile, read_connector
@@ -31,7 +32,7 @@ from labctl.scaffolding.project import new_project, write_project
 from labctl.scaffolding.tables import add_table, named_table, remove_table
 from labctl.sources import SourceTable, TableRef
 from labctl.sources.column_filters import COLUMNS_LEFT_OUT
-from labctl.sources.limits import Limits
+from labctl.sources.limits import UNLOGGED, Lack, Limits
 from tests.unit.killing import kill_at_every_change
 
 CUSTOMER, INVOICE = TableRef("public", "customer"), TableRef("public", "invoice")
@@ -187,7 +188,9 @@ def test_what_cannot_be_captured_changes_nothing(
 def test_columns_that_no_change_would_have_are_left_out_from_the_start(
     lab: Lab, database: Database
 ) -> None:
-    database.limits[INVOICE] = Limits(unlogged=("total",), unsent=("tags, more",))
+    database.limits[INVOICE] = Limits(
+        lacks=(Lack(("total",), UNLOGGED), Lack(("tags, more",), UNSENT))
+    )
     set_keys(lab, table_include_list="public.customer")
     before = read_connector(connector_of(lab)).config
     add_table(lab, "orders.public.invoice", REPORTER)
@@ -197,7 +200,7 @@ def test_columns_that_no_change_would_have_are_left_out_from_the_start(
         COLUMNS_LEFT_OUT: r"(?-i)public\.invoice\.total,(?-i)public\.invoice\.tags. more",
     }
     assert next(iter(file.config)) == COLUMNS_LEFT_OUT
-    database.limits[CUSTOMER] = Limits(undecoded=("age",))
+    database.limits[CUSTOMER] = Limits(lacks=(Lack(("age",), UNDECODED),))
     add_table(lab, "orders.public.customer", REPORTER)
     listed = read_connector(connector_of(lab)).config[COLUMNS_LEFT_OUT]
     assert listed.split(",")[-1] == r"(?-i)public\.customer\.age"
@@ -213,12 +216,12 @@ def test_columns_that_no_change_would_have_are_left_out_from_the_start(
             "public.invoice: it is a p",
         ),
         (
-            Limits(unlogged=("total",)),
+            Limits(lacks=(Lack(("total",), UNLOGGED),)),
             {"column_include_list": "public[.]invoice[.].*"},
             "take them out of column.include.list",
         ),
         (
-            Limits(undecoded=("total",)),
+            Limits(lacks=(Lack(("total",), UNDECODED),)),
             {"column_include_list": "public[.]invoice[.].*"},
             "public.invoice has total, of the type name, which Debezium reads in the first load",
         ),

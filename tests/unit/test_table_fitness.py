@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 from labctl.scaffolding.connectors import source_text
 from labctl.sources import ENGINES, SourceTable, TableRef
 from labctl.sources.base import Declared
@@ -25,13 +25,13 @@ NAMES = st.text(
 )
 
 
-def config_of(engine: SourceEngine = "postgres") -> dict[str, str]:
+def config_of(engine: EngineName = "postgres") -> dict[str, str]:
     config: dict[str, str] = json.loads(source_text("shop", engine, ["public"]))
     return config
 
 
 def table_of(
-    *names: str, engine: SourceEngine = "postgres", keys: tuple[str, ...] = ("id",)
+    *names: str, engine: EngineName = "postgres", keys: tuple[str, ...] = ("id",)
 ) -> SourceTable:
     kind = TEXT[engine]
     columns = [(name, Declared(kind, kind), True) for name in ("id", *names)]
@@ -41,7 +41,7 @@ def table_of(
 def refused(
     table: SourceTable,
     config: dict[str, str] | None = None,
-    engine: SourceEngine = "postgres",
+    engine: EngineName = "postgres",
     beside: tuple[TableRef, ...] = (),
 ) -> list[Finding]:
     found = table_findings(table, engine, config or config_of(engine), beside)
@@ -61,7 +61,7 @@ def refused(
     ],
 )
 def test_two_columns_that_become_one(
-    engine: SourceEngine, names: tuple[str, str], stops: bool
+    engine: EngineName, names: tuple[str, str], stops: bool
 ) -> None:
     (finding,) = refused(table_of(*names, engine=engine), engine=engine)
     assert all(repr(name) in finding.why for name in names)
@@ -207,7 +207,7 @@ def test_a_decimal_is_text_where_silver_has_no_decimal_for_it() -> None:
         ("sqlserver", "hierarchyid", "hierarchyid", "not captured"),
     ],
 )
-def test_each_type_has_a_verdict(engine: SourceEngine, kind: str, full: str, verdict: str) -> None:
+def test_each_type_has_a_verdict(engine: EngineName, kind: str, full: str, verdict: str) -> None:
     column = ("c", Declared(kind, full), True)
     table = SourceTable.of(REF, ENGINES[engine].types(), [column], ())
     (finding,) = table_findings(table, engine, {})

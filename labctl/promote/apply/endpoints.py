@@ -36,9 +36,7 @@ def promoted_endpoints(promotion: Promotion, outputs: Outputs) -> PromotedEndpoi
         else None
     )
     return PromotedEndpoints(
-        postgres=databases.get("postgres"),
-        mysql=databases.get("mysql"),
-        sqlserver=databases.get("sqlserver"),
+        servers=databases,
         kafka=kafka,
         registry_url=profile.registry.url.rstrip("/"),
         objectstore=PromotedStore(bucket=profile.lake.bucket, region=profile.region),

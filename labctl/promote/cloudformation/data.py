@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labctl.config.aws import RdsSettings
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
 from labctl.promote.cloudformation.template import Template, attribute, ref, tag_list, tag_map
 from labctl.promote.kafka import serverless
 from labctl.promote.names import Names, logical
@@ -46,7 +46,7 @@ def template(promotion: Promotion) -> dict[str, Any]:
 
 
 def _add_database(
-    built: Template, promotion: Promotion, engine: SourceEngine, database: RdsSettings
+    built: Template, promotion: Promotion, engine: EngineName, database: RdsSettings
 ) -> None:
     settings = parameters(promotion, engine)
     group = logical(engine, "parameters")

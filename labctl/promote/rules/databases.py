@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from labctl.engines.postgres import SPARE_SENDERS
 from labctl.kafkaconnect.files import DEFAULT_SLOT
 from labctl.promote.rules.registry import Finding, Subject, rule
 from labctl.sources import ENGINES
-from labctl.sources.engines.postgres import SPARE_SENDERS
 
 __all__: list[str] = []
 

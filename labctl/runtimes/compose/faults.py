@@ -10,7 +10,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.runtimes.compose.containers import kill, pause
 from labctl.runtimes.compose.lab_containers import LabContainers
 from labctl.runtimes.compose.limits import run_out_of_memory
-from labctl.services import Context, Service
+from labctl.services.model import Context, Service
 
 __all__ = ["ComposeFaults"]
 

@@ -14,14 +14,9 @@ from labctl.artifacts import ArtifactStore
 from labctl.config.model import LabConfig
 from labctl.runtimes.compose.network import network_endpoints
 from labctl.runtimes.compose.silver import ANY_ADDRESS, CONF, PROJECT, SECRETS
-from labctl.services import (
-    PASSWORDS,
-    Context,
-    Process,
-    Service,
-    metastore,
-    thriftserver,
-)
+from labctl.services import metastore, thriftserver
+from labctl.services.lab_services import PASSWORDS
+from labctl.services.model import Context, Process, Service
 
 __all__ = ["main"]
 

@@ -9,7 +9,7 @@ from labctl.runtimes.compose.containers import deaths_of, usages_of
 from labctl.runtimes.compose.lab_containers import LabContainers
 from labctl.runtimes.compose.limits import free_space_of
 from labctl.runtimes.model import Death, DiskSpace, Usage
-from labctl.services import Service
+from labctl.services.model import Service
 
 __all__ = ["ComposeInspector"]
 

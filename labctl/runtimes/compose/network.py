@@ -7,8 +7,8 @@ from functools import partial
 
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
-from labctl.services import SERVICES
 from labctl.services.endpoints import endpoints_at
+from labctl.services.lab_services import SERVICES
 from labctl.services.own import container_port
 
 __all__ = ["network_address", "network_endpoints"]

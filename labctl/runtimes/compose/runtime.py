@@ -28,8 +28,9 @@ from labctl.runtimes.compose.own_containers import OWN_LABEL, own_containers
 from labctl.runtimes.compose.secrets import write_service_secrets
 from labctl.runtimes.compose.variables import lab_variables
 from labctl.runtimes.model import AllFetched, Check, Level, ProcessState
-from labctl.services import Context, Service, services_of
 from labctl.services.endpoints import loopback_endpoints
+from labctl.services.lab_services import services_of
+from labctl.services.model import Context, Service
 
 __all__ = ["ComposeRuntime"]
 

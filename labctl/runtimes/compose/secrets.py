@@ -16,8 +16,8 @@ from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
 from labctl.home.secrets import SECRET_PREFIX, load_passwords, properties_text
 from labctl.runtimes.compose.network import network_endpoints
-from labctl.services import PASSWORDS, SERVICES, Service
-from labctl.services.model import Files
+from labctl.services.lab_services import PASSWORDS, SERVICES
+from labctl.services.model import Files, Service
 from labctl.services.references import reference_values
 
 __all__ = ["main", "write_service_secrets"]

@@ -22,7 +22,9 @@ from labctl.config.endpoints import Connect, Endpoints
 from labctl.config.model import LabConfig, lab_file
 from labctl.home.secrets import SECRET_PREFIX
 from labctl.runtimes.compose.network import network_endpoints
-from labctl.services import PASSWORDS, SERVICES, Context, silver
+from labctl.services import silver
+from labctl.services.lab_services import PASSWORDS, SERVICES
+from labctl.services.model import Context
 from labctl.sinks import require_readable, sink_files, used_sinks
 from labctl.tables import lab_tables
 from lakehouse.bronze.sink_keys import SINK_CONNECTOR

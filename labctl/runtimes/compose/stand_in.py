@@ -13,8 +13,8 @@ from psycopg2.extensions import parse_dsn
 from pydantic import SecretStr
 
 from labctl.config.endpoints import Database
-from labctl.services import sqlserver
-from labctl.sources.postgres import ensure_database
+from labctl.engines.postgres.client import ensure_database
+from labctl.engines.sqlserver import service as sqlserver
 
 __all__ = ["main"]
 

@@ -10,8 +10,9 @@ from labctl.config.model import ComposeProfile, LabConfig, lab_file
 from labctl.home.state import LabState
 from labctl.images import image_work, references, source_digest, sources
 from labctl.runtimes.compose.silver import silver_digest
-from labctl.services import compose_variables, connect, services_of
+from labctl.services import connect
 from labctl.services.endpoints import loopback_endpoints
+from labctl.services.lab_services import compose_variables, services_of
 from labctl.shipped import own_or_shipped
 
 __all__ = ["lab_variables"]

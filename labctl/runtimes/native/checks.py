@@ -14,7 +14,7 @@ import psutil
 from labctl.artifacts import ArtifactStore, default_cache
 from labctl.home.state import LabState, state_home
 from labctl.runtimes.model import Check, Level
-from labctl.services import Service
+from labctl.services.model import Service
 
 __all__ = ["GIB", "check_machine", "check_parts", "free_space", "python"]
 

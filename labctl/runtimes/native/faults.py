@@ -16,7 +16,7 @@ from labctl.runtimes.native.families import family_of
 from labctl.runtimes.native.launch import ADDED_ENVIRONMENT, MOVED
 from labctl.runtimes.native.memory import run_out_of_memory
 from labctl.runtimes.native.supervisor import ProcessSupervisor
-from labctl.services import Context, Service
+from labctl.services.model import Context, Service
 
 __all__ = ["NativeFaults", "moved_file"]
 

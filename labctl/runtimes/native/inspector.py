@@ -15,7 +15,7 @@ from labctl.home.state import LabState
 from labctl.runtimes.model import Death, DiskSpace, Usage
 from labctl.runtimes.native.families import families_below
 from labctl.runtimes.native.supervisor import ProcessSupervisor
-from labctl.services import Service
+from labctl.services.model import Service
 
 __all__ = ["NativeInspector"]
 

@@ -21,8 +21,9 @@ from labctl.runtimes.native.limits import limited_process
 from labctl.runtimes.native.logs import NativeLogs
 from labctl.runtimes.native.parts import fetching_parts
 from labctl.runtimes.native.supervisor import ProcessSupervisor
-from labctl.services import Context, Service, services_of
 from labctl.services.endpoints import loopback_endpoints
+from labctl.services.lab_services import services_of
+from labctl.services.model import Context, Service
 from labctl.services.references import write_connector_secrets
 
 __all__ = ["NativeRuntime"]

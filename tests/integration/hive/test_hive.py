@@ -22,13 +22,16 @@ from pyhive import hive as pyhive
 
 from labctl.artifacts import ArtifactStore
 from labctl.config.model import LabConfig, MetastoreSettings, ThriftServerSettings
+from labctl.engines.postgres import service as postgres
 from labctl.hive.client import databases, tables
 from labctl.lake import Lake, LakeStorage
 from labctl.lake.spark import SparkEngine
 from labctl.lake.table_source import LakeSource
-from labctl.services import SERVICES, Context, Service, metastore, postgres, thriftserver
+from labctl.services import metastore, thriftserver
 from labctl.services.endpoints import loopback_endpoints
+from labctl.services.lab_services import SERVICES
 from labctl.services.metastore import Metastore
+from labctl.services.model import Context, Service
 from labctl.services.thriftserver import ThriftServer, log_in
 from lakehouse.options import HIVE
 from sqlapi.catalog.hudi import names_of, table_input

@@ -108,8 +108,7 @@ def test_outputs_are_written_for_the_profile(deployment: Deployment) -> None:
     promotion = deployment.promotion()
     path = outputs_path(promotion.project, "aws")
     found = load_promoted(path)
-    assert found.postgres is not None
-    assert found.postgres.host.startswith("tickit-postgres.")
+    assert found.servers["postgres"].host.startswith("tickit-postgres.")
     assert found.kafka is not None
     assert found.kafka.authentication == "iam"
     assert found.objectstore is not None

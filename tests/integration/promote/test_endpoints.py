@@ -37,12 +37,14 @@ from tests.unit.test_gold import NUMBERS, silver
 pytestmark = pytest.mark.long
 
 WRITTEN = PromotedEndpoints(
-    mysql=PromotedDatabase(
-        host="db.example",
-        port=3306,
-        database="ecomm",
-        secret="mysql-admin",  # noqa: S106 - its name
-    ),
+    servers={
+        "mysql": PromotedDatabase(
+            host="db.example",
+            port=3306,
+            database="ecomm",
+            secret="mysql-admin",  # noqa: S106 - its name
+        )
+    },
     kafka=PromotedKafka(
         bootstrap_servers="b:9096",
         authentication="scram",
@@ -85,10 +87,10 @@ def test_endpoints_come_from_apply_and_secrets_manager(
     find: Callable[[PromotedEndpoints], Lab],
 ) -> None:
     endpoints = find(WRITTEN).require_running().endpoints
-    assert endpoints.mysql is not None
-    assert (endpoints.mysql.host, endpoints.mysql.user) == ("db.example", "admin")
-    assert endpoints.mysql.password.get_secret_value() == "not-to-be-seen"
-    assert endpoints.postgres is None
+    assert list(endpoints.servers) == ["mysql"]
+    server = endpoints.servers["mysql"]
+    assert (server.host, server.user) == ("db.example", "admin")
+    assert server.password.get_secret_value() == "not-to-be-seen"
     assert endpoints.registry.url == "http://registry.example:8080"
     assert endpoints.objectstore.access_key is None
     assert client_settings(endpoints.kafka)["sasl.username"] == "admin"

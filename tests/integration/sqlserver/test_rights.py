@@ -11,9 +11,9 @@ import psycopg2
 import pytest
 from psycopg import errors
 
+from labctl.engines.postgres.service import keep_apart, own_databases
 from labctl.errors import LabError
-from labctl.services import SERVICES
-from labctl.services.postgres import keep_apart, own_databases
+from labctl.services.lab_services import SERVICES
 from labctl.sqlserver.backend import install
 from labctl.sqlserver.backend.connection import Backend
 from tests.integration.sqlserver.conftest import Postgres, Sql, StandIn

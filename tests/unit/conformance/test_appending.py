@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from labctl.config.model import SourceEngine
 from labctl.conformance.appending import continued, joined
 from labctl.conformance.document import render
 from labctl.conformance.generate import generate
@@ -15,10 +14,11 @@ from labctl.conformance.judging import End, Phase, Result
 from labctl.conformance.matrix import matrix_of
 from labctl.conformance.report import ConformanceReport, counts_of, failure_of, named_of
 from labctl.conformance.run import Plan
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.latency.environment import Environment
 
-ENGINES: tuple[SourceEngine, ...] = ("postgres", "mysql")
+ENGINES: tuple[EngineName, ...] = ("postgres", "mysql")
 HERE = Environment("2026-01-01", "abc", 2, 23.5, (1, 1, 1), "Linux", "3.11", {"kafka": "4.1"})
 
 

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 import pytest
 
-from labctl.config.model import SourceEngine
 from labctl.conformance.engines import for_each_engine
+from labctl.engine_names import EngineName
 
 
 @dataclass(frozen=True)
 class Table:
-    engine: SourceEngine
+    engine: EngineName
     number: int
 
 
 def test_each_engine_has_a_thread_that_takes_its_tables_in_order() -> None:
     tables = [Table(engine, n) for n in range(4) for engine in ("postgres", "mysql")]
-    seen: dict[SourceEngine, list[tuple[int, int]]] = {"postgres": [], "mysql": []}
+    seen: dict[EngineName, list[tuple[int, int]]] = {"postgres": [], "mysql": []}
     both = threading.Barrier(2, timeout=10)
 
     def act(table: Table) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from labctl.config.model import SourceEngine
 from labctl.conformance.forms import silver_value, source_field, source_value
 from labctl.conformance.reading import differences
+from labctl.engine_names import EngineName
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_other_values_have_another_form(form: str, source: Any, silver: Any) -> 
     ],
 )
 def test_numbers_and_times_are_read_without_losing_any_of_them(
-    engine: SourceEngine, form: str, field: str
+    engine: EngineName, form: str, field: str
 ) -> None:
     """`+ 0E0` made 0 of MySQL's -0, and a style cut microseconds off."""
     assert source_field(engine, form, "c") == field

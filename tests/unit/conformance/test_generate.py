@@ -6,20 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from labctl.config.model import SourceEngine
 from labctl.conformance.generate import WIDTH, generate
-from labctl.conformance.kinds import KINDS
 from labctl.conformance.model import Change, ValueClass
 from labctl.conformance.names import LONGEST
 from labctl.conformance.statements import Script, table_name
-from labctl.sources import TableRef
+from labctl.engine_names import EngineName
+from labctl.sources import ENGINES, TableRef
 
-ENGINES: tuple[SourceEngine, ...] = ("postgres", "mysql", "sqlserver")
 MANY = range(300)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_seed_gives_the_same_table_each_time(engine: SourceEngine) -> None:
+def test_a_seed_gives_the_same_table_each_time(engine: EngineName) -> None:
     assert [generate(engine, seed) for seed in range(20)] == [
         generate(engine, seed) for seed in range(20)
     ]
@@ -27,14 +25,14 @@ def test_a_seed_gives_the_same_table_each_time(engine: SourceEngine) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_each_type_has_its_turn_within_one_round_of_seeds(engine: SourceEngine) -> None:
-    round_of_seeds = range(-(-len(KINDS[engine]) // WIDTH))
+def test_each_type_has_its_turn_within_one_round_of_seeds(engine: EngineName) -> None:
+    round_of_seeds = range(-(-len(ENGINES[engine].column_types()) // WIDTH))
     there = {c.kind.declared for seed in round_of_seeds for c in generate(engine, seed).columns}
-    assert there >= {kind.declared for kind in KINDS[engine]}
+    assert there >= {kind.declared for kind in ENGINES[engine].column_types()}
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_no_two_columns_or_rows_of_a_table_are_the_same(engine: SourceEngine) -> None:
+def test_no_two_columns_or_rows_of_a_table_are_the_same(engine: EngineName) -> None:
     for seed in MANY:
         case = generate(engine, seed)
         names = [
@@ -46,7 +44,7 @@ def test_no_two_columns_or_rows_of_a_table_are_the_same(engine: SourceEngine) ->
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_every_class_of_values_and_every_step_occurs(engine: SourceEngine) -> None:
+def test_every_class_of_values_and_every_step_occurs(engine: EngineName) -> None:
     cases = [generate(engine, seed) for seed in MANY]
     classes = {cell.kind for case in cases for _, row in case.rows for cell in row.values()}
     assert classes == set(ValueClass)
@@ -65,7 +63,7 @@ def test_faults_are_only_where_they_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_names_fit_the_engine_and_keep_what_tells_them_apart(engine: SourceEngine) -> None:
+def test_names_fit_the_engine_and_keep_what_tells_them_apart(engine: EngineName) -> None:
     for seed in MANY:
         name = table_name(generate(engine, seed), "t7")
         size = len(name.encode()) if engine == "postgres" else len(name)

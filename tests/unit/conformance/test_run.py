@@ -8,8 +8,8 @@ from itertools import chain, count
 
 import pytest
 
-from labctl.config.model import SourceEngine
 from labctl.conformance.run import Plan, interruptible, planned_batches
+from labctl.engine_names import EngineName
 
 
 def test_a_run_of_so_many_tables_ends_with_them() -> None:
@@ -17,7 +17,7 @@ def test_a_run_of_so_many_tables_ends_with_them() -> None:
     assert [[case.seed for case in batch] for batch in batches] == [[0, 1, 2], [3, 4, 5], [6]]
 
 
-def sizes(plan: Plan, *engines: SourceEngine, each_takes: float) -> list[int]:
+def sizes(plan: Plan, *engines: EngineName, each_takes: float) -> list[int]:
     """How many tables each batch has, when each takes so many seconds."""
     ticks = count(0.0, each_takes)
     started = chain([0.0], (second for tick in ticks for second in (tick, tick + each_takes)))

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from labctl.config.model import SourceEngine, find_project
+from labctl.config.model import find_project
 from labctl.conformance.run import Plan, planned_cases
 from labctl.conformance.stage import SILVER, Stage, copied
+from labctl.engine_names import EngineName
 from labctl.kafkaconnect.files import read_connector
 from labctl.lab.connectors import check_files, check_sink_files
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_file
 from labctl.tables import CONNECTORS
 
-ENGINES: tuple[SourceEngine, ...] = ("postgres", "mysql", "sqlserver")
+ENGINES: tuple[EngineName, ...] = ("postgres", "mysql", "sqlserver")
 PROJECT = find_project(Path(__file__))
 
 

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 from labctl.config.model import LabConfig
+from labctl.engines.mysql.types import MYSQL
 from labctl.errors import ExitCode, LabError
 from labctl.latency.targets import numbered_target
 from labctl.sources import SourceColumn, SourceTable, TableRef
 from labctl.sources.base import Declared
-from labctl.sources.types import MYSQL
 from labctl.tables import LabTable, lab_tables
 
 PROJECT = Path(__file__).parents[3]

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from labctl.config.aws import AwsProfile
 from labctl.config.model import LabConfig, find_project
-from labctl.config.promoted import PromotedEndpoints, PromotedKafka, load_promoted
+from labctl.config.promoted import PromotedDatabase, PromotedEndpoints, PromotedKafka, load_promoted
 from labctl.errors import ExitCode, LabError
 from labctl.promote import load_promotion
 
@@ -82,13 +82,22 @@ def test_only_a_profile_of_aws_is_promoted() -> None:
     assert raised.value.hint == "say --profile aws"
 
 
+def server(host: str) -> PromotedDatabase:
+    return PromotedDatabase(host=host, port=1, database="d", secret="s")  # noqa: S106 - its name
+
+
 def test_what_lab_toml_says_wins_over_what_apply_wrote(tmp_path: Path) -> None:
     written = PromotedEndpoints(
-        registry_url="http://a", kafka=PromotedKafka(bootstrap_servers="b:1")
+        registry_url="http://a",
+        kafka=PromotedKafka(bootstrap_servers="b:1"),
+        servers={"mysql": server("applied"), "postgres": server("applied")},
     )
     path = tmp_path / "outputs.json"
     path.write_text(written.model_dump_json())
-    merged = PromotedEndpoints(registry_url="http://mine").over(load_promoted(path))
+    merged = PromotedEndpoints(registry_url="http://mine", servers={"mysql": server("mine")}).over(
+        load_promoted(path)
+    )
+    assert merged.servers == {"mysql": server("mine"), "postgres": server("applied")}
     assert merged.registry_url == "http://mine"
     assert merged.kafka == PromotedKafka(bootstrap_servers="b:1")
     assert load_promoted(tmp_path / "none.json") == PromotedEndpoints()

@@ -9,15 +9,15 @@ import pytest
 from pglast import parse_sql
 from pglast.ast import AlterPublicationStmt, DoStmt
 
-from labctl.config.model import SourceEngine
+from labctl.engine_names import EngineName
+from labctl.engines.postgres.replica_identity import identity_statement
 from labctl.sources import ENGINES, Preparation, TableRef
-from labctl.sources.replica_identity import identity_statement
 
 HOSTILE = TableRef("s`]\"'; DROP TABLE t; --", "t\"`]'; DROP TABLE t; --")
 PLAIN = TableRef("s", "t")
 
 
-def prepared(engine: SourceEngine, ref: TableRef) -> str:
+def prepared(engine: EngineName, ref: TableRef) -> str:
     return ENGINES[engine].preparation(
         Preparation(
             database="d",
@@ -39,7 +39,7 @@ QUOTED = {
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_name_is_no_more_than_a_name(engine: SourceEngine) -> None:
+def test_a_name_is_no_more_than_a_name(engine: EngineName) -> None:
     plain, hostile = (
         re.sub(QUOTED[engine], "_", re.sub(r"(?m)^--.*", "", prepared(engine, ref)))
         for ref in (PLAIN, HOSTILE)

@@ -11,7 +11,7 @@ import pytest
 from labctl.errors import LabError
 from labctl.promote import Promotion, load_promotion
 from labctl.promote.plan import Plan, render
-from labctl.services import load_config
+from labctl.services.lab_services import load_config
 
 FIRST = "source_connector_postgres_kafka_avro_tickit"
 SECOND = "source_connector_postgres_shop"

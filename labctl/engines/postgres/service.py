@@ -131,8 +131,7 @@ def _process(context: Context) -> Process:
 
 
 def _endpoint(context: Context, database: str) -> Database:
-    endpoint = context.endpoints.postgres
-    assert endpoint is not None  # noqa: S101 - this service's own endpoint
+    endpoint = context.endpoints.servers[SERVICE.name]
     return endpoint.model_copy(update={"database": database})
 
 
@@ -165,7 +164,7 @@ def _setup(context: Context) -> None:
     # Import here: `labctl.services` imports this module.
     from psycopg2 import sql
 
-    from labctl.services import services_of
+    from labctl.services.lab_services import services_of
 
     connection = _connect(context)
     connection.autocommit = True
@@ -186,7 +185,7 @@ def _setup(context: Context) -> None:
                     (password,),
                 )
             # Import here: it loads Arrow, which every command would otherwise load.
-            from labctl.sources.postgres import ensure_database
+            from labctl.engines.postgres.client import ensure_database
 
             server = _endpoint(context, "postgres")
             sources = _databases(context.config)
@@ -213,7 +212,7 @@ def own_databases(services: Iterable[Service]) -> list[str]:
 
 def _secrets(passwords: Mapping[str, str]) -> Files:
     # Import here: `labctl.services` imports this module.
-    from labctl.services import SERVICES
+    from labctl.services.lab_services import SERVICES
 
     own = {name: passwords[name] for name in own_databases(SERVICES)}
     return {**{role: passwords[role] for role in PASSWORDS}, "databases": properties_text(own)}

@@ -136,7 +136,7 @@ class MySqlSource(Source):
             raise statement_failed("MySQL", sql, str(error.args[-1])) from error
 
     def describe(self, ref: TableRef) -> SourceTable:
-        from labctl.sources.types import MYSQL
+        from labctl.engines.mysql.types import MYSQL
 
         columns: list[tuple[str, Declared, bool]] = []
         keys: list[tuple[int, str]] = []

@@ -8,17 +8,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database
+from labctl.engines.postgres.change_log import PostgresLog
+from labctl.engines.postgres.limits import postgres_limits, postgres_reload_refused
+from labctl.engines.postgres.publication import OPTIONS, OPTIONS_OF_18, postgres_unrecorded
+from labctl.engines.postgres.replica_identity import identity_statement
 from labctl.kafkaconnect.files import DEFAULT_SLOT
 from labctl.kafkaconnect.files import POSTGRES as CONNECTOR
 from labctl.sources.base import Source, TableRef, quoted
-from labctl.sources.change_log import PostgresLog
 from labctl.sources.engine import Engine, Preparation, Rds
-from labctl.sources.limits import postgres_limits, postgres_reload_refused
-from labctl.sources.publication import OPTIONS, OPTIONS_OF_18, postgres_unrecorded
-from labctl.sources.replica_identity import identity_statement
 from labctl.sources.signal_table import SIGNAL_COLUMNS
 
 if TYPE_CHECKING:
+    from labctl.conformance.model import Kind
+    from labctl.services.model import Service
     from labctl.sources.types import TypeRule
 
 __all__ = ["ENGINE", "SPARE_SENDERS"]
@@ -105,19 +107,31 @@ def _quoted(name: str) -> str:
 
 # Import the classes only when needed: Arrow and a driver take half a second to load.
 def _client(database: Database) -> Source:
-    from labctl.sources.postgres import PostgresSource
+    from labctl.engines.postgres.client import PostgresSource
 
     return PostgresSource(database)
 
 
 def _ensure_database(server: Database, database: str, owner: str) -> None:
-    from labctl.sources.postgres import ensure_database
+    from labctl.engines.postgres.client import ensure_database
 
     ensure_database(server, database, owner)
 
 
 def _types() -> Mapping[str, TypeRule]:
-    from labctl.sources.types import POSTGRES
+    from labctl.engines.postgres.types import POSTGRES
+
+    return POSTGRES
+
+
+def _service() -> Service:
+    from labctl.engines.postgres.service import SERVICE
+
+    return SERVICE
+
+
+def _column_types() -> tuple[Kind, ...]:
+    from labctl.engines.postgres.conformance import POSTGRES
 
     return POSTGRES
 
@@ -128,6 +142,8 @@ ENGINE = Engine(
     client=_client,
     ensure_database=_ensure_database,
     types=_types,
+    service=_service,
+    column_types=_column_types,
     change_log=lambda source, connector: PostgresLog(
         source, connector.get("slot.name", DEFAULT_SLOT)
     ),
@@ -145,4 +161,6 @@ ENGINE = Engine(
     unrecorded=postgres_unrecorded,
     reload_refused=postgres_reload_refused,
     beside_sources="postgres",
+    default_schema="public",
+    holds_state=True,
 )

@@ -8,15 +8,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database
+from labctl.engines.sqlserver.capture_instance import sqlserver_unrecorded
+from labctl.engines.sqlserver.change_log import SqlServerLog
+from labctl.engines.sqlserver.limits import sqlserver_limits
 from labctl.kafkaconnect.keys.table import SQLSERVER as CONNECTOR
 from labctl.sources.base import Source, TableRef, quoted
-from labctl.sources.capture_instance import sqlserver_unrecorded
-from labctl.sources.change_log import SqlServerLog
 from labctl.sources.engine import Engine, Preparation, Rds
-from labctl.sources.limits import sqlserver_limits
 from labctl.sources.signal_table import SIGNAL_COLUMNS
 
 if TYPE_CHECKING:
+    from labctl.conformance.model import Kind
+    from labctl.services.model import Service
     from labctl.sources.types import TypeRule
 
 __all__ = ["ADMIN", "ENGINE"]
@@ -114,19 +116,31 @@ def _text(text: str) -> str:
 
 # Import the classes only when needed: Arrow and a driver take half a second to load.
 def _client(database: Database) -> Source:
-    from labctl.sources.sqlserver import SqlServerSource
+    from labctl.engines.sqlserver.client import SqlServerSource
 
     return SqlServerSource(database)
 
 
 def _ensure_database(server: Database, database: str, owner: str) -> None:
-    from labctl.sources.sqlserver import ensure_database
+    from labctl.engines.sqlserver.client import ensure_database
 
     ensure_database(server, database)
 
 
 def _types() -> Mapping[str, TypeRule]:
-    from labctl.sources.types import SQLSERVER
+    from labctl.engines.sqlserver.types import SQLSERVER
+
+    return SQLSERVER
+
+
+def _service() -> Service:
+    from labctl.engines.sqlserver.service import SERVICE
+
+    return SERVICE
+
+
+def _column_types() -> tuple[Kind, ...]:
+    from labctl.engines.sqlserver.conformance import SQLSERVER
 
     return SQLSERVER
 
@@ -137,6 +151,8 @@ ENGINE = Engine(
     client=_client,
     ensure_database=_ensure_database,
     types=_types,
+    service=_service,
+    column_types=_column_types,
     change_log=lambda source, _: SqlServerLog(source),
     connector_class=CONNECTOR,
     plugin="debezium-sqlserver",
@@ -152,6 +168,7 @@ ENGINE = Engine(
     ),
     limits=sqlserver_limits,
     unrecorded=sqlserver_unrecorded,
+    default_schema="dbo",
     capture_user=ADMIN,
     capture_role="sqlserver",
 )

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database
+from labctl.engines.mysql.change_log import MySqlLog
+from labctl.engines.mysql.limits import mysql_limits
 from labctl.sources.base import Source, quoted
-from labctl.sources.change_log import MySqlLog
 from labctl.sources.engine import Engine, Preparation, Rds
-from labctl.sources.limits import mysql_limits
 from labctl.sources.signal_table import SIGNAL_COLUMNS
 
 if TYPE_CHECKING:
+    from labctl.conformance.model import Kind
+    from labctl.services.model import Service
     from labctl.sources.types import TypeRule
 
 __all__ = ["BINLOG_HOURS", "ENGINE"]
@@ -52,19 +54,31 @@ GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO '{
 
 # Import the classes only when needed: Arrow and a driver take half a second to load.
 def _client(database: Database) -> Source:
-    from labctl.sources.mysql import MySqlSource
+    from labctl.engines.mysql.client import MySqlSource
 
     return MySqlSource(database)
 
 
 def _ensure_database(server: Database, database: str, owner: str) -> None:
-    from labctl.sources.mysql import ensure_database
+    from labctl.engines.mysql.client import ensure_database
 
     ensure_database(server, database, owner)
 
 
 def _types() -> Mapping[str, TypeRule]:
-    from labctl.sources.types import MYSQL
+    from labctl.engines.mysql.types import MYSQL
+
+    return MYSQL
+
+
+def _service() -> Service:
+    from labctl.engines.mysql.service import SERVICE
+
+    return SERVICE
+
+
+def _column_types() -> tuple[Kind, ...]:
+    from labctl.engines.mysql.conformance import MYSQL
 
     return MYSQL
 
@@ -75,6 +89,8 @@ ENGINE = Engine(
     client=_client,
     ensure_database=_ensure_database,
     types=_types,
+    service=_service,
+    column_types=_column_types,
     change_log=lambda source, _: MySqlLog(source),
     connector_class="io.debezium.connector.mysql.MySqlConnector",
     plugin="debezium-mysql",
@@ -95,6 +111,6 @@ ENGINE = Engine(
     ),
     limits=mysql_limits,
     beside_sources="",
-    # In MySQL, a schema is a database.
+    schemas_are_databases=True,
     databases=lambda source: source.schemas,
 )

@@ -17,6 +17,7 @@ from uuid import UUID
 import pymssql
 
 from labctl.config.endpoints import Database
+from labctl.engines.sqlserver.silver_array import silver_array
 from labctl.errors import ExitCode, LabError
 from labctl.sources.base import (
     Declared,
@@ -28,7 +29,6 @@ from labctl.sources.base import (
     TableRef,
 )
 from labctl.sources.refusals import LOCK_SECONDS, no_such_table, statement_failed
-from labctl.sources.silver_array import silver_array
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -160,7 +160,7 @@ class SqlServerSource(Source):
             raise statement_failed("SQL Server", sql, _said(error)) from error
 
     def describe(self, ref: TableRef) -> SourceTable:
-        from labctl.sources.types import SQLSERVER
+        from labctl.engines.sqlserver.types import SQLSERVER
 
         names = (ref.schema, ref.name)
         keys = tuple(name for (name,) in self.execute(_KEYS, names))

@@ -11,10 +11,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from labctl.config.endpoints import Database, Endpoints, client_url
+from labctl.engines.postgres.service import STAND_IN_DATABASE
+from labctl.engines.sqlserver import ADMIN
 from labctl.home.state import write_private
 from labctl.services.model import Container, Context, Files, NativeService, Process, Service
-from labctl.services.postgres import STAND_IN_DATABASE
-from labctl.sources.engines.sqlserver import ADMIN
+from labctl.services.state_database import STATE_SERVICE, state_server
 
 __all__ = [
     "ADMIN",
@@ -29,10 +30,9 @@ CERTIFICATE_DAYS = 3650
 
 
 def _prepare(context: Context) -> None:
-    from labctl.sources.postgres import ensure_database
+    from labctl.engines.postgres.client import ensure_database
 
-    postgres = context.endpoints.postgres
-    assert postgres is not None  # noqa: S101 - `after` names it
+    postgres = state_server(context.endpoints)
     ensure_database(postgres, STAND_IN_DATABASE)
     write_private(context.conf / "dsn", store_dsn(postgres))
     write_private(context.conf / "password", context.passwords["sqlserver"])
@@ -101,7 +101,7 @@ def serve_argv(
 
 
 def _setup(context: Context) -> None:
-    from labctl.sources.sqlserver import ensure_database
+    from labctl.engines.sqlserver.client import ensure_database
 
     for source in context.config.sources_of("sqlserver").values():
         assert source.database is not None  # noqa: S101 - lab.toml must name it
@@ -109,9 +109,7 @@ def _setup(context: Context) -> None:
 
 
 def _endpoint(context: Context) -> Database:
-    endpoint = context.endpoints.sqlserver
-    assert endpoint is not None  # noqa: S101 - this service's own endpoint
-    return endpoint
+    return context.endpoints.servers[SERVICE.name]
 
 
 def _probe(context: Context) -> str:
@@ -135,11 +133,10 @@ def _probe(context: Context) -> str:
 
 def _secrets(endpoints: Endpoints, passwords: Mapping[str, str]) -> dict[str, Files]:
     """Return the password for SQL Server's own image, and the files for the stand-in's image."""
-    assert endpoints.postgres is not None  # noqa: S101 - every lab has one
     return {
         "sqlserver": {
             "sqlserver": passwords["sqlserver"],
-            "dsn": store_dsn(endpoints.postgres),
+            "dsn": store_dsn(state_server(endpoints)),
             "server.pem": self_signed_certificate,
         }
     }
@@ -156,7 +153,7 @@ SERVICE = Service(
     container=Container(secrets=_secrets),
     setup=_setup,
     needed=lambda config: bool(config.sources_of("sqlserver")),
-    after=("postgres",),
+    after=(STATE_SERVICE,),
     urls=lambda endpoints, ports: {
         "tds": client_url("sqlserver", endpoints.client_of("sqlserver"), ports["tds"])
     },

@@ -50,7 +50,7 @@ def _text(name: str) -> str:
 
 def _changed(database: Source, ref: TableRef, file: ConnectorFile, identity: object) -> list[str]:
     """Return columns that the capture instance lacks or has with another type, or has alone."""
-    from labctl.sources.types import SQLSERVER
+    from labctl.engines.sqlserver.types import SQLSERVER
 
     captured: dict[str, str] = dict(
         database.execute(

@@ -14,11 +14,11 @@ from psycopg2 import sql as pgsql
 from psycopg2.extensions import connection as Connection  # noqa: N812
 
 from labctl.config.endpoints import Database
+from labctl.engines.postgres.publication import OPTIONS, OPTIONS_OF_18, read_publication
+from labctl.engines.postgres.replica_identity import identity_statement
 from labctl.errors import ExitCode, LabError
 from labctl.sources.base import Declared, Parameter, Row, Source, SourceTable, TableRef
-from labctl.sources.publication import OPTIONS, OPTIONS_OF_18, read_publication
 from labctl.sources.refusals import LOCK_SECONDS, no_such_table, not_reached, statement_failed
-from labctl.sources.replica_identity import identity_statement
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -126,7 +126,7 @@ class PostgresSource(Source):
             raise statement_failed("PostgreSQL", sql, str(error)) from error
 
     def describe(self, ref: TableRef) -> SourceTable:
-        from labctl.sources.types import POSTGRES
+        from labctl.engines.postgres.types import POSTGRES
 
         columns: list[tuple[str, Declared, bool]] = []
         keys: list[tuple[int, str]] = []

@@ -151,8 +151,7 @@ def _connect(context: Context) -> pymysql.connections.Connection[Any]:
 def _log_in(context: Context, user: str, role: str) -> pymysql.connections.Connection[Any]:
     import pymysql
 
-    endpoint = context.endpoints.mysql
-    assert endpoint is not None  # noqa: S101 - this service's own endpoint
+    endpoint = context.endpoints.servers[SERVICE.name]
     return pymysql.connect(
         host=endpoint.host,
         port=endpoint.port,
@@ -172,11 +171,10 @@ def _probe(context: Context) -> str:
 
 def _setup(context: Context) -> None:
     # Import here: it loads Arrow, which every command would otherwise load.
-    from labctl.sources.mysql import allow, ensure_database
+    from labctl.engines.mysql.client import allow, ensure_database
     from labctl.sources.signal_table import SIGNAL_SCHEMA
 
-    server = context.endpoints.mysql
-    assert server is not None  # noqa: S101 - this service's own endpoint
+    server = context.endpoints.servers[SERVICE.name]
     with _connect(context) as connection, connection.cursor() as cursor:
         # A lab that an older labctl initialised but never started still has a `root` without a
         # password.

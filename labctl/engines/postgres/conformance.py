@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from labctl.conformance.kinds.shared import NINES, ODD_TEXT, PLACEHOLDER, texts
 from labctl.conformance.model import Kind
+from labctl.conformance.odd_values import NINES, ODD_TEXT, PLACEHOLDER, texts
 
 __all__ = ["POSTGRES"]
 

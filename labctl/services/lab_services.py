@@ -1,0 +1,98 @@
+"""The services of the lab, in the order in which a person would name them."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+
+from labctl.config.model import ComposeProfile, LabConfig
+from labctl.services import (
+    api,
+    cache,
+    connect,
+    kafka,
+    metastore,
+    objectstore,
+    registry,
+    silver,
+    sqlapi,
+    thriftserver,
+)
+from labctl.services.model import Service
+from labctl.services.own import own_services
+from labctl.services.own_sections import check_services, refused
+from labctl.sources import ENGINES
+
+__all__ = [
+    "PASSWORDS",
+    "SERVICES",
+    "compose_variables",
+    "load_config",
+    "services_of",
+]
+
+SERVICES: tuple[Service, ...] = (
+    *(engine.service() for engine in ENGINES.values()),
+    kafka.SERVICE,
+    connect.SERVICE,
+    registry.SERVICE,
+    objectstore.SERVICE,
+    silver.SERVICE,
+    sqlapi.SERVICE,
+    metastore.SERVICE,
+    thriftserver.SERVICE,
+    cache.SERVICE,
+    api.SERVICE,
+)
+"""The services that labctl itself brings; a lab has those that `services_of` returns."""
+
+PASSWORDS = tuple(dict.fromkeys(role for service in SERVICES for role in service.passwords))
+"""Roles that have a password."""
+
+
+def services_of(config: LabConfig) -> tuple[Service, ...]:
+    """Return a lab's services, each after those that it needs.
+
+    These are the services that its sources need, the pipeline, optional ones that are enabled, and
+    those of the user's own.
+    """
+    return (*(service for service in SERVICES if service.needed(config)), *own_services(config))
+
+
+def compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
+    """Return the Compose file's variables for the lab's services, from their records."""
+    return {
+        name: value
+        for service in services_of(config)
+        for name, value in service.container.variables(project, config).items()
+    }
+
+
+def load_config(path: Path) -> LabConfig:
+    """Read and check `lab.toml`, the services' names and definitions included.
+
+    Raises LabError (USAGE) naming file, key and a hint.
+    """
+    config = LabConfig.load(path)
+    known = [service.name for service in SERVICES]
+    for profile_name, profile in config.profiles.items():
+        images = profile.image if isinstance(profile, ComposeProfile) else {}
+        for name in images:
+            if name not in known:
+                close = get_close_matches(name, known, n=1)
+                meant = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+                key = ["profiles", profile_name, "image", name]
+                raise refused(path, key, f"there is no such service; {meant}")
+    _check_databases(path, config)
+    return check_services(path, config, known)
+
+
+def _check_databases(path: Path, config: LabConfig) -> None:
+    for name, source in config.sources.items():
+        engine, key = ENGINES[source.engine], ["sources", name, "database"]
+        if engine.schemas_are_databases and source.database is not None:
+            raise refused(
+                path, key, f"{engine.title} has no databases beside its schemas: leave it out"
+            )
+        if not engine.schemas_are_databases and source.database is None:
+            raise refused(path, key, 'name the database that holds the schemas: database = "…"')
