@@ -11,6 +11,7 @@ from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError, did_you_mean
 from labctl.kafkaconnect.files import read_connector
 from labctl.kafkaconnect.topic_names import table_of, topic_of
+from labctl.sources import ENGINES
 from lakehouse.errors import ConfigurationError
 from lakehouse.properties import TOPIC_KEY, TableConfig, load_tables
 from lakehouse.table_names import AmbiguousTableError, find_table
@@ -133,7 +134,7 @@ def _sources_of(
 
 def _in_topic(source: Source) -> str | None:
     """Return the database where Debezium puts it into a topic's name."""
-    return source.database if source.engine == "sqlserver" else None
+    return source.database if ENGINES[source.engine].database_in_topic else None
 
 
 def _not_one_source(

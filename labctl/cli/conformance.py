@@ -95,15 +95,17 @@ def conformance_command(
 
 
 def _engine(text: str) -> EngineName:
-    from labctl.scaffolding.model import ENGINE_NAMES
+    from labctl.scaffolding.model import engine_of
+    from labctl.sources import ENGINES
 
-    if text not in ENGINE_NAMES:
+    engine = engine_of(text)
+    if engine is None:
         raise LabError(
             f"{text!r} names no engine",
-            hint=f"one of {', '.join(dict.fromkeys(ENGINE_NAMES.values()))}",
+            hint=f"one of {', '.join(ENGINES)}",
             exit_code=ExitCode.USAGE,
         )
-    return ENGINE_NAMES[text]
+    return engine
 
 
 def _summary(report: ConformanceReport) -> RenderableType:

@@ -198,7 +198,7 @@ def _identifier(lab: Lab, table: LabTable, ref: TableRef) -> str:
     """Return the table's name as Debezium has it."""
     settings = lab.config.sources[table.source]
     own = str(ref)
-    return f"{settings.database}.{own}" if settings.engine == "sqlserver" else own
+    return f"{settings.database}.{own}" if ENGINES[settings.engine].database_in_topic else own
 
 
 def asked_rows(identifier: str, condition: str | None) -> dict[str, Any]:

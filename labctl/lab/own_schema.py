@@ -16,7 +16,8 @@ from labctl.errors import ExitCode, LabError
 from labctl.lab.clients import client_environment
 from labctl.lab.lab import Lab
 from labctl.sources import connect
-from labctl.sources.scripts import Statement, read_script, run_statements
+from labctl.sources.scripts import read_script, run_statements
+from labctl.sources.statements import Statement
 
 __all__ = [
     "AppliedSchema",

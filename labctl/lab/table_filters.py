@@ -11,7 +11,7 @@ from labctl.kafkaconnect.files import ConnectorFile
 from labctl.kafkaconnect.keys.lists import names
 from labctl.lab.lab import Lab
 from labctl.lab.source_files import source_file
-from labctl.sources import TableRef
+from labctl.sources import ENGINES, TableRef
 from lakehouse.properties import TOPIC_KEY
 
 __all__ = [
@@ -29,7 +29,9 @@ EXCLUDED = "table.exclude.list"
 
 
 def _schemas(engine: EngineName) -> str:
-    return "database.include.list" if engine == "mysql" else "schema.include.list"
+    return (
+        "database.include.list" if ENGINES[engine].schemas_are_databases else "schema.include.list"
+    )
 
 
 def entries_of(config: Mapping[str, str], key: str) -> list[str]:

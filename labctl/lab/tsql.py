@@ -12,10 +12,10 @@ from typing import Any, NoReturn
 
 import pymssql
 
+from labctl.engines.sqlserver import sql_files
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.lab.programs import begin_in
-from labctl.sources import scripts
 
 __all__ = ["batches", "run_statements"]
 
@@ -31,7 +31,7 @@ def batches(lines: Iterable[str]) -> Iterator[str]:
 
     A line `quit` or `exit` that begins a batch ends the input.
     """
-    found = scripts.batches(lines, until=lambda line: _END.fullmatch(line) is not None)
+    found = sql_files.batches(lines, until=lambda line: _END.fullmatch(line) is not None)
     return (batch.text for batch in found)
 
 
@@ -97,7 +97,7 @@ def _typed() -> Iterator[str]:
         while True:
             line = input(f"{number}> ")
             yield line
-            number = 1 if scripts.GO.fullmatch(line) else number + 1
+            number = 1 if sql_files.GO.fullmatch(line) else number + 1
 
 
 def _run(cursor: pymssql.Cursor, batch: str) -> bool:

@@ -14,8 +14,8 @@ from labctl.config.model import NOT_SOURCES
 from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.scaffolding.connectors import source_text
-from labctl.scaffolding.foreign import label_literal, type_text, value_literal, why_left_out
-from labctl.scaffolding.model import ENGINE_NAMES, NewSource, NewTable, require_source_name
+from labctl.scaffolding.foreign import type_text, value_literal, why_left_out
+from labctl.scaffolding.model import NewSource, NewTable, engine_of, require_source_name
 from labctl.sources import ENGINES, Source, SourceTable, TableRef
 from labctl.sources.column_filters import COLUMNS_LEFT_OUT, column_entry
 from labctl.sources.fitness import silver_column, table_findings
@@ -23,36 +23,34 @@ from labctl.sources.limits import Limits
 
 __all__ = ["existing_source", "parse_dsn", "schema_statements"]
 
-_PORTS: dict[EngineName, int] = {"postgres": 5432, "mysql": 3306, "sqlserver": 1433}
-_FORM = "engine://user:password@host:port/database, with postgresql, mysql or mssql as the engine"
 _SYSTEM = re.compile(
     r"pg_.*|information_schema|mysql|performance_schema|sys|cdc|guest|db_.*", re.IGNORECASE
 )
 """Pattern of the server's own schemas."""
 _ROWS = 100
 """Number of rows in one INSERT."""
-_MARK = {"postgres": ";\n", "mysql": ";\n", "sqlserver": ";\nGO\n"}
-"""Text that ends a statement, by engine."""
 
 
 def parse_dsn(dsn: str) -> tuple[EngineName, Database]:
     """Return a DSN's engine and database. Raises LabError (USAGE); no message has the password."""
     try:
         parts = urlsplit(dsn)
-        engine = ENGINE_NAMES.get(parts.scheme.partition("+")[0])
+        engine = engine_of(parts.scheme.partition("+")[0])
         port = parts.port
     except ValueError:
         engine, port = None, None
     database = unquote(parts.path.strip("/")) if engine else ""
     if engine is None or not parts.hostname or not parts.username or not database:
+        schemes = " or ".join(record.scheme for record in ENGINES.values())
         raise LabError(
             "--from-database does not name a database, its server and a user",
-            hint=f"write {_FORM}; a character such as @ in a password is %40",
+            hint="write engine://user:password@host:port/database, with "
+            f"{schemes} as the engine; a character such as @ in a password is %40",
             exit_code=ExitCode.USAGE,
         )
     return engine, Database(
         host=parts.hostname,
-        port=port or _PORTS[engine],
+        port=port or ENGINES[engine].port,
         user=unquote(parts.username),
         password=SecretStr(unquote(parts.password or "")),
         database=database,
@@ -94,7 +92,7 @@ def existing_source(address: str, *, copy_rows: int = 0) -> NewSource:
     return NewSource(
         source,
         engine,
-        None if engine == "mysql" else endpoint.database,
+        None if ENGINES[engine].schemas_are_databases else endpoint.database,
         tuple(dict.fromkeys(table.ref.schema for table in tables)),
         tuple(NewTable(t.ref, tuple(map(silver_column, t.keys))) for t in keyed),
         schema,
@@ -121,8 +119,9 @@ def _named(address: str) -> tuple[str | None, str]:
 
 
 def _tables(database: Source, engine: EngineName, endpoint: Database) -> list[SourceTable]:
-    """Return all tables outside system schemas; for MySQL, those of the named database."""
-    schemas = [endpoint.database] if engine == "mysql" else sorted(database.schemas())
+    """Return all tables of the named database outside system schemas."""
+    is_schema = ENGINES[engine].schemas_are_databases
+    schemas = [endpoint.database] if is_schema else sorted(database.schemas())
     return [
         database.describe(ref)
         for schema in schemas
@@ -191,49 +190,20 @@ def schema_statements(database: Source, source: str, tables: Sequence[SourceTabl
 
 
 def _statements(database: Source, source: str, tables: Sequence[SourceTable]) -> Iterator[str]:
-    end = _MARK[database.engine]
+    forms = ENGINES[database.engine].sql_files
+    end = forms.end
     yield (
         f"-- The tables of the source `{source}`, read from a database: columns, types and\n"
         "-- primary keys. Defaults, foreign keys, indexes and views are left out. `labctl up`\n"
         "-- runs this file when it has changed, so write it for a database that has some of it.\n"
     )
     for schema in dict.fromkeys(table.ref.schema for table in tables):
-        if statement := _make_schema(database, schema):
+        if statement := forms.create_schema(database, schema):
             yield f"\n{statement}{end}"
-    for statement in _enums(database, {table.ref.schema for table in tables}):
+    for statement in forms.create_types(database, {table.ref.schema for table in tables}):
         yield f"\n{statement}{end}"
     for table in tables:
         yield f"\n{_make_table(database, table)}{end}"
-
-
-def _make_schema(database: Source, schema: str) -> str | None:
-    """Return the statement that creates a schema; None if every database has it or `labctl up`
-    creates it."""
-    if database.engine == "postgres" and schema != "public":
-        return f"CREATE SCHEMA IF NOT EXISTS {database.quote(schema)}"
-    if database.engine == "sqlserver" and schema != "dbo":
-        made = f"CREATE SCHEMA {database.quote(schema)}"
-        return f"IF SCHEMA_ID({_text(schema)}) IS NULL EXEC({_text(made)})"
-    return None
-
-
-def _enums(database: Source, schemas: set[str]) -> Iterator[str]:
-    """Yield statements that create PostgreSQL's enums, which belong to a schema, not a table."""
-    if database.engine != "postgres":
-        return
-    rows = database.execute(
-        "SELECT n.nspname, t.typname, array_agg(e.enumlabel::text ORDER BY e.enumsortorder)"
-        " FROM pg_type t JOIN pg_enum e ON e.enumtypid = t.oid"
-        " JOIN pg_namespace n ON n.oid = t.typnamespace GROUP BY 1, 2 ORDER BY 1, 2"
-    )
-    for schema, name, labels in rows:
-        if schema in schemas:
-            listed = ", ".join(map(label_literal, labels))
-            made = f"CREATE TYPE {database.qualified(TableRef(schema, name))} AS ENUM ({listed})"
-            mark = "$labctl$"
-            while mark in made:
-                mark = f"{mark[:-1]}_$"
-            yield f"DO {mark} BEGIN {made}; EXCEPTION WHEN duplicate_object THEN NULL; END {mark}"
 
 
 def _make_table(database: Source, table: SourceTable) -> str:
@@ -250,18 +220,13 @@ def _make_table(database: Source, table: SourceTable) -> str:
     if table.keys:
         lines.append(f"PRIMARY KEY ({', '.join(map(database.quote, table.keys))})")
     body = ",\n".join(f"    {line}" for line in lines)
-    if database.engine == "sqlserver":
-        return f"IF OBJECT_ID({_text(name)}) IS NULL\nCREATE TABLE {name} (\n{body}\n)"
-    return f"CREATE TABLE IF NOT EXISTS {name} (\n{body}\n)"
-
-
-def _text(text: str) -> str:
-    return "N'" + text.replace("'", "''") + "'"
+    statement = ENGINES[database.engine].sql_files.create_table
+    return statement.format(name=name, text=name.replace("'", "''"), body=body)
 
 
 def _rows(database: Source, tables: Sequence[SourceTable], count: int) -> str:
     """Return the INSERT statements for the first rows of each table."""
-    end = _MARK[database.engine]
+    end = ENGINES[database.engine].sql_files.end
     parts = ["-- A sample of rows. `labctl up` runs this file once.\n"]
     for table in tables:
         found = database.sample(table, count)

@@ -11,44 +11,14 @@ from collections.abc import Iterator
 
 from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
-from labctl.sources import SourceTable, TableRef
+from labctl.sources import ENGINES, SourceTable, TableRef
+from labctl.sources.sql_files import CONTROL
 
-__all__ = ["label_literal", "require_plain_names", "type_text", "value_literal", "why_left_out"]
+__all__ = ["require_plain_names", "type_text", "value_literal", "why_left_out"]
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""Characters that may end a line, or that are invisible."""
 _NOT_IN_FILE_NAMES = re.compile(r"[/\\]")
 _NOT_IN_KEYS = re.compile(r"[,\\]|^\s|\s$")
 """Characters with a special meaning in a properties file's list of key columns."""
-
-_WORD = r"[A-Za-z_][A-Za-z0-9_$]*"
-_SIZE = r"(?:\((?:-?\d+|max|[A-Za-z]+)(?:, ?-?\d+)*\))?"
-_NAME = rf'(?:{_WORD}|"(?:[^"]|"")+")'
-_MORE = r"(?:precision|varying|with|without|time|zone|year|month|day|hour|minute|second|to)"
-_LABEL = r"'(?:[^'\\]|''|\\.)*'"
-_TYPES: dict[EngineName, re.Pattern[str]] = {
-    # `timestamp(3) without time zone`, `ems."Odd"[]`, `geometry(Point,4326)`
-    "postgres": re.compile(rf"{_NAME}(?:\.{_NAME})?{_SIZE}(?: {_MORE}{_SIZE})*(?:\[\])*"),
-    # `bigint unsigned`, `enum('a','b')`
-    "mysql": re.compile(
-        rf"{_WORD}{_SIZE}(?: (?:unsigned|signed|zerofill))*"
-        rf"|(?:enum|set)\({_LABEL}(?:,{_LABEL})*\)",
-        re.DOTALL,
-    ),
-    "sqlserver": re.compile(rf"{_WORD}{_SIZE}"),
-}
-"""Types as the engines' catalogues show them; no match can contain an expression."""
-
-_LABELS = re.compile(rf"(?P<kind>enum|set)\((?P<labels>{_LABEL}(?:,{_LABEL})*)\)", re.DOTALL)
-_ESCAPED = re.compile(r"''|\\(.)", re.DOTALL)
-_ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
-"""MySQL's escapes, by the letter after the backslash."""
-
-_LITERALS: dict[EngineName, re.Pattern[str]] = {
-    "postgres": re.compile(r"NULL|'(?:[^'\\]|'')*'| ?E'(?:[^'\\]|''|\\.)*'", re.DOTALL),
-    "mysql": re.compile(r"NULL|'(?:[^'\\]|''|\\.)*'|x'[0-9A-Fa-f]*'", re.DOTALL),
-}
-"""A value as the server writes it. For SQL Server, labctl's own client writes the values."""
 
 
 def why_left_out(table: SourceTable, engine: EngineName) -> str | None:
@@ -67,49 +37,23 @@ def require_plain_names(table: SourceTable) -> None:
 
 
 def type_text(kind: str, engine: EngineName) -> str:
-    """Return a type of the catalogue in labctl's form: MySQL's labels with control characters as
-    hexadecimal digits."""
-    match = _LABELS.fullmatch(kind) if engine == "mysql" and _CONTROL.search(kind) else None
-    if match is None:
-        return kind
-    labels = ",".join(map(_mysql_label, re.findall(_LABEL, match["labels"], re.DOTALL)))
-    return f"{match['kind']}({labels})"
-
-
-def _mysql_label(written: str) -> str:
-    if _CONTROL.search(written) is None:
-        return written
-    label = _ESCAPED.sub(
-        lambda found: _ESCAPES.get(found[1], found[1]) if found[1] else "'", written[1:-1]
-    )
-    return f"x'{label.encode().hex()}'"
-
-
-def label_literal(label: str) -> str:
-    """Return a PostgreSQL label as one literal without control characters."""
-    quoted = label.replace("'", "''")
-    if _CONTROL.search(label) is None:
-        return f"'{quoted}'"
-    escaped = quoted.replace("\\", "\\\\")
-    return "E'" + _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped) + "'"
+    """Return a type of the catalogue as labctl writes it."""
+    return ENGINES[engine].sql_files.type_text(kind)
 
 
 def value_literal(text: str, engine: EngineName) -> str:
-    """Return a value that the server wrote as one SQL literal; for MySQL, on one line.
+    """Return a value that the server wrote as one SQL literal.
 
     Raises LabError if it is not a single literal.
     """
-    pattern = _LITERALS.get(engine)
-    if pattern is None:
-        return text
-    if pattern.fullmatch(text) is None:
+    forms = ENGINES[engine].sql_files
+    if forms.value_form is not None and forms.value_form.fullmatch(text) is None:
         raise LabError(
             f"The database wrote a value that is no single literal: {text!r:.80}",
             hint="leave --copy-rows out; nothing was written",
             exit_code=ExitCode.USAGE,
         )
-    # In a MySQL script, any line, even within a literal, may change the statement delimiter.
-    return text.replace("\r", "\\r").replace("\n", "\\n") if engine == "mysql" else text
+    return forms.value_text(text)
 
 
 def _problems(table: SourceTable, engine: EngineName) -> Iterator[str]:
@@ -117,13 +61,15 @@ def _problems(table: SourceTable, engine: EngineName) -> Iterator[str]:
     columns += [(column.name, column.type) for column in table.unread]
     yield from _name_problems(table.ref, [name for name, _ in columns], table.keys)
     for name, kind in columns:
-        if _TYPES[engine].fullmatch(kind) is None or _CONTROL.search(type_text(kind, engine)):
+        if ENGINES[engine].sql_files.type_form.fullmatch(kind) is None or CONTROL.search(
+            type_text(kind, engine)
+        ):
             yield f"the type of its column {name!r} is not one that labctl can write: {kind!r:.80}"
 
 
 def _name_problems(ref: TableRef, columns: list[str], keys: tuple[str, ...]) -> Iterator[str]:
     for name in (ref.schema, ref.name, *columns):
-        if _CONTROL.search(name):
+        if CONTROL.search(name):
             yield f"{name!r} has a control character"
     for name in (ref.schema, ref.name):
         if _NOT_IN_FILE_NAMES.search(name):

@@ -13,22 +13,14 @@ from labctl.errors import ExitCode, LabError
 from labctl.sources import ENGINES, TableRef
 
 __all__ = [
-    "ENGINE_NAMES",
     "NewSource",
     "NewTable",
+    "engine_of",
     "named_source",
     "require_source_name",
     "source_section",
 ]
 
-ENGINE_NAMES: dict[str, EngineName] = {
-    "postgres": "postgres",
-    "postgresql": "postgres",
-    "mysql": "mysql",
-    "sqlserver": "sqlserver",
-    "mssql": "sqlserver",
-}
-"""Engines, by the names that people use for them."""
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,29}")
 
 
@@ -47,7 +39,7 @@ class NewSource:
     name: str
     engine: EngineName
     database: str | None
-    """The database's name; None for MySQL, whose databases are its schemas."""
+    """The database's name; None if schemas are databases."""
     schemas: tuple[str, ...]
     tables: tuple[NewTable, ...]
     schema_sql: str
@@ -99,10 +91,17 @@ def named_source(text: str) -> tuple[str, EngineName]:
     """Return name and engine from text such as `orders=postgres`. Raises LabError (USAGE)."""
     name, _, engine = text.partition("=")
     require_source_name(name, "NAME=ENGINE, as in orders=postgres")
-    if engine not in ENGINE_NAMES:
+    known = engine_of(engine)
+    if known is None:
         raise LabError(
             f"{text!r} names no engine",
             hint=f"write {name}=ENGINE with one of {', '.join(ENGINES)}",
             exit_code=ExitCode.USAGE,
         )
-    return name, ENGINE_NAMES[engine]
+    return name, known
+
+
+def engine_of(word: str) -> EngineName | None:
+    """Return the engine that people call `word`: its name, or the scheme of its URLs."""
+    names = (name for name, engine in ENGINES.items() if word in (name, engine.scheme))
+    return next(names, None)

@@ -24,7 +24,7 @@ from labctl.scaffolding.filters import with_table, without_columns, without_tabl
 from labctl.scaffolding.foreign import require_plain_names
 from labctl.scaffolding.properties import BASE, base_text, free_table_name, silver_name, table_text
 from labctl.sinks import Sink, sink_files
-from labctl.sources import Source, SourceTable, TableRef, connect
+from labctl.sources import ENGINES, Source, SourceTable, TableRef, connect
 from labctl.sources.column_filters import COLUMNS_LEFT_OUT, with_columns_left_out
 from labctl.sources.fitness import silver_column
 from labctl.sources.limits import Limits
@@ -290,7 +290,7 @@ def _properties_files(lab: Lab, name: str, described: SourceTable) -> dict[Path,
     """Return a new table's properties file, and the base file it includes if that is missing."""
     ref = described.ref
     settings, connector = lab.config.sources[name], source_file(lab, name)
-    database = settings.database if settings.engine == "sqlserver" else None
+    database = settings.database if ENGINES[settings.engine].database_in_topic else None
     topic = topic_of(connector.config, ref.schema, ref.name, database=database)
     folder = lab.project / lab.config.silver.properties[0]
     files: dict[Path, bytes | None] = {}

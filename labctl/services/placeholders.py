@@ -10,8 +10,8 @@ from urllib.parse import quote
 from pydantic import SecretStr
 
 from labctl.config.endpoints import Database, Endpoint, Endpoints
-from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
+from labctl.sources import ENGINES
 
 __all__ = ["Values", "endpoint_values", "fill", "lab_values", "uses"]
 
@@ -22,12 +22,6 @@ _PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}|\{([a-z][a-z0-9_-]*(?:\.[a-z0-9_-]+)+
 """A placeholder; or double braces, which stand for single ones."""
 _INTERNAL = ("name",)
 """Fields that are no values of the lab."""
-_SCHEMES: Mapping[EngineName, str] = {
-    "postgres": "postgresql",
-    "mysql": "mysql",
-    "sqlserver": "mssql",
-}
-"""Scheme of a database's URL, by engine."""
 
 
 def lab_values(endpoints: Endpoints) -> dict[str, str | SecretStr]:
@@ -42,11 +36,11 @@ def lab_values(endpoints: Endpoints) -> dict[str, str | SecretStr]:
             values |= endpoint_values(f"{service}.{endpoint}", address)
     for name, model in _models(endpoints):
         values |= {f"{name}.{key}": value for key, value in _fields(model)}
-    for engine, scheme in _SCHEMES.items():
-        if (client := endpoints.client_of(engine)) is not None:
-            values |= _database(engine, scheme, client)
+    for engine in ENGINES.values():
+        if (client := endpoints.client_of(engine.name)) is not None:
+            values |= _database(engine.name, engine.scheme, client)
     for name, source in endpoints.sources.items():
-        values |= _database(name, _SCHEMES[source.engine], source)
+        values |= _database(name, ENGINES[source.engine].scheme, source)
     return values
 
 

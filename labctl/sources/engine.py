@@ -11,6 +11,7 @@ from labctl.engine_names import EngineName
 from labctl.sources.base import Source, TableRef
 from labctl.sources.change_log import ChangeLog
 from labctl.sources.limits import NO_LIMITS, Limits
+from labctl.sources.sql_files import SqlFiles
 
 if TYPE_CHECKING:
     from labctl.conformance.model import Kind
@@ -66,6 +67,10 @@ class Engine:
 
     name: EngineName
     title: str
+    scheme: str
+    """Scheme of its URLs, such as `postgresql`."""
+    port: int
+    """Port of its servers by default."""
     client: Callable[[Database], Source]
     """Function that opens a connection."""
     ensure_database: Callable[[Database, str, str], None]
@@ -87,6 +92,8 @@ class Engine:
     """Command that runs `{file}`. It reads the connector's password from the environment variable
     `CDC_PASSWORD`: on a command line everybody on the machine could read it."""
     rds: Rds
+    sql_files: SqlFiles
+    """Forms of its SQL in the files of a project."""
     service: Callable[[], Service]
     """Its server in a lab on this machine."""
     column_types: Callable[[], tuple[Kind, ...]]
@@ -102,6 +109,8 @@ class Engine:
     server-wide state is read from a source's own database."""
     schemas_are_databases: bool = False
     """Whether what other engines call a schema is a database, so that a source names no other."""
+    database_in_topic: bool = False
+    """Whether Debezium's names of its tables, and so its topics, begin with the database."""
     default_schema: str | None = None
     """Schema of a table whose name has none; None if there is none."""
     databases: Callable[[SourceDatabase], tuple[str, ...]] = lambda source: (source.database,)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,16 +11,16 @@ from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.sources.base import Source
 from labctl.sources.refusals import is_not_allowed
+from labctl.sources.registry import ENGINES
+from labctl.sources.statements import Statement
 
 if TYPE_CHECKING:
-    from sqlglot import Token
+    pass
 
 from lakehouse.regular_files import read_bytes
 
-__all__ = ["GO", "Statement", "batches", "read_script", "run_statements", "split_script"]
+__all__ = ["read_script", "run_statements", "split_script"]
 
-GO = re.compile(r"\s*GO(?:\s+(?P<times>\d+))?\s*;?\s*", re.IGNORECASE)
-"""The line that ends a SQL Server batch."""
 _LARGEST = 256 * 1024**2
 """Largest size of a script in bytes; it is read into memory."""
 _NOT_THE_ADMINISTRATOR = (
@@ -31,16 +28,6 @@ _NOT_THE_ADMINISTRATOR = (
     "needs more rights, take out of it, and if you trust it, run it once yourself, with `labctl "
     "psql --admin` or `labctl mysql --admin`"
 )
-_DELIMITER = re.compile(r"\s*DELIMITER\s+(?P<end>\S+)\s*", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Statement:
-    """One statement of a script; for SQL Server, one batch."""
-
-    text: str
-    line: int
-    """Line on which it begins, counted from 1."""
 
 
 def read_script(path: Path, engine: EngineName) -> list[Statement]:
@@ -63,102 +50,20 @@ def read_script(path: Path, engine: EngineName) -> list[Statement]:
 
 
 def split_script(text: str, engine: EngineName) -> Iterator[Statement]:
-    """Yield the statements of a script. A semicolon ends one; for SQL Server, a line `GO` does.
+    """Yield the statements of a script, as the engine's own client separates them.
 
-    Semicolons in quotes, comments and PostgreSQL's `$$ … $$` do not count. In MySQL, a line like
-    `DELIMITER //` replaces the semicolon. Raises ValueError for an unclosed quote.
+    Raises ValueError for an unclosed quote.
     """
-    if engine == "sqlserver":
-        yield from batches(text.split("\n"))
-    elif engine == "mysql":
-        for end, part, line in _delimited(text):
-            if end == ";":
-                yield from _tokenized(part, "mysql", line)
-            else:
-                yield from _ended_by(end, part, line)
-    else:
-        yield from _tokenized(text, "postgres", 1)
-
-
-def batches(
-    lines: Iterable[str], *, until: Callable[[str], bool] = lambda _: False
-) -> Iterator[Statement]:
-    """Yield SQL Server batches. A line `GO` (`GO 5`: five times) or the end of input ends one.
-
-    Each batch is yielded once its last line was read. If `until` is true for the first line of a
-    batch, the iteration ends.
-    """
-    batch: list[str] = []
-    begun = 1
-    for number, given in enumerate(chain(lines, ["GO"]), 1):
-        line = given.rstrip("\r\n")
-        if not batch and until(line):
-            return
-        if match := GO.fullmatch(line):
-            if any(part.strip() for part in batch):
-                for _ in range(int(match["times"] or 1)):
-                    yield Statement("\n".join(batch), begun)
-            batch = []
-        elif batch or line.strip():
-            begun = begun if batch else number
-            batch.append(line)
-
-
-def _delimited(text: str) -> Iterator[tuple[str, str, int]]:
-    """Yield each part of the text as its statement delimiter, its text and its first line."""
-    end, part, begun = ";", list[str](), 1
-    for number, line in enumerate(re.split(r"(?<=\n)", text), 1):
-        if match := _DELIMITER.fullmatch(line):
-            yield end, "".join(part), begun
-            end, part, begun = match["end"], [], number + 1
-        else:
-            part.append(line)
-    yield end, "".join(part), begun
-
-
-def _ended_by(end: str, text: str, line: int) -> Iterator[Statement]:
-    for part in text.split(end):
-        if stripped := part.strip():
-            before = part[: len(part) - len(part.lstrip())]
-            yield Statement(stripped, line + before.count("\n"))
-        line += part.count("\n")
-
-
-def _tokenized(text: str, dialect: str, first: int) -> Iterator[Statement]:
-    from sqlglot import TokenType, tokenize
-    from sqlglot.errors import TokenError
-
-    try:
-        tokens = tokenize(text, read=dialect)
-    except TokenError as error:
-        raise ValueError(f"it is no SQL: {error}") from None
-
-    line, counted = first, 0
-
-    def statement(part: Sequence[Token]) -> Statement:
-        nonlocal line, counted
-        start, end = part[0].start, part[-1].end + 1
-        line, counted = line + text.count("\n", counted, start), start
-        return Statement(text[start:end], line)
-
-    begun: list[Token] = []
-    for token in tokens:
-        if token.token_type is not TokenType.SEMICOLON:
-            begun.append(token)
-        elif begun:
-            yield statement(begun)
-            begun = []
-    if begun:
-        yield statement(begun)
+    return ENGINES[engine].sql_files.split(text)
 
 
 def run_statements(source: Source, path: Path, statements: Sequence[Statement]) -> None:
     """Run the statements of a file, in order, until one fails.
 
-    PostgreSQL runs all or none. The other engines cannot roll back DDL: there, the statements
-    before the failing one remain applied. Raises LabError with the file and line of the failure.
+    Where the engine cannot roll back DDL, the statements before the failing one remain applied.
+    Raises LabError with the file and line of the failure.
     """
-    takes_back = source.engine == "postgres"
+    takes_back = ENGINES[source.engine].sql_files.is_atomic
     with source.transaction() if takes_back else nullcontext():
         for statement in statements:
             try:

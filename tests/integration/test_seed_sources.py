@@ -19,9 +19,10 @@ import labctl.cli.init  # noqa: F401 - registers its command
 from labctl.cli.app import root
 from labctl.config.endpoints import Endpoints
 from labctl.config.model import LabConfig
+from labctl.engines.postgres.sql_files import label_literal
 from labctl.errors import LabError
 from labctl.scaffolding.existing import existing_source
-from labctl.scaffolding.foreign import label_literal, type_text
+from labctl.scaffolding.foreign import type_text
 from labctl.scaffolding.model import NewSource
 from labctl.sources import (
     ENGINES,

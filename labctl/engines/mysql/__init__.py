@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from labctl.config.endpoints import Database
 from labctl.engines.mysql.change_log import MySqlLog
 from labctl.engines.mysql.limits import mysql_limits
+from labctl.engines.mysql.sql_files import SQL_FILES
 from labctl.sources.base import Source, quoted
 from labctl.sources.engine import Engine, Preparation, Rds
 from labctl.sources.signal_table import SIGNAL_COLUMNS
@@ -86,9 +87,12 @@ def _column_types() -> tuple[Kind, ...]:
 ENGINE = Engine(
     name="mysql",
     title="MySQL",
+    scheme="mysql",
+    port=3306,
     client=_client,
     ensure_database=_ensure_database,
     types=_types,
+    sql_files=SQL_FILES,
     service=_service,
     column_types=_column_types,
     change_log=lambda source, _: MySqlLog(source),

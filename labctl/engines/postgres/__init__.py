@@ -12,6 +12,7 @@ from labctl.engines.postgres.change_log import PostgresLog
 from labctl.engines.postgres.limits import postgres_limits, postgres_reload_refused
 from labctl.engines.postgres.publication import OPTIONS, OPTIONS_OF_18, postgres_unrecorded
 from labctl.engines.postgres.replica_identity import identity_statement
+from labctl.engines.postgres.sql_files import SQL_FILES
 from labctl.kafkaconnect.files import DEFAULT_SLOT
 from labctl.kafkaconnect.files import POSTGRES as CONNECTOR
 from labctl.sources.base import Source, TableRef, quoted
@@ -139,9 +140,12 @@ def _column_types() -> tuple[Kind, ...]:
 ENGINE = Engine(
     name="postgres",
     title="PostgreSQL",
+    scheme="postgresql",
+    port=5432,
     client=_client,
     ensure_database=_ensure_database,
     types=_types,
+    sql_files=SQL_FILES,
     service=_service,
     column_types=_column_types,
     change_log=lambda source, connector: PostgresLog(

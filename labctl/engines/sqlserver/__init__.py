@@ -11,6 +11,7 @@ from labctl.config.endpoints import Database
 from labctl.engines.sqlserver.capture_instance import sqlserver_unrecorded
 from labctl.engines.sqlserver.change_log import SqlServerLog
 from labctl.engines.sqlserver.limits import sqlserver_limits
+from labctl.engines.sqlserver.sql_files import SQL_FILES
 from labctl.kafkaconnect.keys.table import SQLSERVER as CONNECTOR
 from labctl.sources.base import Source, TableRef, quoted
 from labctl.sources.engine import Engine, Preparation, Rds
@@ -148,9 +149,12 @@ def _column_types() -> tuple[Kind, ...]:
 ENGINE = Engine(
     name="sqlserver",
     title="SQL Server",
+    scheme="mssql",
+    port=1433,
     client=_client,
     ensure_database=_ensure_database,
     types=_types,
+    sql_files=SQL_FILES,
     service=_service,
     column_types=_column_types,
     change_log=lambda source, _: SqlServerLog(source),
@@ -168,6 +172,7 @@ ENGINE = Engine(
     ),
     limits=sqlserver_limits,
     unrecorded=sqlserver_unrecorded,
+    database_in_topic=True,
     default_schema="dbo",
     capture_user=ADMIN,
     capture_role="sqlserver",
