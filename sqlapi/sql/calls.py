@@ -164,6 +164,8 @@ class Calls(ABC):
     def filtered(self, tree: exp.Filter, over: str = "") -> Code:
         """Translate `aggregate(…) FILTER (WHERE …)`."""
         inner = tree.this
+        if isinstance(inner, exp.GroupConcat) and not over:
+            return self.listagg(inner, tree.expression.this)
         if not isinstance(inner, exp.Anonymous) or str(inner.this).lower() not in AGGREGATES:
             raise SqlError("FUNCTION_NOT_AGGREGATE", "Filter is only valid for aggregates")
         clause = f" FILTER (WHERE {self.condition(tree.expression.this, 'FILTER')})"
@@ -206,7 +208,9 @@ class Calls(ABC):
             terms.append(f"{code.sql}{ordering(item)}")
         return f" ORDER BY {', '.join(terms)}"
 
-    def listagg(self, tree: exp.GroupConcat) -> Code:
+    def listagg(self, tree: exp.GroupConcat, only: exp.Expr | None = None) -> Code:
+        """Translate `listagg(…) WITHIN GROUP (ORDER BY …)`, over the rows where `only` is true."""
+        clause = "" if only is None else f" FILTER (WHERE {self.condition(only, 'FILTER')})"
         inner, separator = tree.this, tree.args.get("separator")
         order, keys = "", []
         if isinstance(inner, exp.Order):
@@ -222,7 +226,7 @@ class Calls(ABC):
             raise SqlError("NOT_SUPPORTED", "This form of listagg is not supported")
         value = coerced(self.code(inner), VARCHAR).sql
         with_ = self.code(separator) if separator is not None else Code("''", VARCHAR)
-        return Code(f"string_agg({distinct}{value}, {with_.sql}{order})", VARCHAR)
+        return Code(f"string_agg({distinct}{value}, {with_.sql}{order}){clause}", VARCHAR)
 
     # windows
 

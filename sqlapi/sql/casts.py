@@ -7,8 +7,9 @@ import json
 from sqlglot import exp
 
 from sqlapi.sql.code import Code, failing, text
-from sqlapi.sql.dialect import shown
+from sqlapi.sql.dialect import WRITTEN, shown
 from sqlapi.sql.errors import SqlError
+from sqlapi.sql.grammar import TYPE_NAMES
 from sqlapi.sql.literals import whole
 from sqlapi.sql.operators import scaled
 from sqlapi.sql.types import (
@@ -56,6 +57,9 @@ def type_of(tree: exp.Expr) -> Type:  # noqa: PLR0911
     """Return the type that a tree names. Raises SqlError for one that is not supported."""
     if not isinstance(tree, exp.DataType):
         raise SqlError("TYPE_NOT_FOUND", f"Unknown type: {shown(tree)}")
+    written = tree.meta.get(WRITTEN)
+    if written is not None and written not in TYPE_NAMES:
+        raise SqlError("TYPE_MISMATCH", f"Unknown type: {shown(tree)}")
     name = tree.this.name if hasattr(tree.this, "name") else str(tree.this)
     inside = tree.expressions
     sizes = [_size(p) for p in inside if isinstance(p, exp.DataTypeParam)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from itertools import zip_longest
 from typing import Any, ClassVar
 
 import sqlglot
@@ -15,6 +14,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from sqlapi.sql.budget import check_length, too_deep
 from sqlapi.sql.errors import SqlError
+from sqlapi.sql.grammar import check_tokens
 
 __all__ = ["AthenaText", "TypedLiteral", "bound", "parse_query", "shown", "tokens"]
 
@@ -30,6 +30,10 @@ _DEEPER, _HIGHER = (*_OPENING, TokenType.CASE), (
 )  # fmt: skip
 _PREFIXES = (TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE, TokenType.JOIN)
 _DEPTH, _RUN = 60, 300
+_CLAUSES = ("joins", "where", "group", "having", "windows", "order", "offset", "limit")
+"""The clauses of a query in the order in which Trino's grammar has them."""
+WRITTEN = "written"
+"""Key of a type's metadata: its first word, as it was written."""
 
 
 class TypedLiteral(exp.Cast):
@@ -77,7 +81,38 @@ class AthenaText(Trino):
             if check_func and constructed and self._next.token_type in _OPENING:
                 # this is a value: to try it as a type first takes 2^n attempts for n nested ones
                 return None
-            return super()._parse_types(check_func, *args, **named)
+            first, following = self._curr, self._next
+            found = super()._parse_types(check_func, *args, **named)
+            if isinstance(found, exp.DataType):
+                is_foreign = self._prev.token_type == TokenType.R_BRACKET or (
+                    first.text.lower() == "row" and following.token_type == TokenType.LT
+                )
+                found.meta[WRITTEN] = (
+                    "another notation" if is_foreign else " ".join(first.text.lower().split())
+                )
+            return found
+
+        def _parse_query_modifiers(self, this: Any) -> Any:
+            if isinstance(this, exp.Query):
+                for key in _CLAUSES:
+                    if not this.args.get(key):
+                        this.args.pop(key, None)
+            found = super()._parse_query_modifiers(this)
+            if isinstance(found, exp.Query):
+                # the clauses are in the order in which they were read
+                read = [key for key, value in found.args.items() if key in _CLAUSES and value]
+                if read != sorted(read, key=_CLAUSES.index):
+                    raise SqlError("SYNTAX_ERROR", f"mismatched input {read[-1].upper()}")
+            return found
+
+        def _parse_join(self, *args: Any, **named: Any) -> Any:
+            is_comma = self._curr.token_type == TokenType.COMMA
+            found = super()._parse_join(*args, **named)
+            if isinstance(found, exp.Join) and not is_comma and not found.args.get("method"):
+                has_condition = bool(found.args.get("on") or found.args.get("using"))
+                if has_condition == (found.kind == "CROSS"):
+                    raise SqlError("SYNTAX_ERROR", "A join needs ON or USING, CROSS JOIN has none")
+            return found
 
 
 def shown(tree: exp.Expr) -> str:
@@ -133,8 +168,7 @@ def tokens(sql: str) -> list[Any]:
 def _parse(sql: str) -> list[exp.Expr]:
     given = tokens(sql)
     _check_depth(given)
-    _check_numbers(sql, given)
-    _check_names(given)
+    check_tokens(sql, given)
     try:
         return [tree for tree in sqlglot.parse(sql, read=AthenaText) if tree is not None]
     except SqlError:
@@ -163,26 +197,3 @@ def _check_depth(given: list[Any]) -> None:
         run = run + 1 if kind in _PREFIXES else 0
         if depth > _DEPTH or run > _RUN:
             raise too_deep()
-
-
-def _check_numbers(sql: str, tokens: list[Any]) -> None:
-    """Raise SqlError for 0x1F, 0b11 and the like, which sqlglot misreads."""
-    for token, following in zip_longest(tokens, tokens[1:]):
-        if token.token_type == TokenType.HEX_STRING and sql[token.start] == "0":
-            raise SqlError("NOT_SUPPORTED", f"Number 0x{token.text} is not supported")
-        if (
-            token.token_type == TokenType.NUMBER
-            and following is not None
-            and following.start == token.end + 1
-            and (following.text[:1].isalpha() or following.text[:1] == "_")
-        ):
-            found = token.text + following.text
-            raise SqlError("NOT_SUPPORTED", f"Number {found} is not supported")
-
-
-def _check_names(tokens: list[Any]) -> None:
-    """Raise SqlError (SYNTAX_ERROR) for an unquoted name with `$`, which Trino does not have."""
-    for token in tokens:
-        if token.token_type == TokenType.VAR and "$" in token.text:
-            position = (token.line, token.col - len(token.text) + 1)
-            raise SqlError("SYNTAX_ERROR", "mismatched input '$'", position=position)

@@ -295,6 +295,8 @@ class Expressions(Conditions):
         return Code(code.sql, timestamp_tz(zone.value, code.type.size or 0))
 
     def _extract(self, tree: exp.Extract) -> Code:
+        if isinstance(tree.this, exp.Literal):
+            raise SqlError("SYNTAX_ERROR", f"mismatched input {shown(tree.this)}")
         return applied(partial(field, tree.this.name.lower()), self.code(tree.expression))
 
     # operators, and functions with a syntax of their own

@@ -29,6 +29,9 @@ _SETS: dict[type, str] = {
 _SETS_OF_KEYS: dict[type, str] = {
     exp.Rollup: "ROLLUP", exp.Cube: "CUBE", exp.GroupingSets: "GROUPING SETS",
 }  # fmt: skip
+_UNEQUAL = (
+    exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NEQ, exp.Or, exp.Not, exp.Between, exp.Like, exp.In,
+)  # fmt: skip
 _KNOWN = {
     "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset",
     "distinct", "with_", "sample", "kind", "laterals", "operation_modifiers", "windows",
@@ -79,6 +82,9 @@ class Queries(Relations):
             return
         if clause.args.get("recursive"):
             raise SqlError("NOT_SUPPORTED", "WITH RECURSIVE is not supported")
+        named = [cte.alias.lower() for cte in clause.expressions]
+        if len(set(named)) < len(named):
+            raise SqlError("DUPLICATE_NAMED_QUERY", "A query of WITH is specified more than once")
         for cte in clause.expressions:
             check_parts(cte)
             found = self.query(cte.this, outer)
@@ -184,6 +190,8 @@ class Queries(Relations):
         elif limit is not None and not (
             isinstance(limit.expression, exp.Var) and limit.expression.name.upper() == "ALL"
         ):
+            if limit.args.get("limit_options"):
+                raise SqlError("SYNTAX_ERROR", "LIMIT and OFFSET take a whole number")
             sql += f" LIMIT {_count(limit.expression)}"
         if offset is not None:
             sql += f" OFFSET {_count(offset.expression)}"
@@ -226,6 +234,8 @@ class Queries(Relations):
         if order is not None:
             sql += self._order(order, compiler, items, distinct=bool(distinct))
         sql += self._limits(tree)
+        if scope.is_correlated and tree.args.get("limit") is not None:
+            _check_correlated(tree)
         return Selected(sql, [(name, code.type) for name, code in items])
 
     def _items(
@@ -306,6 +316,8 @@ class Queries(Relations):
         terms = []
         for item in order.expressions:
             tree = item.this
+            if any(str(call.this).lower() == "grouping" for call in tree.find_all(exp.Anonymous)):
+                raise SqlError("INVALID_ARGUMENTS", "grouping() in ORDER BY")
             if isinstance(tree, exp.Literal) and not tree.is_string:
                 index = ordinal(tree, len(items))
                 term, kind = f"{index + 1}", items[index][1].type
@@ -346,9 +358,14 @@ def _key(code: Code) -> str:
     return code.sql
 
 
+def _check_correlated(tree: exp.Select) -> None:
+    """Raise SqlError for a correlated LIMIT that Trino refuses, or may refuse."""
+    where = tree.args.get("where")
+    if tree.args.get("order") or (where is not None and where.find(*_UNEQUAL)):
+        raise SqlError("NOT_SUPPORTED", "Given correlated subquery is not supported")
+
+
 def _count(tree: exp.Expr) -> int:
-    while isinstance(tree, exp.Paren):
-        tree = tree.this
     if isinstance(tree, exp.Literal) and not tree.is_string:
         count = whole(tree.this)
         if count is not None and count < 1 << 63:

@@ -191,6 +191,10 @@ class Relations(ABC):
             if side:
                 raise SqlError("SYNTAX_ERROR", "A join needs ON or USING")
             return f"{left} CROSS JOIN {right}"
+        if isinstance(join.this, exp.Unnest | exp.Lateral) and not (
+            isinstance(on, exp.Boolean) and on.this
+        ):
+            raise SqlError("NOT_SUPPORTED", "JOIN involving UNNEST or LATERAL takes ON TRUE alone")
         compiler = Expressions(self.context, scope, self.query)
         return f"{left} {side} JOIN {right} ON {compiler.condition(on, 'JOIN ON')}"
 

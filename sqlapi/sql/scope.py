@@ -84,6 +84,8 @@ class Scope:
     """Columns of JOIN … USING, one for both sides."""
     hidden: set[tuple[str | None, str]] = field(default_factory=set)
     outer: Scope | None = None
+    is_correlated: bool = False
+    """Whether a name was found in an enclosing SELECT."""
     variables: dict[str, Code] = field(default_factory=dict)
     """Parameters of lambdas, by name."""
 
@@ -113,7 +115,9 @@ class Scope:
         if found:
             column, used = found
             return column, parts[used:]
-        return self.outer.find(parts) if self.outer else None
+        above = self.outer.find(parts) if self.outer else None
+        self.is_correlated = self.is_correlated or above is not None
+        return above
 
     def _qualified(self, parts: list[str]) -> tuple[Column, int] | None:
         for length in (3, 2, 1):
