@@ -23,7 +23,8 @@ _CONSTANT = re.compile(
 )
 _OUTSIDE = re.compile(
     r"\bSELECT\b|\bOVER \(|\b(?:sum|avg|count|min|max|any_value|bool_and|bool_or|stddev_samp"
-    r"|stddev_pop|var_samp|var_pop|arg_min_null|arg_max_null|list|histogram|bit_and|bit_or"
+    r"|stddev_pop|var_samp|var_pop|arg_min_null|arg_max_null|arg_min|arg_max"
+    r"|corr|covar_pop|covar_samp|regr_slope|regr_intercept|list|histogram|bit_and|bit_or"
     r"|bit_xor|string_agg|grouping)\("
 )
 _BOUND = re.compile(r"\"b(\d+)\"")

@@ -118,8 +118,17 @@ MACROS: tuple[str, ...] = (
     'list_sort(t_heads(list_sort(list_transform("t_p",'
     ' lambda "t_e", "t_n": struct_pack(k := "t_e".k, n := "t_n"))))),'
     ' lambda "t_i": list_extract("t_p", "t_i"))), 1)',
-    't_map_of_first(p) AS map_from_entries(t_firsts(list_filter(p, lambda "t_g":'
-    ' "t_g" IS NOT NULL)))',
+    # without a key there is no map
+    "t_map_of_first(p) AS CASE WHEN list_count(p) > 0 THEN"
+    ' map_from_entries(t_firsts(list_filter(p, lambda "t_g": "t_g" IS NOT NULL))) END',
+    't_grouped(p) AS map(list_transform(t_firsts(p), lambda "t_h": "t_h".k),'
+    ' list_transform(t_firsts(p), lambda "t_h": list_transform(list_filter(p, lambda "t_e":'
+    ' "t_e".k = "t_h".k), lambda "t_e": "t_e".v)))',
+    "t_multimap(p) AS CASE WHEN list_count(p) > 0 THEN"
+    ' t_grouped(list_filter(p, lambda "t_g": "t_g" IS NOT NULL)) END',
+    "t_percentile(a, q) AS CASE WHEN q < 0 OR q > 1 THEN "
+    + _fail(_KIND, "'Percentile must be between 0 and 1'", "INTEGER")
+    + " ELSE list_extract(a, CAST(least(floor(q * len(a)), len(a) - 1) AS BIGINT) + 1) END",
     "t_at(a, i) AS CASE WHEN i = 0 THEN NULL ELSE list_extract(a, i) END",
     "t_slice(a, i, n) AS CASE WHEN abs(i) > len(a) OR n = 0 THEN [] ELSE list_slice(a,"
     " CASE WHEN i < 0 THEN len(a) + i + 1 ELSE i END,"

@@ -33,6 +33,7 @@ from sqlapi.sql.json_texts import (
     json_size,
     json_value,
 )
+from sqlapi.sql.moments import kurtosis, skewness
 
 __all__ = ["UDFS", "check_pattern", "java_double", "java_real", "null_safe"]
 
@@ -336,6 +337,8 @@ UDFS: dict[str, Udf] = {
     "t_width_bucket": (_width_bucket, ["DOUBLE"] * 3 + ["BIGINT"], "BIGINT"),
     "t_round_to": (_round_to, ["DOUBLE", "BIGINT"], "DOUBLE"),
     "t_from_base": (_from_base, ["VARCHAR", "BIGINT"], "BIGINT"),
+    "t_skewness": (skewness, ["DOUBLE[]"], "DOUBLE"),
+    "t_kurtosis": (kurtosis, ["DOUBLE[]"], "DOUBLE"),
     "t_ln": (_guarded(_ln), _DD, "DOUBLE"),
     "t_log2": (_guarded(_log2), _DD, "DOUBLE"),
     "t_log10": (_guarded(_log10), _DD, "DOUBLE"),

@@ -2,10 +2,12 @@
 
 from sqlapi.sql.functions import (  # noqa: F401 - they register what they define
     arrays,
+    best,
     dates,
     lambdas,
     maps,
     numbers,
+    statistics,
     texts,
 )
 from sqlapi.sql.functions.aggregates import AGGREGATES, WINDOWS

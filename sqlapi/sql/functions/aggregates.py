@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sqlapi.sql.binding import applied
-from sqlapi.sql.code import Code, coerced
+from sqlapi.sql.code import Code, coerced, failing
 from sqlapi.sql.functions.registry import wrong_arguments
 from sqlapi.sql.operators import quotient
 from sqlapi.sql.types import (
     BIGINT,
     BOOLEAN,
+    DAY_TO_SECOND,
     DOUBLE,
     MAX_PRECISION,
     REAL,
     UNKNOWN,
+    YEAR_TO_MONTH,
     array,
     common,
     decimal,
     map_of,
 )
 
-__all__ = ["AGGREGATES", "WINDOWS", "Call"]
+__all__ = ["AGGREGATES", "WINDOWS", "Aggregate", "Call"]
 
 Call = Callable[[str], str]
 """Function that adds DISTINCT, ORDER BY, FILTER and OVER to a call of a DuckDB aggregate."""
@@ -39,6 +41,8 @@ def _one(name: str, codes: Sequence[Code]) -> Code:
 
 def _sum(call: Call, codes: Sequence[Code]) -> Code:
     code = _one("sum", codes)
+    if code.type in (DAY_TO_SECOND, YEAR_TO_MONTH):
+        return Code(f"CAST({call(f'sum({code.sql})')} AS BIGINT)", code.type)
     if code.type.is_integer:
         return Code(f"CAST({call(f'sum({code.sql})')} AS BIGINT)", BIGINT)
     if code.type.name == "decimal":
@@ -54,6 +58,8 @@ def _sum(call: Call, codes: Sequence[Code]) -> Code:
 
 def _avg(call: Call, codes: Sequence[Code]) -> Code:
     code = _one("avg", codes)
+    if code.type in (DAY_TO_SECOND, YEAR_TO_MONTH):
+        return Code(f"CAST(floor({call(f'avg({code.sql})')} + 0.5) AS BIGINT)", code.type)
     if code.type.is_integer:
         return Code(call(f"avg({code.sql})"), DOUBLE)
     if code.type == DOUBLE:
@@ -88,6 +94,8 @@ def _count_if(call: Call, codes: Sequence[Code]) -> Code:
 def _of_same(name: str, duck: str) -> Aggregate:
     def make(call: Call, codes: Sequence[Code]) -> Code:
         code = _one(name, codes)
+        if name in ("min", "max") and _is_plain_array(code):
+            return _of_arrays(duck, call, code)
         if name in ("min", "max") and (code.type.args or code.type.name in ("json", "unknown")):
             raise wrong_arguments(name, codes)
         if name in ("min", "max") and code.type.name in ("double", "real"):
@@ -97,6 +105,19 @@ def _of_same(name: str, duck: str) -> Aggregate:
         return Code(call(f"{duck}({code.sql})"), code.type)
 
     return make
+
+
+def _is_plain_array(code: Code) -> bool:
+    """Return whether it is an array whose order is the same in Trino and DuckDB."""
+    return code.type.name == "array" and not (
+        code.type.args[0].args or code.type.args[0].name in ("double", "real", "json", "unknown")
+    )
+
+
+def _of_arrays(duck: str, call: Call, code: Code) -> Code:
+    refused = failing("NOT_SUPPORTED", "'order of arrays with NULL'", code.type.duck)
+    null = f"len({code.sql}) > list_count({code.sql})"
+    return Code(call(f"{duck}(CASE WHEN {null} THEN {refused} ELSE {code.sql} END)"), code.type)
 
 
 def _without_nan(code: Code) -> str:
@@ -139,9 +160,20 @@ def _array_agg(call: Call, codes: Sequence[Code]) -> Code:
     return Code(call(f"list({code.sql})"), array(code.type))
 
 
+_EXACT_VALUES = 240
+"""Number of distinct values up to which Trino's estimate is exact."""
+
+
 def _approx_distinct(call: Call, codes: Sequence[Code]) -> Code:
-    # the exact number is within the allowed error
-    return Code(call(f"count(DISTINCT {_one('approx_distinct', codes).sql})"), BIGINT)
+    counted = Code(call(f"count(DISTINCT {_one('approx_distinct', codes).sql})"), BIGINT)
+    hint = f"'approx_distinct of more than {_EXACT_VALUES} values: use count(DISTINCT …)'"
+    refused = failing("NOT_SUPPORTED", hint, "BIGINT")
+
+    def exact(code: Code) -> Code:
+        made = f"CASE WHEN {code.sql} > {_EXACT_VALUES} THEN {refused} ELSE {code.sql} END"
+        return Code(made, BIGINT)
+
+    return applied(exact, counted)
 
 
 def _bits(name: str, duck: str) -> Aggregate:
