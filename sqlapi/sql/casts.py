@@ -221,8 +221,7 @@ def _to_text(code: Code, kind: Type) -> Code:
         case "varchar":
             value = code.sql
         case "double" | "real":
-            # Trino's versions differ: 1.0 or 1.0E0
-            raise SqlError("NOT_SUPPORTED", f"Cast from {given} to varchar is not supported")
+            value = f"t_{given.name}_cast(CAST({code.sql} AS DOUBLE))"
         case "timestamp" | "timestamp with time zone":
             value = _timestamp_text(local(code), given.size or 0)
             if given.zone:

@@ -129,6 +129,13 @@ MACROS: tuple[str, ...] = (
     "t_percentile(a, q) AS CASE WHEN q < 0 OR q > 1 THEN "
     + _fail(_KIND, "'Percentile must be between 0 and 1'", "INTEGER")
     + " ELSE list_extract(a, CAST(least(floor(q * len(a)), len(a) - 1) AS BIGINT) + 1) END",
+    "t_bucket(x, a) AS CASE WHEN len(a) = 0 THEN "
+    + _fail(_KIND, "'Bins cannot be an empty array'", "BIGINT")
+    + " WHEN len(a) > list_count(a) OR isnan(x) OR NOT t_rises(a) THEN "
+    + _fail("NOT_SUPPORTED", "'width_bucket with these bins'", "BIGINT")
+    + ' WHEN x IS NOT NULL THEN CAST(len(list_filter(a, lambda "t_e": "t_e" <= x)) AS BIGINT) END',
+    't_rises(a) AS (NOT list_contains(list_transform(a, lambda "t_e", "t_n": "t_n" > 1 AND'
+    ' "t_e" < list_extract(a, "t_n" - 1)), true))',
     "t_at(a, i) AS CASE WHEN i = 0 THEN NULL ELSE list_extract(a, i) END",
     "t_slice(a, i, n) AS CASE WHEN abs(i) > len(a) OR n = 0 THEN [] ELSE list_slice(a,"
     " CASE WHEN i < 0 THEN len(a) + i + 1 ELSE i END,"

@@ -23,7 +23,7 @@ __all__ = ["KNOWN_FUNCTIONS", "UnknownStatementError", "changing_nothing", "one_
 _OF_DUCKDB = """
 % & * + - / // | || ~ ~~ like_escape abs any_value arg_max arg_max_null arg_min
 arg_min_null array_to_string
-avg bit_and bit_or bit_xor bool_and bool_or cardinality ceil chr corr count
+avg bit_and bit_count bit_or bit_xor bool_and bool_or cardinality ceil chr corr count
 count_star covar_pop covar_samp cume_dist
 date_part date_trunc dense_rank encode epoch_ms epoch_us exp first_value flatten floor fmod format
 from_base64 generate_series greatest hex histogram isfinite isinf isnan lag last_day
@@ -34,7 +34,8 @@ map_from_entries map_keys map_values max md5 min month nth_value ntile octet_len
 percent_rank pi printf random range rank regexp_escape regexp_extract regexp_extract_all
 regexp_full_match regexp_matches regexp_replace regexp_split_to_array regr_intercept
 regr_slope repeat replace round row
-row_number rtrim sha256 sign starts_with stddev_pop stddev_samp strftime string_agg strpos
+row_number rtrim sha256 sign starts_with stddev_pop stddev_samp strftime string_agg
+string_split strpos
 struct_extract struct_pack substring sum timezone to_base to_base64 to_days to_microseconds
 to_milliseconds to_months translate trim trunc unhex unnest uuid var_pop var_samp xor year
 """

@@ -266,10 +266,11 @@ def concatenated(left: Code, right: Code) -> Code:
     """Translate `||` of strings, arrays and binary values. Raises SqlError."""
     a, b = left.type, right.type
     if "array" in (a.name, b.name):
-        if a.name != b.name:
+        if a.name != b.name or a.args[0] == b or a == b.args[0]:
             return _with_element(left, right)
         element = common(a.args[0], b.args[0])
-        if element is None:
+        if element is None or (UNKNOWN in (a.args[0], b.args[0]) and a != b):
+            # Trino does not choose between an array and an element of it
             raise not_applicable("||", [left, right])
         kind = array(element)
         x, y = coerced(left, kind).sql, coerced(right, kind).sql

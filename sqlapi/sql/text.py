@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sqlapi.sql.number_texts import java_double, java_real
 from sqlapi.sql.types import Type
-from sqlapi.sql.udfs import java_double, java_real
 
 __all__ = ["as_text"]
 

@@ -28,6 +28,7 @@ __all__ = [
     "YEAR_TO_MONTH",
     "Type",
     "array",
+    "as_decimal",
     "can_coerce",
     "common",
     "decimal",

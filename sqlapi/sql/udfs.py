@@ -14,10 +14,18 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-import numpy as np
-
 from sqlapi.sql.addresses import url, url_decode, url_encode, url_parameter
 from sqlapi.sql.code import failure
+from sqlapi.sql.encodings import (
+    from_base32,
+    keyed_hash,
+    pack,
+    pack_float,
+    shift,
+    to_base32,
+    unpack,
+    xxhash64,
+)
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.json_texts import (
     json_array_length,
@@ -34,48 +42,14 @@ from sqlapi.sql.json_texts import (
     json_value,
 )
 from sqlapi.sql.moments import kurtosis, skewness
+from sqlapi.sql.number_texts import double_cast, java_double, real_cast
+from sqlapi.sql.words import combinations, luhn, soundex, split_to_pairs
 
-__all__ = ["UDFS", "check_pattern", "java_double", "java_real", "null_safe"]
+__all__ = ["UDFS", "check_pattern", "null_safe"]
 
 EPOCH = datetime(1970, 1, 1)
 _MOST_STEPS = 1_000_000
 """Trino's limit on the product of two strings' lengths."""
-
-
-def java_double(value: float) -> str:
-    """Return the string of Java's Double.toString: 1.0, 1.0E-4, NaN, Infinity."""
-    return _java(value, repr)
-
-
-def java_real(value: float) -> str:
-    """Return the string of Java's Float.toString, for a 32-bit value."""
-    return _java(value, lambda x: str(np.float32(x)) if x else repr(x))
-
-
-def _java(value: float, shortest: Callable[[float], str]) -> str:
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    sign = "-" if math.copysign(1, value) < 0 else ""
-    if value == 0:
-        return f"{sign}0.0"
-    mantissa, _, exponent = shortest(abs(value)).lower().partition("e")
-    whole, _, part = mantissa.partition(".")
-    digits = (whole + part).lstrip("0")
-    lead = len(whole.lstrip("0")) if whole.strip("0") else -(len(part) - len(part.lstrip("0")))
-    point = lead + int(exponent or 0)
-    digits = digits.rstrip("0") or "0"
-    if len(digits) == 1:
-        # two digits are closer to the smallest numbers: 4.9E-324
-        near, _, exponent = f"{abs(value):.1e}".partition("e")
-        digits, point = near.replace(".", "").rstrip("0"), int(exponent) + 1
-    if -3 < point <= 7:
-        if point <= 0:
-            return f"{sign}0.{'0' * -point}{digits}"
-        padded = digits.ljust(point, "0")
-        return f"{sign}{padded[:point]}.{padded[point:] or '0'}"
-    return f"{sign}{digits[0]}.{digits[1:] or '0'}E{point - 1}"
 
 
 def _codepoint(value: str) -> int:
@@ -120,10 +94,13 @@ def _from_utf8(value: bytes) -> str:
 def _strpos(value: str, search: str, instance: int) -> int:
     if instance == 0:
         raise failure("INVALID_FUNCTION_ARGUMENT", "'instance' must not be zero")
-    if instance < 0:
-        raise failure("NOT_SUPPORTED", "strpos from the end")
     if not search:
         return 1
+    if instance < 0:
+        at = len(value)
+        for _ in range(-instance):
+            at = value.rfind(search, 0, at + len(search) - 1) if at >= 0 else -1
+        return at + 1
     at = -1
     for _ in range(instance):
         at = value.find(search, at + 1)
@@ -203,7 +180,7 @@ def _width_bucket(x: float, low: float, high: float, count: int) -> int:
     if count <= 0 or low == high or not all(map(math.isfinite, (x, low, high))):
         raise failure("INVALID_FUNCTION_ARGUMENT", "bucketCount must be greater than 0")
     if low > high:
-        raise failure("NOT_SUPPORTED", "width_bucket with bounds that fall")
+        return count + 1 - _width_bucket(x, high, low, count)
     if x < low:
         return 0
     return count + 1 if x >= high else int(count * (x - low) / (high - low) + 1)
@@ -253,6 +230,14 @@ def _guarded_pair(compute: Callable[[float, float], float]) -> Callable[[float, 
     return lambda x, y: _java_math(compute, x, y)
 
 
+def _cbrt(x: float) -> float:
+    """Return the cube root of a cube; Java's others differ in the last digit."""
+    root = math.cbrt(x)
+    if math.isfinite(x) and round(root) ** 3 != x:
+        raise failure("NOT_SUPPORTED", "cbrt of other numbers than cubes")
+    return float(round(root)) if math.isfinite(x) else root
+
+
 def _ln(x: float) -> float:
     return -math.inf if x == 0 else math.log(x)
 
@@ -294,7 +279,7 @@ REFUSING = (
     "t_url", "t_json_parse", "t_json_at", "t_json_scalar_at", "t_json_array_length",
     "t_json_scalar", "t_json_value", "t_json_list", "t_json_pairs", "t_json_has",
     "t_json_quoted", "t_json_size", "t_json_lax", "t_url_parameter", "t_url_decode", "t_strpos",
-    "t_iso_timestamp", "t_width_bucket", "t_round_to", "t_from_utf8",
+    "t_iso_timestamp", "t_round_to", "t_cbrt", "t_soundex", "t_from_utf8",
 )  # fmt: skip
 """Names of the functions in UDFS that refuse some values."""
 Udf = tuple[Callable[..., Any], list[str], str]
@@ -337,6 +322,21 @@ UDFS: dict[str, Udf] = {
     "t_width_bucket": (_width_bucket, ["DOUBLE"] * 3 + ["BIGINT"], "BIGINT"),
     "t_round_to": (_round_to, ["DOUBLE", "BIGINT"], "DOUBLE"),
     "t_from_base": (_from_base, ["VARCHAR", "BIGINT"], "BIGINT"),
+    "t_cbrt": (_cbrt, _DD, "DOUBLE"),
+    "t_double_cast": (double_cast, ["DOUBLE"], "VARCHAR"),
+    "t_real_cast": (real_cast, ["DOUBLE"], "VARCHAR"),
+    "t_soundex": (soundex, ["VARCHAR"], "VARCHAR"),
+    "t_luhn": (luhn, ["VARCHAR"], "BOOLEAN"),
+    "t_split_to_pairs": (split_to_pairs, ["VARCHAR"] * 3, "STRUCT(k VARCHAR, v VARCHAR)[]"),
+    "t_combinations": (combinations, ["BIGINT", "BIGINT"], "BIGINT[][]"),
+    "t_hmac": (keyed_hash, ["BLOB", "BLOB", "VARCHAR"], "BLOB"),
+    "t_xxhash64": (xxhash64, ["BLOB"], "BLOB"),
+    "t_to_base32": (to_base32, ["BLOB"], "VARCHAR"),
+    "t_from_base32": (from_base32, ["VARCHAR"], "BLOB"),
+    "t_pack": (pack, ["BIGINT", "VARCHAR"], "BLOB"),
+    "t_pack_float": (pack_float, ["DOUBLE", "VARCHAR"], "BLOB"),
+    "t_unpack": (unpack, ["BLOB", "VARCHAR"], "BIGINT"),
+    "t_shift": (shift, ["BIGINT"] * 4, "BIGINT"),
     "t_skewness": (skewness, ["DOUBLE[]"], "DOUBLE"),
     "t_kurtosis": (kurtosis, ["DOUBLE[]"], "DOUBLE"),
     "t_ln": (_guarded(_ln), _DD, "DOUBLE"),
@@ -348,6 +348,7 @@ UDFS: dict[str, Udf] = {
     **{
         f"t_{name}": (_guarded(getattr(math, name)), _DD, "DOUBLE")
         for name in (
+            "sinh", "tanh",
             "sqrt", "exp", "sin", "cos", "tan", "asin", "acos", "atan", "degrees", "radians",
         )
     },

@@ -3,10 +3,12 @@
 from sqlapi.sql.functions import (  # noqa: F401 - they register what they define
     arrays,
     best,
+    bits,
     dates,
     lambdas,
     maps,
     numbers,
+    patterns,
     statistics,
     texts,
 )

@@ -71,7 +71,7 @@ def _array_position(code: Code, value: Code) -> Code:
 @function("array_join")
 def _array_join(code: Code, separator: Code, null: Code | None = None) -> Code:
     element = element_of(code, "array_join", separator)
-    if element.name in _PLAIN:
+    if element.name in ("json", "map", "row", "array"):
         raise wrong_arguments("array_join", [code, separator])
     inner = cast(Code('"t_x"', element), VARCHAR).sql
     texts = f'list_transform({code.sql}, lambda "t_x": {inner})'
@@ -124,6 +124,8 @@ def _extreme(name: str, code: Code) -> Code:
 def _reverse(code: Code) -> Code:
     if code.type.name == "varchar":
         return Code(f"t_reverse({code.sql})", VARCHAR)
+    if code.type == UNKNOWN:
+        raise wrong_arguments("reverse", [code])
     if code.type == VARBINARY:
         return Code(f"t_reversed_bytes({code.sql})", VARBINARY)
     element_of(code, "reverse")
@@ -144,6 +146,10 @@ def _slice(code: Code, start: Code, length: Code) -> Code:
 def _element_at(code: Code, key: Code) -> Code:
     if code.type.name == "map":
         kind = common(code.type.args[0], key.type)
+        if kind is not None and kind.name == "varchar" and kind != code.type.args[0]:
+            # a longer text is no key
+            found = f"map_extract_value({code.sql}, {key.sql})"
+            return Code(found, code.type.args[1])
         if kind != code.type.args[0]:
             raise wrong_arguments("element_at", [code, key])
         return Code(f"map_extract_value({code.sql}, {coerced(key, kind).sql})", code.type.args[1])
@@ -159,6 +165,28 @@ def _flatten(code: Code) -> Code:
     inner = element_of(code, "flatten")
     element_of(Code("", inner), "flatten")
     return Code(f"flatten({code.sql})", inner)
+
+
+@function("ngrams")
+def _ngrams(code: Code, size: Code) -> Code:
+    kind = array(code.type)
+    element_of(code, "ngrams", size)
+    number = coerced(size, BIGINT).sql
+    bad = failing("INVALID_FUNCTION_ARGUMENT", "'N must be positive'", kind.duck)
+    starts = f"range(1, greatest(len({code.sql}) - {number}, 0) + 2)"
+    each = f'list_slice({code.sql}, "t_x", "t_x" + {number} - 1)'
+    made = f'list_transform({starts}, lambda "t_x": {each})'
+    null = f"{code.sql} IS NULL OR {number} IS NULL"
+    return Code(f"CASE WHEN {null} THEN NULL WHEN {number} <= 0 THEN {bad} ELSE {made} END", kind)
+
+
+@function("combinations")
+def _combinations(code: Code, size: Code) -> Code:
+    kind = array(code.type)
+    element_of(code, "combinations", size)
+    indexes = f"t_combinations(len({code.sql}), {coerced(size, BIGINT).sql})"
+    each = f'list_transform("t_x", lambda "t_y": list_extract({code.sql}, "t_y"))'
+    return Code(f'CAST(list_transform({indexes}, lambda "t_x": {each}) AS {kind.duck})', kind)
 
 
 @function("repeat")

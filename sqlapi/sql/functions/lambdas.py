@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from sqlapi.sql.binding import applied, bound
-from sqlapi.sql.code import Code
+from sqlapi.sql.code import Code, coerced
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.registry import LAMBDAS, SCALARS, element_of, wrong_arguments
-from sqlapi.sql.types import BOOLEAN, UNKNOWN, array, map_of
+from sqlapi.sql.types import BOOLEAN, UNKNOWN, VARCHAR, array, map_of
 
 if TYPE_CHECKING:
     from sqlapi.sql.expressions import Expressions
@@ -141,6 +142,11 @@ def _reduce(compiler: Expressions, trees: Sequence[exp.Expr]) -> Code:
     with compiler.lambda_name() as both, compiler.lambda_name() as one:
         values = [Code(f"{both}.s", start.type), Code(f"{one}.e", element)]
         step = _body(compiler, trees[2], values, "reduce")
+        if step.type.name == start.type.name == "varchar" and step.type != start.type:
+            # the state is as long as what the lambda makes of it
+            start = coerced(start, VARCHAR)
+            values[0] = replace(values[0], type=VARCHAR)
+            step = coerced(_body(compiler, trees[2], values, "reduce"), VARCHAR)
     if step.type != start.type or start.type.args or start.type == UNKNOWN:
         raise SqlError("NOT_SUPPORTED", f"Function reduce from {start.type} to {step.type}")
     with compiler.lambda_name() as state:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from sqlapi.sql.binding import applied
 from sqlapi.sql.code import Code, coerced
 from sqlapi.sql.functions.registry import function, simple, wrong_arguments
 from sqlapi.sql.types import UNKNOWN, VARCHAR, Type, array, common, map_of
 
+_MULTIMAP = map_of(VARCHAR, array(VARCHAR))
+simple("split_to_multimap", [VARCHAR, VARCHAR, VARCHAR], _MULTIMAP,
+       "CAST(t_grouped(t_split_to_pairs({0}, {1}, {2})) AS MAP(VARCHAR, VARCHAR[]))")  # fmt: skip
 simple("split_to_map", [VARCHAR, VARCHAR, VARCHAR], map_of(VARCHAR, VARCHAR),
        "t_split_to_map({0}, {1}, {2})")  # fmt: skip
 
@@ -59,8 +63,21 @@ def _map_from_entries(code: Code) -> Code:
     return Code(f"CASE WHEN {code.sql} IS NOT NULL THEN map({keys}, {values}) END", kind)
 
 
+@function("multimap_from_entries")
+def _multimap_from_entries(code: Code) -> Code:
+    inner = code.type.args[0].args if code.type.name == "array" else ()
+    plain = len(inner) == 2 and not inner[0].args
+    if not plain or inner[0].name in ("double", "real", "json", "unknown"):
+        raise wrong_arguments("multimap_from_entries", [code])
+    kind = map_of(inner[0], array(inner[1]))
+    pairs = f'list_transform({code.sql}, lambda "t_x": struct_pack(k := "t_x".f0, v := "t_x".f1))'
+    return Code(f"CAST(t_grouped({pairs}) AS {kind.duck})", kind)
+
+
 @function("map_concat")
-def _map_concat(first: Code, second: Code) -> Code:
+def _map_concat(first: Code, second: Code, *others: Code) -> Code:
+    if others:
+        return applied(_map_concat, applied(_map_concat, first, second), *others)
     _map(first, "map_concat")
     kind = common(first.type, second.type)
     if kind is None:

@@ -6,13 +6,25 @@ from sqlapi.sql.code import Code, coerced
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.registry import function, simple, wrong_arguments
 from sqlapi.sql.operators import arithmetic, scaled, unscaled
-from sqlapi.sql.types import BIGINT, BOOLEAN, DOUBLE, MAX_PRECISION, Type, decimal
+from sqlapi.sql.types import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    MAX_PRECISION,
+    TINYINT,
+    UNKNOWN,
+    Type,
+    array,
+    as_decimal,
+    decimal,
+)
 
 D, N = DOUBLE, BIGINT
 
 # DuckDB turns NaN from Python into NULL
 _NAN = "CASE WHEN {null} THEN NULL ELSE coalesce({call}, CAST('nan' AS DOUBLE)) END"
 for _name in (
+    "cbrt", "sinh", "tanh",
     "sqrt", "exp", "sin", "cos", "tan", "asin", "acos", "atan", "degrees", "radians",
     "ln", "log2", "log10",
 ):  # fmt: skip
@@ -32,6 +44,7 @@ simple("bitwise_or", [N, N], N, "({0} | {1})")
 simple("bitwise_xor", [N, N], N, "xor({0}, {1})")
 simple("bitwise_not", [N], N, "(~{0})")
 simple("width_bucket", [D, D, D, N], N, "t_width_bucket({0}, {1}, {2}, {3})")
+simple("width_bucket", [D, array(D)], N, "t_bucket({0}, {1})")
 
 
 @function("random", "rand")
@@ -50,6 +63,8 @@ def _mod(a: Code, b: Code) -> Code:
 
 @function("abs")
 def _abs(code: Code) -> Code:
+    if code.type == UNKNOWN:
+        return _no_number()
     if not code.type.is_numeric:
         raise wrong_arguments("abs", [code])
     return Code(f"CAST(abs({code.sql}) AS {code.type.duck})", code.type)
@@ -58,6 +73,8 @@ def _abs(code: Code) -> Code:
 @function("sign")
 def _sign(code: Code) -> Code:
     kind = code.type
+    if kind == UNKNOWN:
+        return _no_number()
     if kind.is_integer:
         return Code(f"CAST(sign({code.sql}) AS {kind.duck})", kind)
     if kind.name == "decimal":
@@ -80,6 +97,8 @@ def _floor(code: Code) -> Code:
 
 def _whole(name: str, code: Code) -> Code:
     kind = code.type
+    if kind == UNKNOWN:
+        return _no_number()
     if kind.is_integer:
         return code
     if kind.name in ("double", "real"):
@@ -88,6 +107,11 @@ def _whole(name: str, code: Code) -> Code:
         to = _integral(kind)
         return Code(f"CAST({name}({code.sql}) AS {to.duck})", to)
     raise wrong_arguments(name, [code])
+
+
+def _no_number() -> Code:
+    """Return NULL of the type that Trino finds for a function of an untyped NULL."""
+    return Code("CAST(NULL AS TINYINT)", TINYINT)
 
 
 def _integral(kind: Type) -> Type:
@@ -99,6 +123,9 @@ def _integral(kind: Type) -> Type:
 def _truncate(code: Code, digits: Code | None = None) -> Code:
     kind = code.type
     if digits is not None:
+        if kind.is_integer and isinstance(digits.value, int):
+            code = coerced(code, as_decimal(kind))
+            kind = code.type
         if kind.name != "decimal" or not isinstance(digits.value, int):
             raise wrong_arguments("truncate", [code, digits])
         if digits.value >= kind.scale:
@@ -118,6 +145,8 @@ def _round(  # noqa: PLR0911
     code: Code, digits: Code | None = None
 ) -> Code:
     kind = code.type
+    if kind == UNKNOWN and digits is None:
+        return _no_number()
     if kind.is_integer and digits is None:
         return code
     if digits is None:

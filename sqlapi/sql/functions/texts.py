@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from sqlapi.sql.binding import applied
 from sqlapi.sql.code import Code, coerced, text
@@ -33,7 +29,6 @@ simple("length", [V], N, "length({0})")
 simple("length", [B], N, "octet_length({0})")
 simple("upper", [V], V, "t_upper({0})")
 simple("lower", [V], V, "lower({0})")
-simple("reverse", [V], V, "t_reverse({0})")
 simple("trim", [V], V, "t_trim({0})")
 simple("ltrim", [V], V, "t_ltrim({0})")
 simple("rtrim", [V], V, "t_rtrim({0})")
@@ -80,6 +75,8 @@ simple("json_array_contains", [V, BOOLEAN], BOOLEAN,
 simple("is_json_scalar", [V], BOOLEAN, "t_json_scalar({0})")
 simple("sha1", [B], B, "t_sha1({0})")
 simple("sha512", [B], B, "t_sha512({0})")
+simple("soundex", [V], V, "t_soundex({0})")
+simple("luhn_check", [V], BOOLEAN, "t_luhn({0})")
 simple("crc32", [B], N, "t_crc32({0})")
 simple("url_extract_fragment", [V], V, "t_url({0}, 'fragment')")
 simple("url_extract_port", [V], N, "CAST(t_url({0}, 'port') AS BIGINT)")
@@ -100,126 +97,22 @@ def _replace(*codes: Code) -> Code:
     if search.value == "" and len(codes) == 2:
         return value
     if search.value == "":
-        raise SqlError("NOT_SUPPORTED", "Function replace of an empty text")
+        # the text stands before each character, and at the end
+        each = f"list_transform(string_split({value.sql}, ''), lambda t_v: {other} || t_v)"
+        joined = f"t_join({each}, '') || {other}"
+        return Code(f"CASE WHEN {value.sql} = '' THEN {other} ELSE {joined} END", VARCHAR)
     return Code(f"t_replace({value.sql}, {search.sql}, {other})", VARCHAR)
 
 
 @function("concat")
 def _concat(first: Code, second: Code, *others: Code) -> Code:
+    arrays = [code.type.name == "array" for code in (first, second, *others)]
+    if others and any(arrays) and not all(arrays):
+        raise wrong_arguments("concat", [first, second, *others])
     found = concatenated(first, second)
     for code in others:
         found = applied(concatenated, found, code)
     return found
-
-
-_LONGEST_PATTERN = 2_000
-_REFUSED = re.compile(
-    r"\\[pPkKGXRhHvVcuxQEzZ]|\(\?[<=!>#]|\(\?[a-z]*[^:a-z)i]|[*+?}]\+|&&|\[\[|\$.|\\$"
-)
-
-
-def _pattern(code: Code, name: str) -> str:
-    """Return a pattern with the same meaning in Joni and RE2. Raises SqlError for others."""
-    pattern = constant(code, name)
-    if len(pattern) > _LONGEST_PATTERN:
-        raise SqlError("NOT_SUPPORTED", f"A regular expression of more than {_LONGEST_PATTERN:,}")
-    if _REFUSED.search(pattern) or not (pattern.isascii() or _plain_signs(pattern)):
-        raise SqlError("NOT_SUPPORTED", f"Regular expression {pattern} is not supported")
-    # Java's \s includes the vertical tab; its $ also matches before a final line break
-    return pattern.replace(r"\s", r"[\t-\r ]") if "[" not in pattern else _outside(pattern)
-
-
-def _plain_signs(pattern: str) -> bool:
-    """Return whether each non-ASCII character stands for itself alone."""
-    return "(?i" not in pattern and all(
-        unicodedata.normalize("NFC", sign) == sign for sign in pattern
-    )
-
-
-def _outside(pattern: str) -> str:
-    if r"\s" in pattern:
-        raise SqlError("NOT_SUPPORTED", f"Regular expression {pattern} is not supported")
-    return pattern
-
-
-@function("regexp_like")
-def _regexp_like(value: Code, pattern: Code) -> Code:
-    if pattern.type == UNKNOWN:
-        return Code("CAST(NULL AS BOOLEAN)", BOOLEAN)
-    source = _pattern(pattern, "regexp_like")
-    if source.endswith("$") and not source.endswith("\\$"):
-        source = source[:-1] + r"(?:\n?\z)"
-    return Code(f"regexp_matches({coerced(value, VARCHAR).sql}, {text(source)})", BOOLEAN)
-
-
-@function("regexp_extract")
-def _regexp_extract(value: Code, pattern: Code, group: Code | None = None) -> Code:
-    source = _pattern(pattern, "regexp_extract")
-    _no_dollar(source)
-    number = _group(source, group, "regexp_extract")
-    if number and "(" in source and re.search(r"\)[?*{]|\|", source):
-        # an unmatched group is NULL in Trino and '' in DuckDB
-        raise SqlError("NOT_SUPPORTED", f"Regular expression {source} is not supported")
-    sql = coerced(value, VARCHAR).sql
-    found = f"regexp_extract({sql}, {text(source)}, {number})"
-    return Code(f"CASE WHEN regexp_matches({sql}, {text(source)}) THEN {found} END", VARCHAR)
-
-
-@function("regexp_extract_all")
-def _regexp_extract_all(value: Code, pattern: Code, group: Code | None = None) -> Code:
-    source = _pattern(pattern, "regexp_extract_all")
-    _no_dollar(source)
-    number = _group(source, group, "regexp_extract_all")
-    _check_not_empty(source)
-    if number and re.search(r"\)[?*{]|\|", source):
-        raise SqlError("NOT_SUPPORTED", f"Regular expression {source} is not supported")
-    sql = coerced(value, VARCHAR).sql
-    return Code(f"regexp_extract_all({sql}, {text(source)}, {number})", array(VARCHAR))
-
-
-@function("regexp_split")
-def _regexp_split(value: Code, pattern: Code) -> Code:
-    source = _pattern(pattern, "regexp_split")
-    _no_dollar(source)
-    _check_not_empty(source)
-    return Code(
-        f"regexp_split_to_array({coerced(value, VARCHAR).sql}, {text(source)})", array(VARCHAR)
-    )
-
-
-@function("regexp_position")
-def _regexp_position(value: Code, pattern: Code) -> Code:
-    source = _pattern(pattern, "regexp_position")
-    _no_dollar(source)
-    if source.startswith("(?"):
-        raise SqlError("NOT_SUPPORTED", f"Regular expression {source} is not supported")
-    sql = coerced(value, VARCHAR).sql
-    before = f"regexp_extract({sql}, {text(f'^((?s:.*?))(?:{source})')}, 1)"
-    found = f"regexp_matches({sql}, {text(source)})"
-    return Code(f"CASE WHEN {sql} IS NULL THEN NULL WHEN {found} THEN length({before}) + 1"
-                " ELSE -1 END", INTEGER)  # fmt: skip
-
-
-@function("regexp_count")
-def _regexp_count(value: Code, pattern: Code) -> Code:
-    source = _pattern(pattern, "regexp_count")
-    _no_dollar(source)
-    _check_not_empty(source)
-    sql = coerced(value, VARCHAR).sql
-    return Code(f"CAST(len(regexp_extract_all({sql}, {text(source)})) AS BIGINT)", BIGINT)
-
-
-def _check_not_empty(source: str) -> None:
-    """Raise SqlError for a pattern that matches the empty string.
-
-    RE2 checks this, as in DuckDB: Python's own engine can take years for a short pattern.
-    """
-    try:
-        empty = pc.match_substring_regex(pa.array([""]), f"^(?:{source})")[0].as_py()
-    except pa.ArrowInvalid:
-        empty = False
-    if empty:
-        raise SqlError("NOT_SUPPORTED", f"Regular expression {source} is not supported")
 
 
 @function("concat_ws")
@@ -234,49 +127,6 @@ def _concat_ws(separator: Code, *values: Code) -> Code:
     kept = f'list_filter({given}, lambda "t_x": "t_x" IS NOT NULL)'
     joined = f"coalesce(t_join({kept}, {sep}), '')"
     return Code(f"CASE WHEN {sep} IS NOT NULL AND {given} IS NOT NULL THEN {joined} END", VARCHAR)
-
-
-@function("regexp_replace")
-def _regexp_replace(value: Code, pattern: Code, other: Code | None = None) -> Code:
-    source = _pattern(pattern, "regexp_replace")
-    _no_dollar(source)
-    _check_not_empty(source)
-    replacement = constant(other, "regexp_replace") if other else ""
-    if "\\" in replacement or re.search(r"\$(?!\d(?!\d))", replacement):
-        raise SqlError("NOT_SUPPORTED", f"Replacement {replacement} is not supported")
-    groups = _groups(source)
-    if any(int(n) > groups for n in re.findall(r"\$(\d)", replacement)):
-        raise SqlError("INVALID_FUNCTION_ARGUMENT", f"Illegal replacement sequence: {replacement}")
-    to = re.sub(r"\$(\d)", r"\\\1", replacement)
-    sql = coerced(value, VARCHAR).sql
-    return Code(f"t_regexp_replace({sql}, {text(source)}, {text(to)})", VARCHAR)
-
-
-def _no_dollar(source: str) -> None:
-    if source.endswith("$") and not source.endswith("\\$"):
-        raise SqlError("NOT_SUPPORTED", f"Regular expression {source} is not supported")
-
-
-def _groups(source: str) -> int:
-    """Return the number of groups of a pattern. Raises SqlError for an invalid pattern."""
-    try:
-        return re.compile(source).groups
-    except (re.error, OverflowError, RecursionError):
-        raise SqlError("INVALID_FUNCTION_ARGUMENT", f"Invalid pattern: {source}") from None
-
-
-def _group(source: str, code: Code | None, name: str) -> int:
-    if code is None:
-        return 0
-    if not isinstance(code.value, int):
-        raise SqlError("NOT_SUPPORTED", f"Function {name} with a computed group")
-    groups = _groups(source)
-    if not 0 <= code.value <= groups:
-        raise SqlError(
-            "INVALID_FUNCTION_ARGUMENT",
-            f"Pattern has {groups} groups. Cannot access group {code.value}",
-        )
-    return code.value
 
 
 @function("json_extract_scalar")

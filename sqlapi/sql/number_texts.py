@@ -1,0 +1,74 @@
+"""Texts that Java makes of doubles and reals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+__all__ = ["double_cast", "java_double", "java_real", "real_cast"]
+
+
+def java_double(value: float) -> str:
+    """Return the string of Java's Double.toString: 1.0, 1.0E-4, NaN, Infinity."""
+    return _java(value, repr)
+
+
+def java_real(value: float) -> str:
+    """Return the string of Java's Float.toString, for a 32-bit value."""
+    return _java(value, lambda x: str(np.float32(x)) if x else repr(x))
+
+
+def _java(value: float, shortest: Callable[[float], str]) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    sign = "-" if math.copysign(1, value) < 0 else ""
+    if value == 0:
+        return f"{sign}0.0"
+    mantissa, _, exponent = shortest(abs(value)).lower().partition("e")
+    whole, _, part = mantissa.partition(".")
+    digits = (whole + part).lstrip("0")
+    lead = len(whole.lstrip("0")) if whole.strip("0") else -(len(part) - len(part.lstrip("0")))
+    point = lead + int(exponent or 0)
+    digits = digits.rstrip("0") or "0"
+    if len(digits) == 1:
+        # two digits are closer to the smallest numbers: 4.9E-324
+        near, _, exponent = f"{abs(value):.1e}".partition("e")
+        digits, point = near.replace(".", "").rstrip("0"), int(exponent) + 1
+    if -3 < point <= 7:
+        if point <= 0:
+            return f"{sign}0.{'0' * -point}{digits}"
+        padded = digits.ljust(point, "0")
+        return f"{sign}{padded[:point]}.{padded[point:] or '0'}"
+    return f"{sign}{digits[0]}.{digits[1:] or '0'}E{point - 1}"
+
+
+def double_cast(value: float) -> str:
+    """Return the text that CAST makes of a double: 1.5E0, 0E0, NaN."""
+    return _scientific(value, java_double(value))
+
+
+def real_cast(value: float) -> str:
+    """Return the text that CAST makes of a real."""
+    if value and math.isfinite(value):
+        # a real is shown with seven digits
+        mantissa, _, exponent = f"{value:.6e}".partition("e")
+        whole, _, part = mantissa.partition(".")
+        return f"{whole}.{part.rstrip('0') or '0'}E{int(exponent)}"
+    return _scientific(value, java_double(value))
+
+
+def _scientific(value: float, shown: str) -> str:
+    if not math.isfinite(value):
+        return shown
+    if value == 0:
+        return "-0E0" if shown.startswith("-") else "0E0"
+    sign = "-" if value < 0 else ""
+    mantissa, _, exponent = shown.lstrip("-").partition("E")
+    whole, _, part = mantissa.partition(".")
+    digits = (whole + part).lstrip("0")
+    point = len(whole) - (len(whole + part) - len(digits)) - 1 + int(exponent or 0)
+    return f"{sign}{digits[0]}.{digits[1:].rstrip('0') or '0'}E{point}"
